@@ -1,0 +1,78 @@
+/*
+ * topology.h - the link graph of a machine, flows on it, and collectives made of flows.
+ *
+ * Nodes 0..n_ipus-1 are IPUs; gateways, switches and hosts come after. A link is one way. A flow follows one
+ * route, and flows at the same time share the links they meet on: the time of a set of flows is the
+ * latency of the longest route plus the largest load (bytes over rate) that any link has to carry.
+ */
+#ifndef TOPOLOGY_H
+#define TOPOLOGY_H
+#include "system-model/machine.h"
+
+enum link_kind { LINK_RUNG, LINK_RAIL, LINK_GATEWAY, LINK_SWITCH, LINK_HOST, LINK_STREAMING, N_LINK_KINDS };
+extern const char *const link_kind_names[N_LINK_KINDS];
+
+struct link { uint32_t from, to; enum link_kind kind; double bytes_per_s, latency_s; };     /* rate: nominal x efficiency */
+struct topology {
+    const struct machine *machine;
+    uint32_t n_ipus, n_nodes, n_links;
+    struct link *links;
+    uint32_t *first_out;                    /* links leaving node i: out_links[first_out[i] .. first_out[i+1]) */
+    uint32_t *out_links;
+};
+
+/* What is wrong with the machine in this run (a recipe's [faults]). */
+struct link_fault { uint32_t from, to; double rate_share; };    /* 0: the link is gone; applies both ways */
+struct chip_fault { uint32_t ipu; double slowdown; };           /* > 1: its compute takes that much longer */
+struct faults {
+    const struct link_fault *links; size_t n_links;
+    const struct chip_fault *chips; size_t n_chips;
+    const struct flow *background; size_t n_background;         /* flows that share the links all the time, bytes a second */
+};
+
+struct flow { uint32_t from, to; double bytes; };
+
+bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
+                    struct arena *a, struct err *err);
+void topology_print(FILE *f, const struct topology *t);         /* text: nodes by kind, links by kind, rates */
+void topology_print_dot(FILE *f, const struct topology *t);
+
+/* The links of the route from one node to another, in order; false when there is none (a cut link). */
+bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,
+                    uint32_t from, uint32_t to, struct err *err);
+
+/* Seconds until all flows, started together, have arrived. load_bytes (one a link, may be NULL) is added to. */
+bool topology_flows(double *time_s, const struct topology *t, const struct flow *flows, size_t n_flows,
+                    double *load_bytes, struct arena *scratch, struct err *err);
+
+/* ---- collectives ----------------------------------------------------------------- */
+
+enum collective_kind { COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER,
+                       COLLECTIVE_BROADCAST, N_COLLECTIVE_KINDS };
+enum collective_method { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE,
+                         METHOD_QUAD_RING, METHOD_HIERARCHICAL, N_COLLECTIVE_METHODS };
+extern const char *const collective_kind_names[N_COLLECTIVE_KINDS];
+extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
+
+/* n_groups collectives at the same time, each over n_ranks IPUs, sharing the links. bytes: per rank, the
+ * whole vector (before reduce-scatter, after all-gather). ranks[g * n_ranks + r] is an IPU. */
+struct collective_request {
+    enum collective_kind kind;
+    enum collective_method method;          /* METHOD_AUTO: by size and topology, as the communication library does */
+    const uint32_t *ranks;
+    uint32_t n_groups, n_ranks;
+    double bytes;
+    bool unfolded;                          /* simulate every group and domain even where symmetric */
+};
+struct collective_cost {
+    double time_s;
+    double link_s, reduce_s, sync_s;        /* sum to time_s: on the links, adding on the tiles, steps' sync */
+    uint32_t n_steps;
+    double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce */
+    enum collective_method method;          /* the one used */
+    double busiest_link_bytes;
+};
+bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
+                    struct arena *scratch, struct err *err);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * workloads.h - the model families as graph builders, recipes, and how many samples they need to converge.
+ */
+#ifndef WORKLOADS_H
+#define WORKLOADS_H
+#include "system-model/graph.h"
+#include "system-model/plan.h"
+
+/* ---- recipe.c: how one run is configured (recipes/ID.ini) ------------------------------ */
+
+enum recipe_mode { MODE_TRAIN, MODE_INFER };
+enum eval_placement { EVAL_INLINE, EVAL_END };
+enum compute_type { COMPUTE_FP16, COMPUTE_FP32, COMPUTE_FP8 };
+
+struct recipe {
+    const char *path;
+    /* [recipe] */
+    const char *id, *workload, *system, *sdk, *source;
+    int mode;
+    /* [data] */
+    uint64_t sequence_length;           /* tokens a pack, or the longest utterance's frames; 0: the workload's own */
+    double sequences_per_pack;
+    const char *dataset;
+    uint64_t samples_per_epoch;
+    /* [parallel] */
+    uint64_t replicas, ipus_per_replica, micro_batch, gradient_accumulation;
+    const char *layers_per_ipu;         /* comma list, one a stage: "3,7,7,7,0" or "0,7/6,6/7,7/6,4/5" (attention/feed-forward) */
+    int schedule, recompute;
+    const char *recompute_checkpoints;  /* comma list of layer names */
+    int stash_type;
+    int optimizer_state, rts, rts_domain;
+    uint64_t io_tiles;
+    const char *available_memory;       /* one share, or a comma list by IPU */
+    int all_reduce;                     /* enum collective_method */
+    /* [precision] */
+    int compute, partials;
+    bool stochastic_rounding;
+    double loss_scale;
+    /* [optimizer] */
+    const char *optimizer_name;         /* sgd lars adam lamb */
+    double state_bytes_per_param;
+    struct ini_entry *hyperparameters;  /* the rest of the section, as logged: for mllog and documentation */
+    size_t n_hyperparameters;
+    /* [training] */
+    double epochs, samples_to_converge; /* 0: not given */
+    const char *converge;               /* "model", or NULL */
+    uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
+    int eval_placement;
+    bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
+    double target;
+    /* [hosts] */
+    uint64_t host_count, instances;
+    /* [faults], as written */
+    struct ini_entry *faults; size_t n_faults;
+    struct ini_entry *entries; size_t n_entries;    /* everything as read, overrides applied: for printing and hashing */
+};
+
+/* id: a recipe in recipes_dir, or a path ending in .ini. overrides: "section.key=value", applied in order. */
+bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
+                 struct arena *a, struct err *err);
+uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
+bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err);
+/* Field table of all keys: for --help and the README. */
+void recipe_keys_print(FILE *f);
+
+/* ---- workload.c: the families ----------------------------------------------------------- */
+
+struct workload {
+    const char *name, *family, *help;
+    const char *sample;                 /* "image", "sequence", "utterance" */
+    bool (*build)(struct graph *out, const struct workload *w, const struct recipe *r, struct arena *a, struct err *err);
+    const void *config;                 /* the family's own table row */
+    uint64_t default_sequence_length;
+    const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL: none */
+};
+extern const struct workload workloads[];
+extern const size_t n_workloads;
+/* NULL for an unknown name, with the known ones in err. */
+const struct workload *workload_find(const char *name, struct err *err);
+/* Graph of one micro-batch, forward only (mode infer) or with backward. r may be NULL: micro-batch 1, defaults. */
+bool workload_graph(struct graph *out, const struct workload *w, const struct recipe *r, struct arena *a, struct err *err);
+/* Samples as sources count them (sequences for packs) in one graph sample. */
+double workload_samples_per_item(const struct recipe *r);
+
+#endif
