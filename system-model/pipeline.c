@@ -82,7 +82,7 @@ static size_t cycle_flows(struct flow *flows, const struct plan *p, uint64_t act
             continue;
         uint32_t to = forward ? t->stage + 1 : t->stage - 1;
         uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
-        if (p->stages[t->stage].ipu != p->stages[to].ipu)
+        if (bytes && p->stages[t->stage].ipu != p->stages[to].ipu)
             flows[n++] = (struct flow){ p->stages[t->stage].ipu, p->stages[to].ipu, (double)bytes };
     }
     return n;
