@@ -254,3 +254,64 @@ bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows,
     c->flows[c->n_flows++] = (struct flows_memo){ kept, n, *time_s };
     return true;
 }
+
+/* ---- code, remembered ------------------------------------------------------------------ */
+
+struct code_memo { struct layer_range *ranges; uint32_t n; uint64_t bytes; };
+
+static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (layer >= ranges[i].first && layer < ranges[i].first + ranges[i].n) {
+            *compiled = ranges[i].compiled;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds a key to an open-addressed set; true when it was new. */
+static bool set_add(uint64_t *slots, size_t n_slots, uint64_t key)
+{
+    size_t at = key & (n_slots - 1);
+    while (slots[at] && slots[at] != key)
+        at = (at + 1) & (n_slots - 1);
+    bool is_new = !slots[at];
+    slots[at] = key;
+    return is_new;
+}
+
+static uint64_t count_code_bytes(const struct graph *g, const struct layer_range *ranges, uint32_t n)
+{
+    struct arena scratch = {0};
+    size_t n_slots = 1;
+    while (n_slots < 2 * g->n_ops)
+        n_slots *= 2;
+    uint64_t *seen = ARENA_ARRAY(&scratch, uint64_t, n_slots), bytes = 0;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct compiled *compiled;
+        if (!in_ranges(g->ops[i].layer_id, ranges, n, &compiled))
+            continue;
+        const struct op_plan *o = &compiled->op_plans[i];
+        uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
+        if (set_add(seen, n_slots, hash_bytes(what, sizeof what, o->mac) | 1))
+            bytes += o->code_bytes_per_tile;
+    }
+    arena_free(&scratch);
+    return bytes;
+}
+
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
+{
+    for (size_t i = 0; i < c->n_codes; i++) {
+        const struct code_memo *m = &c->codes[i];
+        if (m->n == n_ranges && memcmp(m->ranges, ranges, n_ranges * sizeof *ranges) == 0)
+            return m->bytes;
+    }
+    c->codes = arena_grow(c->arena, c->codes, c->n_codes, &c->cap_codes, sizeof *c->codes);
+    struct layer_range *kept = ARENA_ARRAY(c->arena, struct layer_range, n_ranges);
+    memcpy(kept, ranges, n_ranges * sizeof *ranges);
+    uint64_t bytes = count_code_bytes(c->graph, ranges, n_ranges);
+    c->codes[c->n_codes++] = (struct code_memo){ kept, n_ranges, bytes };
+    return bytes;
+}

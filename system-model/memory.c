@@ -24,36 +24,14 @@ static uint64_t spread(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
     return ceil_div_u64(ceil_div_u64(bytes, grain_bytes), n_tiles) * grain_bytes;
 }
 
-const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id)
+static uint64_t code_bytes(const struct plan *p, struct compiler *c, uint32_t ipu)
 {
+    struct layer_range ranges[MAX_STAGES];
+    uint32_t n = 0;
     for (uint32_t s = 0; s < p->n_stages; s++)
-        if (layer_id < p->stages[s].first_layer + p->stages[s].n_layers)
-            return &p->stages[s];
-    return &p->stages[p->n_stages - 1];
-}
-
-/* Sums the code of the operations of one IPU's stages; two with the same plan share it. */
-static uint64_t code_bytes(const struct plan *p, uint32_t ipu, struct arena *scratch)
-{
-    size_t n_slots = 1, n_ops = p->graph->n_ops;
-    while (n_slots < 2 * n_ops)
-        n_slots *= 2;
-    uint64_t *seen = ARENA_ARRAY(scratch, uint64_t, n_slots), bytes = 0;
-    for (size_t i = 0; i < n_ops; i++) {
-        const struct op *op = &p->graph->ops[i];
-        const struct stage_plan *s = stage_of(p, op->layer_id);
-        if (s->ipu != ipu)
-            continue;
-        const struct op_plan *o = &s->compiled->op_plans[i];
-        uint64_t what[4] = { op->kind, op->pass, o->code_bytes_per_tile, op_plan_cycles(o) };
-        uint64_t key = hash_bytes(what, sizeof what, o->mac) | 1, at = key & (n_slots - 1);
-        while (seen[at] && seen[at] != key)
-            at = (at + 1) & (n_slots - 1);
-        if (!seen[at])
-            bytes += o->code_bytes_per_tile;
-        seen[at] = key;
-    }
-    return bytes;
+        if (p->stages[s].ipu == ipu)
+            ranges[n++] = (struct layer_range){ p->stages[s].compiled, p->stages[s].first_layer, p->stages[s].n_layers };
+    return compile_code_bytes(c, ranges, n);
 }
 
 static uint64_t stage_temporaries(const struct stage_plan *s)
@@ -98,18 +76,16 @@ static void add_stage(struct tile_memory *m, const struct plan *p, const struct 
         m->bytes[REGION_TEMPORARIES] = stage_temporaries(s);
 }
 
-void plan_memory(struct plan *p, struct arena *a)
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
     p->memory = ARENA_ARRAY(a, struct tile_memory, p->options.ipus_per_replica);
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
         struct tile_memory *m = &p->memory[i];
-        struct arena scratch = {0};
         for (uint32_t s = 0; s < p->n_stages; s++)
             if (p->stages[s].ipu == i)
                 add_stage(m, p, &p->stages[s]);
-        m->bytes[REGION_CODE] = code_bytes(p, i, &scratch);
-        arena_free(&scratch);
+        m->bytes[REGION_CODE] = code_bytes(p, c, i);
         for (int r = 0; r < N_REGIONS; r++)
             m->total_bytes += m->bytes[r];
         if (worst < m->total_bytes) {

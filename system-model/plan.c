@@ -18,6 +18,14 @@ static bool check_options(const struct plan *p, struct err *err)
     return true;
 }
 
+const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (layer_id < p->stages[s].first_layer + p->stages[s].n_layers)
+            return &p->stages[s];
+    return &p->stages[p->n_stages - 1];
+}
+
 static void count_work(struct plan *p)
 {
     uint64_t model = 0, hardware = 0;
@@ -37,7 +45,7 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_options 
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .options = *opt };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, a, err))
         return false;
-    plan_memory(out, a);
+    plan_memory(out, c, a);
     count_work(out);
     return true;
 }

@@ -120,6 +120,7 @@ struct compiler {
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct collective_memo *collectives; size_t n_collectives, cap_collectives;
     struct flows_memo *flows; size_t n_flows, cap_flows;
+    struct code_memo *codes; size_t n_codes, cap_codes;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
@@ -127,6 +128,9 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
 /* topology_flows, remembered likewise. */
 bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows, size_t n, struct err *err);
+/* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
+struct layer_range { const struct compiled *compiled; uint32_t first, n; };
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
 /* Seconds on this chip's clock, rounded up. */
 uint64_t cycles_of(const struct topology *t, double time_s);
 
@@ -198,7 +202,7 @@ uint32_t shard_replicas(const struct plan *p);      /* replicas that share one c
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);     /* placement.c: layers on stages on IPUs */
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);  /* pipeline.c: tasks, cycles, copies, input */
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err);    /* update.c: collectives, optimizer, streaming */
-void plan_memory(struct plan *p, struct arena *a);                                         /* memory.c: bytes of the worst tile */
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a);                    /* memory.c: bytes of the worst tile */
 
 /* ---- timeline.c: the plan played against the clock ---------------------------------------- */
 
