@@ -253,22 +253,26 @@ struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op)
     return s;
 }
 
-static uint64_t matmul_mac(const struct graph *g, const struct op *f)
+static uint64_t matmul_mac(const struct graph *g, const struct op *op)
 {
-    struct matmul_shape s = op_matmul_shape(g, f);
+    struct matmul_shape s = op_matmul_shape(g, op);
     return s.groups * s.rows * s.inner * s.columns;
 }
 
-static uint64_t conv_mac(const struct graph *g, const struct op *f)
+static uint64_t conv_mac(const struct graph *g, const struct op *op)
 {
+    const struct op *f = op_forward(g, op);
     const struct tensor *w = input(g, f, 1);
     return tensor_elements(&g->tensors[f->outputs[0]]) * w->dims[0] * w->dims[1] * w->dims[2];
 }
 
-static uint64_t lstm_mac(const struct graph *g, const struct op *f)
+/* The data pass of a first layer, whose input wants no gradient, makes that of the gates alone. */
+static uint64_t lstm_mac(const struct graph *g, const struct op *op)
 {
+    const struct op *f = op_forward(g, op);
     const struct tensor *x = input(g, f, 0);
-    return x->dims[0] * x->dims[1] * 4 * f->at.hidden * (x->dims[2] + f->at.hidden);
+    bool gates_only = op->pass == PASS_BACKWARD_DATA && op->n_outputs == 1;
+    return x->dims[0] * x->dims[1] * 4 * f->at.hidden * ((gates_only ? 0 : x->dims[2]) + f->at.hidden);
 }
 
 /* What the counts below are per: an element of the output, of the first input, or of the kernel's window. */
@@ -276,7 +280,7 @@ enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW };
 
 static const struct op_rule {
     void (*shape)(const struct graph *g, struct op *op, struct tensor *out);
-    uint64_t (*mac)(const struct graph *g, const struct op *forward);
+    uint64_t (*mac)(const struct graph *g, const struct op *op);
     enum per per;
     uint32_t flop[N_OP_PASSES];         /* besides the multiply-accumulates */
 } op_rules[] = {
@@ -320,7 +324,7 @@ const struct op *op_forward(const struct graph *g, const struct op *op)
 uint64_t op_mac(const struct graph *g, const struct op *op)
 {
     const struct op_rule *rule = &op_rules[op->kind];
-    return rule->mac ? rule->mac(g, op_forward(g, op)) : 0;
+    return rule->mac ? rule->mac(g, op) : 0;
 }
 
 uint64_t op_flop(const struct graph *g, const struct op *op)

@@ -17,6 +17,7 @@ enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8 };
 static const struct gradient_rule {
     bool pass_through;                  /* the gradient of input 0 (additions: of all) is that of the output */
     bool no_gradient;
+    bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
     uint8_t data_keeps, weight_keeps;
 } gradient_rules[N_OP_KINDS] = {
     [OP_CONV]            = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT },
@@ -42,7 +43,8 @@ static const struct gradient_rule {
     [OP_CONCAT]          = { .data_keeps = 0 },
     [OP_SLICE]           = { .data_keeps = 0 },
     [OP_PAD]             = { .data_keeps = 0 },
-    [OP_LSTM]            = { .data_keeps = KEEP_WEIGHTS | KEEP_OUTPUT, .weight_keeps = KEEP_INPUT | KEEP_OUTPUT },
+    [OP_LSTM]            = { .through_time = true, .data_keeps = KEEP_WEIGHTS | KEEP_OUTPUT,
+                             .weight_keeps = KEEP_INPUT | KEEP_OUTPUT },
     [OP_OUTER_ADD]       = { .data_keeps = 0 },
     [OP_CROSS_ENTROPY]   = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
     [OP_TRANSDUCER_LOSS] = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
@@ -129,8 +131,19 @@ static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, en
     return second == (pass == PASS_BACKWARD_WEIGHT);
 }
 
+/* [batch, time, 4 hidden]: what flows back through the steps, whether or not the input wants a gradient. */
+static uint32_t gate_gradient(struct graph *g, const struct op *f)
+{
+    const struct tensor *y = &g->tensors[f->outputs[0]];
+    const uint64_t dims[] = { y->dims[0], y->dims[1], 4 * y->dims[2] };
+    uint32_t id = graph_tensor(g, "gates", ROLE_GRADIENT, y->type, 3, dims);
+    g->tensors[id].layer_id = f->layer_id;
+    g->tensors[id].producer_op = (uint32_t)g->n_ops;
+    return id;
+}
+
 /* One backward pass of one operation, where any of its inputs asks for it. */
-static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass, const uint32_t *gradients)
+static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass, uint32_t *gradients)
 {
     struct graph *g = b->g;
     const struct op f = g->ops[forward_id];
@@ -142,7 +155,8 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
             assert(op.n_outputs < MAX_OP_OUTPUTS);
             of_tensor[op.n_outputs++] = f.inputs[i];
         }
-    if (op.n_outputs == 0)
+    bool gates = rule->through_time && pass == PASS_BACKWARD_DATA;
+    if (op.n_outputs == 0 && !gates)
         return;
     if (!is_loss(&f))
         for (uint32_t i = 0; i < f.n_outputs; i++)
@@ -151,8 +165,11 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
     keep(g, &op, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
     for (uint32_t i = 0; i < op.n_outputs; i++)
         op.outputs[i] = gradient_tensor(g, of_tensor[i], f.layer_id);
+    uint32_t n_collected = op.n_outputs;
+    if (gates)
+        gradients[0] = op.outputs[op.n_outputs++] = gate_gradient(g, &f);
     graph_append(g, op);
-    for (uint32_t i = 0; i < op.n_outputs; i++)
+    for (uint32_t i = 0; i < n_collected; i++)
         if (!is_weight(g, of_tensor[i]))
             collect(b, of_tensor[i], op.outputs[i], f.layer_id);
 }
