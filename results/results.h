@@ -49,6 +49,8 @@ void result_print_text(FILE *f, const struct result *r);
 void result_write_csv_header(FILE *f);
 void result_write_csv(FILE *f, const struct result *r);
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
+/* +1: higher is better, -1: lower is better, 0: neither, or no such column. */
+int result_column_direction(const char *name);
 
 /* ---- published.c: results/published/<table>.csv ------------------------------------------- */
 
