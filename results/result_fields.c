@@ -2,7 +2,8 @@
  * result_fields.c - how a result prints: one table of columns for text, CSV and JSON.
  *
  * A value that is unknown (no published power, no way to converge) is absent: an empty cell, a JSON
- * null, a dash in text. The parts of the breakdown follow the columns, and sum to step_time_s.
+ * null, a dash in text. The parts of the breakdown follow the columns, and sum to step_time_s. The same
+ * table reads rows back.
  */
 #include "results/results.h"
 #include <inttypes.h>
@@ -138,4 +139,73 @@ int result_column_direction(const char *name)
         if (text_is(columns[i].name, name))
             return columns[i].direction;
     return strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? -1 : 0;
+}
+
+/* ---- reading back --------------------------------------------------------------------- */
+
+static bool read_cell(struct result *out, const struct result_column *c, const char *text, const char *where, struct err *err)
+{
+    if (!*text && (c->presence == ZERO_IS_UNKNOWN || c->type == FIELD_TEXT))
+        return true;
+    struct field f = { .name = c->name, .unit = c->unit, .type = c->type, .offset = c->offset, .min = 0, .max = 1e300 };
+    return field_set(out, &f, text, where, err);
+}
+
+static bool read_row(struct result *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
+{
+    char where[256];
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, columns[i].name);
+        if (!read_cell(out, &columns[i], row->cells[at[i]], where, err))
+            return false;
+    }
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (!parse_f64(row->cells[at[N_COLUMNS + i]], &out->breakdown_s[i]))
+            return fail(err, "%s:%u: breakdown_%s_s: '%.60s' is not a number", t->path, row->line, part_names[i],
+                        row->cells[at[N_COLUMNS + i]]);
+    return true;
+}
+
+bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_COLUMNS + N_PARTS];
+    char name[64];
+    if (!csv_load(&t, rows_csv, a, err))
+        return false;
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (!csv_column(&at[i], &t, columns[i].name, err))
+            return false;
+    for (size_t i = 0; i < N_PARTS; i++) {
+        snprintf(name, sizeof name, "breakdown_%s_s", part_names[i]);
+        if (!csv_column(&at[N_COLUMNS + i], &t, name, err))
+            return false;
+    }
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct result r = {0};
+        if (!read_row(&r, &t, &t.rows[i], at, err))
+            return false;
+        if (results_find(out, r.id))
+            return fail(err, "%s:%u: id: %s stands twice", t.path, t.rows[i].line, r.id);
+        results_add(out, &r, a);
+    }
+    return true;
+}
+
+void results_add(struct results *set, const struct result *r, struct arena *a)
+{
+    set->items = arena_grow(a, set->items, set->n, &set->cap, sizeof *set->items);
+    struct result *copy = &set->items[set->n++];
+    *copy = *r;
+    copy->id = r->id ? arena_strdup(a, r->id) : NULL;
+    copy->workload = r->workload ? arena_strdup(a, r->workload) : NULL;
+    copy->system = r->system ? arena_strdup(a, r->system) : NULL;
+}
+
+const struct result *results_find(const struct results *set, const char *id)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (text_is(set->items[i].id, id))
+            return &set->items[i];
+    return NULL;
 }
