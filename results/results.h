@@ -15,6 +15,7 @@ struct simulation {
     struct machine machine;
     struct topology topology;
     struct graph graph;
+    struct compiler compiler;
     struct plan plan;
     struct timeline timeline;
 };
