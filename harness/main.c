@@ -37,7 +37,7 @@ const struct command commands[] = {
     { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
       command_compare },
     { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
-    { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, OPTION_BIT(OPT_OUT), 0, command_report },
+    { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 

@@ -1,6 +1,6 @@
 /*
  * plot.c - podbench plot: a run's figures. The data of each is written as CSV into RUN/figures, then gnuplot
- * draws every plots/*.gp there, as SVG and as PNG. All arithmetic is here; the scripts pick columns by name.
+ * draws every script of plots there, as SVG and as PNG. All arithmetic is here; the scripts pick columns by name.
  *
  * Unknown values are written as NaN, which gnuplot skips.
  */
@@ -335,30 +335,41 @@ static const char *gnuplot_string(const char *text, struct arena *a)
     return out;
 }
 
-static bool wait_for(pid_t child, const char *script, struct err *err)
+/* gnuplot talks on stderr about every empty column; it is shown, its first line, only when gnuplot fails. */
+static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *err)
 {
     int status;
+    char line[256] = "";
     if (waitpid(child, &status, 0) < 0)
         return fail(err, "%s: gnuplot was lost", script);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return fail(err, "gnuplot is not installed: apt-get install gnuplot-nox");
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? true : fail(err, "%s: gnuplot failed", script);
+    rewind(talk);
+    while (fgets(line, sizeof line, talk) && (strstr(line, "warning:") || *line == '\n'))
+        line[0] = 0;
+    line[strcspn(line, "\n")] = 0;
+    return fail(err, "%s: gnuplot failed: %s", script, line);
 }
 
 static bool draw(const char *script, const char *style, const char *name, const char *format, const char *folder,
                  struct arena *a, struct err *err)
 {
     const char *set = arena_printf(a, "style=%s; name=%s; format='%s'", gnuplot_string(style, a), gnuplot_string(name, a), format);
+    FILE *talk = tmpfile();
+    if (!talk)
+        return fail(err, "%s: no temporary file could be made", script);
     pid_t child = fork();
-    if (child < 0)
-        return fail(err, "%s: no new process could be made", script);
     if (child == 0) {
         setenv("LC_ALL", "C", 1);
-        if (chdir(folder) == 0)
+        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && chdir(folder) == 0)
             execlp("gnuplot", "gnuplot", "-d", "-e", set, script, (char *)NULL);
         _exit(127);
     }
-    return wait_for(child, script, err);
+    bool good = child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script);
+    fclose(talk);
+    return good;
 }
 
 /* Every plots/NAME.gp draws NAME, apart from style.gp, which they share. */

@@ -27,8 +27,9 @@ plot x with lines lw 1 lc rgb black, 1.1*x with lines dt 3 lc rgb grey, 0.9*x wi
      data using "published":"time validate" with points pt 9 ps 1.3 lc rgb red
 set title 'kernels, links, latencies, ratios (own units)'
 set format xy '10^{%L}'
-set autoscale xy
-plot [1e-3:1e6] x with lines lw 1 lc rgb black, 1.1*x with lines dt 3 lc rgb grey, 0.9*x with lines dt 3 lc rgb grey, \
+set xrange [1e-3:1e6]
+set yrange [1e-3:1e6]
+plot x with lines lw 1 lc rgb black, 1.1*x with lines dt 3 lc rgb grey, 0.9*x with lines dt 3 lc rgb grey, \
      data using "published":"other context" with points pt 6 ps 1.1 lc rgb grey, \
      data using "published":"other calibrate" with points pt 7 ps 1.1 lc rgb sky, \
      data using "published":"other validate" with points pt 9 ps 1.3 lc rgb red

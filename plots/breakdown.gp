@@ -8,10 +8,12 @@ set offsets 0, 0, 0.2, 0.2
 set ytics scale 0 font ',10'
 unset grid
 set style fill solid 1.0 noborder
-set key outside bottom center horizontal maxcols 5 samplen 1 width 1
+set key at screen 0.5,0.015 center bottom horizontal maxcols 5 samplen 1 width 1
+set bmargin 6
+set lmargin 40
 data = 'breakdown.csv'
 part(k) = word('#0072b2 #56b4e9 #cc79a7 #e69f00 #f0e442 #999999 #009e73 #d55e00 #000000', k)
-plot data using "matmul and convolution":"row":"matmul and convolution":"matmul and convolution end":"low":"high":ytic("label") with boxxyerror lc rgb part(1) title 'matmul and convolution', \
+plot data using "matmul and convolution":"row":"matmul and convolution":"matmul and convolution end":"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(1) title 'matmul and convolution', \
      data using "vector work":"row":"vector work":"vector work end":"low":"high" with boxxyerror lc rgb part(2) title 'vector work', \
      data using "rearrange":"row":"rearrange":"rearrange end":"low":"high" with boxxyerror lc rgb part(3) title 'rearrange', \
      data using "exchange":"row":"exchange":"exchange end":"low":"high" with boxxyerror lc rgb part(4) title 'exchange', \

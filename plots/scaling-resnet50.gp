@@ -6,9 +6,9 @@ set multiplot layout 2,1 title 'ResNet-50: MLPerf closed division, published and
 set logscale x 2
 set xtics (16, 32, 64, 128, 256)
 set xrange [13:310]
-set key outside right top width -2 samplen 2.5 spacing 1.25
+set key outside right top width 0 samplen 2.5 spacing 1.25
 set lmargin 12
-set rmargin 34
+set rmargin 30
 set logscale y
 set format y '%.0s%c'
 set ylabel 'images a second'
@@ -22,7 +22,7 @@ plot data using "chips":"v1.1 ideal" with lines dt 3 lw 1.5 lc rgb grey title 'i
      data using "chips":"v2.0 published" with points pt 5 ps 1.3 lc rgb red title 'published, v2.0 Bow'
 unset logscale y
 set format y '%g'
-set yrange [0:110]
+set yrange [0:120]
 set ylabel 'efficiency against the smallest system, %'
 set xlabel 'IPUs'
 plot 100 with lines dt 3 lw 1.5 lc rgb grey title 'ideal', \

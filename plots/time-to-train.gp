@@ -11,12 +11,12 @@ set ytics scale 0 font ',9.5'
 set offsets 0, 0, 0.6, 0.6
 set key at screen 0.5,0.03 center bottom maxrows 1 samplen 1.5
 set title 'ResNet-50'
-plot 'time-to-train-resnet.csv' using "published":"row":ytic("label") with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
+plot 'time-to-train-resnet.csv' using "published":"row":ytic(strcol("label")) with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
      '' using "simulated":"row" with points pt 2 ps 1.4 lw 2 lc rgb red title 'IPU, simulated', \
      '' using "peer":"row" with points pt 5 ps 1.1 lc rgb grey title 'GPU, published'
 unset key
 set title 'BERT-Large'
-plot 'time-to-train-bert.csv' using "published":"row":ytic("label") with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
+plot 'time-to-train-bert.csv' using "published":"row":ytic(strcol("label")) with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
      '' using "simulated":"row" with points pt 2 ps 1.4 lw 2 lc rgb red title 'IPU, simulated', \
      '' using "peer":"row" with points pt 5 ps 1.1 lc rgb grey title 'GPU, published'
 unset multiplot

@@ -56,6 +56,7 @@ void check_print_summary(FILE *f, const struct check *c, struct arena *scratch);
 void check_print_tap(FILE *f, const struct check *c);
 void check_print_junit(FILE *f, const struct check *c);
 void check_write_csv(FILE *f, const struct check *c);
+void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
 struct json_t *check_json(const struct check *c);
 struct json_t *accuracy_json(const struct accuracy *a);
 

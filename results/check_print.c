@@ -87,7 +87,7 @@ void check_print_tap(FILE *f, const struct check *c)
     }
 }
 
-static void write_xml(FILE *f, const char *text)
+void write_xml_text(FILE *f, const char *text)
 {
     for (; *text; text++)
         switch (*text) {
@@ -115,12 +115,12 @@ void check_print_junit(FILE *f, const struct check *c)
         bool context = row->figure->role == FIGURE_CONTEXT, failed = !context && row->verdict != VERDICT_PASS;
         describe(text, sizeof text, row);
         fprintf(f, "  <testcase classname=\"");
-        write_xml(f, row->figure->recipe);
+        write_xml_text(f, row->figure->recipe);
         fprintf(f, "\" name=\"");
-        write_xml(f, row->figure->id);
+        write_xml_text(f, row->figure->id);
         fprintf(f, " %s\">", row->figure->metric);
         fprintf(f, failed ? "<failure message=\"" : context ? "<skipped message=\"" : "<system-out>");
-        write_xml(f, text);
+        write_xml_text(f, text);
         fprintf(f, failed || context ? "\"/>" : "</system-out>");
         fprintf(f, "</testcase>\n");
     }
