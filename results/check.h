@@ -4,8 +4,8 @@
  * error = simulated / published - 1. A row passes when its error is within its tolerance and the model
  * fits the machine. Rows of role calibrate and validate decide the verdict of the whole; context never does.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef RESULTS_CHECK_H
+#define RESULTS_CHECK_H
 #include "results/results.h"
 
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
