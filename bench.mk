@@ -105,7 +105,7 @@ $B/%.o: %.c | $B/needs
 
 # Once a build folder: what is missing is installed by name, or named.
 $B/needs:
-	@sh harness/needs.sh build
+	@CC="$(CC)" sh harness/needs.sh build
 	@mkdir -p $B && touch $@
 
 $B/needs-lint:
