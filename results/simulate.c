@@ -19,7 +19,7 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
         || !machine_load(&sim->machine, sim->recipe.system, paths->specs_dir, a, err))
         return false;
     const struct workload *w = workload_find(sim->recipe.workload, err);
-    if (!w || !recipe_plan_options(opt, &sim->recipe, a, err)
+    if (!w || !sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
         || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
         || !workload_graph(&sim->graph, w, &sim->recipe, a, err))
         return false;
@@ -119,6 +119,8 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
     double n_evals = rec->eval_every ? floor(r->samples_to_converge / (double)rec->eval_every + 1e-9) : 1;
     r->train_time_s = ceil(r->samples_to_converge / r->global_batch) * r->step_time_s;
     r->eval_time_s *= n_evals;
+    r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
+    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
     return true;
 }
