@@ -45,7 +45,9 @@ static bool manifest_json(json_t **out, size_t n_recipes, size_t n_figures, stru
     json_object_set_new(*out, "recipes", json_integer((json_int_t)n_recipes));
     json_object_set_new(*out, "figures", json_integer((json_int_t)n_figures));
     json_object_set_new(*out, "inputs", inputs);
-    return hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
+    const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir);
+    return hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && hash_folder(inputs, sdk_dir, ".csv", s, err) &&
+           hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
            hash_folder(inputs, s->paths.data_dir, ".csv", s, err) && hash_folder(inputs, s->published_dir, ".csv", s, err);
 }
 

@@ -8,19 +8,9 @@
 
 /* ---- list ----------------------------------------------------------------------------------- */
 
-/* Sheets that are machines: a chip, a board or a system. Others (a software release, fitted constants) are not. */
-static bool machine_names(char ***names, size_t *n, struct session *s, struct err *err)
+static bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)
 {
-    size_t kept = 0;
-    if (!list_folder(names, n, s->paths.specs_dir, ".csv", &s->arena, err))
-        return false;
-    for (size_t i = 0; i < *n; i++) {
-        struct machine m;
-        if (machine_load(&m, (*names)[i], s->paths.specs_dir, &s->arena, NULL))
-            (*names)[kept++] = (*names)[i];
-    }
-    *n = kept;
-    return true;
+    return machine_names(names, n, s->paths.specs_dir, &s->arena, err);
 }
 
 static bool workload_names(char ***names, size_t *n, struct session *s, struct err *err)
@@ -35,7 +25,7 @@ static bool workload_names(char ***names, size_t *n, struct session *s, struct e
 static const struct listing {
     const char *name;
     bool (*names)(char ***names, size_t *n, struct session *s, struct err *err);
-} listings[] = { { "recipes", all_recipes }, { "machines", machine_names }, { "workloads", workload_names } };
+} listings[] = { { "recipes", all_recipes }, { "machines", all_machines }, { "workloads", workload_names } };
 
 static int print_names(const struct listing *l, const struct options *o, struct session *s, struct err *err)
 {

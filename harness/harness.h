@@ -17,14 +17,14 @@ struct options {
     const char *root;                   /* the folder that holds system-model/specs and the rest; NULL: found */
     enum output_format format;
     const char **sets; size_t n_sets;   /* --set section.key=value, in order */
-    const char *out, *trace, *mllog, *published, *ruleset, *benchmark;
+    const char *out, *trace, *mllog, *published, *ruleset;
     uint64_t runs, seed;
-    bool check, topology, kernels, links, ops, all;
+    bool check, topology, kernels, links, ops;
     const char **arguments; size_t n_arguments;
 };
 
-enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET, OPT_BENCHMARK,
-                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_ALL, N_OPTIONS };
+enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
+                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, N_OPTIONS };
 #define OPTION_BIT(option) (1u << (option))
 
 /* ---- main.c: the commands --------------------------------------------------------------- */
@@ -34,7 +34,7 @@ struct session {
     struct plan_cache cache;
     const char *root;
     struct model_paths paths;
-    const char *published_dir, *runs_dir, *baselines_dir, *plots_dir;
+    const char *published_dir, *runs_dir, *baselines_dir, *rules_dir, *plots_dir;
 };
 
 struct command {
@@ -82,6 +82,8 @@ int command_bench(const struct options *o, struct session *s, struct err *err); 
 int command_check(const struct options *o, struct session *s, struct err *err);         /* gate.c */
 int command_validate(const struct options *o, struct session *s, struct err *err);
 int command_compare(const struct options *o, struct session *s, struct err *err);
+int command_score(const struct options *o, struct session *s, struct err *err);         /* mlperf.c */
+int command_lint(const struct options *o, struct session *s, struct err *err);
 int command_plot(const struct options *o, struct session *s, struct err *err);          /* plot.c */
 int command_report(const struct options *o, struct session *s, struct err *err);        /* report.c */
 

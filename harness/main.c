@@ -36,6 +36,10 @@ const struct command commands[] = {
       OPTION_BIT(OPT_PUBLISHED), TEXT_JSON, command_validate },
     { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
       command_compare },
+    { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results.", 1, 1, 0, TEXT_CSV_JSON,
+      command_score },
+    { "lint", "FILE...", "Check MLPerf logs, or folders of them, by the rules. Exit 1 when a benchmark's logs do not pass.", 1,
+      SIZE_MAX, OPTION_BIT(OPT_RULESET), TEXT_JSON, command_lint },
     { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
     { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
 };

@@ -24,8 +24,7 @@ static const struct option_row {
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
     [OPT_PUBLISHED] = { "published", "FILE", "A table of published figures, or a folder of them", TAKES_TEXT, AT(published) },
-    [OPT_RULESET]   = { "ruleset", "VERSION", "MLPerf rules to check by: 1.0.0, 1.1.0 or 2.0.0", TAKES_TEXT, AT(ruleset) },
-    [OPT_BENCHMARK] = { "benchmark", "NAME", "MLPerf benchmark: resnet, bert or rnnt", TAKES_TEXT, AT(benchmark) },
+    [OPT_RULESET]   = { "ruleset", "VERSION", "MLPerf rules to check by: 1.0.0, 1.1.0 or 2.0.0 (2.0.0)", TAKES_TEXT, AT(ruleset) },
     [OPT_RUNS]      = { "runs", "N", "Draw N training runs and score them", TAKES_NUMBER, AT(runs) },
     [OPT_SEED]      = { "seed", "S", "Seed of the drawn runs (1)", TAKES_NUMBER, AT(seed) },
     [OPT_CHECK]     = { "check", NULL, "Check the laws of the timeline too", IS_FLAG, AT(check) },
@@ -33,7 +32,6 @@ static const struct option_row {
     [OPT_KERNELS]   = { "kernels", NULL, "Only the measured kernels", IS_FLAG, AT(kernels) },
     [OPT_LINKS]     = { "links", NULL, "Only the measured links and collectives", IS_FLAG, AT(links) },
     [OPT_OPS]       = { "ops", NULL, "A line an operation instead of a line a layer", IS_FLAG, AT(ops) },
-    [OPT_ALL]       = { "all", NULL, "Equal cells too", IS_FLAG, AT(all) },
 #undef AT
 };
 _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row an option");

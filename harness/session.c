@@ -75,6 +75,7 @@ bool session_open(struct session *s, const char *root, struct err *err)
     s->published_dir = IN_ROOT("results/published");
     s->runs_dir = IN_ROOT("results/runs");
     s->baselines_dir = IN_ROOT("results/baselines");
+    s->rules_dir = IN_ROOT("results/rules");
     s->plots_dir = IN_ROOT("plots");
 #undef IN_ROOT
     return true;
