@@ -37,7 +37,7 @@ struct plan_options {
     uint32_t n_stages;                  /* 0: one stage, or an even split over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
     enum schedule schedule;
     enum recompute recompute;
-    const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose input is kept */
+    const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
     uint32_t n_checkpoints;
     enum data_type stash_type;
     enum optimizer_place optimizer_place;
@@ -73,6 +73,8 @@ enum part {
 extern const char *const part_names[N_PARTS];
 struct cycles { uint64_t part[N_PARTS]; };
 uint64_t cycles_total(const struct cycles *c);
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part);   /* compute to part; exchange and sync to theirs */
 
 /* ---- memory of the worst tile, by region ----------------------------------------------- */
 
@@ -84,23 +86,88 @@ enum region {
 extern const char *const region_names[N_REGIONS];
 struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t total_bytes; };
 
+/* ---- compile.c: what each layer costs on this chip ---------------------------------------- */
+
+/* One layer, one micro-batch. Sums over its operations' plans. */
+struct layer_cost {
+    struct cycles forward, backward;
+    uint64_t forward_mac, backward_mac;
+    uint64_t n_parameters, largest_parameter;   /* trainable elements; of the largest tensor */
+    uint32_t n_weight_tensors;
+    uint64_t weight_bytes;
+    uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
+    uint64_t kept_bytes;                    /* activations that backward passes read: live until then without recomputation */
+    uint64_t live_bytes;                    /* largest set of activations alive at once while it runs forward */
+    uint64_t temp_bytes_per_tile;           /* worst operation */
+    uint64_t host_bytes;                    /* inputs from the host */
+    uint32_t host_seen;                     /* while compiling: the last of them counted, plus 1 */
+};
+
+/* A graph compiled for one chip and one set of options. */
+struct compiled {
+    struct op_plan_options options;
+    struct op_plan *op_plans;               /* one an operation of the graph */
+    struct layer_cost *layers;
+};
+
+/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine
+ * pays for each layer and each collective once. */
+struct compiler {
+    const struct graph *graph;
+    const struct topology *topology;
+    struct plan_cache *cache;
+    struct arena *arena;
+    struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
+    struct collective_memo *collectives; size_t n_collectives, cap_collectives;
+    struct flows_memo *flows; size_t n_flows, cap_flows;
+    struct code_memo *codes; size_t n_codes, cap_codes;
+};
+void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
+const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
+/* collective_run, remembered by its arguments. */
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
+/* topology_flows, remembered likewise. */
+bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows, size_t n, struct err *err);
+/* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
+struct layer_range { const struct compiled *compiled; uint32_t first, n; };
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
+/* Seconds on this chip's clock, rounded up. */
+uint64_t cycles_of(const struct topology *t, double time_s);
+
 /* ---- the plan -------------------------------------------------------------------------- */
 
 struct stage_plan {
     uint32_t ipu;                       /* within the replica */
     uint32_t first_layer, n_layers;
-    struct cycles forward, backward, recompute;     /* one micro-batch */
+    const struct compiled *compiled;
+    struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
+    uint64_t recompute_cycles;          /* of backward */
     uint64_t forward_mac, backward_mac, recompute_mac;
-    uint64_t n_parameters;
-    uint64_t input_bytes, output_bytes; /* activations that cross stages, one micro-batch */
-    uint64_t stash_bytes_per_micro_batch;
-    uint32_t stash_depth;
+    uint64_t n_parameters, weight_bytes;
+    uint32_t n_weight_tensors;
+    uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
+    uint64_t stash_bytes;               /* kept for one micro-batch in flight */
+    uint32_t stash_depth;               /* micro-batches in flight */
+    uint64_t activation_bytes;          /* not stashed: live at once while one micro-batch is worked on */
+    uint64_t host_bytes;                /* one micro-batch */
 };
 
-/* Stages at work in one pipeline cycle; run-length coded over the step. */
+/* One task: a stage's forward or backward of one micro-batch. In the pipeline it runs in every cycle from
+ * first_cycle on, once a micro-batch, in the given slot; slots of a cycle run one after the other, and
+ * within a slot IPUs run side by side, the tasks of one IPU one after the other. */
 enum task_kind { TASK_FORWARD, TASK_BACKWARD };
-struct task { uint16_t stage; uint16_t kind; };
-struct pipeline_cycle { uint32_t repeat; uint32_t first_task, n_tasks; uint64_t copy_cycles; uint64_t io_cycles; };
+struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; };
+
+/* Cycles in which the same tasks are at work; the pipeline as a run-length code. */
+struct pipeline_run { uint32_t n_cycles; uint64_t active; uint64_t copy_cycles; };  /* active: bit mask over tasks */
+
+/* What follows the accumulated micro-batches, once a step; by IPU of the replica. */
+struct update_plan {
+    uint64_t gradient_cycles, weight_cycles;    /* collectives: reduce and, with rts, gather of the new weights */
+    uint64_t norm_cycles;                       /* small all-reduces of norms over shards */
+    uint64_t optimizer_cycles, streaming_cycles;
+    uint64_t host_cycles;                       /* the step's barrier with the host */
+};
 
 struct plan {
     const struct graph *graph;
@@ -108,49 +175,63 @@ struct plan {
     struct plan_options options;
     uint32_t n_stages;
     struct stage_plan *stages;
-    struct op_plan *op_plans;           /* one an operation of the graph */
-    uint32_t *op_stage;
-    struct pipeline_cycle *pipeline; uint32_t n_pipeline_cycles;    /* entries, not counting repeats */
-    struct task *tasks; uint32_t n_tasks;
-    struct cycles *update;              /* by IPU of the replica: accumulated once a step: reduce, optimizer, streaming, host */
+    uint32_t n_tasks, n_slots;
+    struct task *tasks;
+    uint32_t n_runs;
+    struct pipeline_run *runs;
+    uint64_t *io_cycles;                /* by IPU: reading one micro-batch from its host port, where not overlapped */
+    uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
+    struct update_plan *update;         /* by IPU */
     struct collective_cost gradient_collective, weight_collective;
-    struct tile_memory *memory;         /* by IPU of the replica */
+    struct tile_memory *memory;         /* by IPU */
     uint32_t worst_ipu;
     bool fits;
     uint64_t shortfall_bytes;           /* of the worst tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
     uint64_t n_parameters;
-    uint64_t mac_per_step, hardware_mac_per_step;   /* one replica; with recomputation */
+    uint64_t model_mac_per_step, hardware_mac_per_step;     /* one replica; hardware: with recomputation */
 };
 
-bool plan_build(struct plan *out, const struct graph *g, const struct topology *t, const struct plan_options *opt,
-                struct plan_cache *cache, struct arena *a, struct err *err);
+bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 void plan_print(FILE *f, const struct plan *p);
+uint64_t task_cycles(const struct plan *p, const struct task *t);
+const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
+uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
+
+/* The stages of a plan, one file each: */
+bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);     /* placement.c: layers on stages on IPUs */
+bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);  /* pipeline.c: tasks, cycles, copies, input */
+bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err);    /* update.c: collectives, optimizer, streaming */
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a);                    /* memory.c: bytes of the worst tile */
 
 /* ---- timeline.c: the plan played against the clock ---------------------------------------- */
 
-/* One stretch of time on one IPU; repeated `repeat` times, `period_cycles` apart. */
+/* One stretch of time on one IPU; it recurs `repeat` times, `period_cycles` apart. */
 struct span {
-    uint32_t ipu;                       /* of the machine (unfolded) or of the replica */
-    uint64_t start_cycle, n_cycles;
-    uint32_t repeat; uint64_t period_cycles;
+    uint32_t row;                       /* into timeline.rows */
+    uint32_t repeat;
+    uint64_t start_cycle, n_cycles, period_cycles;
     uint16_t stage;                     /* UINT16_MAX: none */
-    uint16_t what;                      /* enum span_kind */
+    uint16_t kind;                      /* enum span_kind */
 };
-enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_WAIT, SPAN_COLLECTIVE, SPAN_OPTIMIZER, SPAN_STREAMING, SPAN_HOST, N_SPAN_KINDS };
+enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT, SPAN_COLLECTIVE, SPAN_OPTIMIZER, SPAN_STREAMING,
+                 SPAN_HOST, N_SPAN_KINDS };
 extern const char *const span_kind_names[N_SPAN_KINDS];
+
+/* A row is one IPU of one replica; it stands for that IPU in n_alike replicas that do the same (1 when unfolded). */
+struct timeline_row { uint32_t replica, ipu; uint32_t n_alike; struct cycles spent; };      /* spent sums to step_cycles */
 
 struct timeline {
     const struct plan *plan;
     uint64_t step_cycles;
+    uint64_t first_output_cycles;       /* when the first micro-batch has left the last stage: inference latency */
     struct span *spans; size_t n_spans, cap_spans;
-    struct cycles *by_ipu;              /* each sums to step_cycles */
-    uint32_t n_ipus;                    /* rows: of a replica when folded, of the machine when not */
+    struct timeline_row *rows; uint32_t n_rows;
 };
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
 void timeline_print(FILE *f, const struct timeline *t);
-bool timeline_write_trace(FILE *f, const struct timeline *t);   /* Chrome trace event JSON */
-/* The laws: no two spans of an IPU overlap, each IPU's parts sum to the step. */
+void timeline_write_trace(FILE *f, const struct timeline *t);   /* Chrome trace event JSON */
+/* The laws: spans of a row do not overlap and leave no gap, each row's parts sum to the step. */
 bool timeline_check(const struct timeline *t, struct err *err);
 
 #endif
