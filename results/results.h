@@ -4,6 +4,7 @@
 #ifndef RESULTS_H
 #define RESULTS_H
 #include "system-model/plan.h"
+#include "system-model/sdk.h"
 #include "workloads/workloads.h"
 
 /* ---- simulate.c: recipe -> machine, graph, plan, timeline -> result ---------------------- */
@@ -13,6 +14,7 @@ struct simulation {
     struct arena arena;
     struct recipe recipe;
     struct machine machine;
+    struct sdk sdk;
     struct topology topology;
     struct graph graph;
     struct compiler compiler;

@@ -48,7 +48,7 @@ enum op_kind {
     OP_MAX_POOL, OP_AVERAGE_POOL,
     OP_GATHER,                              /* rows of a table by index: embedding; backward scatters and adds */
     OP_TRANSPOSE,                           /* a change of layout that moves every element */
-    OP_CONCAT, OP_SLICE, OP_PAD,
+    OP_CONCAT, OP_SLICE, OP_PAD,            /* slice: one range, or all of an axis in equal pieces (no element moves) */
     OP_LSTM,                                /* one layer over all time steps, cell and gates included */
     OP_OUTER_ADD,                           /* [b,t,h] + [b,u,h] -> [b,t,u,h]: the joint network's input */
     OP_CROSS_ENTROPY,                       /* softmax, log-likelihood and its gradient's seed */
@@ -68,7 +68,14 @@ struct op_attributes {
     uint32_t hidden;                                        /* LSTM: width of its state */
     double rate;                                            /* dropout */
     uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
-    uint32_t axis;                                          /* concat, slice */
+    uint32_t axis;                                          /* concat, slice, pad */
+    uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */
+    uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards */
+    bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
+    uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is */
+    uint32_t order[MAX_DIMS];                               /* transpose: dimension i of the result is order[i] of the view */
+    uint32_t merge;                                         /* transpose: the last so many dimensions become one; 0: none */
+    enum data_type to_type;                                 /* cast, input preparation */
     uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0: none */
     double labels_per_sample;                               /* transducer loss: target length */
 };
@@ -112,12 +119,26 @@ uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, 
  * A shape that does not fit is the builder's bug: assert. */
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
                   struct op_attributes at);
+/* Outputs of one operation have consecutive ids (slices in pieces). */
+
+/* Every pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
+ * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it
+ * a weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two
+ * gradients of one tensor. An LSTM's data pass has the gradient of its gates as last output, which its weight pass
+ * reads. Forward tensors among a backward operation's inputs are those it needs kept. */
 void graph_add_backward(struct graph *g);
+uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
 
 /* ---- asking ------------------------------------------------------------------------- */
 
 uint64_t tensor_elements(const struct tensor *t);
 uint64_t tensor_bytes(const struct tensor *t);
+bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
+/* The operation whose shapes count: op itself, or the forward one that it differentiates. */
+const struct op *op_forward(const struct graph *g, const struct op *op);
+/* Of a matmul or its backward passes, as the forward pass has them. */
+struct matmul_shape { uint64_t groups, rows, inner, columns; };
+struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
 uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */

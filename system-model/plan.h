@@ -73,6 +73,8 @@ enum part {
 extern const char *const part_names[N_PARTS];
 struct cycles { uint64_t part[N_PARTS]; };
 uint64_t cycles_total(const struct cycles *c);
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part);   /* compute to part; exchange and sync to theirs */
 
 /* ---- memory of the worst tile, by region ----------------------------------------------- */
 
@@ -93,12 +95,12 @@ struct layer_cost {
     uint64_t n_parameters, largest_parameter;   /* trainable elements; of the largest tensor */
     uint32_t n_weight_tensors;
     uint64_t weight_bytes;
-    uint64_t input_bytes;                   /* activations that come from earlier layers */
+    uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read: live until then without recomputation */
     uint64_t live_bytes;                    /* largest set of activations alive at once while it runs forward */
     uint64_t temp_bytes_per_tile;           /* worst operation */
     uint64_t host_bytes;                    /* inputs from the host */
-    uint32_t first_forward_op, n_forward_ops;   /* in compiled.ops_by_layer */
+    uint32_t host_seen;                     /* while compiling: the last of them counted, plus 1 */
 };
 
 /* A graph compiled for one chip and one set of options. */
@@ -117,11 +119,18 @@ struct compiler {
     struct arena *arena;
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct collective_memo *collectives; size_t n_collectives, cap_collectives;
+    struct flows_memo *flows; size_t n_flows, cap_flows;
+    struct code_memo *codes; size_t n_codes, cap_codes;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
 /* collective_run, remembered by its arguments. */
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
+/* topology_flows, remembered likewise. */
+bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows, size_t n, struct err *err);
+/* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
+struct layer_range { const struct compiled *compiled; uint32_t first, n; };
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
 /* Seconds on this chip's clock, rounded up. */
 uint64_t cycles_of(const struct topology *t, double time_s);
 
@@ -186,12 +195,14 @@ struct plan {
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 void plan_print(FILE *f, const struct plan *p);
 uint64_t task_cycles(const struct plan *p, const struct task *t);
+const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
+uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 
 /* The stages of a plan, one file each: */
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);     /* placement.c: layers on stages on IPUs */
 bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);  /* pipeline.c: tasks, cycles, copies, input */
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err);    /* update.c: collectives, optimizer, streaming */
-void plan_memory(struct plan *p, struct arena *a);                                         /* memory.c: bytes of the worst tile */
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a);                    /* memory.c: bytes of the worst tile */
 
 /* ---- timeline.c: the plan played against the clock ---------------------------------------- */
 

@@ -11,6 +11,7 @@
 enum recipe_mode { MODE_TRAIN, MODE_INFER };
 enum eval_placement { EVAL_INLINE, EVAL_END };
 enum compute_type { COMPUTE_FP16, COMPUTE_FP32, COMPUTE_FP8 };
+enum input_type { INPUT_UINT8, INPUT_FP16 };
 
 struct recipe {
     const char *path;
@@ -18,10 +19,13 @@ struct recipe {
     const char *id, *workload, *system, *sdk, *source;
     int mode;
     /* [data] */
-    uint64_t sequence_length;           /* tokens a pack, or the longest utterance's frames; 0: the workload's own */
+    uint64_t sequence_length;           /* tokens a pack, or frames of the longest utterance (three stacked: 30 ms); 0: the workload's own */
     double sequences_per_pack;
     const char *dataset;
     uint64_t samples_per_epoch;
+    uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0: the model's own */
+    double labels_per_sample;           /* transducers: labels of the longest transcript; 0: by the audio's length */
+    int input_type;                     /* images from the host: bytes, or prepared there */
     /* [parallel] */
     uint64_t replicas, ipus_per_replica, micro_batch, gradient_accumulation;
     const char *layers_per_ipu;         /* comma list, one a stage: "3,7,7,7,0" or "0,7/6,6/7,7/6,4/5" (attention/feed-forward) */
@@ -32,6 +36,9 @@ struct recipe {
     uint64_t io_tiles;
     const char *available_memory;       /* one share, or a comma list by IPU */
     int all_reduce;                     /* enum collective_method */
+    uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
+    uint64_t embedding_serial_steps;    /* steps the word table's products are cut into; 0: the compiler's choice */
+    bool split_qkv;                     /* three products for query, key and value instead of one */
     /* [precision] */
     int compute, partials;
     bool stochastic_rounding;
@@ -46,6 +53,8 @@ struct recipe {
     const char *converge;               /* "model", or NULL */
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
     int eval_placement;
+    uint64_t evaluations;               /* how many, where eval_every does not tell; 0: it does */
+    bool attention_dropout;
     bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
     double target;
     /* [hosts] */
@@ -58,6 +67,8 @@ struct recipe {
 /* id: a recipe in recipes_dir, or a path ending in .ini. overrides: "section.key=value", applied in order. */
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err);
+/* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. */
+bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a);
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
 bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err);
 /* Field table of all keys: for --help and the README. */

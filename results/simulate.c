@@ -1,0 +1,158 @@
+/*
+ * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are taken here and nowhere earlier.
+ *
+ * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
+ * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
+ *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only;
+ *   at end    every checkpoint is evaluated after training, in the timed region.
+ */
+#include "results/results.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool build_artefacts(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides,
+                            const struct model_paths *paths, struct plan_cache *cache, struct plan_options *opt, struct err *err)
+{
+    struct arena *a = &sim->arena;
+    if (!recipe_load(&sim->recipe, recipe, paths->recipes_dir, overrides, n_overrides, a, err)
+        || !machine_load(&sim->machine, sim->recipe.system, paths->specs_dir, a, err))
+        return false;
+    const struct workload *w = workload_find(sim->recipe.workload, err);
+    if (!w || !sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
+        || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
+        || !workload_graph(&sim->graph, w, &sim->recipe, a, err))
+        return false;
+    compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
+    return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
+}
+
+/* ---- ratios ------------------------------------------------------------------------- */
+
+static double seconds(const struct simulation *sim, double cycles)
+{
+    return cycles / sim->machine.chip.clock_hz;
+}
+
+static void fill_breakdown(struct result *r, const struct simulation *sim)
+{
+    uint64_t sum[N_PARTS] = {0}, n_ipus = 0;
+    const struct timeline *t = &sim->timeline;
+    for (uint32_t i = 0; i < t->n_rows; i++) {
+        n_ipus += t->rows[i].n_alike;
+        for (int k = 0; k < N_PARTS; k++)
+            sum[k] += t->rows[i].spent.part[k] * t->rows[i].n_alike;
+    }
+    for (int k = 0; k < N_PARTS; k++)
+        r->breakdown_s[k] = seconds(sim, (double)sum[k] / (double)n_ipus);
+}
+
+static uint64_t peak_mac_per_cycle(const struct simulation *sim)
+{
+    const struct chip *c = &sim->machine.chip;
+    if (sim->recipe.compute == COMPUTE_FP32)
+        return c->mac_fp32_per_cycle;
+    return sim->plan.options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
+}
+
+static void fill_utilisation(struct result *r, const struct simulation *sim)
+{
+    const struct plan *p = &sim->plan;
+    double can = (double)peak_mac_per_cycle(sim) * (double)sim->machine.chip.n_tiles * (double)sim->timeline.step_cycles
+               * p->options.ipus_per_replica;
+    r->mfu = (double)p->model_mac_per_step / can;
+    r->hfu = (double)p->hardware_mac_per_step / can;
+}
+
+static void fill_memory(struct result *r, const struct simulation *sim)
+{
+    const struct plan *p = &sim->plan;
+    r->fits = p->fits;
+    r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
+    r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
+}
+
+/* ---- training ------------------------------------------------------------------------ */
+
+/* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
+static bool evaluation_time(double *time_s, struct simulation *sim, struct err *err)
+{
+    const struct recipe *rec = &sim->recipe;
+    *time_s = 0;
+    if (!rec->eval_samples)
+        return true;
+    struct plan_options opt = sim->plan.options;
+    double batch = (double)sim->graph.micro_batch * opt.n_replicas * workload_samples_per_item(rec);
+    opt.training = false;
+    opt.grad_accum = (uint32_t)ceil((double)rec->eval_samples / batch);
+    struct graph forward;
+    struct recipe infer = *rec;
+    infer.mode = MODE_INFER;
+    const struct workload *w = workload_find(rec->workload, err);
+    if (!w || !workload_graph(&forward, w, &infer, &sim->arena, err))
+        return false;
+    struct compiler c;
+    compiler_start(&c, &forward, &sim->topology, sim->compiler.cache, &sim->arena);
+    struct plan p;
+    struct timeline t;
+    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    *time_s = seconds(sim, (double)t.step_cycles);
+    return true;
+}
+
+static double samples_to_converge(const struct recipe *r)
+{
+    if (r->samples_to_converge > 0)
+        return r->samples_to_converge;
+    return r->epochs * (double)r->samples_per_epoch;
+}
+
+static bool fill_training(struct result *r, struct simulation *sim, struct err *err)
+{
+    const struct recipe *rec = &sim->recipe;
+    r->samples_to_converge = samples_to_converge(rec);
+    if (!(r->samples_to_converge > 0))
+        return true;
+    if (!evaluation_time(&r->eval_time_s, sim, err))
+        return false;
+    double n_evals = rec->eval_every ? floor(r->samples_to_converge / (double)rec->eval_every + 1e-9) : 1;
+    r->train_time_s = ceil(r->samples_to_converge / r->global_batch) * r->step_time_s;
+    r->eval_time_s *= n_evals;
+    r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
+    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
+    r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
+    return true;
+}
+
+static void fill_result(struct result *r, const struct simulation *sim)
+{
+    const struct recipe *rec = &sim->recipe;
+    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = rec->system };
+    r->ipus = (uint64_t)sim->plan.options.n_replicas * sim->plan.options.ipus_per_replica;
+    r->global_batch = (double)sim->plan.global_batch * workload_samples_per_item(rec);
+    r->step_time_s = seconds(sim, (double)sim->timeline.step_cycles);
+    r->throughput_samples_per_s = r->global_batch / r->step_time_s;
+    r->latency_s = seconds(sim, (double)sim->timeline.first_output_cycles) + 2 * sim->machine.host_latency_s;
+    if (sim->machine.board_power_w > 0)
+        r->energy_j = sim->machine.board_power_w * r->step_time_s * (double)r->ipus / (double)sim->machine.ipus_per_board;
+    fill_memory(r, sim);
+    fill_utilisation(r, sim);
+    fill_breakdown(r, sim);
+}
+
+bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
+              const struct model_paths *paths, struct plan_cache *cache, struct err *err)
+{
+    struct plan_options opt;
+    memset(sim, 0, sizeof *sim);
+    if (!build_artefacts(sim, recipe, overrides, n_overrides, paths, cache, &opt, err))
+        return false;
+    fill_result(out, sim);
+    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, err);
+}
+
+void simulation_free(struct simulation *sim)
+{
+    arena_free(&sim->arena);
+}

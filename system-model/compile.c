@@ -1,0 +1,317 @@
+/*
+ * compile.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer.
+ *
+ * Layers are what plans are made of: placement, recomputation and schedules only add and multiply layer
+ * costs. Compiled graphs and collectives are remembered, so a sweep over replicas, gradient accumulation and
+ * schedules of one graph never plans an operation twice.
+ */
+#include "system-model/plan.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+const char *const part_names[N_PARTS] = {
+    [PART_MATMUL] = "matmul", [PART_CONV] = "conv", [PART_NORM] = "norm", [PART_ELEMENTWISE] = "elementwise",
+    [PART_SOFTMAX] = "softmax", [PART_EMBEDDING] = "embedding", [PART_POOLING] = "pooling", [PART_LSTM] = "lstm",
+    [PART_LOSS] = "loss", [PART_REARRANGE] = "rearrange", [PART_EXCHANGE] = "exchange", [PART_SYNC] = "sync",
+    [PART_STAGE_COPY] = "stage_copy", [PART_BUBBLE] = "bubble", [PART_ACCUMULATE] = "accumulate",
+    [PART_ALL_REDUCE] = "all_reduce", [PART_OPTIMIZER] = "optimizer", [PART_STREAMING] = "streaming", [PART_HOST] = "host",
+};
+
+/* Which part of the breakdown an operation's computing belongs to; its exchange and sync have their own. */
+static const enum part part_of_op[N_OP_KINDS] = {
+    [OP_CONV] = PART_CONV, [OP_MATMUL] = PART_MATMUL,
+    [OP_ADD] = PART_ELEMENTWISE, [OP_MUL] = PART_ELEMENTWISE, [OP_SCALE] = PART_ELEMENTWISE, [OP_BIAS_ADD] = PART_ELEMENTWISE,
+    [OP_RELU] = PART_ELEMENTWISE, [OP_GELU] = PART_ELEMENTWISE, [OP_TANH] = PART_ELEMENTWISE, [OP_SIGMOID] = PART_ELEMENTWISE,
+    [OP_SWISH] = PART_ELEMENTWISE, [OP_DROPOUT] = PART_ELEMENTWISE, [OP_OUTER_ADD] = PART_ELEMENTWISE,
+    [OP_SOFTMAX] = PART_SOFTMAX,
+    [OP_BATCH_NORM] = PART_NORM, [OP_GROUP_NORM] = PART_NORM, [OP_LAYER_NORM] = PART_NORM,
+    [OP_MAX_POOL] = PART_POOLING, [OP_AVERAGE_POOL] = PART_POOLING,
+    [OP_GATHER] = PART_EMBEDDING,
+    [OP_TRANSPOSE] = PART_REARRANGE, [OP_CONCAT] = PART_REARRANGE, [OP_SLICE] = PART_REARRANGE, [OP_PAD] = PART_REARRANGE,
+    [OP_CAST] = PART_REARRANGE, [OP_INPUT_PREPARE] = PART_REARRANGE,
+    [OP_LSTM] = PART_LSTM,
+    [OP_CROSS_ENTROPY] = PART_LOSS, [OP_TRANSDUCER_LOSS] = PART_LOSS,
+};
+
+uint64_t cycles_total(const struct cycles *c)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < N_PARTS; i++)
+        total += c->part[i];
+    return total;
+}
+
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times)
+{
+    for (int i = 0; i < N_PARTS; i++)
+        to->part[i] += c->part[i] * times;
+}
+
+uint64_t cycles_of(const struct topology *t, double time_s)
+{
+    return (uint64_t)ceil(time_s * t->machine->chip.clock_hz);
+}
+
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
+{
+    to->part[part] += p->compute_cycles;
+    to->part[PART_EXCHANGE] += p->exchange_cycles;
+    to->part[PART_SYNC] += p->sync_cycles;
+}
+
+/* ---- one graph on one chip ------------------------------------------------------- */
+
+static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p)
+{
+    bool forward = op->pass == PASS_FORWARD;
+    cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part_of_op[op->kind]);
+    if (forward)
+        layer->forward_mac += p->mac;
+    else
+        layer->backward_mac += p->mac;
+    if (layer->temp_bytes_per_tile < p->temp_bytes_per_tile)
+        layer->temp_bytes_per_tile = p->temp_bytes_per_tile;
+}
+
+static void add_weights(struct layer_cost *layers, const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        if (t->role != ROLE_WEIGHT)
+            continue;
+        struct layer_cost *l = &layers[t->layer_id];
+        l->n_parameters += tensor_elements(t);
+        l->weight_bytes += tensor_bytes(t);
+        l->n_weight_tensors++;
+        if (l->largest_parameter < tensor_elements(t))
+            l->largest_parameter = tensor_elements(t);
+    }
+}
+
+/* For each tensor: is it read by a backward pass, and which is the last layer that reads it forward? */
+static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    bool *kept = ARENA_ARRAY(scratch, bool, g->n_tensors);
+    uint32_t *last_reader = ARENA_ARRAY(scratch, uint32_t, g->n_tensors);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            uint32_t in = op->inputs[k];
+            const struct tensor *t = &g->tensors[in];
+            if (op->pass != PASS_FORWARD)
+                kept[in] = true;
+            else if (last_reader[in] < op->layer_id)
+                last_reader[in] = op->layer_id;
+            if (t->role == ROLE_INPUT && op->pass == PASS_FORWARD && layers[op->layer_id].host_seen != in + 1) {
+                layers[op->layer_id].host_bytes += tensor_bytes(t);
+                layers[op->layer_id].host_seen = in + 1;
+            }
+        }
+    }
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        if (t->role != ROLE_ACTIVATION)
+            continue;
+        if (kept[i])
+            layers[t->layer_id].kept_bytes += tensor_bytes(t);
+        for (uint32_t l = t->layer_id; l < last_reader[i]; l++)
+            layers[l].output_bytes += tensor_bytes(t);
+    }
+}
+
+/* The most that any one operation of the layer reads and writes: what has to be there at once. */
+static void add_live(struct layer_cost *layers, const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        uint64_t bytes = 0;
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (g->tensors[op->inputs[k]].role != ROLE_WEIGHT)
+                bytes += tensor_bytes(&g->tensors[op->inputs[k]]);
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            bytes += tensor_bytes(&g->tensors[op->outputs[k]]);
+        if (layers[op->layer_id].live_bytes < bytes)
+            layers[op->layer_id].live_bytes = bytes;
+    }
+}
+
+static void compile_layers(struct compiled *out, const struct graph *g, struct arena *a)
+{
+    out->layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
+    for (size_t i = 0; i < g->n_ops; i++)
+        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i]);
+    struct arena scratch = {0};
+    add_weights(out->layers, g);
+    add_activations(out->layers, g, &scratch);
+    add_live(out->layers, g);
+    arena_free(&scratch);
+}
+
+void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
+{
+    *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a };
+}
+
+static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
+{
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
+        && a->stochastic_rounding == b->stochastic_rounding && a->n_tiles == b->n_tiles;
+}
+
+const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err)
+{
+    for (uint32_t i = 0; i < c->n_variants; i++)
+        if (same_options(&c->variants[i]->options, opt))
+            return c->variants[i];
+    if (c->n_variants == MAX_STAGES) {
+        fail(err, "parallel.available_memory: more than %d different values for one graph", MAX_STAGES);
+        return NULL;
+    }
+    struct compiled *out = ARENA_NEW(c->arena, struct compiled);
+    out->options = *opt;
+    out->op_plans = ARENA_ARRAY(c->arena, struct op_plan, c->graph->n_ops);
+    for (uint32_t i = 0; i < c->graph->n_ops; i++)
+        op_plan_build(&out->op_plans[i], c->graph, i, &c->topology->machine->chip, opt, c->cache);
+    compile_layers(out, c->graph, c->arena);
+    c->variants[c->n_variants++] = out;
+    return out;
+}
+
+/* ---- collectives, remembered ------------------------------------------------------- */
+
+struct collective_memo { uint64_t key; struct collective_request request; struct collective_cost cost; };
+
+static uint64_t request_key(const struct collective_request *r)
+{
+    uint64_t words[6] = { (uint64_t)r->kind, (uint64_t)r->method, r->n_groups, r->n_ranks, r->unfolded, 0 };
+    memcpy(&words[5], &r->bytes, sizeof r->bytes);
+    return hash_bytes(r->ranks, sizeof *r->ranks * r->n_groups * r->n_ranks, hash_bytes(words, sizeof words, 0));
+}
+
+static bool same_request(const struct collective_request *a, const struct collective_request *b)
+{
+    return a->kind == b->kind && a->method == b->method && a->n_groups == b->n_groups && a->n_ranks == b->n_ranks
+        && a->bytes == b->bytes && a->unfolded == b->unfolded
+        && memcmp(a->ranks, b->ranks, sizeof *a->ranks * a->n_groups * a->n_ranks) == 0;
+}
+
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err)
+{
+    uint64_t key = request_key(req);
+    for (size_t i = 0; i < c->n_collectives; i++) {
+        if (c->collectives[i].key == key && same_request(&c->collectives[i].request, req)) {
+            *out = c->collectives[i].cost;
+            return true;
+        }
+    }
+    struct arena scratch = {0};
+    bool good = collective_run(out, c->topology, req, &scratch, err);
+    arena_free(&scratch);
+    if (!good)
+        return false;
+    c->collectives = arena_grow(c->arena, c->collectives, c->n_collectives, &c->cap_collectives, sizeof *c->collectives);
+    struct collective_memo *m = &c->collectives[c->n_collectives++];
+    size_t n = (size_t)req->n_groups * req->n_ranks;
+    uint32_t *ranks = ARENA_ARRAY(c->arena, uint32_t, n);
+    memcpy(ranks, req->ranks, n * sizeof *ranks);
+    *m = (struct collective_memo){ key, *req, *out };
+    m->request.ranks = ranks;
+    return true;
+}
+
+/* ---- flows, remembered --------------------------------------------------------------- */
+
+struct flows_memo { struct flow *flows; size_t n; double time_s; };
+
+static bool same_flows(const struct flows_memo *m, const struct flow *flows, size_t n)
+{
+    if (m->n != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (m->flows[i].from != flows[i].from || m->flows[i].to != flows[i].to || m->flows[i].bytes != flows[i].bytes)
+            return false;
+    return true;
+}
+
+bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < c->n_flows; i++) {
+        if (same_flows(&c->flows[i], flows, n)) {
+            *time_s = c->flows[i].time_s;
+            return true;
+        }
+    }
+    struct arena scratch = {0};
+    bool good = topology_flows(time_s, c->topology, flows, n, NULL, &scratch, err);
+    arena_free(&scratch);
+    if (!good)
+        return false;
+    c->flows = arena_grow(c->arena, c->flows, c->n_flows, &c->cap_flows, sizeof *c->flows);
+    struct flow *kept = ARENA_ARRAY(c->arena, struct flow, n);
+    memcpy(kept, flows, n * sizeof *kept);
+    c->flows[c->n_flows++] = (struct flows_memo){ kept, n, *time_s };
+    return true;
+}
+
+/* ---- code, remembered ------------------------------------------------------------------ */
+
+struct code_memo { struct layer_range *ranges; uint32_t n; uint64_t bytes; };
+
+static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (layer >= ranges[i].first && layer < ranges[i].first + ranges[i].n) {
+            *compiled = ranges[i].compiled;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds a key to an open-addressed set; true when it was new. */
+static bool set_add(uint64_t *slots, size_t n_slots, uint64_t key)
+{
+    size_t at = key & (n_slots - 1);
+    while (slots[at] && slots[at] != key)
+        at = (at + 1) & (n_slots - 1);
+    bool is_new = !slots[at];
+    slots[at] = key;
+    return is_new;
+}
+
+static uint64_t count_code_bytes(const struct graph *g, const struct layer_range *ranges, uint32_t n)
+{
+    struct arena scratch = {0};
+    size_t n_slots = 1;
+    while (n_slots < 2 * g->n_ops)
+        n_slots *= 2;
+    uint64_t *seen = ARENA_ARRAY(&scratch, uint64_t, n_slots), bytes = 0;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct compiled *compiled;
+        if (!in_ranges(g->ops[i].layer_id, ranges, n, &compiled))
+            continue;
+        const struct op_plan *o = &compiled->op_plans[i];
+        uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
+        if (set_add(seen, n_slots, hash_bytes(what, sizeof what, o->mac) | 1))
+            bytes += o->code_bytes_per_tile;
+    }
+    arena_free(&scratch);
+    return bytes;
+}
+
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
+{
+    for (size_t i = 0; i < c->n_codes; i++) {
+        const struct code_memo *m = &c->codes[i];
+        if (m->n == n_ranges && memcmp(m->ranges, ranges, n_ranges * sizeof *ranges) == 0)
+            return m->bytes;
+    }
+    c->codes = arena_grow(c->arena, c->codes, c->n_codes, &c->cap_codes, sizeof *c->codes);
+    struct layer_range *kept = ARENA_ARRAY(c->arena, struct layer_range, n_ranges);
+    memcpy(kept, ranges, n_ranges * sizeof *ranges);
+    uint64_t bytes = count_code_bytes(c->graph, ranges, n_ranges);
+    c->codes[c->n_codes++] = (struct code_memo){ kept, n_ranges, bytes };
+    return bytes;
+}

@@ -1,0 +1,21 @@
+/*
+ * sdk.h - what a release of the software stack costs once a run, outside the chips: host work that the rules time.
+ *
+ * Values are read off the logs of runs that may calibrate; a release without a sheet has none, and costs nothing.
+ */
+#ifndef SDK_H
+#define SDK_H
+#include "system-model/base.h"
+
+struct sdk {
+    const char *name;
+    bool known;                 /* a sheet was found */
+    double checkpoint_start_s;  /* start of the clock to the first step, when training starts from a given checkpoint */
+    double eval_switch_s;       /* end of training to the first evaluation, when evaluation comes at the end */
+    double eval_load_s;         /* the evaluation program onto the chips, once */
+};
+
+/* The sheet specs_dir/sdk/NAME.csv; a longer name falls back to its leading release ("2.3.0-rc1" to "2.3.0"). */
+bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
+
+#endif

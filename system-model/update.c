@@ -1,0 +1,158 @@
+/*
+ * update.c - what follows the accumulated micro-batches once a step: gradients reduced over the replicas, the optimizer,
+ * its state to and from streaming memory, new weights gathered, the host's barrier.
+ *
+ * Without replicated tensor sharding: one all-reduce of all gradients, each replica updates everything.
+ * With it: reduce-scatter within the domain, an all-reduce of the shard between domains, the update of the shard,
+ * all-gather within the domain. The IPUs of a replica do this at the same time, on the links they share.
+ */
+#include "system-model/plan.h"
+
+#include <string.h>
+
+static uint64_t ipu_parameters(const struct plan *p, uint32_t ipu)
+{
+    uint64_t n = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (p->stages[s].ipu == ipu)
+            n += p->stages[s].n_parameters;
+    return n;
+}
+
+/* The IPUs move their gradients side by side; the one with most sets the time. */
+static double largest_weight_bytes(const struct plan *p)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        uint64_t bytes = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            if (p->stages[s].ipu == i)
+                bytes += p->stages[s].weight_bytes;
+        if (largest < bytes)
+            largest = bytes;
+    }
+    return (double)largest;
+}
+
+uint32_t shard_replicas(const struct plan *p)
+{
+    const struct plan_options *o = &p->options;
+    if (o->rts == RTS_NO)
+        return 1;
+    uint64_t in_domain = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
+    if (o->rts_domain == RTS_DOMAIN_POD && in_domain && in_domain < o->n_replicas)
+        return (uint32_t)in_domain;
+    return o->n_replicas;
+}
+
+/* Groups of replicas `stride` apart, n_ranks each, one group an IPU of the replica and starting replica. */
+static uint32_t *make_ranks(const struct plan *p, uint32_t n_ranks, uint32_t stride, uint32_t n_starts, struct arena *a)
+{
+    uint32_t width = p->options.ipus_per_replica;
+    uint32_t *ranks = ARENA_ARRAY(a, uint32_t, (size_t)n_ranks * width * n_starts);
+    size_t n = 0;
+    for (uint32_t start = 0; start < n_starts; start++)
+        for (uint32_t i = 0; i < width; i++)
+            for (uint32_t r = 0; r < n_ranks; r++)
+                ranks[n++] = (start + r * stride) * width + i;
+    return ranks;
+}
+
+static bool add_collective(struct collective_cost *sum, const struct plan *p, struct compiler *c, enum collective_kind kind,
+                           uint32_t n_ranks, uint32_t stride, uint32_t n_starts, double bytes, struct err *err)
+{
+    if (n_ranks < 2)
+        return true;
+    struct arena scratch = {0};
+    struct collective_request req = {
+        .kind = kind, .method = p->options.all_reduce_method, .n_ranks = n_ranks,
+        .n_groups = p->options.ipus_per_replica * n_starts, .bytes = bytes, .unfolded = p->options.unfolded,
+        .ranks = make_ranks(p, n_ranks, stride, n_starts, &scratch),
+    };
+    struct collective_cost cost;
+    bool good = compile_collective(&cost, c, &req, err);
+    arena_free(&scratch);
+    if (!good)
+        return false;
+    sum->time_s += cost.time_s;
+    sum->link_s += cost.link_s;
+    sum->reduce_s += cost.reduce_s;
+    sum->sync_s += cost.sync_s;
+    sum->n_steps += cost.n_steps;
+    sum->bytes_sent_per_rank += cost.bytes_sent_per_rank;
+    sum->busiest_link_bytes += cost.busiest_link_bytes;
+    sum->method = cost.method;
+    return true;
+}
+
+static bool plan_collectives(struct plan *p, struct compiler *c, struct err *err)
+{
+    uint32_t n = p->options.n_replicas, shard = shard_replicas(p);
+    double bytes = largest_weight_bytes(p);
+    if (shard < 2)
+        return add_collective(&p->gradient_collective, p, c, COLLECTIVE_ALL_REDUCE, n, 1, 1, bytes, err);
+    uint32_t domains = n / shard;
+    return add_collective(&p->gradient_collective, p, c, COLLECTIVE_REDUCE_SCATTER, shard, 1, domains, bytes, err)
+        && add_collective(&p->gradient_collective, p, c, COLLECTIVE_ALL_REDUCE, domains, shard, shard, bytes / shard, err)
+        && add_collective(&p->weight_collective, p, c, COLLECTIVE_ALL_GATHER, shard, 1, domains, bytes, err);
+}
+
+/* Norms of weight and update, a number each a tensor, summed over the shards. */
+static bool plan_norms(struct plan *p, struct compiler *c, struct err *err)
+{
+    uint32_t shard = shard_replicas(p), tensors = 0;
+    if (!p->options.optimizer.needs_norms || shard < 2)
+        return true;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (tensors < p->stages[s].n_weight_tensors)
+            tensors = p->stages[s].n_weight_tensors;
+    struct collective_cost cost = {0};
+    if (!add_collective(&cost, p, c, COLLECTIVE_ALL_REDUCE, shard, 1, p->options.n_replicas / shard, 2.0 * 4 * tensors, err))
+        return false;
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
+        p->update[i].norm_cycles = cycles_of(p->topology, cost.time_s);
+    return true;
+}
+
+static uint64_t streaming_cycles(const struct plan *p, uint64_t shard_parameters)
+{
+    const struct machine *m = p->topology->machine;
+    if (p->options.optimizer_place != OPTIMIZER_STREAMING)
+        return 0;
+    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / (double)m->ipus_per_board;
+    double bytes = 2 * (double)shard_parameters * p->options.optimizer.state_bytes_per_param;   /* in and out */
+    return cycles_of(p->topology, bytes / rate);
+}
+
+static void plan_optimizer(struct plan *p)
+{
+    const struct plan_options *o = &p->options;
+    for (uint32_t i = 0; i < o->ipus_per_replica; i++) {
+        uint64_t elements = ceil_div_u64(ipu_parameters(p, i), shard_replicas(p));
+        struct op_plan work;
+        vector_work_plan(&work, o->optimizer.work, elements, TYPE_FP16, &p->topology->machine->chip, &p->stages[0].compiled->options);
+        p->update[i].optimizer_cycles = op_plan_cycles(&work);
+        p->update[i].streaming_cycles = streaming_cycles(p, elements);
+    }
+}
+
+bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    const struct plan_options *o = &p->options;
+    const struct machine *m = p->topology->machine;
+    p->update = ARENA_ARRAY(a, struct update_plan, o->ipus_per_replica);
+    for (uint32_t i = 0; i < o->ipus_per_replica; i++)
+        p->update[i].host_cycles = cycles_of(p->topology, 2 * m->host_latency_s);
+    if (!o->training)
+        return true;
+    if (o->optimizer_place == OPTIMIZER_STREAMING && m->streaming_bytes_per_s <= 0)
+        return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
+    if (!plan_collectives(p, c, err) || !plan_norms(p, c, err))
+        return false;
+    for (uint32_t i = 0; i < o->ipus_per_replica; i++) {
+        p->update[i].gradient_cycles = cycles_of(p->topology, p->gradient_collective.time_s);
+        p->update[i].weight_cycles = cycles_of(p->topology, p->weight_collective.time_s);
+    }
+    plan_optimizer(p);
+    return true;
+}
