@@ -63,13 +63,16 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
     };
 }
 
-struct conv_shape matmul_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+/* Rows, inner dimension and columns are those of the pass itself: gradients come with their operands swapped already. */
+struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                enum op_pass pass)
 {
-    struct conv_params p = { .groups = groups, .batch = 1, .in_h = rows, .in_w = 1, .out_h = rows, .out_w = 1,
-                             .kernel_h = 1, .kernel_w = 1, .in_chans = inner, .out_chans = columns, .stride = 1,
-                             .type = type };
-    return conv_shape_of_pass(&p, pass);
+    return (struct conv_shape){
+        .groups = groups, .batch = 1, .field_h = rows, .field_w = 1, .kernel_h = 1, .kernel_w = 1,
+        .in_chans = inner, .out_chans = columns, .in_stride = 1, .out_stride = 1, .in_h = rows, .in_w = 1,
+        .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
+        .rearrange_weights = pass != PASS_FORWARD,
+    };
 }
 
 static uint64_t shape_positions(const struct conv_shape *s)
@@ -270,7 +273,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
     b.in_received = min_u64(raw, missing_part(raw, t->p_out) + (field > own ? (field - own) * in_chans * es : 0));
     b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
-    b.weights_received = s->joint ? 0 : missing_part(b.weights, t->p_batch * t->p_field);
+    b.weights_received = missing_part(b.weights, t->p_batch * t->p_field);
     uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
     b.partials = outputs * c->amp.partial_bytes;
     b.outputs = outputs * s->out_stride * s->out_stride;
@@ -458,8 +461,6 @@ static void search_flat_field(struct search *f, const struct candidate *c, struc
         if (t->p_field != last)
             price(f, c, t);
         last = t->p_field;
-        if (c->s.joint)
-            return;
     }
 }
 
@@ -608,14 +609,19 @@ static void fill_plan(struct op_plan *out, const struct search *f)
     };
 }
 
+static struct search search_for(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    return (struct search){ .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX,
+                            .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
+                            .bound_bytes = max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes)) };
+}
+
 void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt)
 {
-    struct search f = { .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX,
-                        .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles };
+    struct search f = search_for(s, chip, opt);
     struct candidates list;
     list_candidates(&list, s, chip, opt);
-    f.bound_bytes = max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes));
     for (;;) {
         for (size_t i = 0; i < list.n; i++)
             search_candidate(&f, &list.items[i]);
@@ -624,4 +630,96 @@ void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const str
         f.bound_bytes = f.bound_bytes > chip->tile_memory_bytes ? UINT64_MAX : 2 * f.bound_bytes;
     }
     fill_plan(out, &f);
+}
+
+/* ---- fully connected layers in training ------------------------------------------------------------ */
+
+/* The joint plan turns the matmul round: the weights are the convolution's input and stay, split over columns and
+ * inner dimension; the activations are loaded into the AMP as its weights. With columns as field, one split serves
+ * all passes: backward swaps field and input channels, the weight gradient input and output channels. */
+static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
+                                     enum op_pass pass)
+{
+    struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
+    s.pass = pass;
+    return s;
+}
+
+/* One pass with its split given; false when it is over the memory bound. */
+static bool joint_pass(struct op_plan *out, const struct conv_shape *s, uint64_t p_field, uint64_t p_in, uint64_t p_out,
+                       uint64_t p_groups, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct search f = search_for(s, chip, opt);
+    struct candidates list = { .n = 0 };
+    struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
+    add_amp(&list, s, 1, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    const struct candidate *c = &list.items[0];
+    struct share t = { .p_groups = p_groups, .p_batch = 1, .p_field = p_field, .p_kernel = 1, .p_in = p_in, .p_out = p_out,
+                       .serial_in = 1, .serial_out = 1, .groups = ceil_div(s->groups, p_groups), .batch = 1, .width = 1,
+                       .height = ceil_div(s->field_h, p_field), .kernel_h = 1,
+                       .in = ceil_div(ceil_div(s->in_chans, c->in_grain), p_in),
+                       .out = ceil_div(ceil_div(s->out_chans, c->out_grain), p_out) };
+    price(&f, c, &t);
+    if (f.best_cycles == UINT64_MAX)
+        return false;
+    fill_plan(out, &f);
+    return true;
+}
+
+/* The weights lie in grains for the forward pass; backward reads them turned, which is copied on the tile. */
+static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const struct chip *chip, uint64_t n_tiles)
+{
+    uint64_t cycles = regroup_cycles(chip, ceil_div(weight_bytes, n_tiles));
+    p->compute_cycles += cycles;
+    p->rearrange_cycles += cycles;
+    p->sync_cycles += chip->on_chip_sync_cycles;
+    p->n_supersteps++;
+}
+
+static uint64_t plans_cycles(const struct op_plan *p)
+{
+    uint64_t sum = 0;
+    for (int pass = 0; pass < N_OP_PASSES; pass++)
+        sum += op_plan_cycles(&p[pass]);
+    return sum;
+}
+
+static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct conv_shape s[N_OP_PASSES], uint64_t p_groups,
+                        uint64_t p_columns, uint64_t p_inner, const struct chip *chip, const struct op_plan_options *opt)
+{
+    return joint_pass(&out[PASS_FORWARD], &s[PASS_FORWARD], p_columns, p_inner, 1, p_groups, chip, opt)
+        && joint_pass(&out[PASS_BACKWARD_DATA], &s[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, chip, opt)
+        && joint_pass(&out[PASS_BACKWARD_WEIGHT], &s[PASS_BACKWARD_WEIGHT], p_columns, 1, p_inner, p_groups, chip, opt);
+}
+
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
+                               uint32_t columns, enum data_type type, const struct chip *chip,
+                               const struct op_plan_options *opt)
+{
+    const struct conv_shape apart[N_OP_PASSES] = {
+        matmul_conv_shape(groups, rows, inner, columns, type, PASS_FORWARD),
+        matmul_conv_shape(groups, rows, columns, inner, type, PASS_BACKWARD_DATA),
+        matmul_conv_shape(groups, inner, rows, columns, type, PASS_BACKWARD_WEIGHT),
+    };
+    const struct conv_shape joint[N_OP_PASSES] = {
+        joint_shape(groups, columns, inner, rows, type, PASS_FORWARD),
+        joint_shape(groups, inner, columns, rows, type, PASS_BACKWARD_DATA),
+        joint_shape(groups, columns, rows, inner, type, PASS_BACKWARD_WEIGHT),
+    };
+    for (int pass = 0; pass < N_OP_PASSES; pass++)
+        conv_plan_search(&out[pass], &apart[pass], chip, opt);
+    uint64_t n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles, p_groups = min_u64(groups, n_tiles);
+    uint64_t grain = amp_for(chip, type, opt->partials).in_grain, n_grains = ceil_div(inner, grain);
+    uint64_t weight_bytes = (uint64_t)groups * inner * columns * data_type_bytes(type);
+    uint32_t splits[MAX_SPLITS];
+    size_t n = distinct_splits(splits, n_grains, n_tiles / p_groups);
+    for (size_t i = 0; i < n; i++) {
+        struct op_plan plans[N_OP_PASSES];
+        uint64_t columns_part, p_columns = fewest_parts(columns, n_tiles / p_groups / splits[i], &columns_part);
+        if (!joint_plans(plans, joint, p_groups, p_columns, splits[i], chip, opt))
+            continue;
+        add_turned_weights(&plans[PASS_BACKWARD_DATA], weight_bytes, chip, n_tiles);
+        if (plans_cycles(plans) < plans_cycles(out))
+            memcpy(out, plans, sizeof plans);
+    }
 }

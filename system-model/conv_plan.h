@@ -22,13 +22,12 @@ struct conv_shape {
     uint32_t pass;                      /* enum op_pass */
     /* How the operands lie before: bytes of the whole tensor that must change layout. */
     uint32_t rearrange_in, rearrange_weights;       /* 1: every element moves */
-    uint32_t joint;                     /* weights stay where they are in all three passes: rows are not split */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. */
 struct conv_params { uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride; enum data_type type; };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
-struct conv_shape matmul_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                enum op_pass pass);
 
 uint64_t conv_shape_mac(const struct conv_shape *s);
