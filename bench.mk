@@ -10,21 +10,71 @@ sources := $(foreach r,$(rooms),$(wildcard $r/*.c))
 objects := $(sources:%.c=$B/%.o)
 program := $(patsubst %.c,$B/%.o,$(wildcard harness/*.c))
 tests   := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/t_*.c))
+shell   := $(wildcard tests/t_*.sh)
+fuzzers := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/fuzz_*.c))
+run     := results/runs/latest
+FUZZ_SECONDS ?= 20
+export PODBENCH ?= $(abspath $B/podbench)
 
 all: $B/podbench                        ## build the program
 
-$B/podbench: $(program) $(objects)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
-
-$B/tests/%: $B/tests/%.o $(objects)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(libs)
-
-$B/%.o: %.c
-	@mkdir -p $(@D)
-	$(CC) $(flags) $(CFLAGS) -c -o $@ $<
+bench: $B/podbench                      ## simulate every published run, print the comparison, write results/runs/latest and its figures
+	$B/podbench bench
+	$B/podbench plot latest
+	$B/podbench report latest
 
 test: $B/podbench $(tests)              ## run every test under prove
-	prove -e '' $(tests) $(wildcard tests/t_*.sh)
+	prove -e '' $(tests) $(shell)
+
+plots: $(run)/rows.csv                  ## draw the figures of the last run again
+	$B/podbench plot latest
+
+$(run)/rows.csv: $B/podbench
+	$B/podbench bench > $B/bench.txt
+
+baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with
+	$B/podbench bench > $B/bench.txt
+	mkdir -p results/baselines
+	cp $(run)/rows.csv $(run)/check.csv results/baselines/
+
+gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved
+	$B/podbench bench --out $B/gate > $B/bench.txt
+	$B/podbench compare results/baselines $B/gate
+
+readme: $B/podbench                     ## simulate, and refresh README's table and figures
+	$B/podbench bench > $B/bench.txt
+	$B/podbench plot latest
+	sh harness/readme.sh $B/podbench README.md
+	mkdir -p docs/figures
+	cp $(run)/figures/*.svg docs/figures/
+
+golden: $B/podbench                     ## rewrite the golden texts; read the diff
+	PODBENCH_GOLDEN=write sh tests/t_golden.sh
+
+lint: | $B/needs-lint                   ## cppcheck, and a clang build where every warning is an error
+	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
+	    --suppress=missingIncludeSystem -I. $(rooms) harness
+	$(MAKE) B=$B/clang CC=clang CFLAGS="-O2 -Werror" $B/clang/podbench $(patsubst $B/%,$B/clang/%,$(tests))
+
+sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan:                                   ## every test under the address and undefined-behaviour sanitizers
+	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH=$(abspath $B/asan/podbench) test
+
+fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each parser; finds go to tests/corpus
+	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
+	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
+
+fuzz-run: $(fuzzers)
+	@mkdir -p $B/finds
+	set -e; for f in $(notdir $(fuzzers)); do mkdir -p tests/corpus/$$f; \
+	    $B/tests/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=5 -max_len=4096 -print_final_stats=1 \
+	        -artifact_prefix=$B/finds/$$f- tests/corpus/$$f; done
+
+fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
+	set -e; for f in $(notdir $(fuzzers)); do $B/tests/$$f-replay tests/corpus/$$f; done
+
+speed: $B/tests/speed                   ## how fast the simulator itself is
+	$B/tests/speed
 
 clean:                                  ## remove what was built
 	rm -rf $B
@@ -32,6 +82,36 @@ clean:                                  ## remove what was built
 help:                                   ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/\1 -/p' $(MAKEFILE_LIST)
 
-.PHONY: all test clean help
+# ---- how things are built
+
+$B/podbench: $(program) $(objects)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+$B/tests/fuzz_%: $B/tests/fuzz_%.o $(objects)
+	$(CC) $(CFLAGS) $(fuzz_link) $(LDFLAGS) -o $@ $^ $(libs)
+
+$B/tests/fuzz_%-replay: $B/tests/fuzz_%.o $B/tests/replay.o $(objects)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+$B/tests/speed: $B/tests/speed.o $(objects)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+$B/tests/%: $B/tests/%.o $(objects)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(libs)
+
+$B/%.o: %.c | $B/needs
+	@mkdir -p $(@D)
+	$(CC) $(flags) $(CFLAGS) -c -o $@ $<
+
+# Once a build folder: what is missing is installed by name, or named.
+$B/needs:
+	@CC="$(CC)" sh harness/needs.sh build
+	@mkdir -p $B && touch $@
+
+$B/needs-lint:
+	@sh harness/needs.sh lint
+	@mkdir -p $B && touch $@
+
+.PHONY: all bench test plots baseline gate readme golden lint asan fuzz fuzz-run fuzz-replay speed clean help
 .SECONDARY:
--include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d)
+-include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $(fuzzers:=.d) $B/tests/speed.d $B/tests/replay.d

@@ -52,6 +52,14 @@ void result_print_text(FILE *f, const struct result *r);
 void result_write_csv_header(FILE *f);
 void result_write_csv(FILE *f, const struct result *r);
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
+/* +1: higher is better, -1: lower is better, 0: neither, or no such column. */
+int result_column_direction(const char *name);
+
+/* The rows of a run, read back (absent values are 0), or gathered as they are simulated. */
+struct results { struct result *items; size_t n, cap; };
+bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err);
+void results_add(struct results *set, const struct result *r, struct arena *a);     /* copies r and its texts */
+const struct result *results_find(const struct results *set, const char *id);       /* NULL: not there */
 
 /* ---- published.c: results/published/<table>.csv ------------------------------------------- */
 

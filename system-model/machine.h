@@ -36,13 +36,14 @@ struct chip {
     double exchange_efficiency;             /* measured share of the nominal rate */
     uint64_t on_chip_sync_cycles;           /* per superstep */
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
-    uint64_t exchange_transit_cycles;       /* worst skew between columns */
+    uint64_t exchange_near_cycles;          /* a word's way to a tile of the same column */
+    uint64_t exchange_transit_cycles;       /* to the farthest tile */
     uint64_t supervisor_cycles;             /* fixed cost of starting a vertex on a tile */
     /* Off chip. */
     uint64_t n_links;
     double link_bytes_per_s;                /* nominal, one link, one way */
     double link_efficiency;                 /* protocol */
-    double host_link_bytes_per_s;           /* the chip's own port, one way */
+    double host_link_bytes_per_s;           /* the chip's own port, one way, after protocol */
     double tdp_w;                           /* 0: not published */
 };
 
@@ -61,18 +62,19 @@ struct machine {
     enum gateway_topology gateway_topology; /* between domains */
     uint64_t rung_links, rail_links;        /* links of one IPU to its rung partner, to each rail neighbour */
     uint64_t rung_through_links;            /* of the rung's links, those reserved for pass-through traffic (GC2); 0: none */
-    double rung_latency_s, rail_latency_s;  /* one hop */
-    double hop_latency_s;                   /* each further hop */
+    double rung_latency_s, rail_latency_s;  /* one hop; the sync before it is apart */
+    double sync_hop_latency_s;              /* the sync's way from a board to the next; it goes there and back */
+    double rung_message_s, rail_message_s;  /* a pair of links is held so long by each message of another tile; 0: unknown */
     double gateway_bytes_per_s;             /* one board's gateway links, one way */
     double gateway_efficiency, gateway_latency_s;
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0: none */
     double streaming_efficiency;
     uint64_t streaming_bytes;
     uint64_t ipus_per_host;
-    double host_network_bytes_per_s;        /* one board to its host, one way */
+    double host_network_bytes_per_s;        /* one board to its host, one way, after protocol */
     double host_latency_s;
     uint64_t pcie_shared_ipus;              /* IPUs behind one shared host port (DSS 8440: 4); 1: none shared */
-    double pcie_shared_bytes_per_s;
+    double pcie_shared_bytes_per_s;         /* one way, after protocol */
     double board_power_w;                   /* 0: not published */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
@@ -87,6 +89,9 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
 /* name: a sheet in specs_dir, or a path ending in .csv. A system names its board, a board its chip;
  * a board or chip alone is a machine too (one board, one IPU). An unknown name lists the known ones. */
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
+
+/* The names that machine_load takes in a folder of sheets, sorted; sheets of other things are left out. */
+bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena *a, struct err *err);
 
 /* The sheet with its sources, and what is derived from it: peak rates, total memory, aggregate exchange. */
 void machine_print(FILE *f, const struct machine *m);

@@ -1,7 +1,8 @@
 /*
  * topology.h - the link graph of a machine, flows on it, and collectives made of flows.
  *
- * Nodes 0..n_ipus-1 are IPUs; gateways, switches and hosts come after. A link is one way. A flow follows one
+ * Nodes 0..n_ipus-1 are IPUs; then come hubs (a board's gateway, or the PCIe switch of several cards), streaming
+ * memories (one a board), hosts, and the switches between gateways. A link is one way. A flow follows one
  * route, and flows at the same time share the links they meet on: the time of a set of flows is the
  * latency of the longest route plus the largest load (bytes over rate) that any link has to carry.
  */
@@ -9,13 +10,23 @@
 #define TOPOLOGY_H
 #include "system-model/machine.h"
 
-enum link_kind { LINK_RUNG, LINK_RAIL, LINK_GATEWAY, LINK_SWITCH, LINK_HOST, LINK_STREAMING, N_LINK_KINDS };
+enum link_kind { LINK_RUNG, LINK_RAIL, LINK_PORT, LINK_GATEWAY, LINK_SWITCH, LINK_HOST, LINK_STREAMING, N_LINK_KINDS };
+/* rung and rail: IPU-Links; port: an IPU and its hub; gateway: a hub and the next hub or switch; switch: two switches;
+ * host: a hub and its host; streaming: a hub and its memory. */
 extern const char *const link_kind_names[N_LINK_KINDS];
 
-struct link { uint32_t from, to; enum link_kind kind; double bytes_per_s, latency_s; };     /* rate: nominal x efficiency */
+struct link {
+    uint32_t from, to;
+    enum link_kind kind;
+    bool through;                           /* a rung kept for traffic that goes on along a rail (GC2) */
+    double bytes_per_s, latency_s;          /* rate: nominal x efficiency; 0: cut */
+};
 struct topology {
     const struct machine *machine;
+    const struct faults *faults;            /* NULL: none */
     uint32_t n_ipus, n_nodes, n_links;
+    uint32_t n_domains, ipus_per_domain, ipus_per_hub;
+    uint32_t first_hub, n_hubs, first_memory, n_memories, first_host, n_hosts, first_switch, n_switches;
     struct link *links;
     uint32_t *first_out;                    /* links leaving node i: out_links[first_out[i] .. first_out[i+1]) */
     uint32_t *out_links;
@@ -36,6 +47,9 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
                     struct arena *a, struct err *err);
 void topology_print(FILE *f, const struct topology *t);         /* text: nodes by kind, links by kind, rates */
 void topology_print_dot(FILE *f, const struct topology *t);
+
+/* Seconds of a sync that has to reach these IPUs: the fixed cost, and there and back to the farthest board. */
+double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n);
 
 /* The links of the route from one node to another, in order; false when there is none (a cut link). */
 bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,

@@ -1,0 +1,166 @@
+/*
+ * bench.c - podbench bench: every recipe simulated, written as a run, and set beside the published figures.
+ *
+ * A run is rows.csv (one row a recipe), check.csv (one row a published figure) and manifest.json (versions,
+ * and a hash of every input). All three are written whole, after everything has been simulated, and hold no
+ * clock and no host: two runs of the same inputs are equal to the byte.
+ */
+#include "harness/harness.h"
+#include "results/check.h"
+#include <gsl/gsl_version.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+enum { LARGEST_INPUT_BYTES = 64 << 20 };
+
+/* ---- the manifest ----------------------------------------------------------------------------- */
+
+static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, struct session *s, struct err *err)
+{
+    char **names;
+    size_t n;
+    if (!list_folder(&names, &n, folder, suffix, &s->arena, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const char *path = arena_printf(&s->arena, "%s/%s%s", folder, names[i], suffix);
+        const char *shown = strncmp(path, s->root, strlen(s->root)) == 0 ? path + strlen(s->root) + 1 : path;
+        char *text, hash[32];
+        size_t n_bytes;
+        if (!read_text_file(&text, &n_bytes, path, LARGEST_INPUT_BYTES, &s->arena, err))
+            return false;
+        snprintf(hash, sizeof hash, "fnv1a:%016" PRIx64, hash_bytes(text, n_bytes, 0));
+        json_object_set_new(inputs, text_is(s->root, ".") ? path : shown, json_string(hash));
+    }
+    return true;
+}
+
+static bool manifest_json(json_t **out, size_t n_recipes, size_t n_figures, struct session *s, struct err *err)
+{
+    json_t *inputs = json_object();
+    *out = json_object();
+    json_object_set_new(*out, "podbench", json_string(PODBENCH_VERSION));
+    json_object_set_new(*out, "gsl", json_string(GSL_VERSION));
+    json_object_set_new(*out, "jansson", json_string(JANSSON_VERSION));
+    json_object_set_new(*out, "recipes", json_integer((json_int_t)n_recipes));
+    json_object_set_new(*out, "figures", json_integer((json_int_t)n_figures));
+    json_object_set_new(*out, "inputs", inputs);
+    const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir);
+    return hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && hash_folder(inputs, sdk_dir, ".csv", s, err) &&
+           hash_folder(inputs, s->paths.recipes_dir, ".ini", s, err) &&
+           hash_folder(inputs, s->paths.data_dir, ".csv", s, err) && hash_folder(inputs, s->published_dir, ".csv", s, err);
+}
+
+/* ---- writing a run ------------------------------------------------------------------------------ */
+
+static void write_rows(FILE *f, const struct results *set)
+{
+    result_write_csv_header(f);
+    for (size_t i = 0; i < set->n; i++)
+        result_write_csv(f, &set->items[i]);
+}
+
+/* Opens all, writes all, then renames all: an error before the last step leaves the old run as it was. */
+static bool write_run(const char *folder, const struct results *set, const struct check *c, json_t *manifest,
+                      struct session *s, struct err *err)
+{
+    static const char *const names[] = { "rows.csv", "check.csv", "manifest.json" };
+    enum { N = sizeof names / sizeof *names };
+    struct new_file files[N] = {0};
+    bool good = make_folders(folder, err);
+    for (size_t i = 0; good && i < N; i++)
+        good = new_file_open(&files[i], arena_printf(&s->arena, "%s/%s", folder, names[i]), err);
+    if (good) {
+        write_rows(files[0].f, set);
+        check_write_csv(files[1].f, c);
+        print_json(files[2].f, json_incref(manifest));
+    }
+    for (size_t i = 0; i < N; i++)
+        if (good)
+            good = new_file_save(&files[i], err);
+        else
+            new_file_drop(&files[i]);
+    return good;
+}
+
+/* ---- the command ---------------------------------------------------------------------------------- */
+
+static bool simulate_all(struct results *out, struct session *s, struct err *err)
+{
+    char **ids;
+    size_t n;
+    struct progress p;
+    if (!all_recipes(&ids, &n, s, err))
+        return false;
+    progress_start(&p, "simulating");
+    for (size_t i = 0; i < n; i++) {
+        struct simulation sim = {0};
+        struct result r;
+        bool good = simulate(&sim, &r, ids[i], NULL, 0, &s->paths, &s->cache, err);
+        if (good)
+            results_add(out, &r, &s->arena);
+        simulation_free(&sim);
+        if (!good)
+            return false;
+        progress_show(&p, i + 1, n);
+    }
+    progress_end(&p);
+    return true;
+}
+
+static void print_check(enum output_format format, const struct check *c, struct arena *scratch)
+{
+    if (format == FORMAT_JSON)
+        print_json(stdout, check_json(c));
+    else if (format == FORMAT_CSV)
+        check_write_csv(stdout, c);
+    else
+        check_print_text(stdout, c, scratch);
+}
+
+/* The figures whose recipe begins with one of the prefixes that are asked for. */
+static void keep_figures(struct figures *figures, bool kernels, bool links)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < figures->n; i++) {
+        const char *recipe = figures->items[i].recipe;
+        if ((kernels && strncmp(recipe, "kernel:", 7) == 0) || (links && strncmp(recipe, "link:", 5) == 0))
+            figures->items[kept++] = figures->items[i];
+    }
+    figures->n = kept;
+}
+
+static int bench_parts(const struct options *o, struct figures *figures, struct check_source *from, struct session *s,
+                       struct err *err)
+{
+    struct check c;
+    keep_figures(figures, o->kernels, o->links);
+    if (!check_build(&c, figures, from, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    print_check(o->format, &c, &s->arena);
+    return EXIT_DONE;
+}
+
+int command_bench(const struct options *o, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct check_source from = { .paths = &s->paths, .cache = &s->cache };
+    struct check c;
+    json_t *manifest = NULL;
+    if (!published_load(&figures, s->published_dir, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (o->kernels || o->links)
+        return bench_parts(o, &figures, &from, s, err);
+    const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
+    bool good = simulate_all(&from.known, s, err);
+    size_t n_recipes = from.known.n;
+    good = good && check_build(&c, &figures, &from, &s->arena, err) && manifest_json(&manifest, n_recipes, figures.n, s, err);
+    from.known.n = good ? n_recipes : 0;
+    good = good && write_run(folder, &from.known, &c, manifest, s, err);
+    json_decref(manifest);
+    if (!good)
+        return EXIT_BAD_INPUT;
+    print_check(o->format, &c, &s->arena);
+    fprintf(stderr, "podbench: %zu recipes and %zu figures in %s\n", n_recipes, figures.n, folder);
+    return EXIT_DONE;
+}

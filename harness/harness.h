@@ -1,0 +1,90 @@
+/*
+ * harness.h - the program: a session (folders, cache), options from one table, commands in another.
+ */
+#ifndef HARNESS_H
+#define HARNESS_H
+#include "results/results.h"
+
+#define PODBENCH_VERSION "0.1"
+
+/* ---- options.c: every option of every command, described once --------------------------- */
+
+enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_DOT, N_OUTPUT_FORMATS };
+extern const char *const format_names[N_OUTPUT_FORMATS];
+#define FORMAT_BIT(format) (1u << (format))
+
+struct options {
+    const char *root;                   /* the folder that holds system-model/specs and the rest; NULL: found */
+    enum output_format format;
+    const char **sets; size_t n_sets;   /* --set section.key=value, in order */
+    const char *out, *trace, *mllog, *published, *ruleset;
+    uint64_t runs, seed;
+    bool check, topology, kernels, links, ops;
+    const char **arguments; size_t n_arguments;
+};
+
+enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
+                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, N_OPTIONS };
+#define OPTION_BIT(option) (1u << (option))
+
+/* ---- main.c: the commands --------------------------------------------------------------- */
+
+struct session {
+    struct arena arena;                 /* lives as long as the command */
+    struct plan_cache cache;
+    const char *root;
+    struct model_paths paths;
+    const char *published_dir, *runs_dir, *baselines_dir, *rules_dir, *plots_dir;
+};
+
+struct command {
+    const char *name, *arguments, *help;        /* arguments: as usage shows them, "RECIPE..." */
+    size_t min_arguments, max_arguments;
+    unsigned options;                           /* OPTION_BITs apart from --root, which all have */
+    unsigned formats;                           /* FORMAT_BITs; 0: no --format */
+    int (*run)(const struct options *o, struct session *s, struct err *err);    /* an exit status; err->msg when BAD_INPUT */
+};
+extern const struct command commands[];
+extern const size_t n_commands;
+
+/* Exits on --help (0) and on a malformed command line (2). */
+void options_parse(struct options *out, const struct command *c, int argc, char **argv, struct arena *a);
+bool session_open(struct session *s, const char *root, struct err *err);
+void session_close(struct session *s);
+
+/* BAD_INPUT with a message, in one expression. */
+int bad_input(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- paths, progress, output ---------------------------------------------------------------- */
+
+/* A run by name (in results/runs), by folder, or by the path of its table: the path of `table` ("rows.csv") in it. */
+bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
+/* Every recipe's id, sorted. */
+bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
+/* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */
+void print_json(FILE *f, struct json_t *json);
+
+/* A line on stderr when it is a terminal and the work has taken two seconds. */
+struct progress { const char *what; double started_s, shown_s; };
+void progress_start(struct progress *p, const char *what);
+void progress_show(void *progress, size_t done, size_t of);
+void progress_end(struct progress *p);
+
+/* ---- commands, by file ------------------------------------------------------------------------ */
+
+int command_list(const struct options *o, struct session *s, struct err *err);          /* describe.c */
+int command_machine(const struct options *o, struct session *s, struct err *err);
+int command_workload(const struct options *o, struct session *s, struct err *err);
+int command_plan(const struct options *o, struct session *s, struct err *err);
+int command_timeline(const struct options *o, struct session *s, struct err *err);
+int command_run(const struct options *o, struct session *s, struct err *err);           /* run.c */
+int command_bench(const struct options *o, struct session *s, struct err *err);         /* bench.c */
+int command_check(const struct options *o, struct session *s, struct err *err);         /* gate.c */
+int command_validate(const struct options *o, struct session *s, struct err *err);
+int command_compare(const struct options *o, struct session *s, struct err *err);
+int command_score(const struct options *o, struct session *s, struct err *err);         /* mlperf.c */
+int command_lint(const struct options *o, struct session *s, struct err *err);
+int command_plot(const struct options *o, struct session *s, struct err *err);          /* plot.c */
+int command_report(const struct options *o, struct session *s, struct err *err);        /* report.c */
+
+#endif

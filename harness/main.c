@@ -1,0 +1,127 @@
+/*
+ * main.c - the program: a table of commands, dispatch, exit status.
+ *
+ * Data goes to stdout, talk to stderr as "podbench: message". Exit: 0 done, 1 out of tolerance or moved,
+ * 2 bad usage or bad input, 3 out of host memory.
+ */
+#include "harness/harness.h"
+#include <argp.h>
+#include <gsl/gsl_errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+const char *argp_program_version = "podbench " PODBENCH_VERSION;
+
+#define TEXT_CSV_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON))
+#define TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
+
+const struct command commands[] = {
+    { "list", "recipes|machines|workloads", "Print the names, one a line.", 1, 1, 0, TEXT_JSON, command_list },
+    { "machine", "[NAME]", "Print a spec sheet with its sources, what follows from it, and its links; or the names.", 0, 1,
+      OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine },
+    { "workload", "[NAME]", "Print a model's layers, parameters and work; or the names.", 0, 1,
+      OPTION_BIT(OPT_OPS), TEXT_JSON, command_workload },
+    { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by tile, collectives.", 1, 1,
+      OPTION_BIT(OPT_SET), 0, command_plan },
+    { "timeline", "RECIPE", "Print the timeline of one step.", 1, 1,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE), 0, command_timeline },
+    { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK), TEXT_CSV_JSON, command_run },
+    { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
+    { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "
+      "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED),
+      TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_check },
+    { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do.", 0, 1,
+      OPTION_BIT(OPT_PUBLISHED), TEXT_JSON, command_validate },
+    { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
+      command_compare },
+    { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results.", 1, 1, 0, TEXT_CSV_JSON,
+      command_score },
+    { "lint", "FILE...", "Check MLPerf logs, or folders of them, by the rules. Exit 1 when a benchmark's logs do not pass.", 1,
+      SIZE_MAX, OPTION_BIT(OPT_RULESET), TEXT_JSON, command_lint },
+    { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
+    { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
+};
+const size_t n_commands = sizeof commands / sizeof *commands;
+
+int bad_input(struct err *err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->msg, sizeof err->msg, format, args);
+    va_end(args);
+    return EXIT_BAD_INPUT;
+}
+
+static void print_help(FILE *f)
+{
+    fprintf(f, "Usage: podbench COMMAND [OPTION...] [ARGUMENT...]\n"
+               "Simulates published machine-learning runs on IPU systems and checks them.\n\n");
+    for (size_t i = 0; i < n_commands; i++)
+        fprintf(f, "  %-9s %-27s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+    fprintf(f, "\n'podbench COMMAND --help' lists a command's options. PODBENCH_ROOT or --root names the data folder.\n");
+}
+
+static const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < n_commands; i++)
+        if (text_is(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    struct arena a = {0};
+    const char **names = ARENA_ARRAY(&a, const char *, n_commands);
+    for (size_t i = 0; i < n_commands; i++)
+        names[i] = commands[i].name;
+    fprintf(stderr, "podbench: '%.60s' is no command; known: %s\n", name, names_list(names, n_commands, &a));
+    arena_free(&a);
+    return EXIT_BAD_INPUT;
+}
+
+static int flush_stdout(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "podbench: standard output could not be written whole\n");
+    return EXIT_BAD_INPUT;
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    struct session s = {0};
+    struct options o;
+    struct err err = {0};
+    char name[64];
+    snprintf(name, sizeof name, "podbench %s", c->name);
+    argv[0] = name;
+    options_parse(&o, c, argc, argv, &s.arena);
+    int status = session_open(&s, o.root, &err) ? c->run(&o, &s, &err) : EXIT_BAD_INPUT;
+    if (*err.msg)
+        fprintf(stderr, "podbench: %s\n", err.msg);
+    session_close(&s);
+    return flush_stdout(status);
+}
+
+int main(int argc, char **argv)
+{
+    gsl_set_error_handler_off();
+    argp_err_exit_status = EXIT_BAD_INPUT;
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_BAD_INPUT;
+    }
+    if (text_is(argv[1], "--help") || text_is(argv[1], "-?") || text_is(argv[1], "-h") || text_is(argv[1], "help")) {
+        print_help(stdout);
+        return flush_stdout(EXIT_DONE);
+    }
+    if (text_is(argv[1], "--version") || text_is(argv[1], "-V")) {
+        printf("%s\n", argp_program_version);
+        return flush_stdout(EXIT_DONE);
+    }
+    const struct command *c = command_find(argv[1]);
+    return c ? run_command(c, argc - 1, argv + 1) : unknown_command(argv[1]);
+}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# needs.sh build|lint - looks for what the build, or the static analysis, needs, and installs what is missing
+# by name with apt-get; where it may not, says what to install and ends with status 2.
+set -u
+APT_GET=${APT_GET:-apt-get}
+CC=${CC:-cc}
+missing=
+
+header() { # PACKAGE HEADER
+    printf '#include <stdio.h>\n#include <%s>\n' "$2" | $CC -E - >/dev/null 2>&1 || missing="$missing $1"
+}
+program() { # PACKAGE PROGRAM
+    command -v "$2" >/dev/null 2>&1 || missing="$missing $1"
+}
+
+look() {
+    missing=
+    case $1 in
+    build)
+        program gcc "$CC"
+        header libgsl-dev gsl/gsl_errno.h
+        header libcsv-dev csv.h
+        header libinih-dev ini.h
+        header libjansson-dev jansson.h
+        printf '#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <cmocka.h>\n' |
+            $CC -E - >/dev/null 2>&1 || missing="$missing libcmocka-dev"
+        program gnuplot-nox gnuplot
+        program perl prove
+        ;;
+    lint)
+        program clang clang
+        program cppcheck cppcheck
+        ;;
+    *)
+        echo "needs.sh: '$1' is neither build nor lint" >&2
+        exit 2
+        ;;
+    esac
+}
+
+give_up() {
+    echo "podbench: missing$missing; $1; install with: apt-get install$missing" >&2
+    exit 2
+}
+
+look "$1"
+[ -n "$missing" ] || exit 0
+command -v "$APT_GET" >/dev/null 2>&1 || give_up "there is no apt-get here"
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || give_up "neither root nor sudo"
+    as_root=sudo
+    sudo -n true 2>/dev/null || [ -t 0 ] || give_up "sudo wants a password"
+fi
+echo "podbench: installing$missing" >&2
+install() {
+    # shellcheck disable=SC2086
+    $as_root env DEBIAN_FRONTEND=noninteractive "$APT_GET" install -y --no-install-recommends $missing >&2
+}
+install || { $as_root "$APT_GET" update >&2 && install; } || give_up "apt-get could not install them"
+look "$1"
+[ -z "$missing" ] || give_up "apt-get installed them, yet they are not found"

@@ -1,0 +1,124 @@
+/*
+ * options.c - every option of every command, described once; argp parses and prints them.
+ */
+#include "harness/harness.h"
+#include <argp.h>
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "dot" };
+
+enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_FORMAT, IS_FLAG };
+
+static const struct option_row {
+    const char *name, *argument, *help;
+    enum option_type type;
+    size_t offset;
+} rows[] = {
+#define AT(member) offsetof(struct options, member)
+    [OPT_ROOT]      = { "root", "DIR", "The folder that holds system-model, workloads and results", TAKES_TEXT, AT(root) },
+    [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
+    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe; may be repeated", TAKES_LIST, AT(sets) },
+    [OPT_OUT]       = { "out", "DIR", "Write here instead of results/runs/latest", TAKES_TEXT, AT(out) },
+    [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
+    [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
+    [OPT_PUBLISHED] = { "published", "FILE", "A table of published figures, or a folder of them", TAKES_TEXT, AT(published) },
+    [OPT_RULESET]   = { "ruleset", "VERSION", "MLPerf rules to check by: 1.0.0, 1.1.0 or 2.0.0 (2.0.0)", TAKES_TEXT, AT(ruleset) },
+    [OPT_RUNS]      = { "runs", "N", "Draw N training runs and score them", TAKES_NUMBER, AT(runs) },
+    [OPT_SEED]      = { "seed", "S", "Seed of the drawn runs (1)", TAKES_NUMBER, AT(seed) },
+    [OPT_CHECK]     = { "check", NULL, "Check the laws of the timeline too", IS_FLAG, AT(check) },
+    [OPT_TOPOLOGY]  = { "topology", NULL, "Print the link graph", IS_FLAG, AT(topology) },
+    [OPT_KERNELS]   = { "kernels", NULL, "Only the measured kernels", IS_FLAG, AT(kernels) },
+    [OPT_LINKS]     = { "links", NULL, "Only the measured links and collectives", IS_FLAG, AT(links) },
+    [OPT_OPS]       = { "ops", NULL, "A line an operation instead of a line a layer", IS_FLAG, AT(ops) },
+#undef AT
+};
+_Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row an option");
+
+enum { KEY_BASE = 1000 };
+
+struct parse { struct options *out; const struct command *command; struct arena *arena; size_t cap_sets, cap_arguments; };
+
+static const char *formats_help(const struct command *c, struct arena *a)
+{
+    const char *names[N_OUTPUT_FORMATS];
+    size_t n = 0;
+    for (int i = 0; i < N_OUTPUT_FORMATS; i++)
+        if (c->formats & FORMAT_BIT(i))
+            names[n++] = format_names[i];
+    return arena_printf(a, "One of: %s", names_list(names, n, a));
+}
+
+static void take_format(const struct command *c, const char *text, enum output_format *format, struct arena *a)
+{
+    for (int i = 0; i < N_OUTPUT_FORMATS; i++)
+        if (c->formats & FORMAT_BIT(i) && text_is(format_names[i], text)) {
+            *format = (enum output_format)i;
+            return;
+        }
+    fprintf(stderr, "podbench: --format: '%.60s' is not to be had here. %s\n", text, formats_help(c, a));
+    exit(EXIT_BAD_INPUT);
+}
+
+static void take_number(const struct option_row *row, const char *text, uint64_t *number)
+{
+    if (parse_u64(text, number))
+        return;
+    fprintf(stderr, "podbench: --%s: '%.60s' is not a whole number from 0 up\n", row->name, text);
+    exit(EXIT_BAD_INPUT);
+}
+
+static void append(const char ***list, size_t *n, size_t *cap, const char *text, struct arena *a)
+{
+    *list = arena_grow(a, *list, *n, cap, sizeof **list);
+    (*list)[(*n)++] = text;
+}
+
+static error_t on_option(int key, char *argument, struct argp_state *state)
+{
+    struct parse *p = state->input;
+    struct options *out = p->out;
+    if (key == ARGP_KEY_ARG) {
+        append(&out->arguments, &out->n_arguments, &p->cap_arguments, argument, p->arena);
+        return 0;
+    }
+    if (key < KEY_BASE || key >= KEY_BASE + N_OPTIONS)
+        return ARGP_ERR_UNKNOWN;
+    const struct option_row *row = &rows[key - KEY_BASE];
+    void *at = (char *)out + row->offset;
+    switch (row->type) {
+    case TAKES_TEXT:   *(const char **)at = argument; break;
+    case TAKES_LIST:   append(&out->sets, &out->n_sets, &p->cap_sets, argument, p->arena); break;
+    case TAKES_NUMBER: take_number(row, argument, at); break;
+    case TAKES_FORMAT: take_format(p->command, argument, at, p->arena); break;
+    case IS_FLAG:      *(bool *)at = true; break;
+    }
+    return 0;
+}
+
+static void fill_argp_options(struct argp_option *out, const struct command *c, struct arena *a)
+{
+    size_t n = 0;
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (i == OPT_ROOT || c->options & OPTION_BIT(i) || (i == OPT_FORMAT && c->formats))
+            out[n++] = (struct argp_option){ .name = rows[i].name, .key = KEY_BASE + i, .arg = rows[i].argument,
+                                             .doc = i == OPT_FORMAT ? formats_help(c, a) : rows[i].help,
+                                             .group = i == OPT_ROOT ? 1 : 0 };
+    out[n] = (struct argp_option){0};
+}
+
+void options_parse(struct options *out, const struct command *c, int argc, char **argv, struct arena *a)
+{
+    struct argp_option list[N_OPTIONS + 1];
+    fill_argp_options(list, c, a);
+    struct argp argp = { .options = list, .parser = on_option, .args_doc = c->arguments, .doc = c->help };
+    struct parse p = { .out = out, .command = c, .arena = a };
+    *out = (struct options){ .seed = 1 };
+    argp_parse(&argp, argc, argv, 0, NULL, &p);
+    if (out->n_arguments < c->min_arguments || out->n_arguments > c->max_arguments) {
+        fprintf(stderr, "podbench: %s: %zu arguments given, usage: podbench %s [OPTION...] %s\n", c->name, out->n_arguments,
+                c->name, c->arguments);
+        exit(EXIT_BAD_INPUT);
+    }
+}

@@ -1,0 +1,417 @@
+/*
+ * plot.c - podbench plot: a run's figures. The data of each is written as CSV into RUN/figures, then gnuplot
+ * draws every script of plots there, as SVG and as PNG. All arithmetic is here; the scripts pick columns by name.
+ *
+ * Unknown values are written as NaN, which gnuplot skips.
+ */
+#include "harness/harness.h"
+#include "results/check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- what a figure is made of --------------------------------------------------------------------- */
+
+struct plot_data {
+    struct results results;
+    struct csv_table check, peers;
+    struct session *s;
+};
+
+/* The parts of a recipe id "mlperf-ROUND-DIVISION-SYSTEM-WORKLOAD[-FRAMEWORK]"; false for other ids. */
+struct mlperf_id { char round[8], division[8]; bool has_framework; };
+
+static bool mlperf_id_parse(struct mlperf_id *out, const struct result *r)
+{
+    if (sscanf(r->id, "mlperf-%7[^-]-%7[^-]-", out->round, out->division) != 2)
+        return false;
+    size_t n = strlen(r->id), end = strlen(r->workload);
+    out->has_framework = n < end || !text_is(r->id + n - end, r->workload);
+    return true;
+}
+
+/* A published value of one metric for one recipe, out of check.csv; NaN when there is none. */
+static double published_value(const struct plot_data *d, const char *recipe, const char *metric)
+{
+    size_t recipe_at, metric_at, value_at;
+    double value;
+    if (!csv_column(&recipe_at, &d->check, "recipe", NULL) || !csv_column(&metric_at, &d->check, "metric", NULL) ||
+        !csv_column(&value_at, &d->check, "published", NULL))
+        return NAN;
+    for (size_t i = 0; i < d->check.n_rows; i++) {
+        char **cells = d->check.rows[i].cells;
+        if (text_is(cells[recipe_at], recipe) && text_is(cells[metric_at], metric) && parse_f64(cells[value_at], &value))
+            return value;
+    }
+    return NAN;
+}
+
+static void write_number(FILE *f, double x, bool last)
+{
+    char text[32];
+    snprintf(text, sizeof text, isnan(x) ? "NaN" : "%.8g", x);
+    csv_write_cell(f, text, last);
+}
+
+static bool open_data(struct new_file *file, const char *folder, const char *name, struct session *s, struct err *err)
+{
+    return new_file_open(file, arena_printf(&s->arena, "%s/%s.csv", folder, name), err);
+}
+
+/* ---- throughput against chips ----------------------------------------------------------------------- */
+
+static const char *const scaling_rounds[] = { "v1.0", "v1.1", "v2.0" };
+enum { N_SCALING_ROUNDS = sizeof scaling_rounds / sizeof *scaling_rounds, MOST_SIZES = 16 };
+
+struct scaling_point { double published, simulated, ideal, published_efficiency, simulated_efficiency; };
+
+/* The closed-division result of a round with so many chips, of the vendor's own framework. */
+static const struct result *scaling_result(const struct plot_data *d, const char *workload, const char *round, uint64_t ipus)
+{
+    for (size_t i = 0; i < d->results.n; i++) {
+        const struct result *r = &d->results.items[i];
+        struct mlperf_id id;
+        if (text_is(r->workload, workload) && r->ipus == ipus && mlperf_id_parse(&id, r) && text_is(id.round, round) &&
+            text_is(id.division, "closed") && !id.has_framework)
+            return r;
+    }
+    return NULL;
+}
+
+static size_t scaling_sizes(uint64_t *sizes, const struct plot_data *d, const char *workload)
+{
+    size_t n = 0;
+    for (uint64_t ipus = 1; ipus <= 1024 && n < MOST_SIZES; ipus *= 2)
+        for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
+            if (scaling_result(d, workload, scaling_rounds[k], ipus)) {
+                sizes[n++] = ipus;
+                break;
+            }
+    return n;
+}
+
+/* Ideal and efficiency are against the round's smallest system. */
+static void scaling_series(struct scaling_point *out, const struct plot_data *d, const char *workload, const char *round,
+                           const uint64_t *sizes, size_t n)
+{
+    double published_each = NAN, simulated_each = NAN;
+    for (size_t i = 0; i < n; i++) {
+        const struct result *r = scaling_result(d, workload, round, sizes[i]);
+        out[i] = (struct scaling_point){ NAN, NAN, NAN, NAN, NAN };
+        if (!r)
+            continue;
+        double chips = (double)sizes[i];
+        out[i].simulated = r->throughput_samples_per_s;
+        out[i].published = published_value(d, r->id, "throughput_samples_per_s");
+        if (isnan(simulated_each))
+            simulated_each = out[i].simulated / chips;
+        if (isnan(published_each))
+            published_each = out[i].published / chips;
+        out[i].ideal = published_each * chips;
+        out[i].published_efficiency = 100 * out[i].published / chips / published_each;
+        out[i].simulated_efficiency = 100 * out[i].simulated / chips / simulated_each;
+    }
+}
+
+static bool write_scaling(const struct plot_data *d, const char *workload, const char *folder, struct err *err)
+{
+    uint64_t sizes[MOST_SIZES];
+    size_t n = scaling_sizes(sizes, d, workload);
+    struct scaling_point points[N_SCALING_ROUNDS][MOST_SIZES];
+    struct new_file file;
+    if (!open_data(&file, folder, arena_printf(&d->s->arena, "scaling-%s", workload), d->s, err))
+        return false;
+    fprintf(file.f, "chips");
+    for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
+        const char *round = scaling_rounds[k];
+        fprintf(file.f, ",%s published,%s simulated,%s ideal,%s published efficiency,%s simulated efficiency", round, round,
+                round, round, round);
+        scaling_series(points[k], d, workload, round, sizes, n);
+    }
+    fprintf(file.f, "\n");
+    for (size_t i = 0; i < n; i++) {
+        write_number(file.f, (double)sizes[i], false);
+        for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
+            const struct scaling_point *p = &points[k][i];
+            const double cells[] = { p->published, p->simulated, p->ideal, p->published_efficiency, p->simulated_efficiency };
+            for (size_t c = 0; c < 5; c++)
+                write_number(file.f, cells[c], k + 1 == N_SCALING_ROUNDS && c == 4);
+        }
+    }
+    return new_file_save(&file, err);
+}
+
+/* ---- time to train beside the peers -------------------------------------------------------------------- */
+
+struct bar { const char *label; uint64_t chips; const char *round; double published, simulated, peer; };
+struct bars { struct bar *items; size_t n, cap; };
+
+static int bar_order(const void *a, const void *b)
+{
+    const struct bar *x = a, *y = b;
+    if (x->chips != y->chips)
+        return x->chips > y->chips ? -1 : 1;
+    int by_round = strcmp(y->round, x->round);
+    return by_round ? by_round : strcmp(y->label, x->label);
+}
+
+static void add_bar(struct bars *bars, struct bar bar, struct arena *a)
+{
+    bars->items = arena_grow(a, bars->items, bars->n, &bars->cap, sizeof *bars->items);
+    bars->items[bars->n++] = bar;
+}
+
+static void add_ipu_bars(struct bars *bars, const struct plot_data *d, const char *workload)
+{
+    struct arena *a = &d->s->arena;
+    for (size_t i = 0; i < d->results.n; i++) {
+        const struct result *r = &d->results.items[i];
+        struct mlperf_id id;
+        if (!text_is(r->workload, workload) || !mlperf_id_parse(&id, r) || id.has_framework)
+            continue;
+        struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN,
+                           .published = published_value(d, r->id, "time_to_train_min"),
+                           .simulated = r->time_to_train_s > 0 ? r->time_to_train_s / 60 : NAN };
+        bar.label = arena_printf(a, "%s %s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "");
+        add_bar(bars, bar, a);
+    }
+}
+
+/* "NVIDIA A100-SXM4-80GB (400W)" -> "NVIDIA A100" */
+static const char *short_accelerator(const char *name, struct arena *a)
+{
+    return arena_printf(a, "%.*s", (int)strcspn(name, "-("), name);
+}
+
+/* GPU systems of the rounds that IPUs took part in, closed division, up to 256 chips. */
+static bool add_peer_bars(struct bars *bars, const struct plot_data *d, const char *benchmark, struct err *err)
+{
+    enum { ROUND, DIVISION, SUBMITTER, ACCELERATOR, CHIPS, BENCHMARK, VALUE, N };
+    static const char *const names[N] = { "round", "division", "submitter", "accelerator", "chips", "benchmark", "value" };
+    struct arena *a = &d->s->arena;
+    size_t at[N];
+    for (size_t k = 0; k < N; k++)
+        if (!csv_column(&at[k], &d->peers, names[k], err))
+            return false;
+    for (size_t i = 0; i < d->peers.n_rows; i++) {
+        char **cells = d->peers.rows[i].cells;
+        struct bar bar = { .round = cells[at[ROUND]], .published = NAN, .simulated = NAN };
+        bool of_round = strcmp(bar.round, "v1.0") >= 0 && strcmp(bar.round, "v2.0") <= 0;
+        if (!of_round || !text_is(cells[at[DIVISION]], "closed") || !text_is(cells[at[BENCHMARK]], benchmark) ||
+            !strstr(cells[at[ACCELERATOR]], "NVIDIA"))
+            continue;
+        if (!parse_u64(cells[at[CHIPS]], &bar.chips) || !parse_f64(cells[at[VALUE]], &bar.peer))
+            return fail(err, "%s:%u: chips and value are to be numbers", d->peers.path, d->peers.rows[i].line);
+        if (bar.chips > 256)
+            continue;
+        bar.label = arena_printf(a, "%s %llu x %s(%s)", bar.round, (unsigned long long)bar.chips,
+                                 arena_printf(a, "%s ", short_accelerator(cells[at[ACCELERATOR]], a)), cells[at[SUBMITTER]]);
+        add_bar(bars, bar, a);
+    }
+    return true;
+}
+
+static bool write_times(const struct plot_data *d, const char *workload, const char *benchmark, const char *folder, struct err *err)
+{
+    struct bars bars = {0};
+    struct new_file file;
+    add_ipu_bars(&bars, d, workload);
+    if (!add_peer_bars(&bars, d, benchmark, err))
+        return false;
+    if (bars.n)
+        qsort(bars.items, bars.n, sizeof *bars.items, bar_order);
+    if (!open_data(&file, folder, arena_printf(&d->s->arena, "time-to-train-%s", benchmark), d->s, err))
+        return false;
+    fprintf(file.f, "row,label,chips,published,simulated,peer\n");
+    for (size_t i = 0; i < bars.n; i++) {
+        const struct bar *b = &bars.items[i];
+        write_number(file.f, (double)i, false);
+        csv_write_cell(file.f, b->label, false);
+        write_number(file.f, (double)b->chips, false);
+        write_number(file.f, b->published, false);
+        write_number(file.f, b->simulated, false);
+        write_number(file.f, b->peer, true);
+    }
+    return new_file_save(&file, err);
+}
+
+/* ---- simulated against published --------------------------------------------------------------------------- */
+
+static const char *const accuracy_panels[] = { "throughput", "time", "other" };
+enum { N_ACCURACY_PANELS = 3 };
+
+static size_t panel_of(const char *metric)
+{
+    return text_is(metric, "throughput_samples_per_s") ? 0 : text_is(metric, "time_to_train_min") ? 1 : 2;
+}
+
+static bool write_accuracy(const struct plot_data *d, const char *folder, struct err *err)
+{
+    enum { METRIC, ROLE, PUBLISHED, SIMULATED, N };
+    static const char *const names[N] = { "metric", "role", "published", "simulated" };
+    size_t at[N];
+    struct new_file file;
+    for (size_t k = 0; k < N; k++)
+        if (!csv_column(&at[k], &d->check, names[k], err))
+            return false;
+    if (!open_data(&file, folder, "accuracy", d->s, err))
+        return false;
+    fprintf(file.f, "published");
+    for (size_t p = 0; p < N_ACCURACY_PANELS; p++)
+        for (int role = 0; role < N_FIGURE_ROLES; role++)
+            fprintf(file.f, ",%s %s", accuracy_panels[p], role_names[role]);
+    fprintf(file.f, "\n");
+    for (size_t i = 0; i < d->check.n_rows; i++) {
+        char **cells = d->check.rows[i].cells;
+        if (!*cells[at[SIMULATED]])
+            continue;
+        fprintf(file.f, "%s", cells[at[PUBLISHED]]);
+        for (size_t p = 0; p < N_ACCURACY_PANELS; p++)
+            for (int role = 0; role < N_FIGURE_ROLES; role++)
+                fprintf(file.f, ",%s", p == panel_of(cells[at[METRIC]]) && text_is(role_names[role], cells[at[ROLE]])
+                        ? cells[at[SIMULATED]] : "NaN");
+        fprintf(file.f, "\n");
+    }
+    return new_file_save(&file, err);
+}
+
+/* ---- where a step's time goes --------------------------------------------------------------------------------- */
+
+static const char *const share_names[] = { "matmul and convolution", "vector work", "rearrange", "exchange", "sync",
+                                           "copies and bubble", "accumulate and optimizer", "all-reduce", "host and streaming" };
+enum { N_SHARES = sizeof share_names / sizeof *share_names };
+static const unsigned char share_of_part[] = {
+    [PART_MATMUL] = 0, [PART_CONV] = 0, [PART_LSTM] = 0,
+    [PART_NORM] = 1, [PART_ELEMENTWISE] = 1, [PART_SOFTMAX] = 1, [PART_EMBEDDING] = 1, [PART_POOLING] = 1, [PART_LOSS] = 1,
+    [PART_REARRANGE] = 2, [PART_EXCHANGE] = 3, [PART_SYNC] = 4, [PART_STAGE_COPY] = 5, [PART_BUBBLE] = 5,
+    [PART_ACCUMULATE] = 6, [PART_OPTIMIZER] = 6, [PART_ALL_REDUCE] = 7, [PART_STREAMING] = 8, [PART_HOST] = 8,
+};
+_Static_assert(sizeof share_of_part == N_PARTS, "one share a part");
+
+/* Percent of the step, stacked: each share's left and right end. */
+static bool write_breakdown(const struct plot_data *d, const char *folder, struct err *err)
+{
+    struct new_file file;
+    size_t row = 0;
+    if (!open_data(&file, folder, "breakdown", d->s, err))
+        return false;
+    fprintf(file.f, "row,low,high,label");
+    for (size_t k = 0; k < N_SHARES; k++)
+        fprintf(file.f, ",%s,%s end", share_names[k], share_names[k]);
+    fprintf(file.f, "\n");
+    for (size_t i = d->results.n; i-- > 0; ) {
+        const struct result *r = &d->results.items[i];
+        double share[N_SHARES] = {0}, end = 0;
+        if (strncmp(r->id, "mlperf-", 7) != 0)
+            continue;
+        for (size_t p = 0; p < N_PARTS; p++)
+            share[share_of_part[p]] += 100 * r->breakdown_s[p] / r->step_time_s;
+        fprintf(file.f, "%zu,%g,%g,%s", row, (double)row - 0.4, (double)row + 0.4, r->id + strlen("mlperf-"));
+        row++;
+        for (size_t k = 0; k < N_SHARES; k++) {
+            fprintf(file.f, ",%.6g,%.6g", end, end + share[k]);
+            end += share[k];
+        }
+        fprintf(file.f, "\n");
+    }
+    return new_file_save(&file, err);
+}
+
+/* ---- gnuplot ----------------------------------------------------------------------------------------------- */
+
+/* A gnuplot string: single quotes doubled. */
+static const char *gnuplot_string(const char *text, struct arena *a)
+{
+    char *out = arena_alloc(a, 2 * strlen(text) + 3), *p = out;
+    *p++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'')
+            *p++ = '\'';
+        *p++ = *text;
+    }
+    *p = '\'';
+    return out;
+}
+
+/* gnuplot talks on stderr about every empty column; it is shown, its first line, only when gnuplot fails. */
+static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *err)
+{
+    int status;
+    char line[256] = "";
+    if (waitpid(child, &status, 0) < 0)
+        return fail(err, "%s: gnuplot was lost", script);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return true;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        return fail(err, "gnuplot is not installed: apt-get install gnuplot-nox");
+    rewind(talk);
+    while (fgets(line, sizeof line, talk) && (strstr(line, "warning:") || *line == '\n'))
+        line[0] = 0;
+    line[strcspn(line, "\n")] = 0;
+    return fail(err, "%s: gnuplot failed: %s", script, line);
+}
+
+static bool draw(const char *script, const char *style, const char *name, const char *format, const char *folder,
+                 struct arena *a, struct err *err)
+{
+    const char *set = arena_printf(a, "style=%s; name=%s; format='%s'", gnuplot_string(style, a), gnuplot_string(name, a), format);
+    FILE *talk = tmpfile();
+    if (!talk)
+        return fail(err, "%s: no temporary file could be made", script);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("LC_ALL", "C", 1);
+        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && chdir(folder) == 0)
+            execlp("gnuplot", "gnuplot", "-d", "-e", set, script, (char *)NULL);
+        _exit(127);
+    }
+    bool good = child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script);
+    fclose(talk);
+    return good;
+}
+
+/* Every plots/NAME.gp draws NAME, apart from style.gp, which they share. */
+static bool draw_all(const char *folder, struct session *s, struct err *err)
+{
+    static const char *const formats[] = { "svg", "png" };
+    char **names, plots[4096];
+    size_t n;
+    if (!realpath(s->plots_dir, plots))
+        return fail(err, "%s: cannot be read", s->plots_dir);
+    if (!list_folder(&names, &n, plots, ".gp", &s->arena, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < 2 && !text_is(names[i], "style"); k++)
+            if (!draw(arena_printf(&s->arena, "%s/%s.gp", plots, names[i]), arena_printf(&s->arena, "%s/style.gp", plots),
+                      names[i], formats[k], folder, &s->arena, err))
+                return false;
+    return true;
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------------- */
+
+static bool load_plot_data(struct plot_data *d, const char *run, struct err *err)
+{
+    struct session *s = d->s;
+    const char *rows, *check;
+    return run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
+           results_load(&d->results, rows, &s->arena, err) && csv_load(&d->check, check, &s->arena, err) &&
+           csv_load(&d->peers, arena_printf(&s->arena, "%s/peers.csv", s->published_dir), &s->arena, err);
+}
+
+int command_plot(const struct options *o, struct session *s, struct err *err)
+{
+    struct plot_data d = { .s = s };
+    const char *folder;
+    const char *run = o->n_arguments ? o->arguments[0] : "latest";
+    bool good = load_plot_data(&d, run, err) && run_table_path(&folder, run, "figures", s, err) && make_folders(folder, err) &&
+                write_scaling(&d, "resnet50", folder, err) && write_scaling(&d, "bert-large", folder, err) &&
+                write_times(&d, "resnet50", "resnet", folder, err) && write_times(&d, "bert-large", "bert", folder, err) &&
+                write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && draw_all(folder, s, err);
+    if (!good)
+        return EXIT_BAD_INPUT;
+    fprintf(stderr, "podbench: figures in %s\n", folder);
+    return EXIT_DONE;
+}

@@ -1,0 +1,151 @@
+/*
+ * session.c - where the data folders are, runs by name, JSON on a stream, progress.
+ *
+ * The root is --root, else PODBENCH_ROOT, else the folder above the one the program stands in, else the
+ * current folder: the first of the last two that holds system-model/specs.
+ */
+#include "harness/harness.h"
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_root(const char *path, struct arena *a)
+{
+    return is_folder(arena_printf(a, "%s/system-model/specs", path));
+}
+
+/* build/podbench -> the folder of build; NULL when the link cannot be read. */
+static const char *root_of_program(struct arena *a)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = 0;
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return NULL;
+        *slash = 0;
+    }
+    return arena_strdup(a, path);
+}
+
+static const char *find_root(const char *given, struct arena *a, struct err *err)
+{
+    const char *from = given ? given : getenv("PODBENCH_ROOT");
+    if (from) {
+        if (is_root(from, a))
+            return from;
+        fail(err, "%s: holds no system-model/specs (%s)", from, given ? "--root" : "PODBENCH_ROOT");
+        return NULL;
+    }
+    const char *own = root_of_program(a);
+    if (own && is_root(own, a)) {
+        char here[PATH_MAX];
+        return getcwd(here, sizeof here) && text_is(here, own) ? "." : own;
+    }
+    if (is_root(".", a))
+        return ".";
+    fail(err, "no system-model/specs beside the program or here: name its folder by --root or PODBENCH_ROOT");
+    return NULL;
+}
+
+bool session_open(struct session *s, const char *root, struct err *err)
+{
+    s->root = find_root(root, &s->arena, err);
+    if (!s->root)
+        return false;
+    struct arena *a = &s->arena;
+    bool here = text_is(s->root, ".");
+#define IN_ROOT(folder) (here ? folder : arena_printf(a, "%s/%s", s->root, folder))
+    s->paths.specs_dir = IN_ROOT("system-model/specs");
+    s->paths.recipes_dir = IN_ROOT("workloads/recipes");
+    s->paths.data_dir = IN_ROOT("workloads/convergence");
+    s->published_dir = IN_ROOT("results/published");
+    s->runs_dir = IN_ROOT("results/runs");
+    s->baselines_dir = IN_ROOT("results/baselines");
+    s->rules_dir = IN_ROOT("results/rules");
+    s->plots_dir = IN_ROOT("plots");
+#undef IN_ROOT
+    return true;
+}
+
+void session_close(struct session *s)
+{
+    plan_cache_free(&s->cache);
+    arena_free(&s->arena);
+}
+
+bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err)
+{
+    const char *in_runs = arena_printf(&s->arena, "%s/%s", s->runs_dir, run);
+    struct stat st;
+    if (stat(run, &st) == 0 && S_ISREG(st.st_mode))
+        *out = run;
+    else if (is_folder(run))
+        *out = arena_printf(&s->arena, "%s/%s", run, table);
+    else if (is_folder(in_runs))
+        *out = arena_printf(&s->arena, "%s/%s", in_runs, table);
+    else {
+        char **names;
+        size_t n;
+        if (!list_folder(&names, &n, s->runs_dir, "", &s->arena, NULL) || n == 0)
+            return fail(err, "%s: no such run; there are none yet: 'podbench bench' makes one", run);
+        return fail(err, "%s: no such run; known: %s", run, names_list((const char *const *)names, n, &s->arena));
+    }
+    return true;
+}
+
+bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)
+{
+    return list_folder(ids, n, s->paths.recipes_dir, ".ini", &s->arena, err);
+}
+
+void print_json(FILE *f, json_t *json)
+{
+    json_dumpf(json, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    fputc('\n', f);
+    json_decref(json);
+}
+
+/* ---- progress ----------------------------------------------------------------------------- */
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_start(struct progress *p, const char *what)
+{
+    *p = (struct progress){ .what = what, .started_s = now_s() };
+}
+
+void progress_show(void *progress, size_t done, size_t of)
+{
+    struct progress *p = progress;
+    double now = now_s();
+    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !isatty(STDERR_FILENO))
+        return;
+    double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
+    fprintf(stderr, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
+    p->shown_s = now;
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->shown_s > 0)
+        fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,13 @@
+# style.gp - what all figures share: terminal, colours that colour-blind readers tell apart (Okabe and Ito), grid.
+# Set before: format (svg or png), name, width, height in points.
+if (format eq 'svg') set terminal svg size width,height font 'Helvetica,13' background rgb 'white'
+if (format eq 'png') set terminal pngcairo size width,height font 'Sans,10.5' background rgb 'white'
+set output name.'.'.format
+set datafile separator comma
+set datafile missing 'NaN'
+set datafile columnheaders
+set border 3 lc rgb '#444444'
+set tics nomirror out scale 0.6
+set grid lc rgb '#dddddd' lt 1 lw 1
+black = '#000000'; orange = '#e69f00'; sky = '#56b4e9'; green = '#009e73'; yellow = '#f0e442'
+blue = '#0072b2'; red = '#d55e00'; purple = '#cc79a7'; grey = '#999999'

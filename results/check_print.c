@@ -1,0 +1,191 @@
+/*
+ * check_print.c - a check as a table, TAP, JUnit XML, CSV and JSON.
+ */
+#include "results/check.h"
+#include <jansson.h>
+#include <string.h>
+
+static const char *cell(char *out, size_t n, bool known, const char *format, double value)
+{
+    if (known)
+        snprintf(out, n, format, value);
+    else
+        snprintf(out, n, "-");
+    return out;
+}
+
+static int widest(const struct check *c, bool ids)
+{
+    size_t width = 6;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t n = strlen(ids ? c->rows[i].figure->id : c->rows[i].figure->recipe);
+        width = n > width ? n : width;
+    }
+    return (int)(width < 64 ? width : 64);
+}
+
+void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
+{
+    int id_width = widest(c, true), recipe_width = widest(c, false);
+    char published[32], simulated[32], error[32], tolerance[32];
+    fprintf(f, "%-*s  %-*s  %-26s %-9s %12s %12s %9s %6s  %s\n", id_width, "id", recipe_width, "recipe", "metric", "role",
+            "published", "simulated", "error %", "tol %", "verdict");
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        const struct figure *g = row->figure;
+        cell(published, sizeof published, true, "%.6g", g->value);
+        cell(simulated, sizeof simulated, row->has_simulated, "%.6g", row->simulated);
+        cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error);
+        cell(tolerance, sizeof tolerance, true, "%.3g", 100 * g->tolerance);
+        fprintf(f, "%-*s  %-*s  %-26s %-9s %12s %12s %9s %6s  %s%s%s%s\n", id_width, g->id, recipe_width, g->recipe, g->metric,
+                role_names[g->role], published, simulated, error, tolerance, verdict_names[row->verdict],
+                row->why ? " (" : "", row->why ? row->why : "", row->why ? ")" : "");
+    }
+    fprintf(f, "\n");
+    check_print_summary(f, c, scratch);
+}
+
+void check_print_summary(FILE *f, const struct check *c, struct arena *scratch)
+{
+    size_t n;
+    struct accuracy *all = check_summary(&n, c, scratch);
+    fprintf(f, "%-9s %-24s %-9s %5s %5s %6s %9s %9s %9s %9s  %s\n", "summary", "of", "role", "rows", "sim", "passed",
+            "median %", "mean %", "max %", "bias %", "worst row");
+    for (size_t i = 0; i < n; i++) {
+        const struct accuracy *acc = &all[i];
+        char median[32], mean[32], max[32], bias[32];
+        bool known = acc->n_simulated > 0;
+        fprintf(f, "%-9s %-24s %-9s %5zu %5zu %6zu %9s %9s %9s %9s  %s\n", acc->group, acc->name, role_names[acc->role],
+                acc->n_rows, acc->n_simulated, acc->n_passed,
+                cell(median, sizeof median, known, "%.2f", 100 * acc->median_abs_error),
+                cell(mean, sizeof mean, known, "%.2f", 100 * acc->mean_abs_error),
+                cell(max, sizeof max, known, "%.2f", 100 * acc->max_abs_error),
+                cell(bias, sizeof bias, known, "%+.2f", 100 * acc->bias), acc->worst ? acc->worst->figure->id : "-");
+    }
+}
+
+/* "published 42029, simulated 41000, error -2.45 %, tolerance 10 %" - or why there is no value. */
+static void describe(char *out, size_t n, const struct check_row *row)
+{
+    if (row->has_simulated)
+        snprintf(out, n, "published %.6g, simulated %.6g, error %+.2f %%, tolerance %.3g %%", row->figure->value,
+                 row->simulated, 100 * row->error, 100 * row->figure->tolerance);
+    else
+        snprintf(out, n, "published %.6g, %s: %s", row->figure->value, verdict_names[row->verdict], row->why ? row->why : "");
+}
+
+void check_print_tap(FILE *f, const struct check *c)
+{
+    char text[768];
+    fprintf(f, "1..%zu\n", c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        bool context = row->figure->role == FIGURE_CONTEXT;
+        describe(text, sizeof text, row);
+        fprintf(f, "%s %zu - %s %s %s: %s%s\n", context || row->verdict == VERDICT_PASS ? "ok" : "not ok", i + 1,
+                row->figure->id, row->figure->metric, role_names[row->figure->role], text, context ? " # SKIP context" : "");
+    }
+}
+
+void write_xml_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", f); break;
+        case '<': fputs("&lt;", f); break;
+        case '>': fputs("&gt;", f); break;
+        case '"': fputs("&quot;", f); break;
+        default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+        }
+}
+
+void check_print_junit(FILE *f, const struct check *c)
+{
+    size_t n_failed = 0, n_skipped = 0;
+    char text[768];
+    for (size_t i = 0; i < c->n; i++) {
+        bool context = c->rows[i].figure->role == FIGURE_CONTEXT;
+        n_skipped += context;
+        n_failed += !context && c->rows[i].verdict != VERDICT_PASS;
+    }
+    fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"podbench check\" tests=\"%zu\" failures=\"%zu\" "
+            "skipped=\"%zu\">\n", c->n, n_failed, n_skipped);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        bool context = row->figure->role == FIGURE_CONTEXT, failed = !context && row->verdict != VERDICT_PASS;
+        describe(text, sizeof text, row);
+        fprintf(f, "  <testcase classname=\"");
+        write_xml_text(f, row->figure->recipe);
+        fprintf(f, "\" name=\"");
+        write_xml_text(f, row->figure->id);
+        fprintf(f, " %s\">", row->figure->metric);
+        fprintf(f, failed ? "<failure message=\"" : context ? "<skipped message=\"" : "<system-out>");
+        write_xml_text(f, text);
+        fprintf(f, failed || context ? "\"/>" : "</system-out>");
+        fprintf(f, "</testcase>\n");
+    }
+    fprintf(f, "</testsuite>\n");
+}
+
+void check_write_csv(FILE *f, const struct check *c)
+{
+    static const char *const names[] = { "id", "recipe", "metric", "role", "workload", "system", "published", "simulated",
+                                         "error", "tolerance", "verdict" };
+    enum { N = sizeof names / sizeof *names };
+    char text[32];
+    for (size_t i = 0; i < N; i++)
+        csv_write_cell(f, names[i], i + 1 == N);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        const struct figure *g = row->figure;
+        const char *const words[] = { g->id, g->recipe, g->metric, role_names[g->role], row->workload, row->system };
+        const double numbers[] = { g->value, row->simulated, row->error, g->tolerance };
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            csv_write_cell(f, words[k], false);
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            bool known = row->has_simulated || k == 0 || k == 3;
+            snprintf(text, sizeof text, "%.10g", numbers[k]);
+            csv_write_cell(f, known ? text : "", false);
+        }
+        csv_write_cell(f, verdict_names[row->verdict], true);
+    }
+}
+
+json_t *check_json(const struct check *c)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        const struct figure *g = row->figure;
+        json_t *o = json_object();
+        json_object_set_new(o, "id", json_string(g->id));
+        json_object_set_new(o, "recipe", json_string(g->recipe));
+        json_object_set_new(o, "metric", json_string(g->metric));
+        json_object_set_new(o, "role", json_string(role_names[g->role]));
+        json_object_set_new(o, "workload", json_string(row->workload));
+        json_object_set_new(o, "system", json_string(row->system));
+        json_object_set_new(o, "published", json_real(g->value));
+        json_object_set_new(o, "simulated", row->has_simulated ? json_real(row->simulated) : json_null());
+        json_object_set_new(o, "error", row->has_simulated ? json_real(row->error) : json_null());
+        json_object_set_new(o, "tolerance", json_real(g->tolerance));
+        json_object_set_new(o, "pass", json_boolean(row->verdict == VERDICT_PASS));
+        json_object_set_new(o, "verdict", json_string(verdict_names[row->verdict]));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+json_t *accuracy_json(const struct accuracy *a)
+{
+    json_t *o = json_object();
+    bool known = a->n_simulated > 0;
+    json_object_set_new(o, "rows", json_integer((json_int_t)a->n_rows));
+    json_object_set_new(o, "simulated", json_integer((json_int_t)a->n_simulated));
+    json_object_set_new(o, "passed", json_integer((json_int_t)a->n_passed));
+    json_object_set_new(o, "mean_abs_error", known ? json_real(a->mean_abs_error) : json_null());
+    json_object_set_new(o, "median_abs_error", known ? json_real(a->median_abs_error) : json_null());
+    json_object_set_new(o, "max_abs_error", known ? json_real(a->max_abs_error) : json_null());
+    json_object_set_new(o, "bias", known ? json_real(a->bias) : json_null());
+    json_object_set_new(o, "worst", a->worst ? json_string(a->worst->figure->id) : json_null());
+    return o;
+}

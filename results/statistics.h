@@ -1,0 +1,12 @@
+/*
+ * statistics.h - medians and means of small samples, by GSL.
+ */
+#ifndef STATISTICS_H
+#define STATISTICS_H
+#include "system-model/base.h"
+
+/* n > 0. The median of an even number of values is the mean of the middle two. */
+double statistics_mean(const double *x, size_t n);
+double statistics_median(const double *x, size_t n, struct arena *scratch);
+
+#endif

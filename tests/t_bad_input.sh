@@ -1,0 +1,144 @@
+#!/bin/sh
+# Bad files: missing, empty, truncated, binary, huge; unknown and repeated keys; zero, negative, not a number, overflow.
+# Each earns one line and status 2; none leaves half a file. A model that cannot fit is a result.
+. tests/tap.sh
+root=$work/root
+mkdir -p "$root/system-model" "$root/workloads" "$root/results"
+cp -r system-model/specs "$root/system-model/"
+cp -r workloads/recipes "$root/workloads/"
+[ ! -d workloads/convergence ] || cp -r workloads/convergence "$root/workloads/"
+cp -r results/published plots "$root/results/"
+good=workloads/recipes/mlperf-v1.1-closed-ipu-pod16-resnet50.ini
+bert=workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini
+bad=$work/bad.ini
+
+# ---- recipes
+edited() { sed "$1" "$good" >"$bad"; }
+refuses "No such file" "recipe: missing file" run "$work/none.ini"
+: >"$bad"
+refuses "bad.ini" "recipe: empty file" run "$bad"
+head -c 120 "$good" >"$bad"
+refuses "bad.ini" "recipe: truncated file" run "$bad"
+head -c 4096 /dev/urandom | tr 'a-z' '\0' >"$bad"
+refuses "bad.ini" "recipe: binary file" run "$bad"
+truncate -s 2G "$work/huge.ini"
+refuses "huge.ini" "recipe: huge file" run "$work/huge.ini"
+mkdir "$work/folder.ini"
+refuses "folder.ini" "recipe: a folder" run "$work/folder.ini"
+edited 's/^micro_batch *=.*/&\nbananas = 3/'
+refuses "bananas" "recipe: unknown key" run "$bad"
+edited 's/^micro_batch *=.*/&\n&/'
+refuses "micro_batch" "recipe: repeated key" run "$bad"
+edited '/^micro_batch *=/d'
+refuses "micro_batch" "recipe: missing key" run "$bad"
+edited '/^workload *=/d'
+refuses "workload" "recipe: missing workload" run "$bad"
+for value in 0 -3 nan inf 1e400 99999999999999999999 0x10 '' three 2.5 '4 4'; do
+    edited "s/^micro_batch *=.*/micro_batch = $value/"
+    refuses "micro_batch" "recipe: micro_batch = '$value'" run "$bad"
+    refuses "replicas" "--set parallel.replicas='$value'" run "$good" --set "parallel.replicas=$value"
+done
+for value in 0 -1 nan 1e400; do
+    refuses "sequences_per_pack" "--set data.sequences_per_pack='$value'" run "$bert" --set "data.sequences_per_pack=$value"
+done
+edited 's/^schedule *=.*/schedule = sideways/'
+refuses "schedule" "recipe: unknown value" run "$bad"
+edited 's/^system *=.*/system = ipu-pod17/'
+refuses "ipu-pod17" "recipe: unknown system" run "$bad"
+edited 's/^workload *=.*/workload = resnet51/'
+refuses "resnet51" "recipe: unknown workload" run "$bad"
+edited 's/^\[parallel\]/[parallel/'
+refuses "bad.ini" "recipe: broken section" run "$bad"
+edited '1i stray = 1'
+refuses "bad.ini" "recipe: key outside a section" run "$bad"
+printf '[recipe]\nid = %05000d\n' 7 >"$bad"
+refuses "bad.ini" "recipe: over-long line" run "$bad"
+refuses "replicas" "more IPUs than the system has" run "$good" --set parallel.replicas=17
+refuses "ipu" "more stages than layers" run "$good" --set parallel.replicas=1 --set parallel.ipus_per_replica=16 \
+    --set parallel.layers_per_ipu=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,9
+run run "$good" --set parallel.micro_batch=4000 --format json
+[ "$status" -eq 0 ] && grep -q '"fits": false' "$work/out"
+result $? "a model that cannot fit is a result: fits is false, status 0" "$(head -3 "$work/err")"
+
+# ---- spec sheets
+sheet=$work/chip.csv
+chip=system-model/specs/gc200.csv
+key=n_tiles
+grep -q "^$key," "$chip" || key=tiles
+broken() { sed "$1" "$chip" >"$sheet"; }
+refuses "No such file" "sheet: missing" machine "$work/none.csv"
+: >"$sheet"
+refuses "chip.csv" "sheet: empty" machine "$sheet"
+head -c 300 "$chip" >"$sheet"
+refuses "chip.csv" "sheet: truncated" machine "$sheet"
+printf 'key,value,unit,source\nn_tiles,1\00072,,x\n' >"$sheet"
+refuses "chip.csv" "sheet: binary" machine "$sheet"
+truncate -s 2G "$work/huge.csv"
+refuses "huge.csv" "sheet: huge" machine "$work/huge.csv"
+broken "s/^$key,/bananas,/"
+refuses "bananas" "sheet: unknown key" machine "$sheet"
+broken "s/^$key,.*/&\n&/"
+refuses "$key" "sheet: repeated key" machine "$sheet"
+broken "/^$key,/d"
+refuses "$key" "sheet: missing key" machine "$sheet"
+for value in 0 -5 nan 1e400 99999999999999999999 many ''; do
+    broken "s/^$key,[^,]*,/$key,$value,/"
+    refuses "$key" "sheet: $key of '$value'" machine "$sheet"
+done
+broken "s/^\($key,[^,]*,[^,]*\),.*/\1,/"
+refuses "$key" "sheet: no source" machine "$sheet"
+broken "s/^$key,\([^,]*\),[^,]*,/$key,\1,bananas,/"
+refuses "bananas" "sheet: wrong unit" machine "$sheet"
+broken '1s/source/sauce/'
+refuses "source" "sheet: no source column" machine "$sheet"
+printf 'key,value,unit,source\n%s,"1472,,open' "$key" >"$sheet"
+refuses "chip.csv" "sheet: unclosed quote" machine "$sheet"
+
+# ---- published tables
+table=$work/table.csv
+header=id,recipe,metric,value,unit,tolerance,role,source,quote,note
+recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
+of() { printf '%s\n' "$@" >"$table"; }
+refuses "none.csv" "table: missing" check --published "$work/none.csv"
+: >"$table"
+refuses "table.csv" "table: empty" check --published "$table"
+of "$header" "a,$recipe,throughput_samples_per_s,many,samples/s,0.1,validate,s,q,n"
+refuses "many" "table: a value that is no number" check --published "$table"
+for value in 0 -1 nan 1e400; do
+    of "$header" "a,$recipe,throughput_samples_per_s,$value,samples/s,0.1,validate,s,q,n"
+    refuses "table.csv:2" "table: a value of $value" check --published "$table"
+done
+of "$header" "a,$recipe,throughput_samples_per_s,5,samples/s,-0.1,validate,s,q,n"
+refuses "table.csv:2" "table: a negative tolerance" check --published "$table"
+of "$header" "a,$recipe,throughput_samples_per_s,5,samples/s,0.1,referee,s,q,n"
+refuses "referee" "table: an unknown role" check --published "$table"
+of "$header" "a,$recipe,throughput_samples_per_s,5,samples/s,0.1,validate,,q,n"
+refuses "source" "table: no source" check --published "$table"
+of "$header" "a,$recipe,throughput_samples_per_s,5,samples/s,0.1,validate,s,q,n" "a,$recipe,throughput_samples_per_s,5,samples/s,0.1,validate,s,q,n"
+refuses "a" "table: a repeated id" check --published "$table"
+of "$header" "a,$recipe,throughput_samples_per_s,5"
+refuses "table.csv:2" "table: a short row" check --published "$table"
+of "id,recipe,metric,value" "a,$recipe,throughput_samples_per_s,5"
+refuses "unit" "table: missing columns" check --published "$table"
+truncate -s 2G "$work/huge-table.csv"
+refuses "huge-table.csv" "table: huge" check --published "$work/huge-table.csv"
+
+# ---- runs, and nothing half written
+mkdir "$work/run"
+printf 'id,workload\nx,y\n' >"$work/run/rows.csv"
+refuses "rows.csv" "run: rows without their columns" check "$work/run"
+refuses "rows.csv" "run: compare with one that lacks a table" compare "$work/run" "$work/root"
+mkdir "$work/base"
+printf 'id\nx\n' | tee "$work/base/rows.csv" "$work/base/check.csv" >/dev/null
+printf 'name\nx\n' | tee "$work/run/rows.csv" "$work/run/check.csv" >/dev/null
+refuses "want 'id'" "run: a table without ids" compare "$work/base" "$work/run"
+refuses "PODBENCH" "a root without specs" list recipes --root "$work/run"
+cp "$good" "$root/workloads/recipes/aaa-broken.ini"
+echo 'bananas' >>"$root/workloads/recipes/zzz-broken.ini"
+refuses "zzz-broken.ini" "bench: one broken recipe ends it" bench --root "$root" --out "$work/half"
+[ ! -e "$work/half" ] || [ -z "$(find "$work/half" -type f)" ]
+result $? "bench that failed wrote nothing"
+rm -f "$root"/workloads/recipes/*-broken.ini
+refuses "cannot be" "bench into a place that cannot be made" bench --root "$root" --out /dev/null/run
+refuses "trace" "timeline into a place that cannot be written" timeline "$good" --trace /nonexistent/trace.json
+done_testing

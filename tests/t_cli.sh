@@ -1,0 +1,118 @@
+#!/bin/sh
+# The promises of the command line: commands, help, exit status, formats, what goes to which stream.
+. tests/tap.sh
+recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
+
+run
+gives 2 'Usage: podbench COMMAND' "no command: usage, status 2"
+run --help
+gives 0 'Usage: podbench COMMAND' "--help: usage, status 0"
+run --version
+gives 0 'podbench ' "--version"
+refuses "known: list, machine" "an unknown command lists the known ones" rnu
+commands=$("$PODBENCH" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+for c in $commands; do
+    run "$c" --help
+    gives 0 "Usage: podbench $c" "$c --help"
+done
+for kind in recipes machines workloads; do
+    run list "$kind"
+    [ "$status" -eq 0 ] && [ "$(grep -c ' ' "$work/out")" -eq 0 ] && [ "$(wc -l <"$work/out")" -gt 4 ]
+    result $? "list $kind: names, one a line"
+    "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
+    result $? "list $kind: each once, in order"
+done
+refuses "known: recipes, machines, workloads" "list of something else" list bananas
+refuses "--format: 'yaml'" "an unknown format" run "$recipe" --format yaml
+refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
+refuses "known: " "an unknown workload lists the known ones" workload resnet51
+refuses "known: " "an unknown recipe lists the known ones" run mlperf-v9
+refuses "parallel" "a --set without its parts" run "$recipe" --set parallel
+refuses "replicas" "a --set of a bad value" run "$recipe" --set parallel.replicas=many
+refuses "bananas" "a --set of an unknown key" run "$recipe" --set parallel.bananas=1
+
+for machine in $("$PODBENCH" list machines); do
+    run machine "$machine"
+    [ "$status" -eq 0 ] && [ -s "$work/out" ] && [ ! -s "$work/err" ]
+    result $? "machine $machine prints" "$(head -3 "$work/err")"
+done
+run machine ipu-pod16 --topology --format dot
+gives 0 'graph' "machine --topology --format dot"
+for workload in $("$PODBENCH" list workloads); do
+    run workload "$workload"
+    [ "$status" -eq 0 ] && [ -s "$work/out" ] && [ ! -s "$work/err" ]
+    result $? "workload $workload prints" "$(head -3 "$work/err")"
+done
+failed=
+for r in $("$PODBENCH" list recipes); do
+    run run "$r" --check --format json
+    [ "$status" -eq 0 ] || failed="$failed $r: $(head -1 "$work/err");"
+done
+[ -z "$failed" ]
+result $? "every recipe runs and keeps the laws of the timeline" "$failed"
+
+run run "$recipe" --format json
+keys=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my $s = 0; $s += $_ for values %{$o->{breakdown}};
+    for (qw(id workload system ipus global_batch throughput_samples_per_s step_time_s samples_to_converge time_to_train_s fits
+            memory_peak_bytes_per_tile mfu hfu breakdown)) { exists $o->{$_} or print "no $_ " }
+    abs($s - $o->{step_time_s}) < 1e-9 * $s or print "breakdown sums to $s "' <"$work/out")
+[ "$status" -eq 0 ] && [ -z "$keys" ] && [ ! -s "$work/err" ]
+result $? "run --format json: one object, every member, a breakdown that sums to the step" "$keys"
+run run "$recipe" "$recipe" --format json
+perl -MJSON::PP -e 'local $/; exit !(ref decode_json(<STDIN>) eq "ARRAY")' <"$work/out"
+result $? "run of several: an array"
+run run "$recipe" --format csv
+[ "$(wc -l <"$work/out")" -eq 2 ]
+result $? "run --format csv: a header and a row"
+run run "$recipe" --set parallel.gradient_accumulation=7
+gives 0 '2240' "--set changes the run: 20 x 7 x 16 = 2240"
+run timeline "$recipe" --trace "$work/trace.json"
+perl -MJSON::PP -e 'local $/; open F, "<", $ARGV[0] or die; decode_json(<F>)' "$work/trace.json"
+result $? "timeline --trace: valid JSON"
+run plan "$recipe"
+gives 0 '' "plan"
+
+run bench --out "$work/one"
+[ "$status" -eq 0 ] && [ -s "$work/one/rows.csv" ] && [ -s "$work/one/check.csv" ] && [ -s "$work/one/manifest.json" ]
+result $? "bench writes rows, check and manifest" "$(cat "$work/err")"
+[ "$(($(wc -l <"$work/one/rows.csv") - 1))" -eq "$("$PODBENCH" list recipes | wc -l)" ]
+result $? "bench: one row a recipe"
+LC_ALL=C.UTF-8 TZ=Asia/Seoul "$PODBENCH" bench --out "$work/two" >"$work/second" 2>/dev/null
+"$PODBENCH" bench --out "$work/one" >"$work/first" 2>/dev/null
+diff -r "$work/one" "$work/two" >/dev/null && cmp -s "$work/first" "$work/second"
+result $? "bench: two runs are equal to the byte"
+run compare "$work/one" "$work/two"
+gives 0 'the same' "compare of equal runs: 0"
+sed -i '2s/,[0-9.]*,/,99,/' "$work/two/rows.csv"
+run compare "$work/one" "$work/two"
+gives 1 '-> 99' "compare of runs that differ: 1, and the change"
+run check "$work/one" --format json
+perl -MJSON::PP -e 'local $/; my $a = decode_json(<STDIN>); @$a or exit 1;
+    for my $o (@$a) { exists $o->{$_} or exit 1 for qw(id recipe metric role published simulated error pass) }' <"$work/out"
+result $? "check --format json: every member in every row"
+run check "$work/one" --format tap
+[ "$(head -1 "$work/out")" = "1..$(grep -cE '^(not )?ok ' "$work/out")" ]
+result $? "check --format tap: the plan is kept"
+run check "$work/one"
+expected=0
+"$PODBENCH" check "$work/one" --format tap | grep -q '^not ok' && expected=1
+[ "$status" -eq "$expected" ]
+result $? "check: status 1 when a calibrate or validate row is out of tolerance, else 0"
+refuses "no such run" "check of a run that is not there" check bananas
+run validate "$work/one" --format json
+perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); ref $o->{constants} eq "ARRAY" or exit 1; for my $r (qw(calibrate validate)) {
+    exists $o->{$r}{$_} or exit 1 for qw(rows mean_abs_error median_abs_error max_abs_error bias) }' <"$work/out"
+result $? "validate --format json"
+run plot "$work/one"
+[ "$status" -eq 0 ] && [ "$(find "$work/one/figures" -name '*.svg' -size +4k | wc -l)" -eq "$(ls plots/*.gp | grep -vc style)" ] &&
+    [ "$(find "$work/one/figures" -name '*.png' -size +4k | wc -l)" -eq "$(ls plots/*.gp | grep -vc style)" ]
+result $? "plot: an SVG and a PNG a script" "$(cat "$work/err")"
+run report "$work/one"
+[ "$status" -eq 0 ] && grep -q '</html>' "$work/one/report.html" && grep -q '<svg' "$work/one/report.html" &&
+    ! grep -qE '(src|href)="http' "$work/one/report.html"
+result $? "report: one page, figures inside"
+"$PODBENCH" list recipes | head -1 >/dev/null
+"$PODBENCH" list recipes >/dev/full 2>"$work/err"
+[ $? -eq 2 ] && grep -q '^podbench: standard output' "$work/err"
+result $? "a full disk is not silent"
+done_testing
