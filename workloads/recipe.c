@@ -375,6 +375,15 @@ uint64_t recipe_global_batch(const struct recipe *r)
     return r->micro_batch * r->gradient_accumulation * r->replicas;
 }
 
+/* One share for all, or one an IPU of the replica; what goes beyond is not read. */
+static bool has_idle_shares(const struct recipe *r)
+{
+    uint64_t n = 1;
+    for (const char *p = r->available_memory; p && *p; p++)
+        n += *p == ',';
+    return r->available_memory && n > r->ipus_per_replica;
+}
+
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a)
 {
     *names = ARENA_ARRAY(a, const char *, r->n_entries + 1);
@@ -384,6 +393,9 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
         const struct recipe_key *k = find_key(e->section, e->key);
         if (k && k->matters && !k->matters(r))
             (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
+        else if (text_is(e->key, "available_memory") && has_idle_shares(r))
+            (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
+                                            (unsigned)r->ipus_per_replica - 1);
     }
     return *n > 0;
 }

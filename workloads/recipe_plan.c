@@ -95,9 +95,8 @@ static bool read_available_memory(struct plan_options *out, const struct recipe 
         double share;
         if (!parse_f64(item, &share) || !(share > 0) || share > 1)
             return fail(err, "%s: '%.40s' is not a share; want more than 0, at most 1, as in 0.25", at, item);
-        if (out->n_available_memory == r->ipus_per_replica)
-            return fail(err, "%s: has more shares than the %u IPUs of a replica; want one, or one an IPU", at,
-                        (unsigned)r->ipus_per_replica);
+        if (out->n_available_memory == MAX_STAGES)
+            return fail(err, "%s: has more than %d shares", at, MAX_STAGES);
         out->available_memory[out->n_available_memory++] = share;
     }
     return true;
