@@ -24,13 +24,11 @@ static bool set_row(struct sdk *out, const struct sheet *s, const struct sheet_r
     return field_set(out, f, row->value, where, err);
 }
 
-/* "2.3.0-rc1" has no sheet of its own: the release before the dash counts. */
+/* The release stands at the name's end, after the framework: "PopART, Poplar SDK 2.3.0". */
 static const char *sheet_path(const char *name, const char *specs_dir, struct arena *a)
 {
-    const char *path = arena_printf(a, "%s/sdk/%s.csv", specs_dir, name);
-    if (access(path, R_OK) == 0)
-        return path;
-    path = arena_printf(a, "%s/sdk/%.*s.csv", specs_dir, (int)strcspn(name, "- "), name);
+    const char *release = strrchr(name, ' ');
+    const char *path = arena_printf(a, "%s/sdk/%s.csv", specs_dir, release ? release + 1 : name);
     return access(path, R_OK) == 0 ? path : NULL;
 }
 

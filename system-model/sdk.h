@@ -15,7 +15,7 @@ struct sdk {
     double eval_load_s;         /* the evaluation program onto the chips, once */
 };
 
-/* The sheet specs_dir/sdk/NAME.csv; a longer name falls back to its leading release ("2.3.0-rc1" to "2.3.0"). */
+/* The sheet specs_dir/sdk/RELEASE.csv, where name ends in the release: "PopART, Poplar SDK 2.3.0". */
 bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
 
 #endif
