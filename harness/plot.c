@@ -298,26 +298,48 @@ static const unsigned char share_of_part[] = {
 };
 _Static_assert(sizeof share_of_part == N_PARTS, "one share a part");
 
-/* Percent of the step, stacked: each share's left and right end. */
+/* By model, then round, then chips. */
+static int run_order(const void *a, const void *b)
+{
+    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
+    int by_model = strcmp(x->workload, y->workload), by_round = strncmp(x->id, y->id, strlen("mlperf-v0.0"));
+    if (by_model || by_round)
+        return by_model ? by_model : by_round;
+    if (x->ipus != y->ipus)
+        return x->ipus < y->ipus ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+static const struct result **mlperf_runs(size_t *n, const struct plot_data *d)
+{
+    const struct result **runs = ARENA_ARRAY(&d->s->arena, const struct result *, d->results.n + 1);
+    *n = 0;
+    for (size_t i = 0; i < d->results.n; i++)
+        if (strncmp(d->results.items[i].id, "mlperf-", strlen("mlperf-")) == 0 && d->results.items[i].step_time_s > 0)
+            runs[(*n)++] = &d->results.items[i];
+    qsort(runs, *n, sizeof *runs, run_order);
+    return runs;
+}
+
+/* Percent of the step, stacked: each share's left and right end. The first run is the highest row. */
 static bool write_breakdown(const struct plot_data *d, const char *folder, struct err *err)
 {
     struct new_file file;
-    size_t row = 0;
+    size_t n;
+    const struct result **runs = mlperf_runs(&n, d);
     if (!open_data(&file, folder, "breakdown", d->s, err))
         return false;
     fprintf(file.f, "row,low,high,label");
     for (size_t k = 0; k < N_SHARES; k++)
         fprintf(file.f, ",%s,%s end", share_names[k], share_names[k]);
     fprintf(file.f, "\n");
-    for (size_t i = d->results.n; i-- > 0; ) {
-        const struct result *r = &d->results.items[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct result *r = runs[i];
+        size_t row = n - 1 - i;
         double share[N_SHARES] = {0}, end = 0;
-        if (strncmp(r->id, "mlperf-", 7) != 0)
-            continue;
         for (size_t p = 0; p < N_PARTS; p++)
             share[share_of_part[p]] += 100 * r->breakdown_s[p] / r->step_time_s;
         fprintf(file.f, "%zu,%g,%g,%s", row, (double)row - 0.4, (double)row + 0.4, r->id + strlen("mlperf-"));
-        row++;
         for (size_t k = 0; k < N_SHARES; k++) {
             fprintf(file.f, ",%.6g,%.6g", end, end + share[k]);
             end += share[k];

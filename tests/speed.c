@@ -80,7 +80,7 @@ static bool sweep(void)
     double start = now_s();
     for (int round = 0; round < ROUNDS; round++)
         for (uint32_t replicas = 1; replicas <= 8; replicas++)
-            for (uint32_t accumulation = 16; accumulation <= 256; accumulation += 16)
+            for (uint32_t accumulation = 32; accumulation <= 272; accumulation += 16)
                 for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
                     struct arena a = {0};
                     struct plan p;
