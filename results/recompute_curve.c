@@ -1,0 +1,104 @@
+/*
+ * recompute_curve.c - checkpoints between layers: what is kept, what is computed again.
+ *
+ * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch and,
+ * while the backward pass is in one segment, that segment's activations:
+ *     memory = sum of checkpoint bytes + largest segment.
+ * All segments but the last are computed again. For a limit on the segment, taking layers greedily gives the fewest
+ * segments; all limits that matter are sums of neighbouring layers, so trying each finds the least memory for each
+ * number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
+ */
+#include "results/recompute_curve.h"
+#include "system-model/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
+
+static void add_kept(struct cut_layer *layers, const struct graph *g, struct arena *a)
+{
+    bool *kept = ARENA_ARRAY(a, bool, g->n_tensors);
+    uint32_t *last = ARENA_ARRAY(a, uint32_t, g->n_tensors);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        if (op->pass == PASS_FORWARD)
+            layers[op->layer_id].mac += op_mac(g, op);
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            if (op->pass != PASS_FORWARD)
+                kept[op->inputs[k]] = true;
+            else if (last[op->inputs[k]] < op->layer_id)
+                last[op->inputs[k]] = op->layer_id;
+        }
+    }
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        if (t->role != ROLE_ACTIVATION)
+            continue;
+        if (kept[i])
+            layers[t->layer_id].kept_bytes += tensor_bytes(t);
+        for (uint32_t l = t->layer_id; l < last[i]; l++)
+            layers[l].output_bytes += tensor_bytes(t);
+    }
+}
+
+/* Fewest segments of at most limit bytes each (a layer alone may be larger). */
+static struct recompute_point cut(const struct cut_layer *layers, size_t n, uint64_t limit)
+{
+    struct recompute_point p = {0};
+    uint64_t segment = 0, largest = 0, checkpoints = 0, segment_mac = 0, again = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (segment && segment + layers[i].kept_bytes > limit) {
+            checkpoints += layers[i - 1].output_bytes;
+            again += segment_mac;
+            p.n_checkpoints++;
+            segment = segment_mac = 0;
+        }
+        segment += layers[i].kept_bytes;
+        segment_mac += layers[i].mac;
+        if (largest < segment)
+            largest = segment;
+    }
+    p.memory_bytes = checkpoints + largest;
+    p.extra_work_share = (double)again;
+    return p;
+}
+
+static void keep_better(struct recompute_point *best, size_t n, struct recompute_point p)
+{
+    if (p.n_checkpoints < n && (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes))
+        best[p.n_checkpoints] = p;
+}
+
+void recompute_curve(struct recompute_point **out, size_t *n_points, const struct graph *g, struct arena *a)
+{
+    size_t n = g->n_layers, kept = 0;
+    struct cut_layer *layers = ARENA_ARRAY(a, struct cut_layer, n);
+    struct recompute_point *best = ARENA_ARRAY(a, struct recompute_point, n + 1);
+    add_kept(layers, g, a);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t limit = 0;
+        for (size_t k = i; k < n; k++)
+            keep_better(best, n, cut(layers, n, limit += layers[k].kept_bytes));
+    }
+    uint64_t mac = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        mac += op_mac(g, &g->ops[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct recompute_point p = best[i];
+        if (!p.memory_bytes || (kept && p.memory_bytes >= best[kept - 1].memory_bytes))
+            continue;
+        p.extra_work_share /= (double)mac;
+        p.memory_share = (double)p.memory_bytes / (double)best[0].memory_bytes;
+        best[kept++] = p;
+    }
+    *out = best;
+    *n_points = kept;
+}
+
+void recompute_curve_print(FILE *f, const char *workload, const struct recompute_point *points, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "%s,%u,%llu,%.6f,%.6f\n", workload, points[i].n_checkpoints, (unsigned long long)points[i].memory_bytes,
+                points[i].memory_share, points[i].extra_work_share);
+}
