@@ -16,7 +16,8 @@
 
 struct plot_data {
     struct results results;
-    struct csv_table check, peers;
+    struct csv_table check;
+    struct figures peers;
     struct session *s;
 };
 
@@ -185,29 +186,36 @@ static const char *short_accelerator(const char *name, struct arena *a)
     return arena_printf(a, "%.*s", (int)strcspn(name, "-("), name);
 }
 
+/* The value of "key=value; ..." in a note; "" when it is not there. */
+static const char *note_value(const char *note, const char *key, struct arena *a)
+{
+    size_t n = strlen(key);
+    for (const char *p = note; p; p = strchr(p, ';')) {
+        p += strspn(p, "; ");
+        if (strncmp(p, key, n) == 0 && p[n] == '=')
+            return arena_printf(a, "%.*s", (int)strcspn(p + n + 1, ";"), p + n + 1);
+    }
+    return "";
+}
+
 /* GPU systems of the rounds that IPUs took part in, closed division, up to 256 chips. */
 static bool add_peer_bars(struct bars *bars, const struct plot_data *d, const char *benchmark, struct err *err)
 {
-    enum { ROUND, DIVISION, SUBMITTER, ACCELERATOR, CHIPS, BENCHMARK, VALUE, N };
-    static const char *const names[N] = { "round", "division", "submitter", "accelerator", "chips", "benchmark", "value" };
     struct arena *a = &d->s->arena;
-    size_t at[N];
-    for (size_t k = 0; k < N; k++)
-        if (!csv_column(&at[k], &d->peers, names[k], err))
-            return false;
-    for (size_t i = 0; i < d->peers.n_rows; i++) {
-        char **cells = d->peers.rows[i].cells;
-        struct bar bar = { .round = cells[at[ROUND]], .published = NAN, .simulated = NAN };
+    for (size_t i = 0; i < d->peers.n; i++) {
+        const struct figure *f = &d->peers.items[i];
+        struct bar bar = { .round = note_value(f->note, "round", a), .published = NAN, .simulated = NAN, .peer = f->value };
+        const char *accelerator = note_value(f->note, "accelerator", a);
         bool of_round = strcmp(bar.round, "v1.0") >= 0 && strcmp(bar.round, "v2.0") <= 0;
-        if (!of_round || !text_is(cells[at[DIVISION]], "closed") || !text_is(cells[at[BENCHMARK]], benchmark) ||
-            !strstr(cells[at[ACCELERATOR]], "NVIDIA"))
+        if (!of_round || !text_is(note_value(f->note, "division", a), "closed") || !strstr(accelerator, "NVIDIA") ||
+            !text_is(note_value(f->note, "benchmark", a), benchmark))
             continue;
-        if (!parse_u64(cells[at[CHIPS]], &bar.chips) || !parse_f64(cells[at[VALUE]], &bar.peer))
-            return fail(err, "%s:%u: chips and value are to be numbers", d->peers.path, d->peers.rows[i].line);
+        if (!parse_u64(note_value(f->note, "chips", a), &bar.chips))
+            return fail(err, "%s:%u: note: has no chips=NUMBER", f->path, f->line);
         if (bar.chips > 256)
             continue;
-        bar.label = arena_printf(a, "%s %llu x %s(%s)", bar.round, (unsigned long long)bar.chips,
-                                 arena_printf(a, "%s ", short_accelerator(cells[at[ACCELERATOR]], a)), cells[at[SUBMITTER]]);
+        bar.label = arena_printf(a, "%s %llu x %s (%s)", bar.round, (unsigned long long)bar.chips,
+                                 short_accelerator(accelerator, a), note_value(f->note, "submitter", a));
         add_bar(bars, bar, a);
     }
     return true;
@@ -290,26 +298,48 @@ static const unsigned char share_of_part[] = {
 };
 _Static_assert(sizeof share_of_part == N_PARTS, "one share a part");
 
-/* Percent of the step, stacked: each share's left and right end. */
+/* By model, then round, then chips. */
+static int run_order(const void *a, const void *b)
+{
+    const struct result *x = *(const struct result *const *)a, *y = *(const struct result *const *)b;
+    int by_model = strcmp(x->workload, y->workload), by_round = strncmp(x->id, y->id, strlen("mlperf-v0.0"));
+    if (by_model || by_round)
+        return by_model ? by_model : by_round;
+    if (x->ipus != y->ipus)
+        return x->ipus < y->ipus ? -1 : 1;
+    return strcmp(x->id, y->id);
+}
+
+static const struct result **mlperf_runs(size_t *n, const struct plot_data *d)
+{
+    const struct result **runs = ARENA_ARRAY(&d->s->arena, const struct result *, d->results.n + 1);
+    *n = 0;
+    for (size_t i = 0; i < d->results.n; i++)
+        if (strncmp(d->results.items[i].id, "mlperf-", strlen("mlperf-")) == 0 && d->results.items[i].step_time_s > 0)
+            runs[(*n)++] = &d->results.items[i];
+    qsort(runs, *n, sizeof *runs, run_order);
+    return runs;
+}
+
+/* Percent of the step, stacked: each share's left and right end. The first run is the highest row. */
 static bool write_breakdown(const struct plot_data *d, const char *folder, struct err *err)
 {
     struct new_file file;
-    size_t row = 0;
+    size_t n;
+    const struct result **runs = mlperf_runs(&n, d);
     if (!open_data(&file, folder, "breakdown", d->s, err))
         return false;
     fprintf(file.f, "row,low,high,label");
     for (size_t k = 0; k < N_SHARES; k++)
         fprintf(file.f, ",%s,%s end", share_names[k], share_names[k]);
     fprintf(file.f, "\n");
-    for (size_t i = d->results.n; i-- > 0; ) {
-        const struct result *r = &d->results.items[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct result *r = runs[i];
+        size_t row = n - 1 - i;
         double share[N_SHARES] = {0}, end = 0;
-        if (strncmp(r->id, "mlperf-", 7) != 0)
-            continue;
         for (size_t p = 0; p < N_PARTS; p++)
             share[share_of_part[p]] += 100 * r->breakdown_s[p] / r->step_time_s;
         fprintf(file.f, "%zu,%g,%g,%s", row, (double)row - 0.4, (double)row + 0.4, r->id + strlen("mlperf-"));
-        row++;
         for (size_t k = 0; k < N_SHARES; k++) {
             fprintf(file.f, ",%.6g,%.6g", end, end + share[k]);
             end += share[k];
@@ -398,7 +428,7 @@ static bool load_plot_data(struct plot_data *d, const char *run, struct err *err
     const char *rows, *check;
     return run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
            results_load(&d->results, rows, &s->arena, err) && csv_load(&d->check, check, &s->arena, err) &&
-           csv_load(&d->peers, arena_printf(&s->arena, "%s/peers.csv", s->published_dir), &s->arena, err);
+           published_load(&d->peers, arena_printf(&s->arena, "%s/peers.csv", s->published_dir), &s->arena, err);
 }
 
 int command_plot(const struct options *o, struct session *s, struct err *err)

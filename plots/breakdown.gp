@@ -8,8 +8,8 @@ set offsets 0, 0, 0.2, 0.2
 set ytics scale 0 font ',10'
 unset grid
 set style fill solid 1.0 noborder
-set key at screen 0.5,0.015 center bottom horizontal maxcols 5 samplen 1 width 1
-set bmargin 6
+set key at screen 0.55,0.015 center bottom vertical maxrows 3 samplen 1 width 2
+set bmargin 8
 set lmargin 40
 data = 'breakdown.csv'
 part(k) = word('#0072b2 #56b4e9 #cc79a7 #e69f00 #f0e442 #999999 #009e73 #d55e00 #000000', k)

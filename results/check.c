@@ -20,7 +20,8 @@ static const struct metric {
 } metrics[] = {
     { "throughput_samples_per_s", offsetof(struct result, throughput_samples_per_s), 1 },
     { "time_to_train_min",        offsetof(struct result, time_to_train_s),          1 / 60.0 },
-    { "latency_ms",               offsetof(struct result, latency_s),                1e3 },
+    { "latency_s",                offsetof(struct result, latency_s),                1 },
+    { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
     { "step_time_s",              offsetof(struct result, step_time_s),              1 },
 };
 
@@ -86,12 +87,12 @@ static bool value_of_recipe(struct check_row *row, struct check_source *from, st
     return metric_value(row, m, r, a);
 }
 
-/* "A:B": how many times faster A is than B: by throughput, or by time to train when the unit says so. */
+/* "A:B": how many times faster A is than B, by throughput or by time to train. */
 static bool value_of_ratio(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const char *colon = strchr(row->figure->recipe, ':');
     const char *first = arena_printf(a, "%.*s", (int)(colon - row->figure->recipe), row->figure->recipe);
-    bool by_time = strstr(row->figure->unit, "time") != NULL;
+    bool by_time = text_is(row->figure->metric, "time_to_train_speedup_x");
     const struct metric *m = metric_find(by_time ? "time_to_train_min" : "throughput_samples_per_s");
     const struct result *x = needed_result(row, from, first, a);
     const struct result *y = x ? needed_result(row, from, colon + 1, a) : NULL;
@@ -112,7 +113,8 @@ static bool value_of(struct check_row *row, struct check_source *from, struct ar
     const char *recipe = row->figure->recipe;
     if (!*recipe)
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
-    if (text_is(row->figure->metric, "speedup_x") && strchr(recipe, ':'))
+    bool is_ratio = text_is(row->figure->metric, "speedup_x") || text_is(row->figure->metric, "time_to_train_speedup_x");
+    if (is_ratio && strchr(recipe, ':'))
         return value_of_ratio(row, from, a);
     return value_of_recipe(row, from, a);
 }

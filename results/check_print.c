@@ -14,33 +14,50 @@ static const char *cell(char *out, size_t n, bool known, const char *format, dou
     return out;
 }
 
-static int widest(const struct check *c, bool ids)
+static int widest_id(const struct check *c)
 {
     size_t width = 6;
     for (size_t i = 0; i < c->n; i++) {
-        size_t n = strlen(ids ? c->rows[i].figure->id : c->rows[i].figure->recipe);
+        size_t n = strlen(c->rows[i].figure->id);
         width = n > width ? n : width;
     }
     return (int)(width < 64 ? width : 64);
 }
 
+static bool stands_alone(const struct check_row *row)
+{
+    return row->figure->role == FIGURE_CONTEXT && !*row->figure->recipe;
+}
+
+/* The recipe where the id does not begin with it, and why there is no value. */
+static const char *remark(const struct check_row *row, struct arena *a)
+{
+    const struct figure *g = row->figure;
+    bool told = strncmp(g->id, g->recipe, strlen(g->recipe)) == 0;
+    return arena_printf(a, "%s%s%s%s", told ? "" : "  ", told ? "" : g->recipe, row->why ? "  " : "", row->why ? row->why : "");
+}
+
 void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
 {
-    int id_width = widest(c, true), recipe_width = widest(c, false);
-    char published[32], simulated[32], error[32], tolerance[32];
-    fprintf(f, "%-*s  %-*s  %-26s %-9s %12s %12s %9s %6s  %s\n", id_width, "id", recipe_width, "recipe", "metric", "role",
-            "published", "simulated", "error %", "tol %", "verdict");
+    int width = widest_id(c);
+    char simulated[32], error[32];
+    size_t n_alone = 0;
+    fprintf(f, "%-*s  %-26s %-9s %12s %12s %9s %6s  %s\n", width, "figure", "metric", "role", "published", "simulated", "error %",
+            "tol %", "verdict");
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         const struct figure *g = row->figure;
-        cell(published, sizeof published, true, "%.6g", g->value);
+        if (stands_alone(row)) {
+            n_alone++;
+            continue;
+        }
         cell(simulated, sizeof simulated, row->has_simulated, "%.6g", row->simulated);
         cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error);
-        cell(tolerance, sizeof tolerance, true, "%.3g", 100 * g->tolerance);
-        fprintf(f, "%-*s  %-*s  %-26s %-9s %12s %12s %9s %6s  %s%s%s%s\n", id_width, g->id, recipe_width, g->recipe, g->metric,
-                role_names[g->role], published, simulated, error, tolerance, verdict_names[row->verdict],
-                row->why ? " (" : "", row->why ? row->why : "", row->why ? ")" : "");
+        fprintf(f, "%-*s  %-26s %-9s %12.6g %12s %9s %6.3g  %s%s\n", width, g->id, g->metric, role_names[g->role], g->value,
+                simulated, error, 100 * g->tolerance, verdict_names[row->verdict], remark(row, scratch));
     }
+    if (n_alone)
+        fprintf(f, "and %zu context rows that no recipe describes (other machines' scores, statements); --format csv has them\n", n_alone);
     fprintf(f, "\n");
     check_print_summary(f, c, scratch);
 }

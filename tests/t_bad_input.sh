@@ -41,8 +41,7 @@ done
 for value in 0 -1 nan 1e400; do
     refuses "sequences_per_pack" "--set data.sequences_per_pack='$value'" run "$bert" --set "data.sequences_per_pack=$value"
 done
-edited 's/^schedule *=.*/schedule = sideways/'
-refuses "schedule" "recipe: unknown value" run "$bad"
+refuses "sideways" "recipe: unknown value" run "$bert" --set parallel.schedule=sideways
 edited 's/^system *=.*/system = ipu-pod17/'
 refuses "ipu-pod17" "recipe: unknown system" run "$bad"
 edited 's/^workload *=.*/workload = resnet51/'
@@ -85,7 +84,7 @@ for value in 0 -5 nan 1e400 99999999999999999999 many ''; do
     broken "s/^$key,[^,]*,/$key,$value,/"
     refuses "$key" "sheet: $key of '$value'" machine "$sheet"
 done
-broken "s/^\($key,[^,]*,[^,]*\),.*/\1,/"
+broken "s/^\($key,[^,]*,[^,]*,\)\(\"[^\"]*\"\|[^,]*\)/\1/"
 refuses "$key" "sheet: no source" machine "$sheet"
 broken "s/^$key,\([^,]*\),[^,]*,/$key,\1,bananas,/"
 refuses "bananas" "sheet: wrong unit" machine "$sheet"
@@ -132,7 +131,7 @@ mkdir "$work/base"
 printf 'id\nx\n' | tee "$work/base/rows.csv" "$work/base/check.csv" >/dev/null
 printf 'name\nx\n' | tee "$work/run/rows.csv" "$work/run/check.csv" >/dev/null
 refuses "want 'id'" "run: a table without ids" compare "$work/base" "$work/run"
-refuses "PODBENCH" "a root without specs" list recipes --root "$work/run"
+refuses "holds no system-model/specs" "a root without specs" list recipes --root "$work/run"
 cp "$good" "$root/workloads/recipes/aaa-broken.ini"
 echo 'bananas' >>"$root/workloads/recipes/zzz-broken.ini"
 refuses "zzz-broken.ini" "bench: one broken recipe ends it" bench --root "$root" --out "$work/half"

@@ -25,8 +25,8 @@ done
 refuses "known: recipes, machines, workloads" "list of something else" list bananas
 refuses "--format: 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
-refuses "known: " "an unknown workload lists the known ones" workload resnet51
-refuses "known: " "an unknown recipe lists the known ones" run mlperf-v9
+refuses "resnet152" "an unknown workload lists the known ones" workload resnet51
+refuses "mlperf-v1.0-" "an unknown recipe lists the known ones" run mlperf-v9
 refuses "parallel" "a --set without its parts" run "$recipe" --set parallel
 refuses "replicas" "a --set of a bad value" run "$recipe" --set parallel.replicas=many
 refuses "bananas" "a --set of an unknown key" run "$recipe" --set parallel.bananas=1

@@ -75,7 +75,8 @@ static const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "id", id, true, NULL, "its name, that of the file"),
     TEXT("recipe", "workload", workload, true, NULL, "the model: podbench list workloads"),
     TEXT("recipe", "system", system, true, NULL, "the machine: podbench list machines, or a sheet's path"),
-    TEXT("recipe", "sdk", sdk, false, NULL, "the software it ran on"),
+    TEXT("recipe", "framework", framework, false, NULL, "the program it was written for"),
+    TEXT("recipe", "sdk", sdk, false, NULL, "release of the software below: 2.5.1"),
     CHOICE("recipe", "mode", mode, modes, NULL, "training, or inference"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
 
@@ -273,7 +274,28 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     return fail(err, "no recipe '%.80s' in %s; %s: %s", id, dir, n ? "near" : "there is none", near_names(names, n, id, a));
 }
 
-/* "section.key=value" replaces what the file says, or adds to it. */
+static void drop_entry(struct ini_file *f, const char *section, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n_entries; i++)
+        if (!text_is(f->entries[i].section, section) || !text_is(f->entries[i].key, key))
+            f->entries[kept++] = f->entries[i];
+    f->n_entries = kept;
+}
+
+/* How long to train is said in one of three ways; a new one takes the place of the old. */
+static void drop_rivals(struct ini_file *f, const struct ini_entry *e)
+{
+    static const char *const rivals[] = { "epochs", "samples_to_converge", "converge" };
+    enum { N = sizeof rivals / sizeof *rivals };
+    bool one_of_them = false;
+    for (size_t i = 0; i < N; i++)
+        one_of_them |= text_is(e->section, "training") && text_is(e->key, rivals[i]);
+    for (size_t i = 0; i < N && one_of_them; i++)
+        drop_entry(f, "training", rivals[i]);
+}
+
+/* "section.key=value" replaces what the file says, or adds to it; "section.key=" takes the key away. */
 static bool override(struct ini_file *f, size_t *cap, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
@@ -281,6 +303,11 @@ static bool override(struct ini_file *f, size_t *cap, const char *text, struct a
         return fail(err, "--set %.100s: want section.key=value, as in parallel.replicas=4", text);
     struct ini_entry e = { arena_printf(a, "%.*s", (int)(dot - text), text),
                            arena_printf(a, "%.*s", (int)(equals - dot - 1), dot + 1), arena_strdup(a, equals + 1), 0 };
+    if (!*e.value) {
+        drop_entry(f, e.section, e.key);
+        return true;
+    }
+    drop_rivals(f, &e);
     for (size_t i = 0; i < f->n_entries; i++)
         if (text_is(f->entries[i].section, e.section) && text_is(f->entries[i].key, e.key)) {
             f->entries[i] = e;

@@ -16,7 +16,7 @@ enum input_type { INPUT_UINT8, INPUT_FP16 };
 struct recipe {
     const char *path;
     /* [recipe] */
-    const char *id, *workload, *system, *sdk, *source;
+    const char *id, *workload, *system, *framework, *sdk, *source;
     int mode;
     /* [data] */
     uint64_t sequence_length;           /* tokens a pack, or frames of the longest utterance (three stacked: 30 ms); 0: the workload's own */
@@ -64,7 +64,8 @@ struct recipe {
     struct ini_entry *entries; size_t n_entries;    /* everything as read, overrides applied: for printing and hashing */
 };
 
-/* id: a recipe in recipes_dir, or a path ending in .ini. overrides: "section.key=value", applied in order. */
+/* id: a recipe in recipes_dir, or a path ending in .ini. overrides: "section.key=value", applied in order;
+ * an empty value takes the key away. */
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err);
 /* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. */

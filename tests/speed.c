@@ -1,0 +1,196 @@
+/*
+ * speed.c - how fast the simulator is: make speed. Each case runs in a process of its own, so that its peak memory
+ * is its own. Times are of this machine and day; nothing else in the project depends on a clock.
+ */
+#include "results/results.h"
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence" };
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool stop(const struct err *err)
+{
+    printf("%s", err->msg);
+    return false;
+}
+
+/* ---- the cases: each prints what it measured ------------------------------------------------------ */
+
+static bool cold_run(const char *recipe)
+{
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    struct err err;
+    double start = now_s();
+    if (!simulate(&sim, &r, recipe, NULL, 0, &paths, &cache, &err))
+        return stop(&err);
+    printf("%.1f ms; plan cache: %llu hits, %llu misses", 1e3 * (now_s() - start), (unsigned long long)cache.hits,
+           (unsigned long long)cache.misses);
+    return true;
+}
+
+static bool cold_bert(void)   { return cold_run("mlperf-v1.1-closed-ipu-pod16-bert-large"); }
+static bool cold_resnet(void) { return cold_run("mlperf-v1.1-closed-ipu-pod16-resnet50"); }
+
+static bool all_recipes(void)
+{
+    struct arena a = {0};
+    struct plan_cache cache = {0};
+    struct err err;
+    char **ids;
+    size_t n;
+    double start = now_s();
+    if (!list_folder(&ids, &n, paths.recipes_dir, ".ini", &a, &err))
+        return stop(&err);
+    for (size_t i = 0; i < n; i++) {
+        struct simulation sim;
+        struct result r;
+        if (!simulate(&sim, &r, ids[i], NULL, 0, &paths, &cache, &err))
+            return stop(&err);
+        simulation_free(&sim);
+    }
+    printf("%zu recipes in %.2f s; plan cache: %.1f %% hits", n, now_s() - start,
+           100.0 * (double)cache.hits / (double)(cache.hits + cache.misses));
+    return true;
+}
+
+/* One model on one machine, planned once; then replicas x gradient accumulation x schedule x recomputation. */
+static bool sweep(void)
+{
+    enum { ROUNDS = 20 };
+    static const enum schedule schedules[] = { SCHEDULE_POPART, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_SEQUENTIAL };
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    struct err err;
+    size_t n = 0;
+    if (!simulate(&sim, &r, "mlperf-v1.1-closed-ipu-pod64-bert-large", NULL, 0, &paths, &cache, &err))
+        return stop(&err);
+    double start = now_s();
+    for (int round = 0; round < ROUNDS; round++)
+        for (uint32_t replicas = 1; replicas <= 8; replicas++)
+            for (uint32_t accumulation = 32; accumulation <= 272; accumulation += 16)
+                for (size_t k = 0; k < sizeof schedules / sizeof *schedules; k++) {
+                    struct arena a = {0};
+                    struct plan p;
+                    struct timeline t;
+                    struct plan_options opt = sim.plan.options;
+                    opt.n_replicas = replicas;
+                    opt.grad_accum = accumulation;
+                    opt.schedule = schedules[k];
+                    if (!plan_build(&p, &sim.compiler, &opt, &a, &err) || !timeline_run(&t, &p, &a, &err))
+                        return stop(&err);
+                    arena_free(&a);
+                    n++;
+                }
+    printf("%.0f configurations a second (%zu of BERT-Large)", (double)n / (now_s() - start), n);
+    return true;
+}
+
+/* 24 hierarchical all-reduces of 25 MB over 4,096 IPUs, 1 ms of compute between them. */
+static bool all_reduces(void)
+{
+    enum { N = 4096, TIMES = 24 };
+    struct arena a = {0};
+    struct machine m;
+    struct topology t;
+    struct err err;
+    double start = now_s(), simulated_s = 0;
+    if (!machine_load(&m, "ipu-65536", paths.specs_dir, &a, &err))
+        return stop(&err);
+    m.n_ipus = N;
+    if (!topology_build(&t, &m, NULL, &a, &err))
+        return stop(&err);
+    uint32_t *ranks = ARENA_ARRAY(&a, uint32_t, N);
+    for (uint32_t i = 0; i < N; i++)
+        ranks[i] = i;
+    struct collective_request req = { .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_HIERARCHICAL, .ranks = ranks,
+                                      .n_groups = 1, .n_ranks = N, .bytes = 25e6 };
+    for (int i = 0; i < TIMES; i++) {
+        struct collective_cost cost;
+        struct arena scratch = {0};
+        if (!collective_run(&cost, &t, &req, &scratch, &err))
+            return stop(&err);
+        simulated_s += cost.time_s + 1e-3;
+        arena_free(&scratch);
+    }
+    printf("%.1f ms for %.2f ms simulated", 1e3 * (now_s() - start), 1e3 * simulated_s);
+    return true;
+}
+
+static bool full_step(bool unfolded)
+{
+    static const char *const sets[] = { "recipe.system=ipu-65536", "parallel.replicas=8192", "hosts.host_count=1024" };
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    struct plan p;
+    struct timeline t;
+    struct err err;
+    double start = now_s();
+    if (!simulate(&sim, &r, "mlperf-v1.1-closed-ipu-pod64-bert-large", sets, 2, &paths, &cache, &err))
+        return stop(&err);
+    if (unfolded) {
+        struct plan_options opt = sim.plan.options;
+        start = now_s();
+        opt.unfolded = true;
+        if (!plan_build(&p, &sim.compiler, &opt, &sim.arena, &err) || !timeline_run(&t, &p, &sim.arena, &err))
+            return stop(&err);
+        printf("%.2f s, %s the folded step", now_s() - start,
+               t.step_cycles == sim.timeline.step_cycles ? "equal to" : "NOT equal to");
+        return true;
+    }
+    printf("%.2f s for a step of %.1f ms", now_s() - start, 1e3 * r.step_time_s);
+    return true;
+}
+
+static bool folded_step(void)   { return full_step(false); }
+static bool unfolded_step(void) { return full_step(true); }
+
+static const struct speed_case { const char *name; bool (*run)(void); } cases[] = {
+    { "cold run, BERT-Large on 16 IPUs", cold_bert },
+    { "cold run, ResNet-50 on 16 IPUs", cold_resnet },
+    { "all recipes", all_recipes },
+    { "warm sweep", sweep },
+    { "24 all-reduces, 4,096 IPUs", all_reduces },
+    { "BERT-Large step, 65,536 IPUs, folded", folded_step },
+    { "BERT-Large step, 65,536 IPUs, unfolded", unfolded_step },
+};
+
+static int run_case(const struct speed_case *c)
+{
+    printf("%-40s ", c->name);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        bool good = c->run();
+        fflush(stdout);
+        _exit(good ? 0 : 1);
+    }
+    int status;
+    struct rusage use;
+    if (child < 0 || wait4(child, &status, 0, &use) < 0)
+        return 1;
+    printf("; peak %.1f MB%s\n", (double)use.ru_maxrss / 1024, status ? "  FAILED" : "");
+    return status != 0;
+}
+
+int main(int argc, char **argv)
+{
+    int n_failed = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (argc < 2 || strstr(cases[i].name, argv[1]))
+            n_failed += run_case(&cases[i]);
+    return n_failed != 0;
+}
