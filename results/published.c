@@ -48,10 +48,18 @@ static bool is_ratio(const struct figure *f)
     return text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
 }
 
-/* What a recipe cell may be: empty for context; A:B for ratios; one id for all else. */
+/* A measured kernel or link: the cell describes the case itself. */
+static bool is_microbenchmark(const struct figure *f)
+{
+    return strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0;
+}
+
+/* What a recipe cell may be: empty for context; A:B for ratios; a microbenchmark's case; one id for all else. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
+    if (is_microbenchmark(f))
+        return true;
     if (f->role != FIGURE_CONTEXT && !*f->recipe)
         return fail(err, "%s:%u: recipe: is empty; only context rows may have none", f->path, f->line);
     if (*f->recipe && is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))

@@ -197,7 +197,10 @@ struct share {
     uint64_t groups, batch, height, width, kernel_h, in, out;
 };
 
-struct cost { uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes; };
+struct cost {
+    uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
+    uint64_t element_copies_bytes;      /* of the input, on the fullest tile: copied element by element before the vertex */
+};
 
 struct search {
     const struct chip *chip;
@@ -300,6 +303,12 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
     }
 }
 
+/* The planner's own estimate of a copy by pieces of one element. */
+static uint64_t planned_copy_cycles(const struct candidate *c, uint64_t n_bytes, bool by_fours)
+{
+    return ceil_div(by_fours ? 5 * n_bytes : 20 * n_bytes / 3, 4 * c->amp.element_bytes);
+}
+
 /* Whole-tensor changes of layout before the loop, spread over all tiles. */
 static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
@@ -321,11 +330,27 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
     uint64_t es = c->amp.element_bytes;
     uint64_t in_bytes = (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
     uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
-    bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
-    if (s->rearrange_in || c->expand > 1 || padded)
-        add_rearrangement(f, k, in_bytes * c->expand, es, s->in_chans, worst);
+    if (s->rearrange_in)
+        add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
     if (s->rearrange_weights)
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
+}
+
+/* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
+ * tiles that share an input each do it. */
+static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
+                             const struct operand_bytes *b)
+{
+    const struct conv_shape *s = f->shape;
+    bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
+    if (!padded && c->expand <= 1)
+        return;
+    uint64_t cycles = planned_copy_cycles(c, b->in, s->in_chans % 4 == 0);
+    k->compute += cycles;
+    k->rearrange += cycles;
+    k->supersteps++;
+    if (s->in_chans % 4 != 0)
+        k->element_copies_bytes = b->in;
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after. */
@@ -348,6 +373,7 @@ static void multiply_cost(struct cost *k, uint64_t n)
     k->compute *= n;
     k->exchange *= n;
     k->supersteps *= n;
+    k->rearrange *= n;
     k->received_bytes *= n;
 }
 
@@ -400,6 +426,7 @@ static void price(struct search *f, const struct candidate *c, const struct shar
     struct operand_bytes b = operand_bytes(c, t);
     uint64_t rearranged = 0;
     struct cost k = step_cost(f, c, t, &b, compute);
+    add_tile_padding(&k, c, f, &b);
     multiply_cost(&k, steps);
     add_layout_changes(f, &k, c, &rearranged);
     if (t->serial_out > 1) {
@@ -588,10 +615,23 @@ static uint64_t code_bytes(const struct search *f)
          + 16 * (t->in + t->out);
 }
 
-static void fill_plan(struct op_plan *out, const struct search *f)
+/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
+static void pay_element_copies(const struct search *f, struct cost *k)
+{
+    if (k->element_copies_bytes == 0)
+        return;
+    uint64_t planned = planned_copy_cycles(&f->best_candidate, k->element_copies_bytes, false);
+    uint64_t paid = rearrange_cycles(f->chip, k->element_copies_bytes, f->best_candidate.amp.element_bytes, false);
+    uint64_t steps = f->best.serial_in * f->best.serial_out;
+    k->compute += steps * (max_u64(paid, planned) - planned);
+    k->rearrange += steps * (max_u64(paid, planned) - planned);
+}
+
+static void fill_plan(struct op_plan *out, struct search *f)
 {
     const struct share *t = &f->best;
-    const struct cost *k = &f->best_cost;
+    struct cost *k = &f->best_cost;
+    pay_element_copies(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
         .sync_cycles = k->supersteps * f->chip->on_chip_sync_cycles, .n_supersteps = (uint32_t)k->supersteps,

@@ -6,6 +6,7 @@
  * set a value (a board that gives its chip fewer PCIe lanes). What belongs together is checked at the end.
  */
 #include "system-model/machine.h"
+#include "system-model/fitted_chip.h"
 
 #include <string.h>
 
@@ -151,12 +152,23 @@ static bool set_row(struct machine *m, const struct sheet *s, const struct sheet
     return field_set(m, &f->field, row->value, where, err);
 }
 
+/* A row that names the next sheet in. */
+static bool check_part_row(const struct sheet *s, const struct sheet_row *row, enum level level, struct err *err)
+{
+    if (text_is(row->key, level == SYSTEM ? "board" : "chip"))
+        return text_is(row->unit, "name") ? true
+            : fail(err, "%s:%u: %s is in '%.60s', want 'name'", s->path, row->line, row->key, row->unit);
+    return fail(err, "%s:%u: %s: does not belong on the sheet of %s", s->path, row->line, row->key, level_name(level));
+}
+
 static bool set_sheet(struct machine *m, const struct sheet *s, struct arena *a, struct err *err)
 {
     enum level level = sheet_level(s);
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (!is_part_row(&s->rows[i]) && !set_row(m, s, &s->rows[i], level, a, err))
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const struct sheet_row *row = &s->rows[i];
+        if (!(is_part_row(row) ? check_part_row(s, row, level, err) : set_row(m, s, row, level, a, err)))
             return false;
+    }
     for (size_t i = 0; i < N_SHEET_FIELDS; i++) {
         const struct field *f = &sheet_fields[i].field;
         if ((sheet_fields[i].must & level) && !sheet_find(s, f->name))
@@ -283,7 +295,7 @@ static bool check_counts(const struct machine *m, const char *path, struct err *
         { "n_ipus", m->n_ipus, m->ipus_per_board, "ipus_per_board" },
         { "n_ipus", m->n_ipus, m->ipus_per_domain, "ipus_per_domain" },
         { "ipus_per_domain", m->ipus_per_domain, m->ipus_per_board, "ipus_per_board" },
-        { "n_ipus", m->n_ipus, m->pcie_shared_ipus, "pcie_shared_ipus" },
+        { "ipus_per_domain", m->ipus_per_domain, m->pcie_shared_ipus, "pcie_shared_ipus" },
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].whole % rules[i].part != 0)
@@ -357,7 +369,7 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
     out->source_note = sheets[0].n_rows ? sheets[0].rows[0].source : "";
     out->sheets = sheets;
     out->n_sheets = n;
-    return check_together(out, sheets[0].path, err);
+    return fitted_chip_apply(&out->chip, specs_dir, a, err) && check_together(out, sheets[0].path, err);
 }
 
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)

@@ -156,20 +156,40 @@ static void drop(struct rcp_table *t, size_t first, size_t n)
     t->n -= n;
 }
 
-void rcp_prune(struct rcp_table *t)
+static double least_of(const struct rcp_point *p)
+{
+    return p->least;
+}
+
+static double mean_of(const struct rcp_point *p)
+{
+    return p->mean;
+}
+
+static void prune(struct rcp_table *t, double (*slowness)(const struct rcp_point *))
 {
     size_t fastest = 0;
     for (size_t i = 1; i < t->n; i++)
-        if (t->points[i].least < t->points[fastest].least)
+        if (slowness(t->points + i) < slowness(t->points + fastest))
             fastest = i;
     drop(t, 0, fastest);
     for (size_t i = 1; i + 1 < t->n; ) {
         const struct rcp_point *p = t->points + i;
-        if (p->least > between(p->batch, p[-1].batch, p[-1].least, p[1].batch, p[1].least))
+        if (slowness(p) > between(p->batch, p[-1].batch, slowness(p - 1), p[1].batch, slowness(p + 1)))
             drop(t, i, 1);
         else
             i++;
     }
+}
+
+void rcp_prune(struct rcp_table *t)
+{
+    prune(t, least_of);
+}
+
+void rcp_prune_by_mean(struct rcp_table *t)
+{
+    prune(t, mean_of);
 }
 
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch)

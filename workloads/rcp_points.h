@@ -33,6 +33,8 @@ bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, e
 
 /* Records that are no faster than a mix of their neighbours go, as the checker of 2.0.0 and later does it. */
 void rcp_prune(struct rcp_table *t);
+/* The same comparing means, as the checker has done since 2024: what a prediction uses. */
+void rcp_prune_by_mean(struct rcp_table *t);
 
 /* Mean and spread at a batch, linear between records. False outside their range. */
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch);
