@@ -47,8 +47,9 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     struct check c;
     if (!build_check(&c, o, s, err))
         return EXIT_BAD_INPUT;
-    struct accuracy calibrate = check_accuracy(&c, FIGURE_CALIBRATE, NULL, NULL, &s->arena);
-    struct accuracy validate = check_accuracy(&c, FIGURE_VALIDATE, NULL, NULL, &s->arena);
+    const struct check_group any = { .kind = N_FIGURE_KINDS };
+    struct accuracy calibrate = check_accuracy(&c, FIGURE_CALIBRATE, &any, &s->arena);
+    struct accuracy validate = check_accuracy(&c, FIGURE_VALIDATE, &any, &s->arena);
     if (o->format == FORMAT_JSON) {
         json_t *object = json_object();
         json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
