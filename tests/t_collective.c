@@ -313,6 +313,24 @@ static void uneven_domains_run_flat(void **state)
     arena_free(&a);
 }
 
+/* Pairs of neighbours all over a system at once, as for batch norm: each pair has its rung to itself. */
+static void many_small_groups(void **state)
+{
+    (void)state;
+    struct topology t = build(load("bow-pod1024"), NULL), small = build(load("bow-pod4"), NULL);
+    uint32_t *ranks = ARENA_ARRAY(&a, uint32_t, 1024);
+    for (uint32_t i = 0; i < 1024; i++)
+        ranks[i] = i;
+    struct collective_request r = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 512, .n_ranks = 2, .bytes = 3e6 };
+    struct collective_cost many = run(&t, r);
+    r.n_groups = 1;
+    assert_near(many.link_s, run(&small, r).link_s, 0);
+    r.n_groups = 256;
+    r.n_ranks = 4;
+    assert_int_equal(run(&t, r).method, METHOD_BIDIRECTIONAL_RING);
+    arena_free(&a);
+}
+
 static void bad_requests_are_refused(void **state)
 {
     (void)state;
@@ -351,6 +369,7 @@ int main(void)
         cmocka_unit_test(background_traffic_slows),
         cmocka_unit_test(methods_are_chosen_by_size_and_shape),
         cmocka_unit_test(uneven_domains_run_flat),
+        cmocka_unit_test(many_small_groups),
         cmocka_unit_test(bad_requests_are_refused),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
