@@ -603,16 +603,31 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* Exchange code: 3 instructions of 4 bytes for each received piece of at least 128 bytes, 24 bytes a superstep
- * of control; vertex state: a worklist item of 8 bytes a worker, kernel element and channel group. */
+/* Pieces that reach a tile in one step, each from one other tile: operands lie over the tiles in order, channel
+ * groups outermost, so a tile's share of a channel group is one run (a row of the field each where the kernel is wider
+ * than one), cut where it leaves the tile that holds it. */
+static uint64_t received_pieces(const struct search *f)
+{
+    const struct share *t = &f->best;
+    const struct candidate *c = &f->best_candidate;
+    uint64_t es = c->amp.element_bytes, steps = t->serial_in * t->serial_out;
+    uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
+    uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
+                                                  * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
+    uint64_t runs = t->groups * t->in * (c->flat ? 1 : t->batch), run = share_positions(t) / (c->flat ? 1 : t->batch) * c->in_grain * es;
+    uint64_t weight_run = t->in * c->in_grain * c->out_grain * t->kernel_h * c->s.kernel_w * es;
+    uint64_t pieces = runs * (1 + run / held) + t->groups * t->out * (1 + weight_run / weights_held) + t->p_in * t->p_kernel;
+    return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
+}
+
+/* Exchange code: 3 instructions of 4 bytes a received piece, 24 bytes a superstep of control; vertex state: a
+ * worklist item of 8 bytes a worker, kernel element and channel group. */
 static uint64_t code_bytes(const struct search *f)
 {
     const struct share *t = &f->best;
-    const struct cost *k = &f->best_cost;
     uint64_t steps = t->serial_in * t->serial_out;
-    uint64_t pieces = ceil_div(ceil_div(k->received_bytes, steps), 128);
-    return 12 * pieces + 24 * (k->supersteps / steps + 1) + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w
-         + 16 * (t->in + t->out);
+    return 12 * received_pieces(f) + 24 * (f->best_cost.supersteps / steps + 1)
+         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
 /* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
