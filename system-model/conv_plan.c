@@ -197,7 +197,10 @@ struct share {
     uint64_t groups, batch, height, width, kernel_h, in, out;
 };
 
-struct cost { uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes; };
+struct cost {
+    uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
+    uint64_t element_copies_bytes;      /* of the input, on the fullest tile: copied element by element before the vertex */
+};
 
 struct search {
     const struct chip *chip;
@@ -300,6 +303,12 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
     }
 }
 
+/* The planner's own estimate of a copy by pieces of one element. */
+static uint64_t planned_copy_cycles(const struct candidate *c, uint64_t n_bytes, bool by_fours)
+{
+    return ceil_div(by_fours ? 5 * n_bytes : 20 * n_bytes / 3, 4 * c->amp.element_bytes);
+}
+
 /* Whole-tensor changes of layout before the loop, spread over all tiles. */
 static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
@@ -321,11 +330,27 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
     uint64_t es = c->amp.element_bytes;
     uint64_t in_bytes = (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
     uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
-    bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
-    if (s->rearrange_in || c->expand > 1 || padded)
-        add_rearrangement(f, k, in_bytes * c->expand, es, s->in_chans, worst);
+    if (s->rearrange_in)
+        add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
     if (s->rearrange_weights)
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
+}
+
+/* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
+ * tiles that share an input each do it. */
+static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
+                             const struct operand_bytes *b)
+{
+    const struct conv_shape *s = f->shape;
+    bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
+    if (!padded && c->expand <= 1)
+        return;
+    uint64_t cycles = planned_copy_cycles(c, b->in, s->in_chans % 4 == 0);
+    k->compute += cycles;
+    k->rearrange += cycles;
+    k->supersteps++;
+    if (s->in_chans % 4 != 0)
+        k->element_copies_bytes = b->in;
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after. */
@@ -348,6 +373,7 @@ static void multiply_cost(struct cost *k, uint64_t n)
     k->compute *= n;
     k->exchange *= n;
     k->supersteps *= n;
+    k->rearrange *= n;
     k->received_bytes *= n;
 }
 
@@ -400,6 +426,7 @@ static void price(struct search *f, const struct candidate *c, const struct shar
     struct operand_bytes b = operand_bytes(c, t);
     uint64_t rearranged = 0;
     struct cost k = step_cost(f, c, t, &b, compute);
+    add_tile_padding(&k, c, f, &b);
     multiply_cost(&k, steps);
     add_layout_changes(f, &k, c, &rearranged);
     if (t->serial_out > 1) {
@@ -576,22 +603,50 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* Exchange code: 3 instructions of 4 bytes for each received piece of at least 128 bytes, 24 bytes a superstep
- * of control; vertex state: a worklist item of 8 bytes a worker, kernel element and channel group. */
+/* Pieces that reach a tile in one step, each from one other tile: operands lie over the tiles in order, channel
+ * groups outermost, so a tile's share of a channel group is one run (a row of the field each where the kernel is wider
+ * than one), cut where it leaves the tile that holds it. */
+static uint64_t received_pieces(const struct search *f)
+{
+    const struct share *t = &f->best;
+    const struct candidate *c = &f->best_candidate;
+    uint64_t es = c->amp.element_bytes, steps = t->serial_in * t->serial_out;
+    uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
+    uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
+                                                  * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
+    uint64_t runs = t->groups * t->in * (c->flat ? 1 : t->batch), run = share_positions(t) / (c->flat ? 1 : t->batch) * c->in_grain * es;
+    uint64_t weight_run = t->in * c->in_grain * c->out_grain * t->kernel_h * c->s.kernel_w * es;
+    uint64_t pieces = runs * (1 + run / held) + t->groups * t->out * (1 + weight_run / weights_held) + t->p_in * t->p_kernel;
+    return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
+}
+
+/* Exchange code: 3 instructions of 4 bytes a received piece, 24 bytes a superstep of control; vertex state: a
+ * worklist item of 8 bytes a worker, kernel element and channel group. */
 static uint64_t code_bytes(const struct search *f)
 {
     const struct share *t = &f->best;
-    const struct cost *k = &f->best_cost;
     uint64_t steps = t->serial_in * t->serial_out;
-    uint64_t pieces = ceil_div(ceil_div(k->received_bytes, steps), 128);
-    return 12 * pieces + 24 * (k->supersteps / steps + 1) + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w
-         + 16 * (t->in + t->out);
+    return 12 * received_pieces(f) + 24 * (f->best_cost.supersteps / steps + 1)
+         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
-static void fill_plan(struct op_plan *out, const struct search *f)
+/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
+static void pay_element_copies(const struct search *f, struct cost *k)
+{
+    if (k->element_copies_bytes == 0)
+        return;
+    uint64_t planned = planned_copy_cycles(&f->best_candidate, k->element_copies_bytes, false);
+    uint64_t paid = rearrange_cycles(f->chip, k->element_copies_bytes, f->best_candidate.amp.element_bytes, false);
+    uint64_t steps = f->best.serial_in * f->best.serial_out;
+    k->compute += steps * (max_u64(paid, planned) - planned);
+    k->rearrange += steps * (max_u64(paid, planned) - planned);
+}
+
+static void fill_plan(struct op_plan *out, struct search *f)
 {
     const struct share *t = &f->best;
-    const struct cost *k = &f->best_cost;
+    struct cost *k = &f->best_cost;
+    pay_element_copies(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
         .sync_cycles = k->supersteps * f->chip->on_chip_sync_cycles, .n_supersteps = (uint32_t)k->supersteps,

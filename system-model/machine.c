@@ -6,6 +6,7 @@
  * set a value (a board that gives its chip fewer PCIe lanes). What belongs together is checked at the end.
  */
 #include "system-model/machine.h"
+#include "system-model/fitted_chip.h"
 
 #include <string.h>
 
@@ -368,7 +369,7 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
     out->source_note = sheets[0].n_rows ? sheets[0].rows[0].source : "";
     out->sheets = sheets;
     out->n_sheets = n;
-    return check_together(out, sheets[0].path, err);
+    return fitted_chip_apply(&out->chip, specs_dir, a, err) && check_together(out, sheets[0].path, err);
 }
 
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)

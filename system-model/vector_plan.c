@@ -75,21 +75,33 @@ static void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n
     add_exchange(p, min_u64(n_vector, tile_share(p, n_elements)) * p->element_bytes);
 }
 
-/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added.
- * n_quantities sums are made in the same compute sets (mean and square, two gradients). */
-static void add_reduction(struct passes *p, enum map_op op, uint64_t n, uint64_t n_out, uint64_t n_quantities)
+/* Adds depth partial sums (floats, one a tile) for each of n_out results. While there are more tiles than results,
+ * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
+static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
+{
+    uint64_t w = p->chip->n_workers;
+    while (depth > 1) {
+        uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
+        uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
+        add_exchange(p, mine * run * 4);
+        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + w * 16 * (ceil_div(mine, w) - 1));
+        depth = sharing;
+    }
+}
+
+/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
+ * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
+ * (mean and square, two gradients). */
+static void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
 {
     uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
     uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
     if (n_quantities > 1)
         compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
     add_superstep(p, compute);
-    if (n <= n_out * share)             /* each result's elements lie on one tile */
+    if (in_rows && n <= n_out * share)
         return;
-    uint64_t depth = min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities));
-    uint64_t mine = max_u64(1, ceil_div(n_out * n_quantities, p->n_tiles));
-    add_exchange(p, mine * depth * 4);
-    add_superstep(p, reduce_cycles(p->chip, mine, depth, 4));
+    add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
 }
 
 static void add_small(struct passes *p, enum map_op op, uint64_t n)
@@ -126,7 +138,7 @@ static void plan_scale(struct passes *p, const struct work *w) { add_map(p, MAP_
 static void plan_bias_add(struct passes *p, const struct work *w)
 {
     if (w->backward) {
-        add_reduction(p, MAP_REDUCE, w->n, w->last, 1);
+        add_reduction(p, MAP_REDUCE, false, w->n, w->last, 1);
         return;
     }
     add_vector_broadcast(p, w->last, w->n);
@@ -145,11 +157,11 @@ static void plan_nonlinearity(struct passes *p, const struct work *w)
 
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
-    add_reduction(p, MAP_REDUCE, n, rows, 1);
+    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
     add_vector_broadcast(p, rows, n);
     add_map(p, MAP_VECTOR, n);
     add_map(p, MAP_EXP, n);
-    add_reduction(p, MAP_REDUCE, n, rows, 1);
+    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
     add_small(p, MAP_INVERSE, rows);
     add_vector_broadcast(p, rows, n);
     add_map(p, MAP_VECTOR, n);
@@ -163,7 +175,7 @@ static void plan_softmax(struct passes *p, const struct work *w)
         return;
     }
     add_map(p, MAP_BINARY, w->n);
-    add_reduction(p, MAP_REDUCE, w->n, rows, 1);
+    add_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
     add_vector_broadcast(p, rows, w->n);
     add_map(p, MAP_VECTOR, w->n);
     add_map(p, MAP_BINARY_IN_PLACE, w->n);
@@ -203,24 +215,35 @@ static void plan_norm(struct passes *p, const struct work *w)
             add_whitening(p, n, k);
             return;
         }
-        add_reduction(p, MAP_REDUCE, n, k, 2);
+        add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
         add_shared_statistics(p, w, 2 * k);
         add_small(p, MAP_RSQRT, k);
         add_whitening(p, n, k);
         add_whitening(p, n, w->last);                               /* gamma and beta */
         return;
     }
-    add_whitening(p, n, k);             /* the normalised input is made again */
-    add_map(p, MAP_BINARY, n);
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
+<<<<<<< HEAD
+        add_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
         add_reduction(p, MAP_REDUCE, n, w->last, 2);
         return;
     }
+    add_whitening(p, n, k);             /* the normalised input is made again */
+    add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
+    add_map(p, MAP_BINARY, n);
     add_reduction(p, MAP_REDUCE, n, k, 2);
+=======
+        add_map(p, MAP_BINARY, n);
+        add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
+        return;
+    }
+    add_whitening(p, n, k);             /* the normalised input is made again, once for both gradients */
+    add_map(p, MAP_BINARY, n);
+    add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
+>>>>>>> planner
     add_shared_statistics(p, w, 2 * k);
     add_vector_broadcast(p, 2 * k, n);
-    add_map(p, MAP_VECTOR, n);
-    add_map(p, MAP_VECTOR, n);
+    add_map(p, MAP_VECTOR, n);          /* less what the statistics pass back */
     add_map(p, MAP_BINARY_IN_PLACE, n);
     add_map(p, MAP_VECTOR, n);
 }
@@ -343,8 +366,8 @@ static void plan_outer_add(struct passes *p, const struct work *w)
         return;
     }
     const struct tensor *b = &w->g->tensors[w->forward->inputs[1]];
-    add_reduction(p, MAP_REDUCE, w->n_out, w->n, 1);
-    add_reduction(p, MAP_REDUCE, w->n_out, tensor_elements(b), 1);
+    add_reduction(p, MAP_REDUCE, true, w->n_out, w->n, 1);
+    add_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------ */
@@ -359,7 +382,7 @@ static void plan_cross_entropy(struct passes *p, const struct work *w)
     }
     add_softmax(p, w->n, rows);
     add_map(p, MAP_CROSS_ENTROPY, w->n);
-    add_reduction(p, MAP_REDUCE, rows, 1, 1);
+    add_reduction(p, MAP_REDUCE, true, rows, 1, 1);
 }
 
 /* Logits [batch, time, labels + 1, vocabulary]. The forward and backward variables run along the lattice's
@@ -464,7 +487,7 @@ static void plan_lstm(struct passes *p, const struct work *w)
     uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at.hidden;
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
         add_matmul(p, w, in + hidden, batch * steps, 4 * hidden, PASS_BACKWARD_WEIGHT, 1);
-        add_reduction(p, MAP_REDUCE, batch * steps * 4 * hidden, 4 * hidden, 1);
+        add_reduction(p, MAP_REDUCE, false, batch * steps * 4 * hidden, 4 * hidden, 1);
         return;
     }
     /* The inputs of all steps are multiplied at once where the products fit in a tenth of tile memory. */
@@ -560,7 +583,7 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
             add_map(&p, row->ops[i], n_elements);
     }
     for (uint32_t i = 0; i < row->n_norms; i++)
-        add_reduction(&p, MAP_REDUCE_SQUARE, n_elements, 1, 1);
+        add_reduction(&p, MAP_REDUCE_SQUARE, true, n_elements, 1, 1);
     out->n_tiles_used = (uint32_t)min_u64(p.n_tiles, n_elements);
     out->temp_bytes_per_tile = p.scratch_bytes;
 }

@@ -1,0 +1,82 @@
+/*
+ * fitted_chip.c - the few constants of chips that may be fitted, and the sheet that holds their values.
+ *
+ * on_chip_sync_cycles   what a superstep costs besides its exchange and its compute: sync, start of the compute set, the
+ *                       program's control. Open sources have 126 (a C600's sync) and 500 (early PopLibs).
+ * amp_efficiency        share of its rate at which the AMP's inner loop runs: it wants two loads and a store of 8 bytes
+ *                       in every cycle, from different memory elements. Open sources have 1.
+ * A constant belongs to a chip, never to a kernel, a network or a row. Those of the second generation (GC200, Bow, C600)
+ * are not fitted: with the open-source values the measured kernels of Bow are met, and a fit moves them by less
+ * than their standard errors (sync 203 +- 131 cycles, efficiency 0.985 +- 0.096).
+ */
+#include "system-model/fitted_chip.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SYNC { "on_chip_sync_cycles", "cycles", FIELD_U64, offsetof(struct chip, on_chip_sync_cycles), 60, 1000, NULL, false, \
+               "a superstep besides its exchange and compute" }
+#define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
+              "of the AMP's rate in its inner loop" }
+const struct fitted_constant fitted_constants[MAX_FITTED] = {
+    { "gc2", SYNC, 126 }, { "gc2", AMP, 1 },
+};
+const size_t n_fitted_constants = 2;
+
+static const char *constant_name(const struct fitted_constant *k, struct arena *a)
+{
+    return arena_printf(a, "%s.%s", k->chip, k->field.name);
+}
+
+static const struct fitted_constant *constant_find(const char *key, struct arena *a)
+{
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        if (text_is(constant_name(&fitted_constants[i], a), key))
+            return &fitted_constants[i];
+    return NULL;
+}
+
+static bool set_constant(struct chip *chip, const struct sheet *s, const struct sheet_row *row, struct arena *a,
+                         struct err *err)
+{
+    const struct fitted_constant *k = constant_find(row->key, a);
+    if (!k) {
+        const char *names[MAX_FITTED];
+        for (size_t i = 0; i < n_fitted_constants; i++)
+            names[i] = constant_name(&fitted_constants[i], a);
+        return fail(err, "%s:%u: %.60s: not a fitted constant; known: %s", s->path, row->line, row->key,
+                    names_list(names, n_fitted_constants, a));
+    }
+    if (!text_is(row->unit, k->field.unit))
+        return fail(err, "%s:%u: %s is in '%.40s', want '%s'", s->path, row->line, row->key, row->unit, k->field.unit);
+    struct chip other = *chip;          /* every row is read, so that a bad one is found whatever the chip */
+    if (!field_set(&other, &k->field, row->value, arena_printf(a, "%s:%u: %s", s->path, row->line, row->key), err))
+        return false;
+    if (text_is(k->chip, chip->name))
+        *chip = other;
+    return true;
+}
+
+bool fitted_chip_apply(struct chip *chip, const char *specs_dir, struct arena *a, struct err *err)
+{
+    const char *path = arena_printf(a, "%s/fitted-chip.csv", specs_dir);
+    struct sheet s;
+    if (access(path, R_OK) != 0)
+        return true;
+    if (!sheet_load(&s, path, a, err))
+        return false;
+    for (size_t i = 0; i < s.n_rows; i++)
+        if (!set_constant(chip, &s, &s.rows[i], a, err))
+            return false;
+    return true;
+}
+
+void fitted_constant_set(struct chip *chip, const struct fitted_constant *k, double value)
+{
+    void *at = (char *)chip + k->field.offset;
+    if (k->field.type == FIELD_U64)
+        *(uint64_t *)at = (uint64_t)lround(value);
+    else
+        *(double *)at = value;
+}

@@ -1,0 +1,21 @@
+/*
+ * fitted_chip.h - constants of a chip that a calibration has set: specs/fitted-chip.csv over the chip's own sheet.
+ */
+#ifndef FITTED_CHIP_H
+#define FITTED_CHIP_H
+#include "system-model/machine.h"
+
+enum { MAX_FITTED = 4 };
+struct fitted_constant {
+    const char *chip;                   /* which chip's constant */
+    struct field field;                 /* of struct chip, with its bounds */
+    double open_source_value;           /* without any fit */
+};
+extern const struct fitted_constant fitted_constants[MAX_FITTED];
+extern const size_t n_fitted_constants;
+
+/* Sets what specs_dir/fitted-chip.csv has for this chip, keys CHIP.FIELD. No such file: nothing is fitted. */
+bool fitted_chip_apply(struct chip *chip, const char *specs_dir, struct arena *a, struct err *err);
+void fitted_constant_set(struct chip *chip, const struct fitted_constant *k, double value);
+
+#endif
