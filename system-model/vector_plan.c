@@ -223,24 +223,14 @@ static void plan_norm(struct passes *p, const struct work *w)
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-<<<<<<< HEAD
         add_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
-        add_reduction(p, MAP_REDUCE, n, w->last, 2);
-        return;
-    }
-    add_whitening(p, n, k);             /* the normalised input is made again */
-    add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
-    add_map(p, MAP_BINARY, n);
-    add_reduction(p, MAP_REDUCE, n, k, 2);
-=======
-        add_map(p, MAP_BINARY, n);
         add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
         return;
     }
     add_whitening(p, n, k);             /* the normalised input is made again, once for both gradients */
+    add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
     add_map(p, MAP_BINARY, n);
     add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
->>>>>>> planner
     add_shared_statistics(p, w, 2 * k);
     add_vector_broadcast(p, 2 * k, n);
     add_map(p, MAP_VECTOR, n);          /* less what the statistics pass back */

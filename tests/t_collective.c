@@ -103,6 +103,22 @@ static void groups_share_links(void **state)
 }
 
 /*
+ * Quad on a whole torus of 64, 51.2 MB, gather: 63 steps of 200 kB each way on two rings. A rail carries one ring, a rung both:
+ * 200e3 / 27.52e9 on the rail is more than 400e3 / 82.56e9 on the rung. The bidirectional ring has 400 kB on the rail.
+ */
+static void quad_uses_every_rail_once(void **state)
+{
+    (void)state;
+    struct topology t = build(load("bow-pod64"), NULL);
+    struct collective_cost quad = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_QUAD_RING, 51.2e6));
+    struct collective_cost both = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_BIDIRECTIONAL_RING, 51.2e6));
+    assert_near(quad.link_s, 63 * (0.255e-6 + 200e3 / 27.52e9), 1e-12);
+    assert_near(both.link_s, 63 * (0.255e-6 + 400e3 / 27.52e9), 1e-12);
+    assert_near(quad.busiest_link_bytes, 63 * 400e3, 1e-6);
+    arena_free(&a);
+}
+
+/*
  * Two domains of four joined hub by hub at 8.8 GB/s, 40 MB: reduce-scatter in each on 0 2 3 1 (3 steps of 5 MB both ways, rail-bound),
  * shards of 10 MB between them in halves (2 steps of 5 MB, two IPUs a hub: 10 MB on a gateway), all-gather.
  */
@@ -358,6 +374,7 @@ int main(void)
         cmocka_unit_test(ring_of_three),
         cmocka_unit_test(peripheral_ring),
         cmocka_unit_test(groups_share_links),
+        cmocka_unit_test(quad_uses_every_rail_once),
         cmocka_unit_test(hierarchical_by_hand),
         cmocka_unit_test(bytes_sent),
         cmocka_unit_test(parts_order_and_sum),

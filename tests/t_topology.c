@@ -1,6 +1,7 @@
 /* t_topology.c - the link graph: routes and flows by hand on a toy machine, laws on every machine, faults. */
 #include "tests/check.h"
 #include "tests/toy_machine.h"
+#include "tests/golden_text.h"
 
 static struct arena a;
 static struct err err;
@@ -263,10 +264,9 @@ static void golden_texts(void **state)
 {
     (void)state;
     struct topology small = build(load("ipu-m2000"), NULL), large = build(load("bow-pod256"), NULL);
-    char *text, *want;
+    char *text;
     PRINTED(text, topology_print(f, &small); topology_print_dot(f, &small); topology_print(f, &large));
-    assert_true(read_text_file(&want, NULL, "tests/golden/machine_topology.txt", 1 << 20, &a, &err));
-    assert_string_equal(text, want);
+    assert_golden(text, "tests/golden/machine_topology.txt", &a);
     free(text);
     arena_free(&a);
 }
