@@ -332,6 +332,7 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
     uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
     if (s->rearrange_in)
         add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
+    *worst /= s->in_expand;             /* what stands in several rows is stored once before the exchange */
     if (s->rearrange_weights)
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
 }
@@ -603,15 +604,18 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* Exchange code: 3 instructions of 4 bytes for each received piece of at least 128 bytes, 24 bytes a superstep
- * of control; vertex state: a worklist item of 8 bytes a worker, kernel element and channel group. */
+/* Exchange code by operand: what a source tile holds of it comes in one piece; 24 bytes a superstep of control; vertex
+ * state: a worklist item of 8 bytes a worker and kernel element, 16 a channel group. Serial steps share their code. */
 static uint64_t code_bytes(const struct search *f)
 {
+    const struct candidate *c = &f->best_candidate;
     const struct share *t = &f->best;
-    const struct cost *k = &f->best_cost;
-    uint64_t steps = t->serial_in * t->serial_out;
-    uint64_t pieces = ceil_div(ceil_div(k->received_bytes, steps), 128);
-    return 12 * pieces + 24 * (k->supersteps / steps + 1) + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w
+    struct operand_bytes b = operand_bytes(c, t);
+    uint64_t tiles = tiles_in_use(t), steps = t->serial_in * t->serial_out, reduced = t->p_in * t->p_kernel;
+    uint64_t code = exchange_code_bytes(b.in_received, b.in * tiles / t->p_out / f->n_tiles)
+                  + exchange_code_bytes(b.weights_received, b.weights * tiles / (t->p_batch * t->p_field) / f->n_tiles)
+                  + exchange_code_bytes(b.outputs * c->amp.partial_bytes, b.outputs * c->amp.partial_bytes / reduced);
+    return code + 24 * (f->best_cost.supersteps / steps + 1) + 8 * f->chip->n_workers * t->kernel_h * c->s.kernel_w
          + 16 * (t->in + t->out);
 }
 
