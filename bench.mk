@@ -14,6 +14,9 @@ shell   := $(wildcard tests/t_*.sh)
 fuzzers := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/fuzz_*.c))
 run     := results/runs/latest
 FUZZ_SECONDS ?= 20
+# V=1 shows the commands.
+quiet   := $(if $(V),,@)
+say     := $(if $(V),@:,@echo '  ')
 export PODBENCH ?= $(abspath $B/podbench)
 
 all: $B/podbench                        ## build the program
@@ -53,7 +56,7 @@ golden: $B/podbench                     ## rewrite the golden texts; read the di
 
 lint: | $B/needs-lint                   ## cppcheck, and a clang build where every warning is an error
 	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem -I. $(rooms) harness
+	    --suppress=missingIncludeSystem --suppress=invalidPointerCast -I. $(rooms) harness
 	$(MAKE) B=$B/clang CC=clang CFLAGS="-O2 -Werror" $B/clang/podbench $(patsubst $B/%,$B/clang/%,$(tests))
 
 sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -64,11 +67,15 @@ fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided 
 	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
 
+seeds_fuzz_recipe := workloads/recipes
+seeds_fuzz_sheet  := system-model/specs
+seeds_fuzz_table  := results/published results/baselines
 fuzz-run: $(fuzzers)
 	@mkdir -p $B/finds
-	set -e; for f in $(notdir $(fuzzers)); do mkdir -p tests/corpus/$$f; \
-	    $B/tests/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=1024 -timeout=5 -max_len=4096 -print_final_stats=1 \
-	        -artifact_prefix=$B/finds/$$f- tests/corpus/$$f; done
+	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
+	    $B/tests/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=5 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+	        -artifact_prefix=$B/finds/$f- $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
+	    $B/tests/$f -merge=1 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
 
 fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
 	set -e; for f in $(notdir $(fuzzers)); do $B/tests/$$f-replay tests/corpus/$$f; done
@@ -85,23 +92,29 @@ help:                                   ## this list
 # ---- how things are built
 
 $B/podbench: $(program) $(objects)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 $B/tests/fuzz_%: $B/tests/fuzz_%.o $(objects)
-	$(CC) $(CFLAGS) $(fuzz_link) $(LDFLAGS) -o $@ $^ $(libs)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(fuzz_link) $(LDFLAGS) -o $@ $^ $(libs)
 
 $B/tests/fuzz_%-replay: $B/tests/fuzz_%.o $B/tests/replay.o $(objects)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 $B/tests/speed: $B/tests/speed.o $(objects)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
 $B/tests/%: $B/tests/%.o $(objects)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(libs)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(libs)
 
 $B/%.o: %.c | $B/needs
 	@mkdir -p $(@D)
-	$(CC) $(flags) $(CFLAGS) -c -o $@ $<
+	$(say) cc $<
+	$(quiet)$(CC) $(flags) $(CFLAGS) -c -o $@ $<
 
 # Once a build folder: what is missing is installed by name, or named.
 $B/needs:

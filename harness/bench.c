@@ -123,8 +123,8 @@ static void keep_figures(struct figures *figures, bool kernels, bool links)
 {
     size_t kept = 0;
     for (size_t i = 0; i < figures->n; i++) {
-        const char *recipe = figures->items[i].recipe;
-        if ((kernels && strncmp(recipe, "kernel:", 7) == 0) || (links && strncmp(recipe, "link:", 5) == 0))
+        enum figure_kind kind = figure_kind(&figures->items[i]);
+        if ((kernels && kind == FIGURE_OF_KERNEL) || (links && kind == FIGURE_OF_LINK))
             figures->items[kept++] = figures->items[i];
     }
     figures->n = kept;

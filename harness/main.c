@@ -26,7 +26,8 @@ const struct command commands[] = {
     { "timeline", "RECIPE", "Print the timeline of one step.", 1, 1,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE), 0, command_timeline },
     { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK), TEXT_CSV_JSON, command_run },
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG), TEXT_CSV_JSON,
+      command_run },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "

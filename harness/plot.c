@@ -6,6 +6,7 @@
  */
 #include "harness/harness.h"
 #include "results/check.h"
+#include "results/recompute_curve.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,6 +350,38 @@ static bool write_breakdown(const struct plot_data *d, const char *folder, struc
     return new_file_save(&file, err);
 }
 
+/* ---- recomputation: memory against extra work ---------------------------------------------------------------- */
+
+static const char *const recompute_workloads[] = { "resnet50", "resnet152", "densenet121" };
+
+static bool write_recompute(const struct plot_data *d, const char *workload, const char *folder, struct err *err)
+{
+    struct graph g = {0};
+    struct recompute_point *points;
+    struct new_file file;
+    size_t n;
+    const struct workload *w = workload_find(workload, err);
+    if (!w || !workload_graph(&g, w, NULL, &d->s->arena, err) ||
+        !open_data(&file, folder, arena_printf(&d->s->arena, "recompute-%s", workload), d->s, err))
+        return false;
+    recompute_curve(&points, &n, &g, &d->s->arena);
+    fprintf(file.f, "checkpoints,memory,extra work\n");
+    for (size_t i = 0; i < n; i++) {
+        write_number(file.f, points[i].n_checkpoints, false);
+        write_number(file.f, 100 * points[i].memory_share, false);
+        write_number(file.f, 100 * points[i].extra_work_share, true);
+    }
+    return new_file_save(&file, err);
+}
+
+static bool write_recomputes(const struct plot_data *d, const char *folder, struct err *err)
+{
+    for (size_t i = 0; i < sizeof recompute_workloads / sizeof *recompute_workloads; i++)
+        if (!write_recompute(d, recompute_workloads[i], folder, err))
+            return false;
+    return true;
+}
+
 /* ---- gnuplot ----------------------------------------------------------------------------------------------- */
 
 /* A gnuplot string: single quotes doubled. */
@@ -439,7 +472,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     bool good = load_plot_data(&d, run, err) && run_table_path(&folder, run, "figures", s, err) && make_folders(folder, err) &&
                 write_scaling(&d, "resnet50", folder, err) && write_scaling(&d, "bert-large", folder, err) &&
                 write_times(&d, "resnet50", "resnet", folder, err) && write_times(&d, "bert-large", "bert", folder, err) &&
-                write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && draw_all(folder, s, err);
+                write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && write_recomputes(&d, folder, err) && draw_all(folder, s, err);
     if (!good)
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: figures in %s\n", folder);

@@ -3,10 +3,11 @@
  *
  * All recipes are simulated before the first byte is printed: an error leaves nothing behind.
  */
-#include "harness/harness.h"
+#include "harness/submission.h"
 #include <jansson.h>
 
-struct run_state { struct results results; int status; };
+/* distributions: one a result, where runs are to be drawn. */
+struct run_state { struct results results; struct run_distribution *distributions; bool draws; int status; };
 
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
@@ -18,45 +19,64 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
+    if (good && state->draws)
+        good = submission_draw(&state->distributions[state->results.n], &sim, &r, o, s, err);
     if (good)
         results_add(&state->results, &r, &s->arena);
     simulation_free(&sim);
     return good;
 }
 
-static void print_results_json(const struct results *set)
+static json_t *one_json(const struct run_state *state, size_t i)
 {
-    if (set->n == 1) {
-        print_json(stdout, result_json(&set->items[0]));
+    json_t *object = result_json(&state->results.items[i]);
+    if (state->draws)
+        json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
+    return object;
+}
+
+static void print_results_json(const struct run_state *state)
+{
+    if (state->results.n == 1) {
+        print_json(stdout, one_json(state, 0));
         return;
     }
     json_t *array = json_array();
-    for (size_t i = 0; i < set->n; i++)
-        json_array_append_new(array, result_json(&set->items[i]));
+    for (size_t i = 0; i < state->results.n; i++)
+        json_array_append_new(array, one_json(state, i));
     print_json(stdout, array);
 }
 
-static void print_results(enum output_format format, const struct results *set)
+static void print_results_text(const struct run_state *state)
+{
+    for (size_t i = 0; i < state->results.n; i++) {
+        if (i)
+            printf("\n");
+        result_print_text(stdout, &state->results.items[i]);
+        if (state->draws)
+            distribution_print(stdout, &state->distributions[i]);
+    }
+}
+
+static void print_results(enum output_format format, const struct run_state *state)
 {
     if (format == FORMAT_JSON) {
-        print_results_json(set);
+        print_results_json(state);
         return;
     }
-    if (format == FORMAT_CSV)
-        result_write_csv_header(stdout);
-    for (size_t i = 0; i < set->n; i++) {
-        if (format == FORMAT_CSV)
-            result_write_csv(stdout, &set->items[i]);
-        else
-            result_print_text(stdout, &set->items[i]);
-        if (format == FORMAT_TEXT && i + 1 < set->n)
-            printf("\n");
+    if (format == FORMAT_TEXT) {
+        print_results_text(state);
+        return;
     }
+    result_write_csv_header(stdout);
+    for (size_t i = 0; i < state->results.n; i++)
+        result_write_csv(stdout, &state->results.items[i]);
 }
 
 int command_run(const struct options *o, struct session *s, struct err *err)
 {
-    struct run_state state = { .status = EXIT_DONE };
+    struct run_state state = { .status = EXIT_DONE, .draws = o->runs || o->mllog,
+                               .distributions = ARENA_ARRAY(&s->arena, struct run_distribution, o->n_arguments) };
     struct progress p;
     progress_start(&p, "simulating");
     for (size_t i = 0; i < o->n_arguments; i++) {
@@ -65,6 +85,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         progress_show(&p, i + 1, o->n_arguments);
     }
     progress_end(&p);
-    print_results(o->format, &state.results);
+    print_results(o->format, &state);
     return state.status;
 }

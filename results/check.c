@@ -5,10 +5,13 @@
  * two recipes; "kernel:..." and "link:..." for a measured kernel or link, which a predictor answers.
  */
 #include "results/check.h"
+#include "results/kernel_rows.h"
+#include "results/link_rows.h"
 #include "results/statistics.h"
 #include <math.h>
 #include <string.h>
 
+const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links" };
 const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "does not fit", "no recipe", "no value" };
 
 /* ---- metrics of one recipe ------------------------------------------------------------ */
@@ -108,8 +111,38 @@ static bool value_of_ratio(struct check_row *row, struct check_source *from, str
     return true;
 }
 
+/* ---- measured parts: kernels and links ------------------------------------------------- */
+
+/* "kernel:matmul;machine=bow;..." -> "kernel matmul", "bow" */
+static void name_part(struct check_row *row, struct arena *a)
+{
+    const char *recipe = row->figure->recipe, *colon = strchr(recipe, ':'), *machine = strstr(recipe, ";machine=");
+    row->workload = arena_printf(a, "%.*s %.*s", (int)(colon - recipe), recipe, (int)strcspn(colon + 1, ";"), colon + 1);
+    if (machine)
+        row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
+}
+
+static bool value_of_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    struct err why;
+    name_part(row, a);
+    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, from->cache, a, &why)
+                          : link_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, a, &why);
+    return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+}
+
+enum figure_kind figure_kind(const struct figure *f)
+{
+    return strncmp(f->recipe, "kernel:", 7) == 0 ? FIGURE_OF_KERNEL : strncmp(f->recipe, "link:", 5) == 0 ? FIGURE_OF_LINK
+                                                                                                         : FIGURE_OF_RUN;
+}
+
 static bool value_of(struct check_row *row, struct check_source *from, struct arena *a)
 {
+    enum figure_kind kind = figure_kind(row->figure);
+    if (kind != FIGURE_OF_RUN)
+        return value_of_part(row, from, kind == FIGURE_OF_KERNEL, a);
     const char *recipe = row->figure->recipe;
     if (!*recipe)
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
@@ -156,19 +189,19 @@ bool check_passes(const struct check *c)
 
 /* ---- accuracy ------------------------------------------------------------------------- */
 
-static bool in_group(const struct check_row *row, enum role role, const char *workload, const char *system)
+static bool in_group(const struct check_row *row, enum role role, const struct check_group *g)
 {
-    return row->figure->role == role && (!workload || text_is(row->workload, workload)) &&
-           (!system || text_is(row->system, system));
+    return row->figure->role == role && (g->kind == N_FIGURE_KINDS || figure_kind(row->figure) == g->kind) &&
+           (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system));
 }
 
-struct accuracy check_accuracy(const struct check *c, enum role role, const char *workload, const char *system, struct arena *scratch)
+struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch)
 {
     struct accuracy acc = { .role = role };
     double *signed_errors = ARENA_ARRAY(scratch, double, c->n + 1), *errors = ARENA_ARRAY(scratch, double, c->n + 1);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        if (!in_group(row, role, workload, system))
+        if (!in_group(row, role, group))
             continue;
         acc.n_rows++;
         acc.n_passed += row->verdict == VERDICT_PASS;
@@ -189,18 +222,13 @@ struct accuracy check_accuracy(const struct check *c, enum role role, const char
     return acc;
 }
 
-static const char *group_name(const struct check_row *row, bool by_system)
-{
-    return by_system ? row->system : row->workload;
-}
-
 /* Names in the order they first appear, each once. */
 static const char **group_names(size_t *n, const struct check *c, bool by_system, struct arena *a)
 {
     const char **names = ARENA_ARRAY(a, const char *, c->n + 1);
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
-        const char *name = group_name(&c->rows[i], by_system);
+        const char *name = by_system ? c->rows[i].system : c->rows[i].workload;
         size_t j = 0;
         while (j < *n && !text_is(names[j], name))
             j++;
@@ -210,22 +238,32 @@ static const char **group_names(size_t *n, const struct check *c, bool by_system
     return names;
 }
 
+static struct accuracy *add_groups(struct accuracy *out, const struct check *c, const char *group, const char *name,
+                                   const struct check_group *g, struct arena *a)
+{
+    for (int role = 0; role < N_FIGURE_ROLES; role++) {
+        struct accuracy acc = check_accuracy(c, (enum role)role, g, a);
+        acc.group = group;
+        acc.name = name;
+        if (acc.n_rows)
+            *out++ = acc;
+    }
+    return out;
+}
+
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
 {
-    size_t n_workloads_seen, n_systems;
-    const char **by_workload = group_names(&n_workloads_seen, c, false, a), **by_system = group_names(&n_systems, c, true, a);
-    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_FIGURE_ROLES * (1 + n_workloads_seen + n_systems));
-    *n = 0;
-    for (size_t i = 0; i < 1 + n_workloads_seen + n_systems; i++)
-        for (int role = 0; role < N_FIGURE_ROLES; role++) {
-            bool is_workload = i >= 1 && i <= n_workloads_seen, is_system = i > n_workloads_seen;
-            const char *workload = is_workload ? by_workload[i - 1] : NULL;
-            const char *system = is_system ? by_system[i - 1 - n_workloads_seen] : NULL;
-            struct accuracy acc = check_accuracy(c, (enum role)role, workload, system, a);
-            acc.group = is_system ? "system" : is_workload ? "workload" : "role";
-            acc.name = is_system ? system : is_workload ? workload : "all";
-            if (acc.n_rows)
-                all[(*n)++] = acc;
-        }
+    size_t n_names, n_systems;
+    const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
+    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_FIGURE_ROLES * (1 + N_FIGURE_KINDS + n_names + n_systems)), *end = all;
+    struct check_group any = { .kind = N_FIGURE_KINDS };
+    end = add_groups(end, c, "role", "all", &any, a);
+    for (int kind = 0; kind < N_FIGURE_KINDS; kind++)
+        end = add_groups(end, c, "kind", figure_kind_names[kind], &(struct check_group){ .kind = (enum figure_kind)kind }, a);
+    for (size_t i = 0; i < n_names; i++)
+        end = add_groups(end, c, "workload", by_workload[i], &(struct check_group){ N_FIGURE_KINDS, by_workload[i], NULL }, a);
+    for (size_t i = 0; i < n_systems; i++)
+        end = add_groups(end, c, "system", by_system[i], &(struct check_group){ N_FIGURE_KINDS, NULL, by_system[i] }, a);
+    *n = (size_t)(end - all);
     return all;
 }

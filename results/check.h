@@ -34,19 +34,24 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
 /* True when every row of role calibrate or validate passes. */
 bool check_passes(const struct check *c);
 
+/* What a figure is of: a recipe or two, one kernel, one link or collective. */
+enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, N_FIGURE_KINDS };
+extern const char *const figure_kind_names[N_FIGURE_KINDS];
+enum figure_kind figure_kind(const struct figure *f);
+
 /* ---- accuracy ------------------------------------------------------------------------ */
 
 struct accuracy {
-    const char *group, *name;           /* "role" "validate"; "workload" "resnet50"; "system" "bow-pod16" */
+    const char *group, *name;           /* "role" "all"; "kind" "runs"; "workload" "resnet50"; "system" "bow-pod16" */
     enum role role;
     size_t n_rows, n_simulated, n_passed;
     double median_abs_error, mean_abs_error, max_abs_error, bias;   /* over the simulated rows; bias: mean signed error */
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
-/* Of the rows of one role whose workload and system are the given ones (NULL: any). */
-struct accuracy check_accuracy(const struct check *c, enum role role, const char *workload, const char *system, struct arena *scratch);
-/* By role, then by workload and role, then by system and role; groups without rows are left out. */
+struct check_group { enum figure_kind kind; const char *workload, *system; };   /* N_FIGURE_KINDS, NULL: any */
+struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch);
+/* By role; by kind, workload and system, each by role; groups without rows are left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 
 /* ---- printing ------------------------------------------------------------------------- */

@@ -24,9 +24,18 @@ static int widest_id(const struct check *c)
     return (int)(width < 64 ? width : 64);
 }
 
+/* A context row that no recipe describes: nothing to compare, the summary counts it. */
 static bool stands_alone(const struct check_row *row)
 {
     return row->figure->role == FIGURE_CONTEXT && !*row->figure->recipe;
+}
+
+static bool has_runs(const struct check *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (figure_kind(c->rows[i].figure) == FIGURE_OF_RUN)
+            return true;
+    return false;
 }
 
 /* The recipe where the id does not begin with it, and why there is no value. */
@@ -41,21 +50,24 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
 {
     int width = widest_id(c);
     char simulated[32], error[32];
-    size_t n_alone = 0;
+    size_t n_alone = 0, n_parts = 0;
+    bool runs_only = has_runs(c);
     fprintf(f, "%-*s  %-26s %-9s %12s %12s %9s %6s  %s\n", width, "figure", "metric", "role", "published", "simulated", "error %",
             "tol %", "verdict");
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         const struct figure *g = row->figure;
-        if (stands_alone(row)) {
-            n_alone++;
+        n_alone += stands_alone(row);
+        n_parts += runs_only && figure_kind(g) != FIGURE_OF_RUN;
+        if (stands_alone(row) || (runs_only && figure_kind(g) != FIGURE_OF_RUN))
             continue;
-        }
         cell(simulated, sizeof simulated, row->has_simulated, "%.6g", row->simulated);
         cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error);
         fprintf(f, "%-*s  %-26s %-9s %12.6g %12s %9s %6.3g  %s%s\n", width, g->id, g->metric, role_names[g->role], g->value,
                 simulated, error, 100 * g->tolerance, verdict_names[row->verdict], remark(row, scratch));
     }
+    if (n_parts)
+        fprintf(f, "and %zu measured kernels, links and collectives: 'podbench bench --kernels', '--links', or --format csv\n", n_parts);
     if (n_alone)
         fprintf(f, "and %zu context rows that no recipe describes (other machines' scores, statements); --format csv has them\n", n_alone);
     fprintf(f, "\n");

@@ -126,8 +126,8 @@ static void names_from_path(struct score_row *row, const char *path, struct aren
         if (!*row->round)
             row->round = round_in(part(&p, i));
     }
-    bool named = in_results || text_is(part(&p, system_at + 2), row->division);
-    if (*submitter && named && *row->division)
+    bool named = in_results || (*row->division && text_is(part(&p, system_at + 2), row->division));
+    if (*submitter && named)
         row->submitter = submitter;
 }
 

@@ -14,11 +14,14 @@
  * All groups run at the same time and share the links, so contention shows, and so do faults.
  *
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives).
- * Folding: where nothing is at fault and all domains hold the same positions, one domain's flows stand for all. Steps that
- * are alike are counted and multiplied whether folded or not, so that both give the same bits.
+ * Folding: the steps of a phase are alike, so one is played; where nothing is at fault and all domains hold the same
+ * positions, one domain's flows stand for all. Unfolded, every step and domain is played. Equal steps are counted and multiplied
+ * either way, so that both give the same bits.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
  */
 #include "system-model/topology_internal.h"
+
+#include <stdlib.h>
 
 
 const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
@@ -26,12 +29,16 @@ const char *const collective_method_names[N_COLLECTIVE_METHODS] = {
     "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical",
 };
 
-/* Where the ranks are: used domains in ascending order, the same number of ranks of each group in each (regular). */
+/* What one group has in one domain; bit i: IPU i of the domain takes part. */
+struct place { uint32_t domain; uint64_t positions; };
+
+/* Where the ranks are. Places of group g: places[first[g] .. first[g + 1]), in ascending order of domains. */
 struct layout {
-    uint32_t n_groups, n_domains, n_local;
-    const uint32_t *domains;
-    uint64_t *positions;                    /* [domain][group]: bit i: IPU i of the domain takes part */
-    bool regular, alike;                    /* alike: every domain holds the same positions */
+    uint32_t n_groups, n_domains, n_local;  /* of a group: its domains at most, its ranks in the first */
+    struct place *places;
+    uint32_t *first;
+    bool regular;                           /* every group has n_domains domains and n_local ranks in each */
+    bool alike;                             /* and all groups the same domains, each domain the same positions */
 };
 
 struct ring { uint32_t *ipus; uint32_t n; };
@@ -45,7 +52,7 @@ struct run {
     struct link_loads loads;
     double *total_bytes;                    /* by link */
     double sync_s, slowdown;
-    bool folded;
+    bool fold_steps, fold_domains;
 };
 
 /* ---- where the ranks are ------------------------------------------------------------ */
@@ -65,22 +72,6 @@ static bool check_request(const struct topology *t, const struct collective_requ
     return true;
 }
 
-/* Ascending list of the domains that hold a rank; index_of[domain] is its place in it. */
-static void list_domains(struct layout *at, uint32_t *index_of, const struct topology *t, const struct collective_request *r,
-                         struct arena *a)
-{
-    uint32_t *list = ARENA_ARRAY(a, uint32_t, t->n_domains);
-    for (size_t i = 0; i < (size_t)r->n_groups * r->n_ranks; i++)
-        index_of[r->ranks[i] / t->ipus_per_domain] = 1;
-    for (uint32_t d = 0; d < t->n_domains; d++) {
-        if (!index_of[d])
-            continue;
-        index_of[d] = at->n_domains;
-        list[at->n_domains++] = d;
-    }
-    at->domains = list;
-}
-
 static uint32_t n_bits(uint64_t x)
 {
     uint32_t n = 0;
@@ -89,26 +80,62 @@ static uint32_t n_bits(uint64_t x)
     return n;
 }
 
+static int by_domain_number(const void *a, const void *b)
+{
+    uint32_t x = ((const struct place *)a)->domain, y = ((const struct place *)b)->domain;
+    return x < y ? -1 : x > y;
+}
+
+/* Appends the places of group g. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
+static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const struct topology *t, const struct collective_request *r,
+                        struct err *err)
+{
+    struct place *places = at->places + at->first[g];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        uint32_t ipu = r->ranks[(size_t)g * r->n_ranks + i], domain = ipu / t->ipus_per_domain;
+        if (slot[domain] == 0) {
+            places[n] = (struct place){ domain, 0 };
+            slot[domain] = ++n;
+        }
+        uint64_t *positions = &places[slot[domain] - 1].positions, bit = (uint64_t)1 << ipu % t->ipus_per_domain;
+        if (*positions & bit)
+            return fail(err, "%s: IPU %u stands twice in group %u", collective_kind_names[r->kind], ipu, g);
+        *positions |= bit;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        slot[places[i].domain] = 0;
+    qsort(places, n, sizeof *places, by_domain_number);
+    at->first[g + 1] = at->first[g] + n;
+    return true;
+}
+
+static void judge_layout(struct layout *at)
+{
+    at->n_local = n_bits(at->places[0].positions);
+    for (uint32_t g = 0; g < at->n_groups; g++)
+        if (at->first[g + 1] - at->first[g] > at->n_domains)
+            at->n_domains = at->first[g + 1] - at->first[g];
+    at->regular = at->first[at->n_groups] == at->n_groups * at->n_domains;
+    for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
+        at->regular = at->regular && n_bits(at->places[i].positions) == at->n_local;
+    at->alike = at->regular;
+    for (uint32_t i = 0; at->alike && i < at->n_groups * at->n_domains; i++)
+        at->alike = at->places[i].domain == at->places[i % at->n_domains].domain &&
+                    at->places[i].positions == at->places[i - i % at->n_domains].positions;
+}
+
 static bool find_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a,
                         struct err *err)
 {
-    uint32_t *index_of = ARENA_ARRAY(a, uint32_t, t->n_domains);
-    *at = (struct layout){ .n_groups = r->n_groups, .regular = true, .alike = true };
-    list_domains(at, index_of, t, r, a);
-    at->positions = ARENA_ARRAY(a, uint64_t, (size_t)at->n_domains * r->n_groups);
-    for (size_t i = 0; i < (size_t)r->n_groups * r->n_ranks; i++) {
-        uint32_t ipu = r->ranks[i], d = index_of[ipu / t->ipus_per_domain];
-        uint64_t *p = &at->positions[(size_t)d * r->n_groups + i / r->n_ranks];
-        uint64_t bit = (uint64_t)1 << ipu % t->ipus_per_domain;
-        if (*p & bit)
-            return fail(err, "%s: IPU %u stands twice in group %zu", collective_kind_names[r->kind], ipu, i / r->n_ranks);
-        *p |= bit;
-    }
-    at->n_local = n_bits(at->positions[0]);
-    for (size_t i = 0; i < (size_t)at->n_domains * r->n_groups; i++) {
-        at->regular = at->regular && n_bits(at->positions[i]) == at->n_local;
-        at->alike = at->alike && at->positions[i] == at->positions[i % r->n_groups];
-    }
+    uint32_t *slot = ARENA_ARRAY(a, uint32_t, t->n_domains);
+    *at = (struct layout){ .n_groups = r->n_groups };
+    at->places = ARENA_ARRAY(a, struct place, (size_t)r->n_groups * r->n_ranks);
+    at->first = ARENA_ARRAY(a, uint32_t, (size_t)r->n_groups + 1);
+    for (uint32_t g = 0; g < r->n_groups; g++)
+        if (!place_group(at, g, slot, t, r, err))
+            return false;
+    judge_layout(at);
     return true;
 }
 
@@ -128,7 +155,7 @@ static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint3
     return n;
 }
 
-/* One ring a domain and group; only those of the first domain where it stands for all. */
+/* One ring a domain and group: those of the groups' first domains first. */
 static size_t domain_rings(struct ring **rings, const struct run *run)
 {
     const struct layout *at = &run->at;
@@ -136,8 +163,9 @@ static size_t domain_rings(struct ring **rings, const struct run *run)
     uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_local);
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
+        const struct place *p = &at->places[at->first[i % at->n_groups] + i / at->n_groups];
         (*rings)[i] = (struct ring){ ipus + i * at->n_local, at->n_local };
-        peripheral_order((*rings)[i].ipus, run->t, at->domains[i / at->n_groups], at->positions[i]);
+        peripheral_order((*rings)[i].ipus, run->t, p->domain, p->positions);
     }
     return n;
 }
@@ -152,8 +180,8 @@ static size_t flat_rings(struct ring **rings, const struct run *run)
     for (uint32_t g = 0; g < at->n_groups; g++) {
         struct ring *r = &(*rings)[g];
         *r = (struct ring){ ipus + (size_t)g * n_ranks, 0 };
-        for (uint32_t d = 0; d < at->n_domains; d++)
-            r->n += peripheral_order(r->ipus + r->n, run->t, at->domains[d], at->positions[(size_t)d * at->n_groups + g]);
+        for (uint32_t i = at->first[g]; i < at->first[g + 1]; i++)
+            r->n += peripheral_order(r->ipus + r->n, run->t, at->places[i].domain, at->places[i].positions);
     }
     return at->n_groups;
 }
@@ -243,7 +271,7 @@ static bool play_steps(struct run *run, struct routes *r, uint32_t n, double add
         return false;
     double add_s = add_time_s(&run->t->machine->chip, add_bytes, run->slowdown);
     double link_s = links_time_s(run, r);
-    uint32_t alike = run->folded ? n : 1;
+    uint32_t alike = run->fold_steps ? n : 1;
     for (uint32_t step = alike; step < n; step++) {
         double next_s = links_time_s(run, r);
         if (next_s != link_s) {
@@ -339,13 +367,13 @@ static bool fills_torus(const struct run *run)
            run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain > 4;
 }
 
-/* One IPU a replica: one group, and no gap between the positions of its ranks. */
+/* One IPU a replica: no gap between the positions of a group's ranks. */
 static bool single_ipu_replicas(const struct run *run)
 {
-    uint64_t p = run->at.positions[0];
+    uint64_t p = run->at.places[0].positions;
     while (p && !(p & 1))
         p >>= 1;
-    return run->at.n_groups == 1 && (p & (p + 1)) == 0;
+    return (p & (p + 1)) == 0;
 }
 
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
@@ -444,15 +472,15 @@ static bool run_by_domain(struct run *run, enum collective_method method, struct
     size_t n_between = between_rings(&between, run, local);
     double bytes = run->req->bytes, shard = bytes / at->n_local / at->n_domains;
     uint32_t steps = at->n_domains - 1;
-    if (run->folded)
+    if (run->fold_domains)
         n_local_rings = at->n_groups;
     run->cost->method = METHOD_HIERARCHICAL;
     if (wants_reduce(run->req) &&
         (!scatter_or_gather(run, local, n_local_rings, method, bytes, true, err) ||
-         !ring_steps(run, between, n_between, steps, shard, 0, true, run->folded, err)))
+         !ring_steps(run, between, n_between, steps, shard, 0, true, run->fold_domains, err)))
         return false;
     return !wants_gather(run->req) ||
-           (ring_steps(run, between, n_between, steps, shard, 0, false, run->folded, err) &&
+           (ring_steps(run, between, n_between, steps, shard, 0, false, run->fold_domains, err) &&
             scatter_or_gather(run, local, n_local_rings, method, bytes, false, err));
 }
 
@@ -483,7 +511,8 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     run.total_bytes = ARENA_ARRAY(scratch, double, (size_t)t->n_links + 1);
     run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
     run.slowdown = slowest(t, req);
-    run.folded = !req->unfolded && !t->faults && run.at.alike;
+    run.fold_steps = !req->unfolded;
+    run.fold_domains = run.fold_steps && !t->faults && run.at.alike;
     if (req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(&run, err))
         return false;
     if (!(by_domain ? run_by_domain(&run, method, err) : run_flat(&run, method, err)))

@@ -121,19 +121,38 @@ static void add_activations(struct layer_cost *layers, const struct graph *g, st
     }
 }
 
-/* The most that any one operation of the layer reads and writes: what has to be there at once. */
+/* Operations that write over their input, as PopART and popops do with element-wise work. */
+static bool in_place(enum op_kind kind)
+{
+    enum part part = part_of_op[kind];
+    return (part == PART_ELEMENTWISE && kind != OP_OUTER_ADD) || part == PART_NORM || part == PART_SOFTMAX;
+}
+
+/* Bytes of an operation's tensors that have one of the two roles. */
+static uint64_t live_bytes(const struct graph *g, const struct op *op, enum tensor_role a, enum tensor_role b)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const struct tensor *t = &g->tensors[op->inputs[k]];
+        bytes += t->role == a || t->role == b ? tensor_bytes(t) : 0;
+    }
+    for (uint32_t k = 0; k < op->n_outputs && !in_place(op->kind); k++) {
+        const struct tensor *t = &g->tensors[op->outputs[k]];
+        bytes += t->role == a || t->role == b ? tensor_bytes(t) : 0;
+    }
+    return bytes;
+}
+
 static void add_live(struct layer_cost *layers, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
-        uint64_t bytes = 0;
-        for (uint32_t k = 0; k < op->n_inputs; k++)
-            if (g->tensors[op->inputs[k]].role != ROLE_WEIGHT)
-                bytes += tensor_bytes(&g->tensors[op->inputs[k]]);
-        for (uint32_t k = 0; k < op->n_outputs; k++)
-            bytes += tensor_bytes(&g->tensors[op->outputs[k]]);
-        if (layers[op->layer_id].live_bytes < bytes)
-            layers[op->layer_id].live_bytes = bytes;
+        bool forward = op->pass == PASS_FORWARD;
+        uint64_t *most = forward ? &layers[op->layer_id].forward_live_bytes : &layers[op->layer_id].backward_live_bytes;
+        uint64_t bytes = forward ? live_bytes(g, op, ROLE_ACTIVATION, ROLE_STATE)
+                                 : live_bytes(g, op, ROLE_GRADIENT, ROLE_WEIGHT_GRADIENT);
+        if (*most < bytes)
+            *most = bytes;
     }
 }
 
@@ -255,9 +274,9 @@ bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows,
     return true;
 }
 
-/* ---- code, remembered ------------------------------------------------------------------ */
+/* ---- sums over layers of one IPU, remembered ---------------------------------------------- */
 
-struct code_memo { struct layer_range *ranges; uint32_t n; uint64_t bytes; };
+struct range_memo { struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
 
 static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
 {
@@ -281,37 +300,71 @@ static bool set_add(uint64_t *slots, size_t n_slots, uint64_t key)
     return is_new;
 }
 
-static uint64_t count_code_bytes(const struct graph *g, const struct layer_range *ranges, uint32_t n)
+/* Operations with equal plans share their code (outlining). */
+static void sum_code(struct range_memo *m, struct compiler *c)
 {
+    const struct graph *g = c->graph;
     struct arena scratch = {0};
     size_t n_slots = 1;
     while (n_slots < 2 * g->n_ops)
         n_slots *= 2;
-    uint64_t *seen = ARENA_ARRAY(&scratch, uint64_t, n_slots), bytes = 0;
+    uint64_t *seen = ARENA_ARRAY(&scratch, uint64_t, n_slots);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
-        if (!in_ranges(g->ops[i].layer_id, ranges, n, &compiled))
+        if (!in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
             continue;
         const struct op_plan *o = &compiled->op_plans[i];
         uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
         if (set_add(seen, n_slots, hash_bytes(what, sizeof what, o->mac) | 1))
-            bytes += o->code_bytes_per_tile;
+            m->bytes += o->code_bytes_per_tile;
     }
     arena_free(&scratch);
-    return bytes;
+}
+
+/* Every weight tensor has compute sets of its own; large ones are sharded. */
+static void sum_weight_work(struct range_memo *m, struct compiler *c)
+{
+    const struct graph *g = c->graph;
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        const struct compiled *compiled;
+        if (t->role != ROLE_WEIGHT || !in_ranges(t->layer_id, m->ranges, m->n, &compiled))
+            continue;
+        uint64_t n = tensor_elements(t);
+        if (n >= SHARDED_ELEMENTS)
+            n = ceil_div_u64(n, m->question.n_shards);
+        struct op_plan work;
+        vector_work_plan(&work, m->question.work, n, t->type, &c->topology->machine->chip, &compiled->options);
+        cycles_add_plan(&m->cycles, &work, m->question.part);
+    }
+}
+
+static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
+{
+    for (size_t i = 0; i < c->n_sums; i++) {
+        const struct range_memo *m = &c->sums[i];
+        if (m->n == n && m->question.code == q.code && m->question.work == q.work && m->question.n_shards == q.n_shards
+            && memcmp(m->ranges, ranges, n * sizeof *ranges) == 0)
+            return m;
+    }
+    c->sums = arena_grow(c->arena, c->sums, c->n_sums, &c->cap_sums, sizeof *c->sums);
+    struct range_memo *m = &c->sums[c->n_sums++];
+    *m = (struct range_memo){ .ranges = ARENA_ARRAY(c->arena, struct layer_range, n), .n = n, .question = q };
+    memcpy(m->ranges, ranges, n * sizeof *ranges);
+    if (q.code)
+        sum_code(m, c);
+    else
+        sum_weight_work(m, c);
+    return m;
 }
 
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
 {
-    for (size_t i = 0; i < c->n_codes; i++) {
-        const struct code_memo *m = &c->codes[i];
-        if (m->n == n_ranges && memcmp(m->ranges, ranges, n_ranges * sizeof *ranges) == 0)
-            return m->bytes;
-    }
-    c->codes = arena_grow(c->arena, c->codes, c->n_codes, &c->cap_codes, sizeof *c->codes);
-    struct layer_range *kept = ARENA_ARRAY(c->arena, struct layer_range, n_ranges);
-    memcpy(kept, ranges, n_ranges * sizeof *ranges);
-    uint64_t bytes = count_code_bytes(c->graph, ranges, n_ranges);
-    c->codes[c->n_codes++] = (struct code_memo){ kept, n_ranges, bytes };
-    return bytes;
+    return ask(c, ranges, n_ranges, (struct range_question){ .code = true })->bytes;
+}
+
+struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
+                                  uint64_t n_shards, enum part part)
+{
+    return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .n_shards = n_shards, .part = part })->cycles;
 }

@@ -604,19 +604,31 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
-/* Exchange code by operand: what a source tile holds of it comes in one piece; 24 bytes a superstep of control; vertex
- * state: a worklist item of 8 bytes a worker and kernel element, 16 a channel group. Serial steps share their code. */
+/* Pieces that reach a tile in one step, each from one other tile: operands lie over the tiles in order, channel
+ * groups outermost, so a tile's share of a channel group is one run (a row of the field each where the kernel is wider
+ * than one), cut where it leaves the tile that holds it. */
+static uint64_t received_pieces(const struct search *f)
+{
+    const struct share *t = &f->best;
+    const struct candidate *c = &f->best_candidate;
+    uint64_t es = c->amp.element_bytes, steps = t->serial_in * t->serial_out;
+    uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
+    uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
+                                                  * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
+    uint64_t runs = t->groups * t->in * (c->flat ? 1 : t->batch), run = share_positions(t) / (c->flat ? 1 : t->batch) * c->in_grain * es;
+    uint64_t weight_run = t->in * c->in_grain * c->out_grain * t->kernel_h * c->s.kernel_w * es;
+    uint64_t pieces = runs * (1 + run / held) + t->groups * t->out * (1 + weight_run / weights_held) + t->p_in * t->p_kernel;
+    return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
+}
+
+/* Exchange code: 3 instructions of 4 bytes a received piece, 24 bytes a superstep of control; vertex state: a
+ * worklist item of 8 bytes a worker, kernel element and channel group. */
 static uint64_t code_bytes(const struct search *f)
 {
-    const struct candidate *c = &f->best_candidate;
     const struct share *t = &f->best;
-    struct operand_bytes b = operand_bytes(c, t);
-    uint64_t tiles = tiles_in_use(t), steps = t->serial_in * t->serial_out, reduced = t->p_in * t->p_kernel;
-    uint64_t code = exchange_code_bytes(b.in_received, b.in * tiles / t->p_out / f->n_tiles)
-                  + exchange_code_bytes(b.weights_received, b.weights * tiles / (t->p_batch * t->p_field) / f->n_tiles)
-                  + exchange_code_bytes(b.outputs * c->amp.partial_bytes, b.outputs * c->amp.partial_bytes / reduced);
-    return code + 24 * (f->best_cost.supersteps / steps + 1) + 8 * f->chip->n_workers * t->kernel_h * c->s.kernel_w
-         + 16 * (t->in + t->out);
+    uint64_t steps = t->serial_in * t->serial_out;
+    return 12 * received_pieces(f) + 24 * (f->best_cost.supersteps / steps + 1)
+         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
 /* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */

@@ -66,7 +66,7 @@ extern const char *const op_pass_names[N_OP_PASSES];
 struct op_attributes {
     uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution) */
     uint32_t hidden;                                        /* LSTM: width of its state */
-    double rate;                                            /* dropout */
+    double rate;                                            /* dropout; scale: the constant */
     uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */

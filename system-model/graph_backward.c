@@ -32,9 +32,9 @@ static const struct gradient_rule {
     [OP_SIGMOID]         = { .data_keeps = KEEP_OUTPUT },
     [OP_SWISH]           = { .data_keeps = KEEP_INPUT },
     [OP_SOFTMAX]         = { .data_keeps = KEEP_OUTPUT },
-    [OP_BATCH_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_WEIGHTS, .weight_keeps = KEEP_INPUT },
-    [OP_GROUP_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_WEIGHTS, .weight_keeps = KEEP_INPUT },
-    [OP_LAYER_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_WEIGHTS, .weight_keeps = KEEP_INPUT },
+    [OP_BATCH_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_GROUP_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_LAYER_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
     [OP_DROPOUT]         = { .data_keeps = 0 },                 /* the mask is drawn again from its seed */
     [OP_MAX_POOL]        = { .data_keeps = KEEP_INPUT | KEEP_OUTPUT },
     [OP_AVERAGE_POOL]    = { .data_keeps = 0 },
@@ -43,7 +43,7 @@ static const struct gradient_rule {
     [OP_CONCAT]          = { .data_keeps = 0 },
     [OP_SLICE]           = { .data_keeps = 0 },
     [OP_PAD]             = { .data_keeps = 0 },
-    [OP_LSTM]            = { .through_time = true, .data_keeps = KEEP_WEIGHTS | KEEP_OUTPUT,
+    [OP_LSTM]            = { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
                              .weight_keeps = KEEP_INPUT | KEEP_OUTPUT },
     [OP_OUTER_ADD]       = { .data_keeps = 0 },
     [OP_CROSS_ENTROPY]   = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
@@ -114,8 +114,7 @@ static void keep(struct graph *g, struct op *out, const struct op *f, uint8_t ke
 {
     for (uint32_t i = 0; i < f->n_inputs; i++) {
         bool read = (i == 0 && (keeps & KEEP_INPUT)) || (i == 1 && (keeps & KEEP_SECOND)) ||
-                    ((keeps & KEEP_WEIGHTS) && is_weight(g, f->inputs[i]) && g->tensors[f->inputs[i]].n_dims > 1) ||
-                    ((keeps & KEEP_WEIGHTS) && i == 1);
+                    ((keeps & KEEP_WEIGHTS) && is_weight(g, f->inputs[i]));
         if (read)
             out->inputs[out->n_inputs++] = f->inputs[i];
     }
@@ -160,8 +159,7 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
         return;
     if (!is_loss(&f))
         for (uint32_t i = 0; i < f.n_outputs; i++)
-            if (gradients[i] != NO_ID)
-                op.inputs[op.n_inputs++] = gradients[i];
+            op.inputs[op.n_inputs++] = gradients[i];
     keep(g, &op, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
     for (uint32_t i = 0; i < op.n_outputs; i++)
         op.outputs[i] = gradient_tensor(g, of_tensor[i], f.layer_id);
@@ -195,6 +193,7 @@ static void differentiate(struct backward *b, uint32_t forward_id)
     for (uint32_t i = 0; i < f.n_outputs; i++) {
         gradients[i] = b->gradient[f.outputs[i]];
         any |= gradients[i] != NO_ID;
+        assert((gradients[i] == NO_ID) == (gradients[0] == NO_ID));     /* all pieces of a slice, or none */
     }
     if (!any || !b->wanted[f.outputs[0]])
         return;

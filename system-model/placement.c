@@ -93,7 +93,7 @@ static bool place_layers(struct plan *p, struct err *err)
 
 /* ---- what stages cost ------------------------------------------------------------------ */
 
-static bool is_checkpoint(const struct plan *p, uint32_t layer)
+bool is_checkpoint(const struct plan *p, uint32_t layer)
 {
     const struct plan_options *o = &p->options;
     if (o->recompute == RECOMPUTE_LAYER)
@@ -131,17 +131,15 @@ static void keep_everything(struct stage_plan *s)
         s->stash_bytes += s->compiled->layers[i].kept_bytes;
 }
 
-/* Cuts the stage into segments at its checkpoints; adds up what is kept, what lives in the worst segment, what is done again. */
+/* Cuts the stage into segments at its checkpoints; adds up what is kept and what is done again. */
 static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool last_stage)
 {
-    uint64_t segment_bytes = 0;
     struct cycles again = {0}, segment = {0};
     uint64_t segment_mac = 0;
     uint32_t end = s->first_layer + s->n_layers;
     s->stash_bytes = stage_input_bytes(s);
     for (uint32_t i = s->first_layer; i < end; i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
-        segment_bytes += l->kept_bytes;
         cycles_add(&segment, &l->forward, 1);
         segment_mac += l->forward_mac;
         bool cut = i + 1 == end || is_checkpoint(p, i);
@@ -149,13 +147,11 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
             continue;
         if (i + 1 < end)
             s->stash_bytes += l->output_bytes;
-        if (s->activation_bytes < segment_bytes)
-            s->activation_bytes = segment_bytes;
         if (!(last_stage && i + 1 == end)) {
             cycles_add(&again, &segment, 1);
             s->recompute_mac += segment_mac;
         }
-        segment_bytes = segment_mac = 0;
+        segment_mac = 0;
         segment = (struct cycles){0};
     }
     s->recompute_cycles = cycles_total(&again);
@@ -174,12 +170,11 @@ static void add_stash_copies(const struct plan *p, struct stage_plan *s)
     cycles_add_plan(&s->backward, &copy, PART_STAGE_COPY);
 }
 
-static void add_accumulation(const struct plan *p, struct stage_plan *s)
+static void add_accumulation(struct compiler *c, struct stage_plan *s)
 {
-    struct op_plan work;
-    enum data_type type = s->weight_bytes == s->n_parameters * 4 ? TYPE_FP32 : TYPE_FP16;
-    vector_work_plan(&work, WORK_ACCUMULATE, s->n_parameters, type, &p->topology->machine->chip, &s->compiled->options);
-    cycles_add_plan(&s->backward, &work, PART_ACCUMULATE);
+    struct layer_range layers = { s->compiled, s->first_layer, s->n_layers };
+    struct cycles work = compile_weight_work(c, &layers, 1, WORK_ACCUMULATE, 1, PART_ACCUMULATE);
+    cycles_add(&s->backward, &work, 1);
 }
 
 /* Batch norms whose statistics span neighbouring replicas: a small all-reduce for each, forward, again, backward. */
@@ -247,7 +242,7 @@ static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, st
     if (p->n_stages > 1)
         add_stash_copies(p, s);
     if (p->options.grad_accum > 1)
-        add_accumulation(p, s);
+        add_accumulation(c, s);
     return add_distributed_norms(p, c, s, err);
 }
 

@@ -26,6 +26,15 @@ const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id)
     return &p->stages[p->n_stages - 1];
 }
 
+uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu)
+{
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (p->stages[s].ipu == ipu)
+            ranges[n++] = (struct layer_range){ p->stages[s].compiled, p->stages[s].first_layer, p->stages[s].n_layers };
+    return n;
+}
+
 static void count_work(struct plan *p)
 {
     uint64_t model = 0, hardware = 0;
@@ -142,7 +151,7 @@ static void print_update(FILE *f, const struct plan *p)
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
         const struct update_plan *u = &p->update[i];
         fprintf(f, "  %-4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n", i, u->gradient_cycles,
-                u->norm_cycles, u->optimizer_cycles, u->streaming_cycles, u->weight_cycles, u->host_cycles);
+                u->norm_cycles, cycles_total(&u->optimizer), u->streaming_cycles, u->weight_cycles, u->host_cycles);
     }
 }
 

@@ -84,7 +84,7 @@ enum region {
     N_REGIONS
 };
 extern const char *const region_names[N_REGIONS];
-struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t total_bytes; };
+struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t io_tile_bytes, total_bytes; };     /* total: of the fuller kind of tile */
 
 /* ---- compile.c: what each layer costs on this chip ---------------------------------------- */
 
@@ -97,7 +97,8 @@ struct layer_cost {
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read: live until then without recomputation */
-    uint64_t live_bytes;                    /* largest set of activations alive at once while it runs forward */
+    uint64_t forward_live_bytes;            /* activations that one of its forward operations reads and writes, at most */
+    uint64_t backward_live_bytes;           /* gradients likewise, backward */
     uint64_t temp_bytes_per_tile;           /* worst operation */
     uint64_t host_bytes;                    /* inputs from the host */
     uint32_t host_seen;                     /* while compiling: the last of them counted, plus 1 */
@@ -120,7 +121,7 @@ struct compiler {
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct collective_memo *collectives; size_t n_collectives, cap_collectives;
     struct flows_memo *flows; size_t n_flows, cap_flows;
-    struct code_memo *codes; size_t n_codes, cap_codes;
+    struct range_memo *sums; size_t n_sums, cap_sums;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
@@ -131,6 +132,12 @@ bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows,
 /* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
+/* Vector work over all their weights, tensor by tensor; of a tensor of at least SHARDED_ELEMENTS one of n_shards (PopART's
+ * threshold for replicated tensor sharding). Compute goes to part; exchange and sync to theirs. */
+enum { SHARDED_ELEMENTS = 8192 };
+struct range_question { bool code; enum vector_work work; uint64_t n_shards; enum part part; };
+struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
+                                  uint64_t n_shards, enum part part);
 /* Seconds on this chip's clock, rounded up. */
 uint64_t cycles_of(const struct topology *t, double time_s);
 
@@ -148,7 +155,6 @@ struct stage_plan {
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes;               /* kept for one micro-batch in flight */
     uint32_t stash_depth;               /* micro-batches in flight */
-    uint64_t activation_bytes;          /* not stashed: live at once while one micro-batch is worked on */
     uint64_t host_bytes;                /* one micro-batch */
 };
 
@@ -165,7 +171,8 @@ struct pipeline_run { uint32_t n_cycles; uint64_t active; uint64_t copy_cycles; 
 struct update_plan {
     uint64_t gradient_cycles, weight_cycles;    /* collectives: reduce and, with rts, gather of the new weights */
     uint64_t norm_cycles;                       /* small all-reduces of norms over shards */
-    uint64_t optimizer_cycles, streaming_cycles;
+    struct cycles optimizer;
+    uint64_t streaming_cycles;
     uint64_t host_cycles;                       /* the step's barrier with the host */
 };
 
@@ -195,7 +202,9 @@ struct plan {
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 void plan_print(FILE *f, const struct plan *p);
 uint64_t task_cycles(const struct plan *p, const struct task *t);
+bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
+uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* of its stages, room for MAX_STAGES; how many */
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 
 /* The stages of a plan, one file each: */

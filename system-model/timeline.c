@@ -172,7 +172,8 @@ static void note_first_output(struct player *pl)
 
 static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles, enum part part, enum span_kind kind)
 {
-    pl->t->rows[row].spent.part[part] += cycles;
+    if (part != N_PARTS)                /* N_PARTS: accounted by the caller */
+        pl->t->rows[row].spent.part[part] += cycles;
     add_span(pl, (struct span){ .row = row, .repeat = 1, .start_cycle = *at, .n_cycles = cycles, .stage = UINT16_MAX, .kind = (uint16_t)kind });
     *at += cycles;
 }
@@ -201,11 +202,12 @@ static void play_update(struct player *pl, uint64_t *at)
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct update_plan *u = &p->update[t->rows[r].ipu];
         uint32_t ipu = t->rows[r].replica * pl->width + t->rows[r].ipu;
-        uint64_t took = slowed(u->optimizer_cycles, slowdown(p, ipu));
+        uint64_t work = cycles_total(&u->optimizer), took = slowed(work, slowdown(p, ipu));
         spend(pl, r, &at[r], u->gradient_cycles + u->norm_cycles, PART_ALL_REDUCE, SPAN_COLLECTIVE);
         spend(pl, r, &at[r], u->streaming_cycles, PART_STREAMING, SPAN_STREAMING);
-        spend(pl, r, &at[r], u->optimizer_cycles, PART_OPTIMIZER, SPAN_OPTIMIZER);
-        spend(pl, r, &at[r], took - u->optimizer_cycles, PART_BUBBLE, SPAN_WAIT);
+        cycles_add(&t->rows[r].spent, &u->optimizer, 1);
+        t->rows[r].spent.part[PART_BUBBLE] += took - work;      /* a slow chip's loss */
+        spend(pl, r, &at[r], took, N_PARTS, SPAN_OPTIMIZER);
     }
     wait_all(pl, at, latest(at, t->n_rows), PART_BUBBLE, SPAN_WAIT);
     for (uint32_t r = 0; r < t->n_rows; r++) {

@@ -124,15 +124,14 @@ static uint64_t streaming_cycles(const struct plan *p, uint64_t shard_parameters
     return cycles_of(p->topology, bytes / rate);
 }
 
-static void plan_optimizer(struct plan *p)
+static void plan_optimizer(struct plan *p, struct compiler *c)
 {
     const struct plan_options *o = &p->options;
     for (uint32_t i = 0; i < o->ipus_per_replica; i++) {
-        uint64_t elements = ceil_div_u64(ipu_parameters(p, i), shard_replicas(p));
-        struct op_plan work;
-        vector_work_plan(&work, o->optimizer.work, elements, TYPE_FP16, &p->topology->machine->chip, &p->stages[0].compiled->options);
-        p->update[i].optimizer_cycles = op_plan_cycles(&work);
-        p->update[i].streaming_cycles = streaming_cycles(p, elements);
+        struct layer_range ranges[MAX_STAGES];
+        uint32_t n = ipu_layers(ranges, p, i);
+        p->update[i].optimizer = compile_weight_work(c, ranges, n, o->optimizer.work, shard_replicas(p), PART_OPTIMIZER);
+        p->update[i].streaming_cycles = streaming_cycles(p, ceil_div_u64(ipu_parameters(p, i), shard_replicas(p)));
     }
 }
 
@@ -153,6 +152,6 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
         p->update[i].gradient_cycles = cycles_of(p->topology, p->gradient_collective.time_s);
         p->update[i].weight_cycles = cycles_of(p->topology, p->weight_collective.time_s);
     }
-    plan_optimizer(p);
+    plan_optimizer(p, c);
     return true;
 }

@@ -78,6 +78,20 @@ static void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n
     add_exchange(p, min_u64(n_vector, tile_share(p, n_elements)) * p->element_bytes);
 }
 
+/* Adds depth partial sums (floats, one a tile) for each of n_out results. While there are more tiles than results,
+ * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
+static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
+{
+    uint64_t w = p->chip->n_workers;
+    while (depth > 1) {
+        uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
+        uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
+        add_exchange(p, mine * run * 4);
+        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + w * 16 * (ceil_div(mine, w) - 1));
+        depth = sharing;
+    }
+}
+
 /* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
  * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
  * (mean and square, two gradients). */
@@ -90,10 +104,7 @@ static void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64
     add_superstep(p, compute);
     if (in_rows && n <= n_out * share)
         return;
-    uint64_t depth = max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities)));
-    uint64_t mine = max_u64(1, ceil_div(n_out * n_quantities, p->n_tiles));
-    add_exchange(p, mine * depth * 4);
-    add_superstep(p, reduce_cycles(p->chip, mine, depth, 4));
+    add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
 }
 
 static void add_small(struct passes *p, enum map_op op, uint64_t n)
@@ -215,17 +226,17 @@ static void plan_norm(struct passes *p, const struct work *w)
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        add_map(p, MAP_BINARY, n);
+        add_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
         add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
         return;
     }
     add_whitening(p, n, k);             /* the normalised input is made again, once for both gradients */
+    add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
     add_map(p, MAP_BINARY, n);
     add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
     add_shared_statistics(p, w, 2 * k);
     add_vector_broadcast(p, 2 * k, n);
-    add_map(p, MAP_VECTOR, n);
-    add_map(p, MAP_VECTOR, n);
+    add_map(p, MAP_VECTOR, n);          /* less what the statistics pass back */
     add_map(p, MAP_BINARY_IN_PLACE, n);
     add_map(p, MAP_VECTOR, n);
 }

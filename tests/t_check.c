@@ -127,7 +127,7 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     world_check(&w);
     for (size_t i = 0; i < 5; i++)
         w.figures[i].role = FIGURE_VALIDATE;            /* errors 0.1 -0.25 0.25 0 0 */
-    struct accuracy acc = check_accuracy(&w.check, FIGURE_VALIDATE, NULL, NULL, &w.a);
+    struct accuracy acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ N_FIGURE_KINDS, NULL, NULL }, &w.a);
     assert_int_equal(acc.n_rows, 5);
     assert_int_equal(acc.n_simulated, 5);
     assert_int_equal(acc.n_passed, 3);
@@ -136,7 +136,7 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     assert_near(acc.bias, 0.1 / 5, 1e-12);
     assert_near(acc.max_abs_error, 0.25, 1e-12);
     assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
-    acc = check_accuracy(&w.check, FIGURE_VALIDATE, "bert-large", "bow-pod16", &w.a);
+    acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16" }, &w.a);
     assert_int_equal(acc.n_rows, 2);                    /* c and d */
     assert_near(acc.median_abs_error, 0.125, 1e-12);
     arena_free(&w.a);
@@ -146,14 +146,15 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
 {
     (void)state;
     struct world w = {0};
-    size_t n, by_role = 0, by_workload = 0, by_system = 0;
+    size_t n, by_role = 0, by_kind = 0, by_workload = 0, by_system = 0;
     world_check(&w);
     struct accuracy *all = check_summary(&n, &w.check, &w.a);
     for (size_t i = 0; i < n; i++) {
-        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "workload") ? &by_workload : &by_system;
+        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "kind") ? &by_kind : text_is(all[i].group, "workload") ? &by_workload : &by_system;
         *sum += all[i].n_rows;
     }
     assert_int_equal(by_role, w.check.n);
+    assert_int_equal(by_kind, w.check.n);
     assert_int_equal(by_workload, w.check.n);
     assert_int_equal(by_system, w.check.n);
     arena_free(&w.a);

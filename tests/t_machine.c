@@ -1,5 +1,6 @@
 /* t_machine.c - spec sheets: what every sheet of the project gives, what is derived from it, what is refused and in which words. */
 #include "tests/check.h"
+#include "tests/golden_text.h"
 #include "system-model/machine.h"
 
 #define SPECS "system-model/specs"
@@ -125,11 +126,9 @@ static void golden_text(void **state)
     static const char *const names[] = { "dss8440", "bow-pod256" };
     for (size_t i = 0; i < 2; i++) {
         struct machine m = load(names[i]);
-        const char *path = arena_printf(&a, "tests/golden/machine_%s.txt", names[i]);
-        char *text, *want;
+        char *text;
         PRINTED(text, machine_print(f, &m));
-        assert_true(read_text_file(&want, NULL, path, 1 << 20, &a, &err));
-        assert_string_equal(text, want);
+        assert_golden(text, arena_printf(&a, "tests/golden/machine_%s.txt", names[i]), &a);
         free(text);
     }
     arena_free(&a);

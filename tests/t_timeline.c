@@ -181,8 +181,8 @@ static void the_update_waits_for_the_slowest(void **state)
     (void)state;
     struct toy y;
     toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 1);
-    y.plan.update[0] = (struct update_plan){ .gradient_cycles = 13, .optimizer_cycles = 17, .weight_cycles = 19, .host_cycles = 23 };
-    y.plan.update[1] = (struct update_plan){ .gradient_cycles = 13, .optimizer_cycles = 67, .weight_cycles = 19, .host_cycles = 23 };
+    y.plan.update[0] = (struct update_plan){ .gradient_cycles = 13, .optimizer.part[PART_OPTIMIZER] = 17, .weight_cycles = 19, .host_cycles = 23 };
+    y.plan.update[1] = (struct update_plan){ .gradient_cycles = 13, .optimizer.part[PART_OPTIMIZER] = 67, .weight_cycles = 19, .host_cycles = 23 };
     toy_run(&y);
     assert_int_equal(y.timeline.step_cycles, 100 + 107 + 210 + 221 + 13 + 67 + 19 + 23);
     assert_int_equal(y.timeline.rows[0].spent.part[PART_ALL_REDUCE], 32);

@@ -110,17 +110,32 @@ static bool extrapolate(const struct lookup *l, const struct rcp_table *t, doubl
     return true;
 }
 
-static bool set_centre(const struct lookup *l, const struct rcp_table *t, double *table_error)
+static bool at_record(const struct lookup *l, const struct rcp_table *t, double *table_error)
 {
-    double sd;
-    l->c->method = CONVERGENCE_INTERPOLATED;
     for (const struct rcp_point *p = t->points; p < t->points + t->n; p++)
         if (p->batch == l->c->global_batch) {
             l->c->reference = p->mean;
             *table_error = p->sd / p->mean / sqrt((double)p->n);
             return true;
         }
-    if (!rcp_interpolate(&l->c->reference, &sd, t, l->c->global_batch))
+    return false;
+}
+
+/* Pruning cuts off batches below the fastest; where the reference has records there all the same, those stand. */
+static bool set_centre(const struct lookup *l, const struct rcp_table *line, double *table_error)
+{
+    struct rcp_table full;
+    double sd;
+    const struct rcp_table *t = line;
+    struct convergence *c = l->c;
+    if (!rcp_load(&full, c->benchmark, c->ruleset, RCP_LATER, l->data_dir, l->a, l->err))
+        return false;
+    if (c->global_batch < line->points[0].batch && c->global_batch >= full.points[0].batch)
+        t = &full;
+    c->method = CONVERGENCE_INTERPOLATED;
+    if (at_record(l, t, table_error))
+        return true;
+    if (!rcp_interpolate(&c->reference, &sd, t, c->global_batch))
         return extrapolate(l, t, table_error);
     return look(l, "line_error", table_error);
 }

@@ -1,0 +1,14 @@
+# recompute.gp - what recomputation saves and costs, by number of checkpoints: the white papers' memory against extra work.
+width = 900; height = 480
+load style
+set title 'Recomputation: memory against extra work, a point a number of checkpoints' font ',12'
+set xlabel 'work done again, % of forward and backward'
+set ylabel 'activation memory, % of keeping everything'
+set xrange [-2:36]
+set yrange [0:105]
+set key outside right top samplen 2 spacing 1.3
+set label 'one fifth' at -1.5,21.5 tc rgb '#666666' font ',10'
+plot 20 with lines dt 3 lw 1.5 lc rgb grey notitle, \
+     'recompute-resnet50.csv' using "extra work":"memory" with linespoints pt 7 ps 0.9 lw 1.5 lc rgb blue title 'ResNet-50', \
+     'recompute-resnet152.csv' using "extra work":"memory" with linespoints pt 5 ps 0.9 lw 1.5 lc rgb red title 'ResNet-152', \
+     'recompute-densenet121.csv' using "extra work":"memory" with linespoints pt 9 ps 1.1 lw 1.5 lc rgb green title 'DenseNet-121'

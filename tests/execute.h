@@ -1,0 +1,639 @@
+/*
+ * execute.h - runs a graph in double precision: the test that a graph holds all that its execution needs.
+ *
+ * Each operation reads nothing but its own inputs, shapes and attributes; a backward pass thus shows that the tensors
+ * it is given are enough. Slow and plain on purpose. Gradients are those of the sum of all losses.
+ */
+#ifndef EXECUTE_H
+#define EXECUTE_H
+#include "system-model/graph.h"
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+struct run { const struct graph *g; double **v; const struct op *op; size_t op_id; };
+
+static inline const struct tensor *tensor_in(const struct run *r, uint32_t i) { return &r->g->tensors[r->op->inputs[i]]; }
+static inline const struct tensor *tensor_out(const struct run *r, uint32_t i) { return &r->g->tensors[r->op->outputs[i]]; }
+static inline double *in(const struct run *r, uint32_t i) { return r->v[r->op->inputs[i]]; }
+static inline double *out(const struct run *r, uint32_t i) { return r->v[r->op->outputs[i]]; }
+static inline uint64_t last_dim(const struct tensor *t) { return t->dims[t->n_dims - 1]; }
+static inline uint64_t n_out(const struct run *r) { return tensor_elements(tensor_out(r, 0)); }
+
+/* The forward input that output i of a backward pass is the gradient of. */
+static inline uint32_t which_input(const struct run *r, uint32_t i)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    for (uint32_t k = 0; k < f->n_inputs; k++)
+        if (f->inputs[k] == tensor_out(r, i)->of_tensor)
+            return k;
+    assert(false);
+    return 0;
+}
+
+/* ---- element by element -------------------------------------------------------------------- */
+
+static inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static inline double gelu(double x) { return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
+
+static inline double function(enum op_kind kind, double x)
+{
+    switch (kind) {
+    case OP_RELU: return x > 0 ? x : 0;
+    case OP_GELU: return gelu(x);
+    case OP_TANH: return tanh(x);
+    case OP_SIGMOID: return sigmoid(x);
+    case OP_SWISH: return x * sigmoid(x);
+    default: assert(false); return 0;
+    }
+}
+
+/* By the tensor that is kept: the output of relu, tanh and sigmoid, the input of gelu and swish. */
+static inline double slope(enum op_kind kind, double kept)
+{
+    switch (kind) {
+    case OP_RELU: return kept > 0;
+    case OP_TANH: return 1 - kept * kept;
+    case OP_SIGMOID: return kept * (1 - kept);
+    case OP_GELU: return (gelu(kept + 1e-6) - gelu(kept - 1e-6)) / 2e-6;
+    case OP_SWISH: return sigmoid(kept) * (1 + kept * (1 - sigmoid(kept)));
+    default: assert(false); return 0;
+    }
+}
+
+static inline void run_function(const struct run *r)
+{
+    bool forward = r->op->pass == PASS_FORWARD;
+    for (uint64_t i = 0; i < n_out(r); i++)
+        out(r, 0)[i] = forward ? function(r->op->kind, in(r, 0)[i]) : in(r, 0)[i] * slope(r->op->kind, in(r, 1)[i]);
+}
+
+/* Element i of a tensor as seen by one whose dimensions may be 1 there. */
+static inline uint64_t seen_at(uint64_t i, const struct tensor *big, const struct tensor *small)
+{
+    uint64_t at = 0, stride = 1;
+    for (uint32_t d = big->n_dims; d-- > 0; ) {
+        at += (small->dims[d] == 1 ? 0 : i % big->dims[d]) * stride;
+        stride *= small->dims[d];
+        i /= big->dims[d];
+    }
+    return at;
+}
+
+static inline void run_pair(const struct run *r)
+{
+    for (uint64_t i = 0; i < n_out(r); i++) {
+        double a = in(r, 0)[i], b = in(r, 1)[seen_at(i, tensor_in(r, 0), tensor_in(r, 1))];
+        out(r, 0)[i] = r->op->kind == OP_ADD ? a + b : a * b;
+    }
+}
+
+/* [gradient, a, b] to those of a and b. */
+static inline void run_mul_backward(const struct run *r)
+{
+    for (uint32_t k = 0; k < r->op->n_outputs; k++)
+        for (uint64_t i = 0; i < n_out(r); i++)
+            out(r, k)[i] = in(r, 0)[i] * in(r, which_input(r, k) == 0 ? 2 : 1)[i];
+}
+
+static inline void run_copy(const struct run *r, double factor)
+{
+    for (uint64_t i = 0; i < n_out(r); i++)
+        out(r, 0)[i] = factor * in(r, 0)[i];
+}
+
+/* The mask is drawn from the forward operation's number, so that both passes have the same. */
+static inline void run_dropout(const struct run *r)
+{
+    uint64_t seed[2] = { r->op->forward_op == NO_ID ? r->op_id : r->op->forward_op, 0 };
+    for (uint64_t i = 0; i < n_out(r); i++) {
+        seed[1] = i;
+        bool kept = (double)(hash_bytes(seed, sizeof seed, 7) % 1000) >= 1000 * r->op->at.rate;
+        out(r, 0)[i] = kept ? in(r, 0)[i] / (1 - r->op->at.rate) : 0;
+    }
+}
+
+static inline void run_bias(const struct run *r)
+{
+    uint64_t n = last_dim(tensor_in(r, 0)), all = tensor_elements(tensor_in(r, 0));
+    for (uint64_t i = 0; i < all; i++)
+        if (r->op->pass == PASS_FORWARD)
+            out(r, 0)[i] = in(r, 0)[i] + in(r, 1)[i % n];
+        else
+            out(r, 0)[i % n] += in(r, 0)[i];
+}
+
+/* ---- products ----------------------------------------------------------------------------------- */
+
+/* c += a x b for each group, with the operand named by the pass as what is written. */
+static inline void run_matmul(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    struct matmul_shape s = op_matmul_shape(r->g, f);
+    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA;
+    double *a = forward ? in(r, 0) : data ? out(r, 0) : in(r, 1);
+    double *b = forward || data ? in(r, 1) : out(r, 0), *c = forward ? out(r, 0) : in(r, 0);
+    for (uint64_t g = 0; g < s.groups; g++)
+        for (uint64_t i = 0; i < s.rows; i++)
+            for (uint64_t j = 0; j < s.columns; j++)
+                for (uint64_t k = 0; k < s.inner; k++) {
+                    double *pa = &a[(g * s.rows + i) * s.inner + k], *pc = &c[(g * s.rows + i) * s.columns + j];
+                    double *pb = &b[g * s.inner * s.columns + (f->at.transpose_b ? j * s.inner + k : k * s.columns + j)];
+                    if (forward)
+                        *pc += *pa * *pb;
+                    else if (data)
+                        *pa += *pc * *pb;
+                    else
+                        *pb += *pa * *pc;
+                }
+}
+
+/* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p - pad, j stride + q - pad]. */
+static inline bool window_at(uint64_t *at, const struct tensor *x, const struct op_attributes *w, uint64_t b, uint64_t i,
+                             uint64_t j, uint64_t p, uint64_t q)
+{
+    int64_t h = (int64_t)(i * w->stride + p) - (w->kernel_h > 1 ? (int64_t)w->pad : 0);
+    int64_t v = (int64_t)(j * w->stride + q) - (w->kernel_w > 1 ? (int64_t)w->pad : 0);
+    if (h < 0 || v < 0 || h >= (int64_t)x->dims[1] || v >= (int64_t)x->dims[2])
+        return false;
+    *at = ((b * x->dims[1] + (uint64_t)h) * x->dims[2] + (uint64_t)v) * x->dims[3];
+    return true;
+}
+
+static inline void run_conv(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *x = &r->g->tensors[f->inputs[0]], *w = &r->g->tensors[f->inputs[1]];
+    const struct tensor *y = &r->g->tensors[f->outputs[0]];
+    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA;
+    double *vx = forward ? in(r, 0) : data ? out(r, 0) : in(r, 1);
+    double *vw = forward || data ? in(r, 1) : out(r, 0), *vy = forward ? out(r, 0) : in(r, 0);
+    uint64_t n = tensor_elements(y), per_group = w->dims[3] / f->at.groups, at;
+    for (uint64_t e = 0; e < n; e++) {
+        uint64_t o = e % y->dims[3], j = e / y->dims[3] % y->dims[2], i = e / y->dims[3] / y->dims[2] % y->dims[1];
+        uint64_t b = e / y->dims[3] / y->dims[2] / y->dims[1];
+        for (uint64_t k = 0; k < w->dims[0] * w->dims[1] * w->dims[2]; k++) {
+            uint64_t c = k % w->dims[2], q = k / w->dims[2] % w->dims[1], p = k / w->dims[2] / w->dims[1];
+            if (!window_at(&at, x, &f->at, b, i, j, p, q))
+                continue;
+            double *px = &vx[at + o / per_group * w->dims[2] + c], *pw = &vw[k * w->dims[3] + o];
+            if (forward)
+                vy[e] += *px * *pw;
+            else if (data)
+                *px += vy[e] * *pw;
+            else
+                *pw += vy[e] * *px;
+        }
+    }
+}
+
+/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]. Padding is left out of the mean. */
+static inline void run_pool(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
+    bool forward = r->op->pass == PASS_FORWARD, most = f->kind == OP_MAX_POOL;
+    for (uint64_t e = 0; e < tensor_elements(y); e++) {
+        uint64_t c = e % y->dims[3], j = e / y->dims[3] % y->dims[2], i = e / y->dims[3] / y->dims[2] % y->dims[1];
+        uint64_t b = e / y->dims[3] / y->dims[2] / y->dims[1], at, n = 0;
+        double best = -INFINITY, sum = 0;
+        for (int pass = 0; pass < 2; pass++)
+            for (uint64_t k = 0; k < (uint64_t)f->at.kernel_h * f->at.kernel_w; k++) {
+                if (!window_at(&at, x, &f->at, b, i, j, k / f->at.kernel_w, k % f->at.kernel_w))
+                    continue;
+                if (pass == 0) {
+                    n++;
+                    if (forward) {
+                        best = fmax(best, in(r, 0)[at + c]);
+                        sum += in(r, 0)[at + c];
+                    }
+                } else if (!forward && (!most || in(r, 1)[at + c] == in(r, 2)[e])) {
+                    out(r, 0)[at + c] += most ? in(r, 0)[e] : in(r, 0)[e] / (double)n;
+                }
+            }
+        if (forward)
+            out(r, 0)[e] = most ? best : sum / (double)n;
+    }
+}
+
+/* ---- normalisation, softmax ------------------------------------------------------------------------ */
+
+/* Which set of values element i is normalised with: its channel, its row, or its sample and group of channels. */
+static inline uint64_t norm_set(const struct op *f, const struct tensor *x, uint64_t i)
+{
+    uint64_t n = last_dim(x), groups = f->at.norm_groups;
+    switch (f->kind) {
+    case OP_BATCH_NORM: return i % n;
+    case OP_LAYER_NORM: return i / n;
+    default: return i / (tensor_elements(x) / x->dims[0]) * groups + i % n / (n / groups);
+    }
+}
+
+/* Normalised values and, by set, size and 1 / deviation; all in memory of its own. */
+struct normalised { double *x, *inverse, *size; uint64_t *set, n, n_sets; };
+static inline struct normalised normalise(const struct op *f, const struct tensor *t, const double *x, struct arena *a)
+{
+    struct normalised s = { .n = tensor_elements(t) };
+    s.x = ARENA_ARRAY(a, double, s.n);
+    s.set = ARENA_ARRAY(a, uint64_t, s.n);
+    double *mean = ARENA_ARRAY(a, double, s.n);
+    s.inverse = ARENA_ARRAY(a, double, s.n);
+    s.size = ARENA_ARRAY(a, double, s.n);
+    for (uint64_t i = 0; i < s.n; i++) {
+        s.set[i] = norm_set(f, t, i);
+        s.size[s.set[i]] += 1;
+        mean[s.set[i]] += x[i];
+    }
+    for (uint64_t i = 0; i < s.n; i++) {
+        s.x[i] = x[i] - mean[s.set[i]] / s.size[s.set[i]];
+        s.inverse[s.set[i]] += s.x[i] * s.x[i];
+    }
+    for (uint64_t i = 0; i < s.n; i++)
+        s.n_sets = s.set[i] + 1 > s.n_sets ? s.set[i] + 1 : s.n_sets;
+    for (uint64_t k = 0; k < s.n_sets; k++)
+        s.inverse[k] = 1 / sqrt(s.inverse[k] / s.size[k] + 1e-5);
+    for (uint64_t i = 0; i < s.n; i++)
+        s.x[i] *= s.inverse[s.set[i]];
+    return s;
+}
+
+/* Forward [x, gamma, beta]; data [gradient, x, gamma]; weight [gradient, x] to those of gamma and beta. */
+static inline void run_norm(const struct run *r)
+{
+    struct arena a = { 0 };
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *t = &r->g->tensors[f->inputs[0]];
+    uint64_t n = last_dim(t);
+    struct normalised s = normalise(f, t, in(r, r->op->pass == PASS_FORWARD ? 0 : 1), &a);
+    double *sum = ARENA_ARRAY(&a, double, s.n_sets), *along = ARENA_ARRAY(&a, double, s.n_sets);
+    for (uint64_t i = 0; i < s.n; i++) {
+        if (r->op->pass == PASS_FORWARD) {
+            out(r, 0)[i] = s.x[i] * in(r, 1)[i % n] + in(r, 2)[i % n];
+        } else if (r->op->pass == PASS_BACKWARD_WEIGHT) {
+            out(r, 0)[i % n] += in(r, 0)[i] * s.x[i];
+            out(r, 1)[i % n] += in(r, 0)[i];
+        } else {
+            sum[s.set[i]] += in(r, 0)[i] * in(r, 2)[i % n] / s.size[s.set[i]];
+            along[s.set[i]] += in(r, 0)[i] * in(r, 2)[i % n] * s.x[i] / s.size[s.set[i]];
+        }
+    }
+    for (uint64_t i = 0; i < s.n && r->op->pass == PASS_BACKWARD_DATA; i++) {
+        uint64_t k = s.set[i];
+        out(r, 0)[i] = s.inverse[k] * (in(r, 0)[i] * in(r, 2)[i % n] - sum[k] - s.x[i] * along[k]);
+    }
+    arena_free(&a);
+}
+
+static inline void softmax_row(double *y, const double *x, uint64_t n)
+{
+    double most = -INFINITY, sum = 0;
+    for (uint64_t i = 0; i < n; i++)
+        most = fmax(most, x[i]);
+    for (uint64_t i = 0; i < n; i++)
+        sum += y[i] = exp(x[i] - most);
+    for (uint64_t i = 0; i < n; i++)
+        y[i] /= sum;
+}
+
+static inline void run_softmax(const struct run *r)
+{
+    uint64_t n = last_dim(tensor_out(r, 0));
+    for (uint64_t row = 0; row < n_out(r); row += n) {
+        if (r->op->pass == PASS_FORWARD) {
+            softmax_row(out(r, 0) + row, in(r, 0) + row, n);
+            continue;
+        }
+        double along = 0;
+        for (uint64_t i = row; i < row + n; i++)
+            along += in(r, 0)[i] * in(r, 1)[i];
+        for (uint64_t i = row; i < row + n; i++)
+            out(r, 0)[i] = in(r, 1)[i] * (in(r, 0)[i] - along);
+    }
+}
+
+/* ---- moving elements ----------------------------------------------------------------------------------- */
+
+/* Forward [table, indices]; backward [gradient, indices]. */
+static inline void run_gather(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
+    uint64_t width = last_dim(table), n = tensor_elements(at);
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t row = (uint64_t)in(r, 1)[i];
+        if (table->n_dims == 3)
+            row += i / at->dims[1] * table->dims[1];
+        for (uint64_t k = 0; k < width; k++)
+            if (r->op->pass == PASS_FORWARD)
+                out(r, 0)[i * width + k] = in(r, 0)[row * width + k];
+            else
+                out(r, 0)[row * width + k] += in(r, 0)[i * width + k];
+    }
+}
+
+static inline void run_transpose(const struct run *r)
+{
+    const struct op_attributes *t = &r->op->at;
+    uint32_t n = 0;
+    uint64_t stride[MAX_DIMS], all = n_out(r);
+    while (n < MAX_DIMS && t->view[n])
+        n++;
+    stride[n - 1] = 1;
+    for (uint32_t d = n - 1; d-- > 0; )
+        stride[d] = stride[d + 1] * t->view[d + 1];
+    for (uint64_t i = 0; i < all; i++) {
+        uint64_t rest = i, from = 0;
+        for (uint32_t d = n; d-- > 0; ) {
+            from += rest % t->view[t->order[d]] * stride[t->order[d]];
+            rest /= t->view[t->order[d]];
+        }
+        if (r->op->pass == PASS_FORWARD)
+            out(r, 0)[i] = in(r, 0)[from];
+        else
+            out(r, 0)[from] = in(r, 0)[i];
+    }
+}
+
+/* Copies the part of `whole` that starts at begin along axis to or from `part`. */
+static inline void copy_range(double *whole, const struct tensor *w, double *part, const struct tensor *p, uint32_t axis,
+                              uint64_t begin, bool to_part)
+{
+    uint64_t inner = 1, n = tensor_elements(p);
+    for (uint32_t d = axis + 1; d < w->n_dims; d++)
+        inner *= w->dims[d];
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t outer = i / (inner * p->dims[axis]), rest = i % (inner * p->dims[axis]);
+        uint64_t at = (outer * w->dims[axis] + begin) * inner + rest;
+        if (to_part)
+            part[i] = whole[at];
+        else
+            whole[at] = part[i];
+    }
+}
+
+static inline void run_concat(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    bool forward = r->op->pass == PASS_FORWARD;
+    const struct tensor *whole = &r->g->tensors[f->outputs[0]];
+    uint64_t begin = 0;
+    for (uint32_t k = 0; k < f->n_inputs; k++) {
+        const struct tensor *part = &r->g->tensors[f->inputs[k]];
+        if (forward)
+            copy_range(out(r, 0), whole, in(r, k), part, f->at.axis, begin, false);
+        for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
+            if (which_input(r, o) == k)
+                copy_range(in(r, 0), whole, out(r, o), part, f->at.axis, begin, true);
+        begin += part->dims[f->at.axis];
+    }
+}
+
+static inline void run_slice(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    bool forward = r->op->pass == PASS_FORWARD;
+    const struct tensor *whole = &r->g->tensors[f->inputs[0]];
+    for (uint32_t k = 0; k < f->n_outputs; k++) {
+        const struct tensor *part = &r->g->tensors[f->outputs[k]];
+        uint64_t begin = f->at.pieces ? k * part->dims[f->at.axis] : f->at.begin;
+        copy_range(forward ? in(r, 0) : out(r, 0), whole, forward ? out(r, k) : in(r, k), part, f->at.axis, begin, forward);
+    }
+}
+
+static inline void run_pad(const struct run *r)
+{
+    bool forward = r->op->pass == PASS_FORWARD;
+    const struct tensor *small = forward ? tensor_in(r, 0) : tensor_out(r, 0);
+    const struct tensor *large = forward ? tensor_out(r, 0) : tensor_in(r, 0);
+    copy_range(forward ? out(r, 0) : in(r, 0), large, forward ? in(r, 0) : out(r, 0), small, r->op->at.axis,
+               r->op->at.begin, !forward);
+}
+
+static inline void run_outer_add(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *y = &r->g->tensors[f->outputs[0]];
+    uint64_t t = y->dims[1], u = y->dims[2], h = y->dims[3];
+    for (uint64_t i = 0; i < tensor_elements(y); i++) {
+        uint64_t b = i / (t * u * h), row = i / (u * h) % t, column = i / h % u, k = i % h;
+        uint64_t first = (b * t + row) * h + k, second = (b * u + column) * h + k;
+        if (r->op->pass == PASS_FORWARD) {
+            out(r, 0)[i] = in(r, 0)[first] + in(r, 1)[second];
+            continue;
+        }
+        for (uint32_t o = 0; o < r->op->n_outputs; o++)
+            out(r, o)[which_input(r, o) == 0 ? first : second] += in(r, 0)[i];
+    }
+}
+
+/* ---- recurrence -------------------------------------------------------------------------------------------- */
+
+/* Gates (input, forget, candidate, output), cells and states of one sample: g [t, 4h], c [t + 1, h], y [t, h]. */
+static inline void lstm_steps(double *g, double *c, double *y, const double *x, const double *w, const double *rw,
+                              const double *bias, uint64_t t, uint64_t n, uint64_t h)
+{
+    for (uint64_t s = 0; s < t; s++) {
+        for (uint64_t k = 0; k < 4 * h; k++) {
+            double sum = bias[k] + bias[4 * h + k];
+            for (uint64_t i = 0; i < n; i++)
+                sum += x[s * n + i] * w[i * 4 * h + k];
+            for (uint64_t i = 0; s > 0 && i < h; i++)
+                sum += y[(s - 1) * h + i] * rw[i * 4 * h + k];
+            g[s * 4 * h + k] = k / h == 2 ? tanh(sum) : sigmoid(sum);
+        }
+        for (uint64_t k = 0; k < h; k++) {
+            const double *q = &g[s * 4 * h];
+            c[(s + 1) * h + k] = q[h + k] * c[s * h + k] + q[k] * q[2 * h + k];
+            y[s * h + k] = q[3 * h + k] * tanh(c[(s + 1) * h + k]);
+        }
+    }
+}
+
+/* dg, the gradient before each gate's function, from dy and what the steps left. */
+static inline void lstm_back(double *dg, const double *dy, const double *g, const double *c, const double *rw, uint64_t t,
+                             uint64_t h, struct arena *a)
+{
+    double *dc = ARENA_ARRAY(a, double, h);
+    for (uint64_t s = t; s-- > 0; )
+        for (uint64_t k = 0; k < h; k++) {
+            const double *q = &g[s * 4 * h];
+            double *d = &dg[s * 4 * h], dh = dy[s * h + k], tc = tanh(c[(s + 1) * h + k]);
+            for (uint64_t i = 0; s + 1 < t && i < 4 * h; i++)
+                dh += dg[(s + 1) * 4 * h + i] * rw[k * 4 * h + i];
+            dc[k] += dh * q[3 * h + k] * (1 - tc * tc);
+            d[k] = dc[k] * q[2 * h + k] * q[k] * (1 - q[k]);
+            d[h + k] = dc[k] * c[s * h + k] * q[h + k] * (1 - q[h + k]);
+            d[2 * h + k] = dc[k] * q[k] * (1 - q[2 * h + k] * q[2 * h + k]);
+            d[3 * h + k] = dh * tc * q[3 * h + k] * (1 - q[3 * h + k]);
+            dc[k] *= q[h + k];
+        }
+}
+
+/* Weight pass [gates' gradient, x, y] to those of the input weights, the recurrent ones and the biases. */
+static inline void lstm_weights(const struct run *r, uint64_t b, uint64_t t, uint64_t n, uint64_t h)
+{
+    for (uint64_t row = 0; row < b * t; row++)
+        for (uint64_t k = 0; k < 4 * h; k++) {
+            double d = in(r, 0)[row * 4 * h + k];
+            for (uint64_t i = 0; i < n; i++)
+                out(r, 0)[i * 4 * h + k] += in(r, 1)[row * n + i] * d;
+            for (uint64_t i = 0; row % t > 0 && i < h; i++)
+                out(r, 1)[i * 4 * h + k] += in(r, 2)[(row - 1) * h + i] * d;
+            out(r, 2)[k] += d;
+            out(r, 2)[4 * h + k] += d;
+        }
+}
+
+/* Forward [x, w, r, bias]; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the gates. */
+static inline void run_lstm(const struct run *r)
+{
+    struct arena a = { 0 };
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *x = &r->g->tensors[f->inputs[0]];
+    uint64_t b = x->dims[0], t = x->dims[1], n = x->dims[2], h = f->at.hidden;
+    bool forward = r->op->pass == PASS_FORWARD;
+    double *g = ARENA_ARRAY(&a, double, t * 4 * h), *c = ARENA_ARRAY(&a, double, (t + 1) * h);
+    double *y = ARENA_ARRAY(&a, double, t * h);
+    for (uint64_t s = 0; s < b && r->op->pass != PASS_BACKWARD_WEIGHT; s++) {
+        uint32_t first = forward ? 0 : 1;
+        lstm_steps(g, c, forward ? out(r, 0) + s * t * h : y, in(r, first) + s * t * n, in(r, first + 1), in(r, first + 2),
+                   in(r, first + 3), t, n, h);
+        if (forward)
+            continue;
+        double *dg = out(r, r->op->n_outputs - 1) + s * t * 4 * h;
+        lstm_back(dg, in(r, 0) + s * t * h, g, c, in(r, 3), t, h, &a);
+        for (uint64_t i = 0; i < t * n && r->op->n_outputs == 2; i++)
+            for (uint64_t k = 0; k < 4 * h; k++)
+                out(r, 0)[s * t * n + i] += dg[i / n * 4 * h + k] * in(r, 2)[i % n * 4 * h + k];
+    }
+    if (r->op->pass == PASS_BACKWARD_WEIGHT)
+        lstm_weights(r, b, t, n, h);
+    arena_free(&a);
+}
+
+/* ---- losses -------------------------------------------------------------------------------------------------- */
+
+static inline void run_cross_entropy(const struct run *r)
+{
+    struct arena a = { 0 };
+    uint64_t n = last_dim(tensor_in(r, 0)), rows = tensor_elements(tensor_in(r, 0)) / n;
+    double *p = ARENA_ARRAY(&a, double, n);
+    for (uint64_t i = 0; i < rows; i++) {
+        softmax_row(p, in(r, 0) + i * n, n);
+        uint64_t label = (uint64_t)in(r, 1)[i];
+        if (r->op->pass == PASS_FORWARD)
+            out(r, 0)[0] -= log(p[label]);
+        for (uint64_t k = 0; k < n && r->op->pass != PASS_FORWARD; k++)
+            out(r, 0)[i * n + k] = p[k] - (k == label);
+    }
+    arena_free(&a);
+}
+
+static inline double log_add(double a, double b)
+{
+    double most = fmax(a, b);
+    return isinf(most) ? most : most + log(exp(a - most) + exp(b - most));
+}
+
+/*
+ * One sample's lattice: p [t, u + 1, v] probabilities, the last symbol blank. alpha[i, j] is the log-probability of
+ * having emitted j labels before step i's decision; beta[i, j] that of what remains.
+ */
+static inline double lattice(double *alpha, double *beta, const double *p, const double *labels, uint64_t t, uint64_t u, uint64_t v)
+{
+#define BLANK(i, j) log(p[((i) * (u + 1) + (j)) * v + v - 1])
+#define EMIT(i, j) log(p[((i) * (u + 1) + (j)) * v + (uint64_t)labels[j]])
+#define AT(m, i, j) (m)[(i) * (u + 1) + (j)]
+    for (uint64_t i = 0; i < t; i++)
+        for (uint64_t j = 0; j <= u; j++) {
+            double from = i == 0 && j == 0 ? 0 : -INFINITY;
+            from = i > 0 ? log_add(from, AT(alpha, i - 1, j) + BLANK(i - 1, j)) : from;
+            AT(alpha, i, j) = j > 0 ? log_add(from, AT(alpha, i, j - 1) + EMIT(i, j - 1)) : from;
+        }
+    for (uint64_t i = t; i-- > 0; )
+        for (uint64_t j = u + 1; j-- > 0; ) {
+            double to = i == t - 1 && j == u ? BLANK(i, j) : -INFINITY;
+            to = i < t - 1 ? log_add(to, AT(beta, i + 1, j) + BLANK(i, j)) : to;
+            AT(beta, i, j) = j < u ? log_add(to, AT(beta, i, j + 1) + EMIT(i, j)) : to;
+        }
+    return AT(beta, 0, 0);
+}
+
+static inline void run_transducer(const struct run *r)
+{
+    struct arena a = { 0 };
+    const struct tensor *x = tensor_in(r, 0);
+    uint64_t t = x->dims[1], u = x->dims[2] - 1, v = x->dims[3], n = t * (u + 1) * v;
+    double *p = ARENA_ARRAY(&a, double, n), *alpha = ARENA_ARRAY(&a, double, n), *beta = ARENA_ARRAY(&a, double, n);
+    for (uint64_t b = 0; b < x->dims[0]; b++) {
+        const double *labels = in(r, 1) + b * u;
+        for (uint64_t i = 0; i < n; i += v)
+            softmax_row(p + i, in(r, 0) + b * n + i, v);
+        double all = lattice(alpha, beta, p, labels, t, u, v);
+        if (r->op->pass == PASS_FORWARD) {
+            out(r, 0)[0] -= all;
+            continue;
+        }
+        for (uint64_t i = 0; i < t; i++)
+            for (uint64_t j = 0; j <= u; j++) {
+                double left = i < t - 1 ? AT(beta, i + 1, j) : j == u ? 0 : -INFINITY;
+                double share[2] = { exp(AT(alpha, i, j) + BLANK(i, j) + left - all),
+                                    j < u ? exp(AT(alpha, i, j) + EMIT(i, j) + AT(beta, i, j + 1) - all) : 0 };
+                for (uint64_t k = 0; k < v; k++) {
+                    uint64_t e = (i * (u + 1) + j) * v + k;
+                    out(r, 0)[b * n + e] = p[e] * (share[0] + share[1]) - (k == v - 1) * share[0] -
+                                           (j < u && k == (uint64_t)labels[j]) * share[1];
+                }
+            }
+    }
+    arena_free(&a);
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------------------- */
+
+static inline void run_op(const struct run *r)
+{
+    bool forward = r->op->pass == PASS_FORWARD;
+    switch (r->op->kind) {
+    case OP_CONV: run_conv(r); return;
+    case OP_MATMUL: run_matmul(r); return;
+    case OP_ADD: run_pair(r); return;
+    case OP_MUL: forward ? run_pair(r) : run_mul_backward(r); return;
+    case OP_SCALE: run_copy(r, r->op->at.rate); return;
+    case OP_BIAS_ADD: run_bias(r); return;
+    case OP_RELU: case OP_GELU: case OP_TANH: case OP_SIGMOID: case OP_SWISH: run_function(r); return;
+    case OP_SOFTMAX: run_softmax(r); return;
+    case OP_BATCH_NORM: case OP_GROUP_NORM: case OP_LAYER_NORM: run_norm(r); return;
+    case OP_DROPOUT: run_dropout(r); return;
+    case OP_MAX_POOL: case OP_AVERAGE_POOL: run_pool(r); return;
+    case OP_GATHER: run_gather(r); return;
+    case OP_TRANSPOSE: run_transpose(r); return;
+    case OP_CONCAT: run_concat(r); return;
+    case OP_SLICE: run_slice(r); return;
+    case OP_PAD: run_pad(r); return;
+    case OP_LSTM: run_lstm(r); return;
+    case OP_OUTER_ADD: run_outer_add(r); return;
+    case OP_CROSS_ENTROPY: run_cross_entropy(r); return;
+    case OP_TRANSDUCER_LOSS: run_transducer(r); return;
+    case OP_CAST: run_copy(r, 1); return;
+    case OP_INPUT_PREPARE: run_copy(r, 1.0 / 255); return;
+    case N_OP_KINDS: break;
+    }
+    assert(false);
+}
+
+/* values[i] is tensor i: inputs, weights and state given; the rest is overwritten. Returns the sum of the losses. */
+static inline double graph_execute(const struct graph *g, double **values)
+{
+    double loss = 0;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        struct run r = { g, values, &g->ops[i], i };
+        for (uint32_t k = 0; k < r.op->n_outputs; k++)
+            memset(out(&r, k), 0, tensor_elements(tensor_out(&r, k)) * sizeof(double));
+        run_op(&r);
+        if ((r.op->kind == OP_CROSS_ENTROPY || r.op->kind == OP_TRANSDUCER_LOSS) && r.op->pass == PASS_FORWARD)
+            loss += out(&r, 0)[0];
+    }
+    return loss;
+}
+#endif

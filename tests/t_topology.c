@@ -1,0 +1,294 @@
+/* t_topology.c - the link graph: routes and flows by hand on a toy machine, laws on every machine, faults. */
+#include "tests/check.h"
+#include "tests/toy_machine.h"
+#include "tests/golden_text.h"
+
+static struct arena a;
+static struct err err;
+
+static struct topology build(const struct machine *m, const struct faults *faults)
+{
+    struct topology t;
+    if (!topology_build(&t, m, faults, &a, &err))
+        print_error("%s\n", err.msg);
+    assert_non_null(t.links);
+    return t;
+}
+
+static struct machine *load(const char *name)
+{
+    struct machine *m = ARENA_NEW(&a, struct machine);
+    assert_true(machine_load(m, name, "system-model/specs", &a, &err));
+    return m;
+}
+
+/* The route as text: the nodes after the first. */
+static const char *route(const struct topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t links[64];
+    size_t n;
+    if (!topology_route(links, 64, &n, t, from, to, &err))
+        return err.msg;
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(&a, "%s%s%u%s", text, i ? " " : "", t->links[links[i]].to, t->links[links[i]].through ? "*" : "");
+    return text;
+}
+
+static double flows_s(const struct topology *t, const struct flow *flows, size_t n)
+{
+    double time_s;
+    if (!topology_flows(&time_s, t, flows, n, NULL, &a, &err))
+        print_error("%s\n", err.msg);
+    return time_s;
+}
+
+static void routes_take_the_rung_first(void **state)
+{
+    (void)state;
+    struct machine ladder = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE), torus = toy_machine(10, 10, DOMAIN_TORUS, GATEWAY_NONE);
+    struct topology l = build(&ladder, NULL), t = build(&torus, NULL);
+    assert_string_equal(route(&l, 0, 1), "1");
+    assert_string_equal(route(&l, 0, 3), "1 3");
+    assert_string_equal(route(&l, 9, 2), "8 6 4 2");
+    assert_string_equal(route(&l, 0, 8), "2 4 6 8");
+    assert_string_equal(route(&t, 0, 8), "8");             /* round the other way */
+    assert_string_equal(route(&t, 1, 6), "0 8 6");         /* two rows down, not three up */
+    assert_string_equal(route(&t, 0, 4), "2 4");
+    assert_string_equal(route(&t, 5, 5), "");
+    arena_free(&a);
+}
+
+/* GC2 keeps a pair of links of the rung for what goes on along a rail. */
+static void through_links_carry_what_goes_on(void **state)
+{
+    (void)state;
+    struct topology t = build(load("dss8440"), NULL);
+    assert_string_equal(route(&t, 0, 1), "1");
+    assert_string_equal(route(&t, 0, 3), "1* 3");
+    const struct flow direct = { 0, 1, 3e9 }, onward = { 0, 3, 3e9 };
+    assert_near(flows_s(&t, &direct, 1), 0.255e-6 + 3e9 / (4 * 16e9 * 0.86), 1e-12);
+    assert_near(flows_s(&t, &onward, 1), 0.386e-6 + 3e9 / (2 * 16e9 * 0.86), 1e-12);
+    arena_free(&a);
+}
+
+static void domains_are_joined_by_gateways(void **state)
+{
+    (void)state;
+    struct machine direct = toy_machine(8, 4, DOMAIN_LADDER, GATEWAY_DIRECT), switched = toy_machine(12, 4, DOMAIN_LADDER, GATEWAY_SWITCHED),
+                   network = toy_machine(12, 4, DOMAIN_LADDER, GATEWAY_NETWORK);
+    struct topology d = build(&direct, NULL), s = build(&switched, NULL), n = build(&network, NULL);
+    assert_string_equal(route(&d, 1, 5), "8 10 5");        /* hubs 8 and 9, 10 and 11 */
+    assert_string_equal(route(&d, 0, 6), "8 10 4 6");      /* hub 8 is joined to hub 10 only: on along the rail */
+    assert_string_equal(route(&s, 0, 11), "12 27 17 11");  /* 6 hubs, 6 memories, 3 hosts, then the switch */
+    assert_string_equal(route(&n, 0, 11), "12 27 30 29 17 11");
+    assert_near(n.links[n.n_links - 1].bytes_per_s, 2 * 11e9 * 0.8, 1);     /* the spine carries both hubs of a domain */
+    const struct flow two[2] = { { 0, 10, 2.2e9 }, { 1, 11, 2.2e9 } };     /* one gateway of 8.8 GB/s; each port has 5 */
+    assert_near(flows_s(&s, two, 2), 2 * 1.7e-6 + 4.4e9 / 8.8e9, 1e-12);
+    arena_free(&a);
+}
+
+static void hosts_and_memories(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(8, 4, DOMAIN_LADDER, GATEWAY_DIRECT);
+    struct topology t = build(&m, NULL);
+    const struct flow in = { t.first_host, 3, 1e9 }, pair[2] = { { t.first_host, 2, 1e9 }, { t.first_host, 3, 1e9 } };
+    const struct flow stream[2] = { { 2, t.first_memory + 1, 1e9 }, { 3, t.first_memory + 1, 1e9 } };
+    assert_near(flows_s(&t, &in, 1), 8e-6 + 1e9 / 5e9, 1e-12);              /* the chip's port */
+    assert_near(flows_s(&t, pair, 2), 8e-6 + 2e9 / 6e9, 1e-12);             /* the board's network */
+    assert_near(flows_s(&t, stream, 2), 2e9 / (9e9 * 0.7), 1e-12);          /* the board's memory */
+    assert_string_equal(route(&t, t.first_host, 7), "no route from host 16 to IPU 7 of toy");
+    arena_free(&a);
+}
+
+/* Two flows meet on the rail 2-4: 12.6 GB/s carry 3 + 4 GB; the longer route has three rails. */
+static void flows_share_links(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    const struct flow flows[3] = { { 0, 6, 3e9 }, { 2, 4, 4e9 }, { 4, 2, 6e9 } };
+    double *load = ARENA_ARRAY(&a, double, t.n_links), time_s, sum = 0;
+    assert_true(topology_flows(&time_s, &t, flows, 3, load, &a, &err));
+    assert_near(time_s, 3 * 0.11e-6 + 7e9 / 12.6e9, 1e-12);
+    for (uint32_t i = 0; i < t.n_links; i++)
+        sum += load[i];
+    assert_near(sum, 3 * 3e9 + 4e9 + 6e9, 0);              /* every byte on every link of its route */
+    const struct flow bad = { 0, 2, -1 };
+    assert_false(topology_flows(&time_s, &t, &bad, 1, NULL, &a, &err));
+    assert_string_equal(err.msg, "flow from node 0 to node 2: -1 bytes");
+    arena_free(&a);
+}
+
+static void sync_reaches_the_farthest_board(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    const uint32_t ipus[2] = { 1, 7 };
+    assert_near(topology_sync_s(&t, ipus, 1), 0.5e-6, 1e-15);
+    assert_near(topology_sync_s(&t, ipus, 2), 0.5e-6 + 2 * 3 * 13e-9, 1e-15);
+    arena_free(&a);
+}
+
+/* ---- laws ---------------------------------------------------------------------------- */
+
+static const char *const machines[] = { "gc2", "c600", "c2", "dss8440", "ipu-m2000", "ipu-pod16", "bow-pod64", "ipu-pod128", "bow-pod256" };
+enum { N_MACHINES = sizeof machines / sizeof *machines };
+
+/* Every pair has a route, whose links follow one another, with no node twice. */
+static void every_pair_has_a_route(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_MACHINES; k++) {
+        struct topology t = build(load(machines[k]), NULL);
+        for (uint32_t from = 0; from < t.n_ipus; from++) {
+            for (uint32_t to = 0; to < t.n_ipus; to++) {
+                uint32_t links[128], at = from;
+                size_t n;
+                assert_true(topology_route(links, 128, &n, &t, from, to, &err));
+                for (size_t i = 0; i < n; i++) {
+                    assert_int_equal(t.links[links[i]].from, at);
+                    at = t.links[links[i]].to;
+                    assert_int_not_equal(at, from);
+                }
+                assert_int_equal(at, to);
+                assert_true(n <= t.ipus_per_domain / 2 + 5);
+            }
+        }
+        arena_free(&a);
+    }
+}
+
+static void links_come_in_pairs_and_none_is_idle(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_MACHINES; k++) {
+        struct topology t = build(load(machines[k]), NULL);
+        assert_int_equal(t.n_links % 2, 0);
+        assert_int_equal(t.first_out[t.n_nodes], t.n_links);
+        for (uint32_t i = 0; i < t.n_links; i += 2) {
+            const struct link *there = &t.links[i], *back = &t.links[i + 1];
+            assert_int_equal(there->from, back->to);
+            assert_int_equal(there->to, back->from);
+            assert_true(there->bytes_per_s > 0 && there->bytes_per_s == back->bytes_per_s);
+        }
+        arena_free(&a);
+    }
+}
+
+/* No IPU uses more links than its chip has. */
+static void links_of_a_chip_are_enough(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_MACHINES; k++) {
+        struct topology t = build(load(machines[k]), NULL);
+        const struct chip *c = &t.machine->chip;
+        for (uint32_t i = 0; i < t.n_ipus; i++) {
+            double rate = 0;
+            for (uint32_t j = t.first_out[i]; j < t.first_out[i + 1]; j++)
+                if (t.links[t.out_links[j]].kind <= LINK_RAIL)
+                    rate += t.links[t.out_links[j]].bytes_per_s;
+            assert_true(rate <= 1.0000001 * (double)c->n_links * c->link_bytes_per_s * c->link_efficiency);
+        }
+        arena_free(&a);
+    }
+}
+
+/* ---- faults ----------------------------------------------------------------------------- */
+
+static void a_cut_rail_is_gone_round(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE);
+    const struct link_fault cut = { 2, 4, 0 };
+    struct topology whole = build(&m, NULL), t = build(&m, &(struct faults){ .links = &cut, .n_links = 1 });
+    assert_string_equal(route(&t, 0, 4), "1 3 5 4");
+    assert_string_equal(route(&t, 4, 0), "5 3 2 0");
+    assert_string_equal(route(&t, 0, 2), "2");
+    for (uint32_t i = 0; i < 10; i++)
+        for (uint32_t j = 0; j < 10; j++)
+            assert_true(flows_s(&t, &(struct flow){ i, j, 5e9 }, 1) >= flows_s(&whole, &(struct flow){ i, j, 5e9 }, 1));
+    arena_free(&a);
+}
+
+static void a_slow_link_slows_and_a_busy_one_is_shared(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE);
+    const struct link_fault slow = { 6, 4, 0.3 };
+    const struct flow background[2] = { { 0, 2, 2.6e9 }, { 4, 2, 9e9 } };
+    struct topology t = build(&m, &(struct faults){ .links = &slow, .n_links = 1, .background = background, .n_background = 2 });
+    assert_near(flows_s(&t, &(struct flow){ 4, 6, 1e9 }, 1), 0.11e-6 + 1e9 / (12.6e9 * 0.3), 1e-12);
+    assert_near(flows_s(&t, &(struct flow){ 6, 4, 1e9 }, 1), 0.11e-6 + 1e9 / (12.6e9 * 0.3), 1e-12);
+    assert_near(flows_s(&t, &(struct flow){ 0, 2, 1e9 }, 1), 0.11e-6 + 1e9 / 10e9, 1e-12);
+    assert_near(flows_s(&t, &(struct flow){ 4, 2, 1e9 }, 1), 0.11e-6 + 1e9 / 6.3e9, 1e-12);    /* no less than half */
+    assert_near(flows_s(&t, &(struct flow){ 2, 4, 1e9 }, 1), 0.11e-6 + 1e9 / 12.6e9, 1e-12);   /* the other way is free */
+    arena_free(&a);
+}
+
+static void a_dead_gateway_is_gone_round(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(12, 4, DOMAIN_LADDER, GATEWAY_SWITCHED);
+    const struct link_fault cut = { 12, 27, 0 };
+    struct topology t = build(&m, &(struct faults){ .links = &cut, .n_links = 1 });
+    assert_string_equal(route(&t, 0, 11), "2 13 27 17 11");
+    assert_string_equal(route(&t, 11, 1), "17 27 13 3 1");
+    arena_free(&a);
+}
+
+static void what_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(4, 4, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t;
+    const struct link_fault alone[2] = { { 0, 1, 0 }, { 0, 2, 0 } }, none = { 0, 3, 0.5 }, share = { 0, 1, 1.5 };
+    const struct chip_fault chip = { 4, 2 }, fast = { 1, 0.5 };
+    assert_true(topology_build(&t, &m, &(struct faults){ .links = alone, .n_links = 2 }, &a, &err));
+    assert_string_equal(route(&t, 0, 3), "no route from IPU 0 to IPU 3 of toy");
+    assert_string_equal(route(&t, 0, 99), "route from node 0 to node 99: toy has nodes 0 to 8");
+    assert_false(topology_build(&t, &m, &(struct faults){ .links = &none, .n_links = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: link 0-3: toy has no link between these nodes (it has nodes 0 to 8)");
+    assert_false(topology_build(&t, &m, &(struct faults){ .links = &share, .n_links = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: link 0-1: rate share 1.5, want 0 (cut) to 1");
+    assert_false(topology_build(&t, &m, &(struct faults){ .chips = &chip, .n_chips = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: IPU 4: slowdown 2, want 1 to 1e6 on an IPU from 0 to 3");
+    assert_false(topology_build(&t, &m, &(struct faults){ .chips = &fast, .n_chips = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: IPU 1: slowdown 0.5, want 1 to 1e6 on an IPU from 0 to 3");
+    arena_free(&a);
+}
+
+static void golden_texts(void **state)
+{
+    (void)state;
+    struct topology small = build(load("ipu-m2000"), NULL), large = build(load("bow-pod256"), NULL);
+    char *text;
+    PRINTED(text, topology_print(f, &small); topology_print_dot(f, &small); topology_print(f, &large));
+    assert_golden(text, "tests/golden/machine_topology.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(routes_take_the_rung_first),
+        cmocka_unit_test(through_links_carry_what_goes_on),
+        cmocka_unit_test(domains_are_joined_by_gateways),
+        cmocka_unit_test(hosts_and_memories),
+        cmocka_unit_test(flows_share_links),
+        cmocka_unit_test(sync_reaches_the_farthest_board),
+        cmocka_unit_test(every_pair_has_a_route),
+        cmocka_unit_test(links_come_in_pairs_and_none_is_idle),
+        cmocka_unit_test(links_of_a_chip_are_enough),
+        cmocka_unit_test(a_cut_rail_is_gone_round),
+        cmocka_unit_test(a_slow_link_slows_and_a_busy_one_is_shared),
+        cmocka_unit_test(a_dead_gateway_is_gone_round),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(golden_texts),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
