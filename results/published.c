@@ -2,9 +2,10 @@
  * published.c - tables of published figures: what was measured, where it stands, and which recipe should reproduce it.
  *
  * id,recipe,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the value of A
- * over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x). The role says
- * whether a figure may shape a constant (calibrate), is only checked (validate), or stands beside (context: peers,
- * quotes, what no recipe describes). Units of known metrics are fixed, so that no figure is off by a thousand.
+ * over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x). "kernel:..." and
+ * "link:..." name no run but one operation, or one transfer. The role says whether a figure may shape a constant
+ * (calibrate), is only checked (validate), or stands beside (context: peers, quotes, what no recipe describes). Units
+ * of known metrics are fixed, so that no figure is off by a thousand.
  */
 #include "results/results.h"
 #include <string.h>
@@ -48,17 +49,17 @@ static bool is_ratio(const struct figure *f)
     return text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
 }
 
-/* A measured kernel or link: the cell describes the case itself. */
-static bool is_microbenchmark(const struct figure *f)
+/* One operation or transfer; what follows is its own reader's affair. */
+static bool is_part(const struct figure *f)
 {
     return strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0;
 }
 
-/* What a recipe cell may be: empty for context; A:B for ratios; a microbenchmark's case; one id for all else. */
+/* What a recipe cell may be: empty for context; A:B for ratios; one id for all else. */
 static bool check_recipe(const struct figure *f, struct err *err)
 {
     const char *colon = strchr(f->recipe, ':');
-    if (is_microbenchmark(f))
+    if (is_part(f))
         return true;
     if (f->role != FIGURE_CONTEXT && !*f->recipe)
         return fail(err, "%s:%u: recipe: is empty; only context rows may have none", f->path, f->line);

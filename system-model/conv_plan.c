@@ -332,6 +332,7 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
     uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
     if (s->rearrange_in)
         add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
+    *worst /= s->in_expand;             /* what stands in several rows is stored once before the exchange */
     if (s->rearrange_weights)
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
 }

@@ -52,6 +52,9 @@ static void add_map(struct passes *p, enum map_op op, uint64_t n)
     add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
 }
 
+/* What lies together on the sending tile: sixteen channels of a row or so. */
+enum { MOVED_PIECE_BYTES = 512 };
+
 /* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
 static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
 {
@@ -60,7 +63,7 @@ static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
     double rate = (double)p->chip->exchange_bytes_per_cycle * p->chip->exchange_efficiency;
     p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / rate) + 1 + p->chip->exchange_transit_cycles;
     p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
-    p->plan->code_bytes_per_tile += 12 * ceil_div(bytes_per_tile, 128);
+    p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
     p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
 }
 
@@ -89,18 +92,19 @@ static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
     }
 }
 
-/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added.
- * n_quantities sums are made in the same compute sets (mean and square, two gradients). */
-static void add_reduction(struct passes *p, enum map_op op, uint64_t n, uint64_t n_out, uint64_t n_quantities)
+/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
+ * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
+ * (mean and square, two gradients). */
+static void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
 {
     uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
     uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
     if (n_quantities > 1)
         compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
     add_superstep(p, compute);
-    if (n <= n_out * share)             /* each result's elements lie on one tile */
+    if (in_rows && n <= n_out * share)
         return;
-    add_partial_sums(p, n_out * n_quantities, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities)));
+    add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
 }
 
 static void add_small(struct passes *p, enum map_op op, uint64_t n)
@@ -137,7 +141,7 @@ static void plan_scale(struct passes *p, const struct work *w) { add_map(p, MAP_
 static void plan_bias_add(struct passes *p, const struct work *w)
 {
     if (w->backward) {
-        add_reduction(p, MAP_REDUCE, w->n, w->last, 1);
+        add_reduction(p, MAP_REDUCE, false, w->n, w->last, 1);
         return;
     }
     add_vector_broadcast(p, w->last, w->n);
@@ -156,11 +160,11 @@ static void plan_nonlinearity(struct passes *p, const struct work *w)
 
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
-    add_reduction(p, MAP_REDUCE, n, rows, 1);
+    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
     add_vector_broadcast(p, rows, n);
     add_map(p, MAP_VECTOR, n);
     add_map(p, MAP_EXP, n);
-    add_reduction(p, MAP_REDUCE, n, rows, 1);
+    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
     add_small(p, MAP_INVERSE, rows);
     add_vector_broadcast(p, rows, n);
     add_map(p, MAP_VECTOR, n);
@@ -174,7 +178,7 @@ static void plan_softmax(struct passes *p, const struct work *w)
         return;
     }
     add_map(p, MAP_BINARY, w->n);
-    add_reduction(p, MAP_REDUCE, w->n, rows, 1);
+    add_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
     add_vector_broadcast(p, rows, w->n);
     add_map(p, MAP_VECTOR, w->n);
     add_map(p, MAP_BINARY_IN_PLACE, w->n);
@@ -214,7 +218,7 @@ static void plan_norm(struct passes *p, const struct work *w)
             add_whitening(p, n, k);
             return;
         }
-        add_reduction(p, MAP_REDUCE, n, k, 2);
+        add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
         add_shared_statistics(p, w, 2 * k);
         add_small(p, MAP_RSQRT, k);
         add_whitening(p, n, k);
@@ -223,13 +227,13 @@ static void plan_norm(struct passes *p, const struct work *w)
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
         add_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
-        add_reduction(p, MAP_REDUCE, n, w->last, 2);
+        add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
         return;
     }
-    add_whitening(p, n, k);             /* the normalised input is made again */
+    add_whitening(p, n, k);             /* the normalised input is made again, once for both gradients */
     add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
     add_map(p, MAP_BINARY, n);
-    add_reduction(p, MAP_REDUCE, n, k, 2);
+    add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
     add_shared_statistics(p, w, 2 * k);
     add_vector_broadcast(p, 2 * k, n);
     add_map(p, MAP_VECTOR, n);          /* less what the statistics pass back */
@@ -355,8 +359,8 @@ static void plan_outer_add(struct passes *p, const struct work *w)
         return;
     }
     const struct tensor *b = &w->g->tensors[w->forward->inputs[1]];
-    add_reduction(p, MAP_REDUCE, w->n_out, w->n, 1);
-    add_reduction(p, MAP_REDUCE, w->n_out, tensor_elements(b), 1);
+    add_reduction(p, MAP_REDUCE, true, w->n_out, w->n, 1);
+    add_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
 }
 
 /* ---- losses ------------------------------------------------------------------------------------------ */
@@ -371,7 +375,7 @@ static void plan_cross_entropy(struct passes *p, const struct work *w)
     }
     add_softmax(p, w->n, rows);
     add_map(p, MAP_CROSS_ENTROPY, w->n);
-    add_reduction(p, MAP_REDUCE, rows, 1, 1);
+    add_reduction(p, MAP_REDUCE, true, rows, 1, 1);
 }
 
 /* Logits [batch, time, labels + 1, vocabulary]. The forward and backward variables run along the lattice's
@@ -476,7 +480,7 @@ static void plan_lstm(struct passes *p, const struct work *w)
     uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at.hidden;
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
         add_matmul(p, w, in + hidden, batch * steps, 4 * hidden, PASS_BACKWARD_WEIGHT, 1);
-        add_reduction(p, MAP_REDUCE, batch * steps * 4 * hidden, 4 * hidden, 1);
+        add_reduction(p, MAP_REDUCE, false, batch * steps * 4 * hidden, 4 * hidden, 1);
         return;
     }
     /* The inputs of all steps are multiplied at once where the products fit in a tenth of tile memory. */
@@ -572,7 +576,7 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
             add_map(&p, row->ops[i], n_elements);
     }
     for (uint32_t i = 0; i < row->n_norms; i++)
-        add_reduction(&p, MAP_REDUCE_SQUARE, n_elements, 1, 1);
+        add_reduction(&p, MAP_REDUCE_SQUARE, true, n_elements, 1, 1);
     out->n_tiles_used = (uint32_t)min_u64(p.n_tiles, n_elements);
     out->temp_bytes_per_tile = p.scratch_bytes;
 }

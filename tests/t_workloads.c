@@ -143,6 +143,12 @@ static void recipes_shape_the_graph(void **state)
     assert_int_equal(h.n_ops, h.n_forward_ops);
     for (size_t i = 0; i < h.n_ops; i++)
         assert_int_not_equal(h.ops[i].kind, OP_DROPOUT);
+    assert_string_equal(h.layers[h.n_layers - 1].name, "answer-head");
+    arena_free(&b);
+    r.optimizer_name = "lamb";          /* the evaluation of a pre-training run */
+    build(&h, "bert-base", &r, &b);
+    assert_string_equal(h.layers[h.n_layers - 1].name, "nsp-head");
+    assert_int_equal(h.n_ops, h.n_forward_ops);
     arena_free(&a);
     arena_free(&b);
 }

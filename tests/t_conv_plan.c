@@ -1,0 +1,208 @@
+/*
+ * t_conv_plan.c - the search of splits: one case on paper, and laws over random shapes.
+ */
+#include "tests/check.h"
+#include "tests/chip_fixture.h"
+#include "system-model/conv_plan.h"
+
+static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
+
+static struct op_plan planned(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct op_plan p;
+    conv_plan_search(&p, s, chip, opt);
+    return p;
+}
+
+/* 13 x 16 x 16 on 7 tiles. Best: columns in two grains of 8, rows in three: 5, 5, 3, on six tiles.
+ *   compute   50 + 6 x 7 + 13 + 15 + (19 + 6 + 32 + 6 x 26) = 333
+ *   exchange  weights 256 B less the third that is there = 171; input 160 B, half there, 80 at double rate as both tiles
+ *             of a pair take it: (171 + 40) / 4 -> 53, and 37 transit; results to where they live, 80 B -> 21
+ *   one superstep: 101. All rows on one pair would take 581 together, three times two tiles 545. */
+static void test_one_block(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.vertex, VERTEX_AMP_1X1);
+    assert_int_equal(p.split.field, 3);
+    assert_int_equal(p.split.out_chans, 2);
+    assert_int_equal(p.n_tiles_used, 6);
+    assert_int_equal(p.compute_cycles, 333);
+    assert_int_equal(p.exchange_cycles, 53 + 37 + 21);
+    assert_int_equal(p.sync_cycles, 101);
+    assert_int_equal(p.n_supersteps, 1);
+    assert_int_equal(p.exchanged_bytes, 6 * (171 + 80 + 80));
+    assert_int_equal(p.temp_bytes_per_tile, 160 + 256 + 80);
+    assert_int_equal(p.mac, 13 * 16 * 16);
+    assert_int_equal(p.padded_mac, 6 * 5 * 16 * 8);
+}
+
+/* Batch 3, 10 x 9 field, 5 x 5 kernel of stride 2 to 5 x 5, 6 to 7 channels in two groups: work is the same in all passes. */
+static void test_passes_have_the_same_work(void **state)
+{
+    (void)state;
+    const struct conv_params p = { .groups = 2, .batch = 3, .in_h = 10, .in_w = 9, .out_h = 5, .out_w = 5, .kernel_h = 5,
+                                   .kernel_w = 5, .in_chans = 6, .out_chans = 7, .stride = 2, .type = TYPE_FP16 };
+    for (int pass = 0; pass < N_OP_PASSES; pass++) {
+        struct conv_shape s = conv_shape_of_pass(&p, (enum op_pass)pass);
+        assert_int_equal(conv_shape_mac(&s), 2 * 3 * 25 * 25 * 6 * 7);
+    }
+    struct conv_shape w = conv_shape_of_pass(&p, PASS_BACKWARD_WEIGHT);
+    assert_int_equal(w.in_chans, 3 * 25);               /* batch and field are summed over */
+    assert_int_equal(w.field_h, 6 * 25);                /* each channel and kernel element is a row */
+    assert_int_equal(w.in_expand, 6);                   /* 25 kernel elements, one in four starts a window */
+}
+
+/* Where every dimension divides, nothing is padded: 64 tiles, 512 rows, 64 x 64 channels. */
+static void test_no_padding_where_all_divides(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(64);
+    struct conv_shape s = matmul_conv_shape(1, 512, 64, 64, TYPE_FP16, PASS_FORWARD);
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.padded_mac, p.mac);
+}
+
+static uint32_t draw32(uint64_t *seed, uint64_t low, uint64_t high) { return (uint32_t)draw(seed, low, high); }
+
+static struct conv_shape random_shape(uint64_t *seed)
+{
+    enum data_type type = draw(seed, 0, 3) ? TYPE_FP16 : TYPE_FP32;
+    enum op_pass pass = (enum op_pass)draw(seed, 0, 2);
+    uint32_t groups = draw(seed, 0, 4) ? 1 : draw32(seed, 2, 9);
+    if (draw(seed, 0, 1))
+        return matmul_conv_shape(groups, draw32(seed, 1, 300), draw32(seed, 1, 400), draw32(seed, 1, 400), type, pass);
+    uint32_t kernel = 1 + 2 * draw32(seed, 0, 2), stride = draw32(seed, 1, 2), out = draw32(seed, 1, 23);
+    struct conv_params p = { .groups = groups, .batch = draw32(seed, 1, 5), .in_h = out * stride, .in_w = out * stride,
+                             .out_h = out, .out_w = out, .kernel_h = kernel, .kernel_w = kernel,
+                             .in_chans = 4 * draw32(seed, 1, 30), .out_chans = draw32(seed, 1, 120), .stride = stride, .type = type };
+    return conv_shape_of_pass(&p, pass);
+}
+
+static uint64_t peak(const struct chip *c, const struct conv_shape *s)
+{
+    return s->type == TYPE_FP32 ? c->mac_fp32_per_cycle : c->mac_fp16_fp16_per_cycle;
+}
+
+static uint64_t split_product(const struct conv_split *s)
+{
+    return (uint64_t)s->batch * s->field * s->kernel * s->conv_groups * s->in_chans * s->out_chans;
+}
+
+enum { N_RANDOM = 300 };
+
+static void test_laws(void **state)
+{
+    (void)state;
+    uint64_t seed = 20231;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 90));
+        struct conv_shape s = random_shape(&seed);
+        struct op_plan p = planned(&s, &chip, &options);
+        assert_int_equal(p.mac, conv_shape_mac(&s));
+        assert_true(p.padded_mac >= p.mac);                         /* no work is lost */
+        assert_int_equal(split_product(&p.split), p.n_tiles_used);
+        assert_true(p.n_tiles_used <= chip.n_tiles);
+        assert_true(p.compute_cycles * peak(&chip, &s) * p.n_tiles_used >= p.mac);      /* never above peak */
+        assert_true(p.exchange_cycles * 2 * chip.exchange_bytes_per_cycle * p.n_tiles_used >= p.exchanged_bytes);
+        assert_int_equal(p.sync_cycles, p.n_supersteps * chip.on_chip_sync_cycles);
+        assert_true(p.rearrange_cycles <= p.compute_cycles + p.exchange_cycles);
+        assert_true(p.temp_bytes_per_tile * p.n_tiles_used >= conv_shape_mac(&s) * 2 / ((uint64_t)s.in_chans * s.kernel_h * s.kernel_w));
+    }
+}
+
+/* More of anything never makes a plan slower. */
+static void test_more_is_never_slower(void **state)
+{
+    (void)state;
+    uint64_t seed = 977;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 60));
+        struct conv_shape s = random_shape(&seed);
+        uint64_t cycles;
+        struct op_plan p = planned(&s, &chip, &options);
+        cycles = op_plan_cycles(&p);
+        bool within = p.temp_bytes_per_tile <= (uint64_t)(0.6 * (double)chip.tile_memory_bytes);
+        struct chip more = chip;
+        more.n_tiles += draw(&seed, 1, 9);
+        p = planned(&s, &more, &options);
+        if (within && op_plan_cycles(&p) > cycles)
+            print_error("shape %d: %u tiles %lu, %u tiles %lu\n", i, (unsigned)chip.n_tiles, (unsigned long)cycles,
+                        (unsigned)more.n_tiles, (unsigned long)op_plan_cycles(&p));
+        assert_true(!within || op_plan_cycles(&p) <= cycles);
+        more = chip;
+        more.exchange_bytes_per_cycle += 3;
+        p = planned(&s, &more, &options);
+        assert_true(op_plan_cycles(&p) <= cycles);
+        more = chip;
+        more.tile_memory_bytes += draw(&seed, 1, 300000);
+        p = planned(&s, &more, &options);
+        assert_true(!within || op_plan_cycles(&p) <= cycles);
+    }
+}
+
+/* 2048 x 512 x 512 fp32 on four tiles: 1 MB of inputs a tile does not fit in 0.6 of 300 kB, so the outputs come in steps. */
+static void test_memory_forces_serial_steps(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(4);
+    struct conv_shape s = matmul_conv_shape(1, 256, 512, 512, TYPE_FP32, PASS_FORWARD);
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_true(p.split.serial_out * p.split.serial_in > 1);
+    assert_true(p.temp_bytes_per_tile <= 180000);
+    chip.tile_memory_bytes = 100 * 1000 * 1000;
+    p = planned(&s, &chip, &options);
+    assert_int_equal(p.split.serial_out * p.split.serial_in, 1);
+}
+
+/* Partials in floats halve the AMP's rate and double what is added up. */
+static void test_partials(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(56);
+    struct conv_shape s = matmul_conv_shape(1, 700, 512, 512, TYPE_FP16, PASS_FORWARD);
+    struct op_plan_options floats = options;
+    floats.partials = PARTIALS_FP32;
+    struct op_plan half = planned(&s, &chip, &options), full = planned(&s, &chip, &floats);
+    assert_int_equal(full.partials, PARTIALS_FP32);
+    assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
+}
+
+/* A layer of few rows keeps its weights in place, a layer of many does not: then each pass has its own plan. */
+static void test_fully_connected(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(60);
+    struct op_plan joint[N_OP_PASSES], apart[N_OP_PASSES];
+    const struct conv_shape own[] = {
+        matmul_conv_shape(1, 4, 512, 768, TYPE_FP16, PASS_FORWARD),
+        matmul_conv_shape(1, 4, 768, 512, TYPE_FP16, PASS_BACKWARD_DATA),
+        matmul_conv_shape(1, 512, 4, 768, TYPE_FP16, PASS_BACKWARD_WEIGHT),
+    };
+    uint64_t joint_cycles = 0, apart_cycles = 0;
+    conv_plan_fully_connected(joint, 1, 4, 512, 768, TYPE_FP16, &chip, &options);
+    for (int pass = 0; pass < N_OP_PASSES; pass++) {
+        conv_plan_search(&apart[pass], &own[pass], &chip, &options);
+        joint_cycles += op_plan_cycles(&joint[pass]);
+        apart_cycles += op_plan_cycles(&apart[pass]);
+        assert_int_equal(joint[pass].mac, 4 * 512 * 768);
+    }
+    assert_true(joint_cycles < apart_cycles);
+    assert_int_equal(joint[PASS_FORWARD].split.out_chans, 1);
+    assert_int_equal(joint[PASS_FORWARD].split.in_chans, joint[PASS_BACKWARD_DATA].split.field);
+    assert_int_equal(joint[PASS_FORWARD].split.field, joint[PASS_BACKWARD_DATA].split.in_chans);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
+        cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_memory_forces_serial_steps),
+        cmocka_unit_test(test_partials), cmocka_unit_test(test_fully_connected),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
