@@ -3,8 +3,8 @@
  *
  * on_chip_sync_cycles   what a superstep costs besides its exchange and its compute: sync, start of the compute set, the
  *                       program's control. Open sources have 126 (a C600's sync) and 500 (early PopLibs).
- * amp_efficiency        share of its rate at which the AMP's inner loop runs: it wants two loads and a store of 8 bytes
- *                       in every cycle, from different memory elements. Open sources have 1.
+ * amp_efficiency        share of its rate at which the AMP's inner loop runs where it wants two loads and a store of 8
+ *                       bytes in every cycle, each from another memory element. Open sources have 1.
  * A constant belongs to a chip, never to a kernel, a network or a row. Those of the second generation (GC200, Bow, C600)
  * are not fitted: with the open-source values the measured kernels of Bow are met, and a fit moves them by less
  * than their standard errors (sync 203 +- 131 cycles, efficiency 0.985 +- 0.096).

@@ -26,7 +26,7 @@ struct chip {
     uint64_t load_bytes_per_cycle;          /* standard region */
     uint64_t interleaved_load_bytes_per_cycle;
     uint64_t weight_load_bytes_per_cycle;   /* coefficients into the AMP unit, as compilers use it by default */
-    double amp_efficiency;                  /* share of these rates that the AMP's inner loop sustains; 0: all */
+    double amp_efficiency;                  /* share of these rates where the inner loop uses all memory ports; 0: all */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
     uint64_t copy_bytes_per_cycle;          /* on-tile memcpy */
     uint64_t random_bytes_per_cycle;
