@@ -4,6 +4,8 @@
 #include "harness/harness.h"
 #include "results/check.h"
 #include "results/compare.h"
+#include "results/convergence_calibrate.h"
+#include "results/kernel_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,6 +126,48 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     for (size_t i = 0; i < 2; i++)
         print_constants(&tables[i], &s->arena);
     return EXIT_DONE;
+}
+
+/* ---- calibrate --------------------------------------------------------------------------------------- */
+
+static bool fit_chip(FILE *f, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct kernel_fit fit;
+    const char *table = arena_printf(&s->arena, "%s/kernels.csv", s->published_dir);
+    if (!published_load(&figures, table, &s->arena, err) || !kernel_fit_run(&fit, &figures, s->paths.specs_dir, &s->arena, err))
+        return false;
+    kernel_fit_write(f, &fit, "results/published/kernels.csv");
+    fprintf(stderr, "podbench: %zu measured kernels: median error %.2f %% with open-source constants, %.2f %% fitted\n", fit.n_rows,
+            100 * fit.median_before, 100 * fit.median_after);
+    return true;
+}
+
+static bool fit_convergence(FILE *f, struct session *s, struct err *err)
+{
+    const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
+    return convergence_calibrate(f, s->paths.data_dir, runs, &s->arena, err);
+}
+
+static bool write_fit(const char *folder, const char *name, bool (*fit)(FILE *f, struct session *s, struct err *err),
+                      struct session *s, struct err *err)
+{
+    struct new_file file;
+    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, name), err))
+        return false;
+    if (fit(file.f, s, err))
+        return new_file_save(&file, err);
+    new_file_drop(&file);
+    return false;
+}
+
+int command_calibrate(const struct options *o, struct session *s, struct err *err)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "podbench: fitting; this takes about a minute\n");
+    bool good = o->out ? write_fit(o->out, "fitted-chip.csv", fit_chip, s, err) && write_fit(o->out, "fits.csv", fit_convergence, s, err)
+                       : fit_chip(stdout, s, err) && printf("\n") > 0 && fit_convergence(stdout, s, err);
+    return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }
 
 /* ---- compare -------------------------------------------------------------------------------------- */

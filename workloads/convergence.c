@@ -106,7 +106,7 @@ static bool extrapolate(const struct lookup *l, const struct rcp_table *t, doubl
     if (!look(l, "law_e0", &law.e0) || !look(l, "law_bc", &law.bc) || !look(l, "law_g", &law.g) || !look(l, "law_error", table_error))
         return false;
     c->method = CONVERGENCE_EXTRAPOLATED;
-    c->reference = end->mean * law_at(&law, c->global_batch) / law_at(&law, end->batch);
+    c->reference = end->mean * law_beyond(&law, c->global_batch) / law_beyond(&law, end->batch);
     return true;
 }
 

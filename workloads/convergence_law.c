@@ -20,6 +20,13 @@ double law_at(const struct convergence_law *l, double batch)
     return l->e0 * (1 + pow(batch / l->bc, l->g));
 }
 
+/* Steps E(B) / B are least where (g - 1) (B / Bc)^g = 1. */
+double law_beyond(const struct convergence_law *l, double batch)
+{
+    double least_steps = l->g > 1 ? l->bc * pow(l->g - 1, -1 / l->g) : HUGE_VAL;
+    return batch <= least_steps ? law_at(l, batch) : law_at(l, least_steps) * batch / least_steps;
+}
+
 /* ---- residuals and their derivatives -------------------------------------------------------- */
 
 static double exponent(const gsl_vector *x, const struct problem *p)

@@ -18,6 +18,9 @@ struct convergence_law {
 };
 
 double law_at(const struct convergence_law *l, double batch);
+/* For batches beyond the data: where the law with g > 1 would ask for more steps than at a smaller batch, the steps stay at their least
+ * (maximal data parallelism, Shallue et al. 2019). */
+double law_beyond(const struct convergence_law *l, double batch);
 /* Fails with fewer points than parameters, or where the least squares do not converge. */
 bool law_fit(struct convergence_law *out, const struct rcp_table *t, bool free_g, struct err *err);
 /* Of g held and g free, the one with the smaller leave-one-out error. */
