@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START { "compute_set_cycles", "cycles", FIELD_U64, offsetof(struct chip, compute_set_cycles), 1, 1000, NULL, false, \
+#define START { "compute_set_cycles", "cycles", FIELD_U64, offsetof(struct chip, compute_set_cycles), 0, 1000, NULL, false, \
                "the start of a compute set" }
 #define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
               "of the AMP's rate in its inner loop" }
 const struct fitted_constant fitted_constants[MAX_FITTED] = {
-    { "gc2", START, 1 }, { "gc2", AMP, 1 },
+    { "gc2", START, 0 }, { "gc2", AMP, 1 },
 };
 const size_t n_fitted_constants = 2;
 
