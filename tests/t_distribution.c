@@ -269,7 +269,7 @@ static void test_missing_hyperparameter(void **state)
     (void)state;
     PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
     assert_false(written);
-    assert_string_equal(err.msg, "[optimizer] has no 'opt_base_learning_rate', which 1.1.0 closed bert asks for");
+    assert_string_equal(err.msg, "[optimizer] has no 'opt_base_learning_rate', which 1.1.0 closed bert asks for: set optimizer.opt_base_learning_rate");
     free(text);
     arena_free(&a);
 }

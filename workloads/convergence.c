@@ -184,7 +184,7 @@ double convergence_observed(const struct convergence *c, double x, double offset
         return (ceil(epochs / interval) * interval - offset) * c->samples_per_epoch;
     }
     double due = ceil(x / interval) * interval;
-    return ceil(due / c->global_batch) * c->global_batch;
+    return ceil(ceil(due / c->global_batch) * c->global_batch - 1e-6);   /* a packed batch may hold a broken number on average */
 }
 
 /* Sum over the evaluations of samples times the probability that X lies in the interval before it. */
