@@ -159,7 +159,7 @@ static bool set_error(const struct lookup *l, double table_error)
     return true;
 }
 
-/* Whole epochs: the reference times the margin that submitters leave, rounded up. */
+/* Whole epochs: the reference times the margin that submitters leave, to the nearest. */
 static bool set_plan(const struct lookup *l, const char *optimizer, double table_error)
 {
     double margin, margin_error;
@@ -171,7 +171,7 @@ static bool set_plan(const struct lookup *l, const char *optimizer, double table
     if (!look(l, key, &margin) || !look(l, "schedule_error", &margin_error) || !look(l, "final_accuracy_mean", &c->accuracy_mean)
         || !look(l, "final_accuracy_sd", &c->accuracy_sd))
         return false;
-    c->planned_epochs = ceil(c->reference * margin);
+    c->planned_epochs = round(c->reference * margin);
     c->plan_error = hypot(margin_error, table_error);
     return true;
 }
