@@ -4,6 +4,9 @@
 #include "harness/harness.h"
 #include "results/check.h"
 #include "results/compare.h"
+#include "results/convergence_calibrate.h"
+#include "results/kernel_fit.h"
+#include "results/system_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,6 +126,67 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     printf("\nfitted constants\n");
     for (size_t i = 0; i < 2; i++)
         print_constants(&tables[i], &s->arena);
+    return EXIT_DONE;
+}
+
+/* ---- calibrate --------------------------------------------------------------------------------------- */
+
+static bool fit_chip(FILE *f, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct kernel_fit fit;
+    const char *table = arena_printf(&s->arena, "%s/kernels.csv", s->published_dir);
+    if (!published_load(&figures, table, &s->arena, err) || !kernel_fit_run(&fit, &figures, s->paths.specs_dir, &s->arena, err))
+        return false;
+    kernel_fit_write(f, &fit, "results/published/kernels.csv");
+    fprintf(stderr, "podbench: %zu measured kernels: median error %.2f %% with open-source constants, %.2f %% fitted\n", fit.n_rows,
+            100 * fit.median_before, 100 * fit.median_after);
+    return true;
+}
+
+static bool fit_convergence(FILE *f, struct session *s, struct err *err)
+{
+    const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
+    return convergence_calibrate(f, s->paths.data_dir, runs, &s->arena, err);
+}
+
+static bool fit_system(FILE *f, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct system_fit fit;
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &s->paths, &s->arena, err))
+        return false;
+    system_fit_write(f, &fit);
+    system_fit_print(stderr, &fit);
+    return true;
+}
+
+/* One sheet each, in the order in which they build on each other. */
+static const struct fit { const char *file; bool (*run)(FILE *f, struct session *s, struct err *err); } fits[] = {
+    { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
+};
+enum { N_FITS = sizeof fits / sizeof *fits };
+
+static bool write_fit(const struct fit *fit, const char *folder, struct session *s, struct err *err)
+{
+    struct new_file file;
+    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, fit->file), err))
+        return false;
+    if (fit->run(file.f, s, err))
+        return new_file_save(&file, err);
+    new_file_drop(&file);
+    return false;
+}
+
+int command_calibrate(const struct options *o, struct session *s, struct err *err)
+{
+    for (int i = 0; i < N_FITS; i++) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
+        bool good = o->out ? write_fit(&fits[i], o->out, s, err) : printf("# %s\n", fits[i].file) > 0 && fits[i].run(stdout, s, err);
+        if (!good)
+            return EXIT_BAD_INPUT;
+    }
     return EXIT_DONE;
 }
 

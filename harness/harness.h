@@ -80,6 +80,7 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
 int command_run(const struct options *o, struct session *s, struct err *err);           /* run.c */
 int command_bench(const struct options *o, struct session *s, struct err *err);         /* bench.c */
 int command_check(const struct options *o, struct session *s, struct err *err);         /* gate.c */
+int command_calibrate(const struct options *o, struct session *s, struct err *err);
 int command_validate(const struct options *o, struct session *s, struct err *err);
 int command_compare(const struct options *o, struct session *s, struct err *err);
 int command_score(const struct options *o, struct session *s, struct err *err);         /* mlperf.c */

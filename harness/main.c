@@ -35,6 +35,8 @@ const struct command commands[] = {
       TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_check },
     { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do.", 0, 1,
       OPTION_BIT(OPT_PUBLISHED), TEXT_JSON, command_validate },
+    { "calibrate", "", "Fit the constants that may be fitted, to the rows that may shape them; print the sheets, or write them to --out.",
+      0, 0, OPTION_BIT(OPT_OUT), 0, command_calibrate },
     { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
       command_compare },
     { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results.", 1, 1, 0, TEXT_CSV_JSON,

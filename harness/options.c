@@ -20,7 +20,7 @@ static const struct option_row {
     [OPT_ROOT]      = { "root", "DIR", "The folder that holds system-model, workloads and results", TAKES_TEXT, AT(root) },
     [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
     [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe; may be repeated", TAKES_LIST, AT(sets) },
-    [OPT_OUT]       = { "out", "DIR", "Write here instead of results/runs/latest", TAKES_TEXT, AT(out) },
+    [OPT_OUT]       = { "out", "DIR", "Write here (bench: results/runs/latest)", TAKES_TEXT, AT(out) },
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
     [OPT_PUBLISHED] = { "published", "FILE", "A table of published figures, or a folder of them", TAKES_TEXT, AT(published) },

@@ -10,20 +10,25 @@ trap 'rm -f "$table" "$page"' EXIT
 "$program" check --format csv >"$table" || [ $? -eq 1 ]
 awk -F, -v table="$table" '
 function number(x) { return x >= 1000 ? sprintf("%.0f", x) : sprintf("%.4g", x) }
-function rows(metric,    line, c, cell) {
+function cells(line,    c) {
+    split(line, c, ",")
+    return number(c[7]) " | " (c[8] == "" ? "- | -" : number(c[8]) " | " sprintf("%+.1f %%", 100 * c[9]))
+}
+function rows(    line, c, n, i, order, role, speed, score) {
     while ((getline line < table) > 0) {
-        split(line, cell, ",")
-        if (cell[3] == metric && cell[2] ~ /^mlperf-/ && cell[8] != "" && cell[4] != "context")
-            printf "| %s | %s | %s | %s | %+.1f %% |\n", substr(cell[2], 8), cell[4], number(cell[7]), number(cell[8]), 100 * cell[9]
+        split(line, c, ",")
+        if (c[1] == c[2] ".throughput") { order[++n] = c[2]; role[c[2]] = c[4]; speed[c[2]] = cells(line) }
+        if (c[1] == c[2] ".score") score[c[2]] = cells(line)
     }
-    close(table)
+    for (i = 1; i <= n; i++)
+        printf "| %s | %s | %s | %s |\n", substr(order[i], 8), role[order[i]], speed[order[i]],
+               order[i] in score ? score[order[i]] : "- | - | -"
 }
 /^<!-- reproduced -->/ {
     print
-    print "| MLPerf Training run | role | minutes, published | simulated | difference |\n|---|---|---:|---:|---:|"
-    rows("time_to_train_min")
-    print "\n| MLPerf Training run | role | samples/s, published | simulated | difference |\n|---|---|---:|---:|---:|"
-    rows("throughput_samples_per_s")
+    print "| MLPerf Training run | role | samples/s | simulated | difference | minutes to train | simulated | difference |"
+    print "|---|---|---:|---:|---:|---:|---:|---:|"
+    rows()
     inside = 1
     next
 }

@@ -100,6 +100,13 @@ static double chip_sync_s(const struct link_case *c)
     return cycles_s(c, (double)c->machine.chip.on_chip_sync_cycles);
 }
 
+/* One pair are neighbours; n pairs have random places (section 1.5): the longest of n even draws from near to far. */
+static double pairs_transit_s(const struct link_case *c, uint32_t n_pairs)
+{
+    double share = n_pairs > 1 ? (double)n_pairs / (n_pairs + 1.0) : 0;
+    return near_s(c) + share * (far_s(c) - near_s(c));
+}
+
 /* One endpoint tile and its words, in or out; the far words are under way while the near ones move. */
 static double endpoint_s(const struct link_case *c, double bytes, uint32_t n_tiles)
 {
@@ -176,7 +183,7 @@ static bool p2p(double *time_s, double *bytes, struct link_case *c, struct err *
 {
     *bytes = c->bytes * c->n_tiles * (c->both ? 2 : 1);
     if (on_one_chip(c)) {
-        *time_s = chip_sync_s(c) + transit_s(c, 2 * c->n_tiles) + c->bytes / tile_bytes_per_s(c);
+        *time_s = chip_sync_s(c) + pairs_transit_s(c, c->n_tiles) + c->bytes / tile_bytes_per_s(c);
         return true;
     }
     struct flow flows[2] = { { c->from, c->to, c->bytes * c->n_tiles }, { c->to, c->from, c->bytes * c->n_tiles } };

@@ -52,6 +52,9 @@ static void add_map(struct passes *p, enum map_op op, uint64_t n)
     add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
 }
 
+/* What lies together on the sending tile: sixteen channels of a row or so. */
+enum { MOVED_PIECE_BYTES = 512 };
+
 /* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
 static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
 {
@@ -60,7 +63,7 @@ static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
     double rate = (double)p->chip->exchange_bytes_per_cycle * p->chip->exchange_efficiency;
     p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / rate) + 1 + p->chip->exchange_transit_cycles;
     p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
-    p->plan->code_bytes_per_tile += 12 * ceil_div(bytes_per_tile, 128);
+    p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
     p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
 }
 

@@ -44,6 +44,10 @@ uint64_t rearrange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t el
 uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes);
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
 
+/* Code of an exchange: three instructions of 4 bytes for each piece received from one tile, and on the other side one
+ * send for 256 bytes. */
+uint64_t exchange_code_bytes(uint64_t n_bytes, uint64_t piece_bytes);
+
 /* ---- one-dimensional vertices: a row of the table each ----------------------------------------- */
 
 enum map_op {

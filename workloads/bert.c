@@ -105,6 +105,12 @@ static void answer_head(struct bert *m, uint32_t x)
     build_dense(&m->b, x, 2, true);
 }
 
+/* Inference without an optimizer; with one it is the evaluation of a pre-training run, which keeps its heads. */
+static bool answers_questions(const struct recipe *r)
+{
+    return r && r->mode == MODE_INFER && !r->optimizer_name;
+}
+
 bool bert_build(struct graph *g, const struct workload *w, const struct recipe *r, struct arena *a, struct err *err)
 {
     struct bert m = { .b = builder_start(g, w->name, r, a), .c = w->config, .length = w->default_sequence_length,
@@ -119,12 +125,13 @@ bool bert_build(struct graph *g, const struct workload *w, const struct recipe *
     uint32_t x = embeddings(&m);
     for (uint32_t i = 0; i < m.c->n_layers; i++)
         x = encoder_layer(&m, x, i);
-    if (!m.b.training) {
+    if (answers_questions(r)) {
         answer_head(&m, x);
         return true;
     }
     masked_token_head(&m, x);
     next_sentence_head(&m, x);
-    graph_add_backward(g);
+    if (m.b.training)
+        graph_add_backward(g);
     return true;
 }

@@ -1,0 +1,14 @@
+#!/bin/sh
+# README's table of what is reproduced is what the program says now; 'make readme' refreshes it. Its files exist.
+. tests/tap.sh
+sh harness/readme.sh "$PODBENCH" README.md --check
+result $? "README's table is current (make readme)"
+missing=
+for f in $(sed -n 's/.*](\([^)h][^)]*\)).*/\1/p' README.md); do [ -e "$f" ] || missing="$missing $f"; done
+[ -z "$missing" ]
+result $? "README's pictures and links exist" "$missing"
+missing=
+for c in $(sed -n 's/^build\/podbench \([a-z]*\).*/\1/p' README.md); do "$PODBENCH" "$c" --help >/dev/null 2>&1 || missing="$missing $c"; done
+[ -z "$missing" ]
+result $? "README's commands exist" "$missing"
+done_testing
