@@ -179,7 +179,8 @@ static double accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
     bool reaches = sign * (last - target) >= 0;
     if (k == n)
         return reaches == w->run->converged ? last : w->run->converged ? target : target - sign * margin;
-    return target - sign * (margin + target * 0.5 * exp(-4.0 * (double)k / (double)n));
+    double rise = margin + target * 0.5 * exp(-4.0 * (double)k / (double)n);
+    return round((target - sign * rise) * 1e6) / 1e6;   /* six digits: the same bytes with any libm */
 }
 
 static void write_eval(struct log_writer *w, struct parts *p, uint64_t k, uint64_t n, double epoch_num, double extra_s)
