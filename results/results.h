@@ -4,6 +4,7 @@
 #ifndef RESULTS_H
 #define RESULTS_H
 #include "system-model/plan.h"
+#include "system-model/fitted_system.h"
 #include "system-model/sdk.h"
 #include "workloads/workloads.h"
 
@@ -15,6 +16,7 @@ struct simulation {
     struct recipe recipe;
     struct machine machine;
     struct sdk sdk;
+    struct fitted_system fitted;
     struct topology topology;
     struct graph graph;
     struct compiler compiler;
@@ -40,7 +42,10 @@ struct result {
     double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */
 };
 
-struct model_paths { const char *specs_dir, *recipes_dir, *data_dir; };
+struct model_paths {
+    const char *specs_dir, *recipes_dir, *data_dir;
+    const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
+};
 
 /* Loads, builds, plays. cache may be shared by many simulations. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,

@@ -408,7 +408,7 @@ static uint64_t temp_bytes(const struct share *t, const struct candidate *c, con
 
 static uint64_t cost_cycles(const struct search *f, const struct cost *k)
 {
-    return k->compute + k->exchange + k->supersteps * f->chip->on_chip_sync_cycles;
+    return k->compute + k->exchange + k->supersteps * superstep_cycles(f->chip);
 }
 
 /* An output that no reduction has spread moves from where it was computed to where the tensor lives; it
@@ -509,15 +509,25 @@ static void search_field(struct search *f, const struct candidate *c, struct sha
     }
 }
 
-/* No split of the field can beat the multiply-accumulates of an even one. */
-static bool cannot_win(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles)
+/* Cycles that no split of the field over so many tiles gets below: the vertex with an even share of positions, the
+ * input that is not there, the partial sums of a split reduction, the syncs. */
+static uint64_t least_cycles(const struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
-    if (c->vertex != VERTEX_AMP_1X1 && c->vertex != VERTEX_AMP_NX1)
-        return false;
-    uint64_t positions = ceil_div(shape_positions(&c->s), tiles);
-    uint64_t passes = t->groups * t->in * t->out * c->passes * ceil_div(t->kernel_h, c->filter_height) * c->s.kernel_w;
-    uint64_t least = passes * ((uint64_t)(c->amp.core_cycles * (double)positions) + c->amp.load_cycles);
-    return t->serial_in * t->serial_out * least >= f->best_cycles;
+    uint64_t positions = ceil_div(shape_positions(&c->s), tiles), steps = t->serial_in * t->serial_out;
+    uint64_t es = c->amp.element_bytes, depth = t->p_in * t->p_kernel, rate = 2 * f->chip->exchange_bytes_per_cycle;
+    uint64_t compute, bytes = missing_part(positions * t->groups * t->in * c->in_grain * es, t->p_out) / c->s.in_expand;
+    if (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1) {
+        uint64_t loads = t->groups * t->in * t->out * c->passes * ceil_div(t->kernel_h, c->filter_height) * c->s.kernel_w;
+        uint64_t fixed = c->amp.load_cycles + 25 + f->chip->n_workers * 19;
+        compute = loads * (fixed + (uint64_t)(c->amp.core_cycles * (double)positions));
+    } else {
+        t->batch = t->width = 1;
+        t->height = positions;
+        compute = c->vertex == VERTEX_SLIC ? 0 : vertex_cycles(f, c, t);
+    }
+    uint64_t sums = depth > 1 ? t->groups * positions * t->out * c->out_grain * c->amp.partial_bytes / 2 : 0;
+    uint64_t exchange = bytes / rate / (t->serial_out > 1 ? steps : 1) + 2 * sums / rate;
+    return steps * (compute + exchange + (depth > 1 ? 2 : 1) * superstep_cycles(f->chip));
 }
 
 static void search_kernel(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
@@ -527,7 +537,7 @@ static void search_kernel(struct search *f, const struct candidate *c, struct sh
     for (size_t i = 0; i < n; i++) {
         t->p_kernel = splits[i];
         t->kernel_h = ceil_div(c->s.kernel_h, splits[i]);
-        if (cannot_win(f, c, t, tiles / splits[i]))
+        if (least_cycles(f, c, t, tiles / splits[i]) >= f->best_cycles)
             continue;
         if (c->flat)
             search_flat_field(f, c, t, tiles / splits[i]);
@@ -579,6 +589,9 @@ static void search_candidate(struct search *f, const struct candidate *c)
 {
     static const uint32_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
     struct share t = { .serial_in = 1, .serial_out = 1 };
+    uint64_t lanes = f->chip->vector_bytes_per_cycle / c->amp.element_bytes;
+    if (c->vertex == VERTEX_HMAC && conv_shape_mac(&c->s) / (f->n_tiles * lanes) >= f->best_cycles)
+        return;
     search_groups(f, c, &t);
     if (c->vertex != VERTEX_AMP_1X1 && c->vertex != VERTEX_AMP_NX1)
         return;
@@ -650,7 +663,7 @@ static void fill_plan(struct op_plan *out, struct search *f)
     pay_element_copies(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
-        .sync_cycles = k->supersteps * f->chip->on_chip_sync_cycles, .n_supersteps = (uint32_t)k->supersteps,
+        .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
         .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
         .padded_mac = padded_mac(&f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
         .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
@@ -728,7 +741,7 @@ static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const s
     uint64_t cycles = regroup_cycles(chip, ceil_div(weight_bytes, n_tiles));
     p->compute_cycles += cycles;
     p->rearrange_cycles += cycles;
-    p->sync_cycles += chip->on_chip_sync_cycles;
+    p->sync_cycles += superstep_cycles(chip);
     p->n_supersteps++;
 }
 

@@ -51,6 +51,8 @@ struct plan_options {
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
     uint32_t n_hosts, n_instances;
+    double host_call_s;                 /* what the host takes between two calls of the session */
+    double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
     const struct faults *faults;        /* NULL: none */
     bool unfolded;                      /* simulate every replica instead of one for all that are alike */

@@ -140,8 +140,9 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     const struct plan_options *o = &p->options;
     const struct machine *m = p->topology->machine;
     p->update = ARENA_ARRAY(a, struct update_plan, o->ipus_per_replica);
+    double host_s = 2 * m->host_latency_s + (o->steps_per_call > 0 ? o->host_call_s / o->steps_per_call : 0);
     for (uint32_t i = 0; i < o->ipus_per_replica; i++)
-        p->update[i].host_cycles = cycles_of(p->topology, 2 * m->host_latency_s);
+        p->update[i].host_cycles = cycles_of(p->topology, host_s);
     if (!o->training)
         return true;
     if (o->optimizer_place == OPTIMIZER_STREAMING && m->streaming_bytes_per_s <= 0)

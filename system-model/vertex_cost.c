@@ -21,6 +21,13 @@ static uint64_t ceil_div(uint64_t n, uint64_t d) { return (n + d - 1) / d; }
 
 enum { AMP_CHAIN = 4 };     /* values a unit multiplies in a chain, each of one data path's width */
 
+/* Inputs and partial sums in, partial sums out, for each position: two loads and a store in every cycle? */
+static bool needs_all_ports(const struct chip *chip, const struct amp *a)
+{
+    uint64_t moved = a->in_grain * a->element_bytes + 2 * a->units * a->partial_bytes;
+    return (double)moved >= 3 * a->core_cycles * (double)chip->vector_bytes_per_cycle;
+}
+
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
 {
     a.core_cycles *= (double)units / (double)a.units;
@@ -54,7 +61,7 @@ struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_t
     a.in_grain = AMP_CHAIN * lanes;
     a.units = units;
     a.core_cycles = (double)(a.in_grain * units) / (double)mac;
-    if (chip->amp_efficiency > 0)
+    if (chip->amp_efficiency > 0 && needs_all_ports(chip, &a))
         a.core_cycles /= chip->amp_efficiency;
     return amp_with_units(chip, a, units);
 }

@@ -27,7 +27,10 @@ static void test_amp_units(void **state)
     assert_int_equal(a.load_cycles, 32);
     assert_near(a.core_cycles, 4, 0);
     chip.amp_efficiency = 0.8;
-    assert_near(amp_for(&chip, TYPE_FP16, PARTIALS_FP16).core_cycles, 5, 1e-12);
+    assert_near(amp_for(&chip, TYPE_FP16, PARTIALS_FP16).core_cycles, 5, 1e-12);        /* 32 + 2 x 32 bytes in 4 cycles: all ports */
+    chip.conv_units_fp32 = 4;
+    chip.mac_fp32_per_cycle = 8;
+    assert_near(amp_for(&chip, TYPE_FP32, PARTIALS_FP32).core_cycles, 4, 0);            /* 32 + 2 x 16: a port is free */
 }
 
 /* fp8 in store only: computed as halves, in half the bytes. With its own rate: 32 to a chain, 32 x 16 MACs at 128. */

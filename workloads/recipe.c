@@ -137,6 +137,7 @@ static const struct recipe_key recipe_keys[] = {
 
     COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines; default 1"),
     COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes; default: one a host"),
+    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call"),
 };
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 

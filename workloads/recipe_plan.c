@@ -210,6 +210,7 @@ bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struc
         .partials = (enum partials_type)r->partials, .stochastic_rounding = r->stochastic_rounding,
         .all_reduce_method = (enum collective_method)r->all_reduce,
         .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances,
+        .steps_per_call = r->steps_per_call,
     };
     return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);

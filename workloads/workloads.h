@@ -59,6 +59,7 @@ struct recipe {
     double target;
     /* [hosts] */
     uint64_t host_count, instances;
+    double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call */
     /* [faults], as written */
     struct ini_entry *faults; size_t n_faults;
     struct ini_entry *entries; size_t n_entries;    /* everything as read, overrides applied: for printing and hashing */
