@@ -324,9 +324,10 @@ static void test_coverage_by_hand(void **state)
     assert_int_equal(c.items[0].time_n, 3);
     assert_int_equal(c.items[0].time_inside, 1);
     assert_int_equal(c.n_without_reference, 1);
-    step = 0;                                   /* no timing: samples alone */
+    step = 0;                                   /* a model that knows none of them */
     coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
-    assert_int_equal(c.items[0].time_n, 0);
+    assert_int_equal(c.items[0].n, 0);
+    assert_int_equal(c.n_without_timing, 3);
     unlink(path);
     arena_free(&a);
 }
