@@ -3,8 +3,8 @@
  *
  * Residual of a row: d = ln(predicted / measured), softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2 (Cauchy's
  * loss): a row that misses for a cause that is not modelled pulls little. Levenberg-Marquardt from GSL,
- * with the Jacobian by differences of 4 % (a plan is a minimum over whole splits: smaller steps see nothing). A
- * parameter u stands for ln x = ln low + ln(high / low) / (1 + exp(-u)), which keeps the bounds. A standard error is the square root of the covariance's diagonal, scaled by the residuals.
+ * with the Jacobian by differences of a few per cent (a plan is a minimum over whole splits: smaller steps see nothing). A
+ * parameter u stands for x = low + (high - low) / (1 + exp(-u)), which keeps the bounds. A standard error is the square root of the covariance's diagonal, scaled by the residuals.
  */
 #include "results/kernel_fit.h"
 #include "results/kernel_rows.h"
@@ -26,17 +26,17 @@ struct fit_job {
     bool failed;
 };
 
+/* u = 0 is the middle of the bounds, where every fit starts. */
 static double constant_of(const struct fitted_constant *k, double u)
 {
-    return k->field.min * pow(k->field.max / k->field.min, 1 / (1 + exp(-u)));
+    return k->field.min + (k->field.max - k->field.min) / (1 + exp(-u));
 }
 
-/* The open-source value as parameter; one on a bound starts a fiftieth inside. */
-static double parameter_of(const struct fitted_constant *k, double x)
+/* d x / d u */
+static double slope_of(const struct fitted_constant *k, double u)
 {
-    double share = log(x / k->field.min) / log(k->field.max / k->field.min);
-    share = share < 0.02 ? 0.02 : share > 0.98 ? 0.98 : share;
-    return log(share / (1 - share));
+    double share = 1 / (1 + exp(-u));
+    return (k->field.max - k->field.min) * share * (1 - share);
 }
 
 static void chips_with(struct chip *out, const struct fit_job *job, const double *x)
@@ -86,11 +86,10 @@ static int residuals(const gsl_vector *u, void *user, gsl_vector *f)
     return job->failed ? GSL_EFAILED : GSL_SUCCESS;
 }
 
-/* d ln x / d u = ln(high / low) share (1 - share): the step in u that moves x by 4 %. */
+/* The step in u that moves x by 4 % of its range's middle. */
 static double step_of(const struct fitted_constant *k, double u)
 {
-    double share = 1 / (1 + exp(-u));
-    double step = 0.04 / (log(k->field.max / k->field.min) * share * (1 - share));
+    double step = 0.02 * (k->field.min + k->field.max) / slope_of(k, u);
     return step > 1 ? 1 : step;
 }
 
@@ -144,11 +143,10 @@ static void take_result(struct kernel_fit *out, struct fit_job *job, gsl_multifi
     for (size_t i = 0; i < n; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
         double u = gsl_vector_get(gsl_multifit_nlinear_position(w), i), share = 1 / (1 + exp(-u));
-        double slope = log(k->field.max / k->field.min) * share * (1 - share);
-        double sigma = slope * sqrt(chi2 / (double)(job->n_rows - n) * gsl_matrix_get(covariance, i, i));
+        double sigma = slope_of(k, u) * sqrt(chi2 / (double)(job->n_rows - n) * gsl_matrix_get(covariance, i, i));
         after[i] = constant_of(k, u);
         before[i] = k->open_source_value;
-        out->values[i] = (struct kernel_fit_value){ .value = after[i], .standard_error = sigma * after[i],
+        out->values[i] = (struct kernel_fit_value){ .value = after[i], .standard_error = sigma,
                                                     .at_bound = share < 0.01 || share > 0.99 };
     }
     gsl_matrix_free(covariance);
@@ -163,10 +161,8 @@ static bool solve(struct kernel_fit *out, struct fit_job *job)
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf problem = { .f = residuals, .df = jacobian, .n = job->n_rows, .p = n, .params = job };
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, job->n_rows, n);
-    gsl_vector *start = gsl_vector_alloc(n);
+    gsl_vector *start = gsl_vector_calloc(n);
     int info = 0;
-    for (size_t i = 0; i < n; i++)
-        gsl_vector_set(start, i, parameter_of(&fitted_constants[i], fitted_constants[i].open_source_value));
     gsl_multifit_nlinear_init(start, &problem, w);
     int status = gsl_multifit_nlinear_driver(12, 1e-3, 1e-6, 1e-6, NULL, NULL, &info, w);
     /* Out of steps or of progress is where a fit of whole splits ends; anything else is a failure. */

@@ -408,7 +408,7 @@ static uint64_t temp_bytes(const struct share *t, const struct candidate *c, con
 
 static uint64_t cost_cycles(const struct search *f, const struct cost *k)
 {
-    return k->compute + k->exchange + k->supersteps * f->chip->on_chip_sync_cycles;
+    return k->compute + k->exchange + k->supersteps * superstep_cycles(f->chip);
 }
 
 /* An output that no reduction has spread moves from where it was computed to where the tensor lives; it
@@ -527,7 +527,7 @@ static uint64_t least_cycles(const struct search *f, const struct candidate *c, 
     }
     uint64_t sums = depth > 1 ? t->groups * positions * t->out * c->out_grain * c->amp.partial_bytes / 2 : 0;
     uint64_t exchange = bytes / rate / (t->serial_out > 1 ? steps : 1) + 2 * sums / rate;
-    return steps * (compute + exchange + (depth > 1 ? 2 : 1) * f->chip->on_chip_sync_cycles);
+    return steps * (compute + exchange + (depth > 1 ? 2 : 1) * superstep_cycles(f->chip));
 }
 
 static void search_kernel(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
@@ -663,7 +663,7 @@ static void fill_plan(struct op_plan *out, struct search *f)
     pay_element_copies(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
-        .sync_cycles = k->supersteps * f->chip->on_chip_sync_cycles, .n_supersteps = (uint32_t)k->supersteps,
+        .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
         .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
         .padded_mac = padded_mac(&f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
         .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
@@ -741,7 +741,7 @@ static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const s
     uint64_t cycles = regroup_cycles(chip, ceil_div(weight_bytes, n_tiles));
     p->compute_cycles += cycles;
     p->rearrange_cycles += cycles;
-    p->sync_cycles += chip->on_chip_sync_cycles;
+    p->sync_cycles += superstep_cycles(chip);
     p->n_supersteps++;
 }
 

@@ -1,13 +1,13 @@
 /*
  * fitted_chip.c - the few constants of chips that may be fitted, and the sheet that holds their values.
  *
- * on_chip_sync_cycles   what a superstep costs besides its exchange and its compute: sync, start of the compute set, the
- *                       program's control. Open sources have 126 (a C600's sync) and 500 (early PopLibs).
+ * superstep_control_cycles   what a superstep costs besides sync, exchange and compute: start of the compute set, the
+ *                       program's control. Open sources have none; early PopLibs has 500 for sync and all.
  * amp_efficiency        share of its rate at which the AMP's inner loop runs where it wants two loads and a store of 8
  *                       bytes in every cycle, each from another memory element. Open sources have 1.
  * A constant belongs to a chip, never to a kernel, a network or a row. Those of the second generation (GC200, Bow, C600)
  * are not fitted: with the open-source values the measured kernels of Bow are met, and a fit moves them by less
- * than their standard errors (sync 203 +- 131 cycles, efficiency 0.985 +- 0.096).
+ * than their standard errors (control 77 +- 131 cycles, efficiency 0.985 +- 0.096).
  */
 #include "system-model/fitted_chip.h"
 
@@ -15,12 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SYNC { "on_chip_sync_cycles", "cycles", FIELD_U64, offsetof(struct chip, on_chip_sync_cycles), 60, 1000, NULL, false, \
-               "a superstep besides its exchange and compute" }
+#define CONTROL { "superstep_control_cycles", "cycles", FIELD_U64, offsetof(struct chip, superstep_control_cycles), 0, 1000, NULL, \
+                  false, "a superstep besides its sync, exchange and compute" }
 #define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
               "of the AMP's rate in its inner loop" }
 const struct fitted_constant fitted_constants[MAX_FITTED] = {
-    { "gc2", SYNC, 126 }, { "gc2", AMP, 1 },
+    { "gc2", CONTROL, 0 }, { "gc2", AMP, 1 },
 };
 const size_t n_fitted_constants = 2;
 
@@ -37,8 +37,8 @@ static const struct fitted_constant *constant_find(const char *key, struct arena
     return NULL;
 }
 
-static bool set_constant(struct chip *chip, const struct sheet *s, const struct sheet_row *row, struct arena *a,
-                         struct err *err)
+static bool set_constant(struct chip *chip, struct sheet *applied, const struct sheet *s, const struct sheet_row *row,
+                         struct arena *a, struct err *err)
 {
     const struct fitted_constant *k = constant_find(row->key, a);
     if (!k) {
@@ -53,21 +53,25 @@ static bool set_constant(struct chip *chip, const struct sheet *s, const struct 
     struct chip other = *chip;          /* every row is read, so that a bad one is found whatever the chip */
     if (!field_set(&other, &k->field, row->value, arena_printf(a, "%s:%u: %s", s->path, row->line, row->key), err))
         return false;
-    if (text_is(k->chip, chip->name))
+    if (text_is(k->chip, chip->name)) {
         *chip = other;
+        applied->rows[applied->n_rows++] = *row;
+    }
     return true;
 }
 
-bool fitted_chip_apply(struct chip *chip, const char *specs_dir, struct arena *a, struct err *err)
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, struct arena *a, struct err *err)
 {
     const char *path = arena_printf(a, "%s/fitted-chip.csv", specs_dir);
     struct sheet s;
+    *applied = (struct sheet){ 0 };
     if (access(path, R_OK) != 0)
         return true;
     if (!sheet_load(&s, path, a, err))
         return false;
+    *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows + 1) };
     for (size_t i = 0; i < s.n_rows; i++)
-        if (!set_constant(chip, &s, &s.rows[i], a, err))
+        if (!set_constant(chip, applied, &s, &s.rows[i], a, err))
             return false;
     return true;
 }

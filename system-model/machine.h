@@ -35,6 +35,7 @@ struct chip {
     uint64_t tiles_per_exchange_bus;        /* tiles that may receive the same data together at twice the rate */
     double exchange_efficiency;             /* measured share of the nominal rate */
     uint64_t on_chip_sync_cycles;           /* per superstep */
+    uint64_t superstep_control_cycles;      /* and what the program's control takes of it besides; 0: not known */
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
     uint64_t exchange_near_cycles;          /* a word's way to a tile of the same column */
     uint64_t exchange_transit_cycles;       /* to the farthest tile */

@@ -39,7 +39,7 @@ static uint64_t tile_share(const struct passes *p, uint64_t n)
 static void add_superstep(struct passes *p, uint64_t compute_cycles)
 {
     p->plan->compute_cycles += compute_cycles;
-    p->plan->sync_cycles += p->chip->on_chip_sync_cycles;
+    p->plan->sync_cycles += superstep_cycles(p->chip);
     p->plan->n_supersteps++;
     p->plan->code_bytes_per_tile += 24 + 32;    /* control, vertex state */
 }
@@ -338,7 +338,7 @@ static void plan_copy(struct passes *p, const struct work *w)
     add_moved(p, n);
     add_superstep(p, copy_cycles(p->chip, tile_share(p, n) * p->element_bytes));
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, n);
-    p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - p->chip->on_chip_sync_cycles;
+    p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
 static void plan_cast(struct passes *p, const struct work *w)

@@ -100,7 +100,9 @@ static bool apply(struct chip *chip, const char *rows, struct err *err)
     assert_non_null(f);
     fprintf(f, "key,value,unit,source\n%s", rows);
     fclose(f);
-    bool good = fitted_chip_apply(chip, folder, &a, err);
+    struct sheet applied;
+    bool good = fitted_chip_apply(chip, &applied, folder, &a, err);
+    assert_true(!good || applied.n_rows <= 2);
     char *slash = strstr(err->msg, "fitted-chip.csv");
     if (!good && slash)
         memmove(err->msg, slash, strlen(slash) + 1);    /* without the folder's name */
@@ -116,14 +118,14 @@ static void test_fitted_sheet(void **state)
     struct err err = { "" };
     struct chip chip = small_chip(7);
     chip.name = "gc2";
-    assert_true(apply(&chip, "gc2.on_chip_sync_cycles,417,cycles,fitted\ngc2.amp_efficiency,0.83,share,fitted\n", &err));
-    assert_int_equal(chip.on_chip_sync_cycles, 417);
+    assert_true(apply(&chip, "gc2.superstep_control_cycles,417,cycles,fitted\ngc2.amp_efficiency,0.83,share,fitted\n", &err));
+    assert_int_equal(chip.superstep_control_cycles, 417);
     assert_near(chip.amp_efficiency, 0.83, 0);
     chip = small_chip(7);               /* another chip keeps its own */
-    assert_true(apply(&chip, "gc2.on_chip_sync_cycles,417,cycles,fitted\n", &err));
-    assert_int_equal(chip.on_chip_sync_cycles, 101);
+    assert_true(apply(&chip, "gc2.superstep_control_cycles,417,cycles,fitted\n", &err));
+    assert_int_equal(chip.superstep_control_cycles, 0);
     assert_false(apply(&chip, "gc2.n_tiles,7,tiles,guess\n", &err));
-    assert_string_equal(err.msg, "fitted-chip.csv:2: gc2.n_tiles: not a fitted constant; known: gc2.on_chip_sync_cycles, gc2.amp_efficiency");
+    assert_string_equal(err.msg, "fitted-chip.csv:2: gc2.n_tiles: not a fitted constant; known: gc2.superstep_control_cycles, gc2.amp_efficiency");
     assert_false(apply(&chip, "gc2.amp_efficiency,1.2,share,fitted\n", &err));
     assert_non_null(strstr(err.msg, "fitted-chip.csv:2: gc2.amp_efficiency: 1.2 is outside 0.5 to 1"));
     assert_false(apply(&chip, "gc2.amp_efficiency,0.9,%,fitted\n", &err));
