@@ -6,6 +6,7 @@
 #include "results/compare.h"
 #include "results/convergence_calibrate.h"
 #include "results/kernel_fit.h"
+#include "results/system_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,13 +150,29 @@ static bool fit_convergence(FILE *f, struct session *s, struct err *err)
     return convergence_calibrate(f, s->paths.data_dir, runs, &s->arena, err);
 }
 
-static bool write_fit(const char *folder, const char *name, bool (*fit)(FILE *f, struct session *s, struct err *err),
-                      struct session *s, struct err *err)
+static bool fit_system(FILE *f, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct system_fit fit;
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &s->paths, &s->arena, err))
+        return false;
+    system_fit_write(f, &fit);
+    system_fit_print(stderr, &fit);
+    return true;
+}
+
+/* One sheet each, in the order in which they build on each other. */
+static const struct fit { const char *file; bool (*run)(FILE *f, struct session *s, struct err *err); } fits[] = {
+    { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
+};
+enum { N_FITS = sizeof fits / sizeof *fits };
+
+static bool write_fit(const struct fit *fit, const char *folder, struct session *s, struct err *err)
 {
     struct new_file file;
-    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, name), err))
+    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, fit->file), err))
         return false;
-    if (fit(file.f, s, err))
+    if (fit->run(file.f, s, err))
         return new_file_save(&file, err);
     new_file_drop(&file);
     return false;
@@ -163,11 +180,14 @@ static bool write_fit(const char *folder, const char *name, bool (*fit)(FILE *f,
 
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "podbench: fitting; this takes about a minute\n");
-    bool good = o->out ? write_fit(o->out, "fitted-chip.csv", fit_chip, s, err) && write_fit(o->out, "fits.csv", fit_convergence, s, err)
-                       : fit_chip(stdout, s, err) && printf("\n") > 0 && fit_convergence(stdout, s, err);
-    return good ? EXIT_DONE : EXIT_BAD_INPUT;
+    for (int i = 0; i < N_FITS; i++) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
+        bool good = o->out ? write_fit(&fits[i], o->out, s, err) : printf("# %s\n", fits[i].file) > 0 && fits[i].run(stdout, s, err);
+        if (!good)
+            return EXIT_BAD_INPUT;
+    }
+    return EXIT_DONE;
 }
 
 /* ---- compare -------------------------------------------------------------------------------------- */

@@ -9,12 +9,22 @@
 /* distributions: one a result, where runs are to be drawn. */
 struct run_state { struct results results; struct run_distribution *distributions; bool draws; int status; };
 
+static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
+{
+    const char **names;
+    size_t n;
+    if (recipe_unused_keys(&names, &n, recipe, scratch) && n)
+        fprintf(stderr, "podbench: %s: no effect here: %s\n", recipe->id, names_list(names, n, scratch));
+}
+
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim = {0};
     struct result r;
     struct err law = {0};
     bool good = simulate(&sim, &r, recipe, o->sets, o->n_sets, &s->paths, &s->cache, err);
+    if (good)
+        tell_unused_keys(&sim.recipe, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;

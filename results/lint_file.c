@@ -8,7 +8,7 @@
 
 #include "workloads/eval_schedule.h"
 
-enum { MOST_MESSAGES_A_RULE = 3, MOST_NAMES_SHOWN = 3 };
+enum { MOST_MESSAGES_A_RULE = 3, MOST_NAMES_SHOWN = 3, MOST_BAD_LINES_SHOWN = 10 };
 
 /* Keys whose place in the file matters. */
 static const char *const ordered_keys[] = { "init_start", "init_stop", "run_start", "run_stop" };
@@ -272,10 +272,12 @@ static bool read_lines(struct pass *p, struct err *err)
 {
     struct mllog_reader reader;
     struct mllog_line l;
-    uint64_t n_lines = 0;
+    uint64_t n_lines = 0, n_bad = 0;
     if (!mllog_open(&reader, p->file->path, err))
         return false;
     for (enum mllog_status s; (s = mllog_next(&reader, &l)) != MLLOG_END; n_lines++) {
+        if (s == MLLOG_BAD_LINE && n_bad++ >= MOST_BAD_LINES_SHOWN)
+            continue;
         if (s == MLLOG_BAD_LINE) {
             say(p, RULE_ERROR, reader.line, "", arena_strdup(p->a, reader.problem));
             continue;
@@ -286,6 +288,9 @@ static bool read_lines(struct pass *p, struct err *err)
         mark_seen(p, l.key);
     }
     mllog_close(&reader);
+    if (n_bad > MOST_BAD_LINES_SHOWN)
+        say(p, RULE_ERROR, 0, "", arena_printf(p->a, "%llu more lines that cannot be read",
+                                               (unsigned long long)n_bad - MOST_BAD_LINES_SHOWN));
     if (n_lines == 0)
         say(p, RULE_ERROR, 0, "", "has no :::MLLOG line");
     return true;

@@ -97,6 +97,18 @@ static bool write_log(const char *path, const struct submission_description *s, 
     return new_file_save(&file, err);
 }
 
+/* Every log is made once for nothing, so that a refusal leaves no folder behind. */
+static bool can_write(const struct submission_description *s, const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
+{
+    FILE *nowhere = fopen("/dev/null", "w");
+    bool good = nowhere || fail(err, "/dev/null cannot be opened");
+    for (size_t i = 0; good && i < n; i++)
+        good = mllog_write_run(nowhere, s, &runs[i], i, a, err);
+    if (nowhere)
+        fclose(nowhere);
+    return good;
+}
+
 bool mllog_write_submission(const char *dir, const struct submission_description *s, const struct drawn_run *runs, size_t n,
                             struct arena *a, struct err *err)
 {
@@ -106,6 +118,8 @@ bool mllog_write_submission(const char *dir, const struct submission_description
     const char *code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
     if (strpbrk(s->system, " /"))
         return fail(err, "system '%s': a folder's name may hold no space or slash", s->system);
+    if (!can_write(s, runs, n, a, err))
+        return false;
     if (!make_folders(systems, err) || !make_folders(logs, err) || !make_folders(code, err))
         return false;
     if (!write_system(arena_printf(a, "%s/%s.json", systems, system), s, a, err)

@@ -86,7 +86,7 @@ static bool fill_in(struct log_writer *w, const struct rule *r)
     if (r->occurs != OCCURS_ONCE || is_structural(r->key) || is_given(w->s, r->key))
         return true;
     if (!text_is(r->check->name, "equal"))
-        return fail(w->err, "[optimizer] has no '%s', which %s asks for", r->key, r->layer);
+        return fail(w->err, "[optimizer] has no '%s', which %s asks for: set optimizer.%s", r->key, r->layer, r->key);
     size_t n = strcspn(r->argument, "|");
     line(w, MLLOG_POINT, r->key, json_value(arena_printf(w->a, "%.*s", (int)n, r->argument), w->a), NULL);
     return true;
@@ -131,7 +131,7 @@ static bool write_head(struct log_writer *w)
     line(w, MLLOG_POINT, "cache_clear", "true", NULL);
     line(w, MLLOG_START, "init_start", NULL, NULL);
     line(w, MLLOG_POINT, "seed", arena_printf(w->a, "%llu", (unsigned long long)w->run->seed), NULL);
-    number(w, "global_batch_size", s->global_batch);
+    number(w, "global_batch_size", round(s->global_batch));
     number(w, "gradient_accumulation_steps", s->grad_accum);
     if (!counts_samples(w)) {
         number(w, "train_samples", w->facts.samples_per_epoch);
@@ -179,7 +179,8 @@ static double accuracy(const struct log_writer *w, uint64_t k, uint64_t n)
     bool reaches = sign * (last - target) >= 0;
     if (k == n)
         return reaches == w->run->converged ? last : w->run->converged ? target : target - sign * margin;
-    return target - sign * (margin + target * 0.5 * exp(-4.0 * (double)k / (double)n));
+    double rise = margin + target * 0.5 * exp(-4.0 * (double)k / (double)n);
+    return round((target - sign * rise) * 1e6) / 1e6;   /* six digits: the same bytes with any libm */
 }
 
 static void write_eval(struct log_writer *w, struct parts *p, uint64_t k, uint64_t n, double epoch_num, double extra_s)
@@ -245,7 +246,7 @@ static void write_samples(struct log_writer *w, struct parts *p)
 {
     double done = 0, batch = w->s->global_batch;
     for (uint64_t k = 1; k <= w->run->n_evals; k++) {
-        double due = ceil((double)k * w->interval / batch) * batch, until = k == w->run->n_evals ? w->run->samples : due;
+        double due = ceil(ceil((double)k * w->interval / batch) * batch - 1e-6), until = k == w->run->n_evals ? w->run->samples : due;
         start_block(w, (double)k, 1);
         pass_time(w, p, (until - done) * p->per_sample_s);
         stop_block(w, (double)k);

@@ -64,6 +64,10 @@ double olympic_score(const double *minutes, size_t n, const char *benchmark, con
     for (size_t i = 0; i < n; i++)
         n_failed += !isfinite(minutes[i]);
     *note = "";
+    if (!*benchmark) {
+        *note = "no benchmark named: plain mean";
+        return mean_finite(minutes, n);
+    }
     if (required == 0) {
         *note = arena_printf(a, "'%s' is no benchmark with a known number of runs: plain mean", benchmark);
         return mean_finite(minutes, n);
@@ -225,6 +229,12 @@ static void compute_scaling(struct score_row *row, const char *data_dir, struct 
         row->scaling = v.scaling;
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static void score_row_finish(struct score_row *row, const char *dir, const char *data_dir, struct arena *a)
 {
     name_row(row, dir, a);
@@ -235,6 +245,9 @@ static void score_row_finish(struct score_row *row, const char *dir, const char 
     if (!read_scaling(row, dir, a))
         compute_scaling(row, data_dir, a);
     row->score_minutes = row->scaling * olympic_score(minutes, row->runs, row->benchmark, &row->note, a);
+    for (size_t i = 0; i < row->runs; i++)
+        if (row->logs[i].problem)
+            row->note = arena_printf(a, "%s%s%s: %s", row->note, *row->note ? "; " : "", file_name(row->logs[i].path), row->logs[i].problem);
     row->mean_minutes = mean_finite(minutes, row->runs);
     row->spread = (row->max_minutes - row->min_minutes) / row->mean_minutes;
 }
@@ -378,7 +391,7 @@ void score_write_csv(FILE *f, const struct score_table *t)
 static json_t *run_json(const struct run_log *r)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "file", json_string(strrchr(r->path, '/') ? strrchr(r->path, '/') + 1 : r->path));
+    json_object_set_new(o, "file", json_string(file_name(r->path)));
     json_object_set_new(o, "success", json_boolean(r->success));
     json_object_set_new(o, "time_to_train_s", isfinite(r->time_to_train_s) ? json_real(r->time_to_train_s) : json_null());
     json_object_set_new(o, "samples_to_converge", isfinite(r->samples_to_converge) ? json_real(r->samples_to_converge) : json_null());

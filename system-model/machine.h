@@ -34,8 +34,8 @@ struct chip {
     uint64_t exchange_bytes_per_cycle;      /* per tile, each way, send and receive at once */
     uint64_t tiles_per_exchange_bus;        /* tiles that may receive the same data together at twice the rate */
     double exchange_efficiency;             /* measured share of the nominal rate */
-    uint64_t on_chip_sync_cycles;           /* per superstep */
-    uint64_t superstep_control_cycles;      /* and what the program's control takes of it besides; 0: not known */
+    uint64_t on_chip_sync_cycles;           /* a sync of the tiles alone */
+    uint64_t compute_set_cycles;            /* what starting a compute set costs besides; fitted, 0 without a fit */
     uint64_t global_sync_cycles;            /* across chips, per exchange between them */
     uint64_t exchange_near_cycles;          /* a word's way to a tile of the same column */
     uint64_t exchange_transit_cycles;       /* to the farthest tile */
@@ -96,6 +96,12 @@ bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena
 
 /* The sheet with its sources, and what is derived from it: peak rates, total memory, aggregate exchange. */
 void machine_print(FILE *f, const struct machine *m);
+
+/* What a superstep costs besides its exchange and its compute. */
+static inline uint64_t superstep_cycles(const struct chip *c)
+{
+    return c->on_chip_sync_cycles + c->compute_set_cycles;
+}
 
 /* peak flop/s of one chip by precision; 2 flop a multiply-accumulate. */
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle);

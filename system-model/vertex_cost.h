@@ -48,12 +48,6 @@ uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
  * send for 256 bytes. */
 uint64_t exchange_code_bytes(uint64_t n_bytes, uint64_t piece_bytes);
 
-/* What every superstep costs besides its exchange and its compute. */
-static inline uint64_t superstep_cycles(const struct chip *chip)
-{
-    return chip->on_chip_sync_cycles + chip->superstep_control_cycles;
-}
-
 /* ---- one-dimensional vertices: a row of the table each ----------------------------------------- */
 
 enum map_op {

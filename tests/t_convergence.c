@@ -1,6 +1,7 @@
 /* t_convergence.c - laws, interpolation and noise of samples to the target; and that the fitted table is what its fit gives. */
 #include "tests/check.h"
 #include "results/convergence_calibrate.h"
+#include "results/convergence_errors.h"
 #include "workloads/convergence.h"
 #include "workloads/convergence_law.h"
 
@@ -154,7 +155,9 @@ static void test_planned_epochs(void **state)
 {
     (void)state;
     assert_near(predict("resnet", "v1.1", 3200, "lars").planned_epochs, 38, 0);
+    assert_near(predict("resnet", "v1.1", 3840, "lars").planned_epochs, 38, 0);
     assert_near(predict("resnet", "v2.0", 3520, "lars").planned_epochs, 38, 0);
+    assert_near(predict("resnet", "v1.0", 1920, "sgd").planned_epochs, 44, 0);
     assert_near(predict("resnet", "v1.0", 2560, "sgd").planned_epochs, 45, 0);
     assert_false(predict("bert", "v2.0", 3072, NULL).has_plan);
     struct convergence c = { .accuracy_mean = 0.7598, .accuracy_sd = 0.0009, .target = 0.759, .higher_is_better = true };
@@ -215,6 +218,34 @@ static void test_fits_are_what_the_fit_gives(void **state)
     arena_free(&a);
 }
 
+/* Two runs of 2.7 and 2.9 million samples: 2.8 million were logged, and the plan of 38 epochs is met. */
+static void test_errors_by_submission(void **state)
+{
+    static const char rows[] = "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,eval_placement,"
+        "eval_s,post_train_s,global_batch,samples_to_converge,epochs,evals,final_accuracy,optimizer,throughput_samples_per_s,source\n"
+        "v2.0,closed,A,s,8,bert,0,validate,success,7,,inline,,,3072,2700000,,,,lamb,,t\n"
+        "v2.0,closed,A,s,8,bert,1,validate,success,7,,inline,,,3072,2900000,,,,lamb,,t\n"
+        "v0.7,closed,A,s,8,bert,1,validate,success,7,,inline,,,3072,2900000,,,,lamb,,t\n"
+        "v2.0,closed,A,s,8,resnet,0,calibrate,success,7,,end,,,3520,48684346,38,,,lars,,t\n";
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct convergence_errors e;
+    const char *path = temp_file(rows, strlen(rows), ".csv");
+    char *text;
+    (void)state;
+    convergence_errors(&e, path, data, &a, &err);
+    unlink(path);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(e.n, 2);
+    assert_near(e.items[0].published, 2.8e6, 0);
+    assert_near(e.items[0].error, predict("bert", "v2.0", 3072, NULL).mean_samples / 2.8e6 - 1, 1e-12);
+    assert_near(e.items[1].error, 0, 1e-12);
+    PRINTED(text, convergence_errors_print(f, &e));
+    assert_non_null(strstr(text, "resnet  calibrate    1 submissions, rms error   0.0 %, mean  +0.0 %\n"));
+    free(text);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_laws_carry_on_from_the_table), cmocka_unit_test(test_monotone_in_the_batch),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_what_is_observed), cmocka_unit_test(test_mean_of_what_is_observed),
         cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_refusals), cmocka_unit_test(test_fits_are_what_the_fit_gives),
+        cmocka_unit_test(test_errors_by_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, the laws of the intervals, and coverage. */
 #include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/lint.h"
 #include "results/mllog_write.h"
 #include "results/score.h"
@@ -257,6 +258,25 @@ static void test_round_trip(void **state)
         }
 }
 
+/* The whole log of an RNN-T run of three epochs: 7 s startup, epochs of 272 steps of 0.4 s, evaluations of 1.3 s. */
+static void test_golden_log(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3, .time_s = 337.3 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
+        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_golden(text, "tests/golden/mllog_rnnt.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static void test_missing_hyperparameter(void **state)
 {
     struct arena a = { 0 };
@@ -269,7 +289,7 @@ static void test_missing_hyperparameter(void **state)
     (void)state;
     PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
     assert_false(written);
-    assert_string_equal(err.msg, "[optimizer] has no 'opt_base_learning_rate', which 1.1.0 closed bert asks for");
+    assert_string_equal(err.msg, "[optimizer] has no 'opt_base_learning_rate', which 1.1.0 closed bert asks for: set optimizer.opt_base_learning_rate");
     free(text);
     arena_free(&a);
 }
@@ -316,7 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
         cmocka_unit_test(test_seeds), cmocka_unit_test(test_samples_lie_on_the_schedule), cmocka_unit_test(test_more_error_wider_interval),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_missing_hyperparameter),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_missing_hyperparameter),
         cmocka_unit_test(test_coverage_by_hand),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

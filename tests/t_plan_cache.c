@@ -38,7 +38,7 @@ static void test_what_is_part_of_the_key(void **state)
     cached(&c, 14, &chip, &options);
     other = chip; other.n_tiles = 8;                      cached(&c, 13, &other, &options);
     other = chip; other.on_chip_sync_cycles = 102;        cached(&c, 13, &other, &options);
-    other = chip; other.superstep_control_cycles = 3;     cached(&c, 13, &other, &options);
+    other = chip; other.compute_set_cycles = 3;           cached(&c, 13, &other, &options);
     other = chip; other.exchange_efficiency = 0.9;        cached(&c, 13, &other, &options);
     other = chip; other.amp_efficiency = 0.9;             cached(&c, 13, &other, &options);
     other = chip; other.tile_memory_bytes = 300001;       cached(&c, 13, &other, &options);

@@ -159,7 +159,7 @@ static bool set_error(const struct lookup *l, double table_error)
     return true;
 }
 
-/* Whole epochs: the reference times the margin that submitters leave, rounded up. */
+/* Whole epochs: the reference times the margin that submitters leave, to the nearest. */
 static bool set_plan(const struct lookup *l, const char *optimizer, double table_error)
 {
     double margin, margin_error;
@@ -171,7 +171,7 @@ static bool set_plan(const struct lookup *l, const char *optimizer, double table
     if (!look(l, key, &margin) || !look(l, "schedule_error", &margin_error) || !look(l, "final_accuracy_mean", &c->accuracy_mean)
         || !look(l, "final_accuracy_sd", &c->accuracy_sd))
         return false;
-    c->planned_epochs = ceil(c->reference * margin);
+    c->planned_epochs = round(c->reference * margin);
     c->plan_error = hypot(margin_error, table_error);
     return true;
 }
@@ -184,7 +184,7 @@ double convergence_observed(const struct convergence *c, double x, double offset
         return (ceil(epochs / interval) * interval - offset) * c->samples_per_epoch;
     }
     double due = ceil(x / interval) * interval;
-    return ceil(due / c->global_batch) * c->global_batch;
+    return ceil(ceil(due / c->global_batch) * c->global_batch - 1e-6);   /* a packed batch may hold a broken number on average */
 }
 
 /* Sum over the evaluations of samples times the probability that X lies in the interval before it. */

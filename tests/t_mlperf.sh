@@ -1,0 +1,57 @@
+#!/bin/sh
+# MLPerf in and out: a simulated submission is written, scored and linted, and all three say the same; real-looking logs in odd shapes.
+. tests/tap.sh
+
+out=$work/submission
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --runs 10 --seed 3 --mllog "$out" --format json
+result "$status" "run --mllog writes a submission" "$(cat "$work/err")"
+json=$(cat "$work/out")
+drawn=$(printf '%s' "$json" | grep -o '"score_minutes": *[0-9.]*' | head -1 | sed 's/.*: *//')
+run score "$out" --format csv
+scored=$(tail -1 "$work/out" | cut -d, -f9)
+awk -v a="$drawn" -v b="$scored" 'BEGIN { d = a - b; exit !(a > 0 && d < 0.0001 && d > -0.0001) }'
+result $? "score agrees with run to a ten-thousandth of a minute" "run says $drawn, score says $scored"
+[ "$(tail -1 "$work/out" | cut -d, -f3)" = podbench-simulated ]
+result $? "the organisation says that it is simulated" "$(tail -1 "$work/out")"
+for ruleset in 1.0.0 1.1.0 2.0.0; do
+    run lint "$out" --ruleset "$ruleset"
+    gives 0 "pass: closed bert: 10 of 10 logs pass" "lint $ruleset accepts it"
+done
+[ "$(find "$out" -name 'result_*.txt' | wc -l)" -eq 10 ]
+result $? "as many logs as the rules ask for"
+[ "$(grep -h '"key": "seed"' "$out"/*/results/*/*/result_*.txt | sed 's/.*"value": //; s/,.*//' | sort -u | wc -l)" -eq 10 ]
+result $? "every log has a seed of its own"
+[ "$(grep -c '": "' "$out"/podbench-simulated/systems/ipu-pod16-simulated.json)" -eq 33 ]
+result $? "the system description has its 33 fields"
+
+cp -r "$out" "$work/again"
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --runs 10 --seed 3 --mllog "$work/again"
+diff -r "$out" "$work/again" >"$work/diff"
+result $? "the same seed writes the same bytes" "$(head -c 400 "$work/diff")"
+
+# ---- one bad log of ten is allowed, two are not
+logs=$(echo "$out"/*/results/*/*)
+sed -i '/"key": "seed"/!s/"key": "opt_lamb_beta_1"/"key": "opt_lamb_beta_9"/' "$logs/result_2.txt"
+run lint "$out" --ruleset 2.0.0
+gives 0 "result_2.txt: error: opt_lamb_beta_1: is not logged, want it exactly once (2.0.0 closed bert)" "one log may fail"
+cp "$logs/result_2.txt" "$logs/result_5.txt"
+run lint "$out" --ruleset 2.0.0
+gives 1 "fail: closed bert: 8 of 10 logs pass" "two may not"
+gives 1 "review: seed: 5 (\"podbench\":9) is also that of" "a seed used twice is for reviewers"
+
+# ---- odd shapes
+mkdir -p "$work/odd"
+for i in 0 1 2 3 4 5 6 7 8 9; do
+    sed "s/^/rank0:caf$(printf '\351') /; s/\$/$(printf '\r')/" "$logs/result_1.txt" | head -c -2 >"$work/odd/result_$i.txt"
+done
+run score "$work/odd" --format csv
+gives 0 "podbench-simulated" "text before the token, Latin-1, CRLF and no last newline"
+{ echo; head -c 30000000 /dev/zero | tr '\0' 'x'; } >>"$work/odd/result_3.txt"
+run score "$work/odd" --format csv
+gives 0 "bert,10,0,10," "a line of 30 MB without the token is passed over"
+
+refuses "no such folder" "score: no such folder" score "$work/none"
+refuses "no result_N.txt" "score: nothing there" score "$work/again/podbench-simulated/systems"
+refuses "known: 1.0.0, 1.1.0, 2.0.0" "lint: unknown ruleset" lint "$out" --ruleset 9.9
+refuses "no such file or folder" "lint: no such file" lint "$work/none"
+done_testing
