@@ -3,14 +3,14 @@
  */
 #ifndef KERNEL_FIT_H
 #define KERNEL_FIT_H
+#include "results/fit.h"
 #include "results/results.h"
 #include "system-model/fitted_chip.h"
 
-struct kernel_fit_value { double value, standard_error; bool at_bound; };
 struct kernel_fit {
-    struct kernel_fit_value values[MAX_FITTED];         /* in the order of fitted_constants */
+    struct fit_value values[MAX_FITTED];    /* in the order of fitted_constants */
     size_t n_rows;
-    double median_before, median_after;                 /* absolute relative error of the rows, open-source values and fitted */
+    double median_before, median_after;     /* absolute relative error of the rows, open-source values and fitted */
 };
 /* Only rows of role calibrate whose recipe is a kernel count. */
 bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const char *specs_dir, struct arena *a,

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START { "compute_set_cycles", "cycles", FIELD_U64, offsetof(struct chip, compute_set_cycles), 1, 1000, NULL, false, \
+#define START { "compute_set_cycles", "cycles", FIELD_U64, offsetof(struct chip, compute_set_cycles), 0, 1000, NULL, false, \
                "the start of a compute set" }
 #define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
               "of the AMP's rate in its inner loop" }
 const struct fitted_constant fitted_constants[MAX_FITTED] = {
-    { "gc2", START, 1 }, { "gc2", AMP, 1 },
+    { "gc2", START, 0 }, { "gc2", AMP, 1 },
 };
 const size_t n_fitted_constants = 2;
 
@@ -38,8 +38,8 @@ static const struct fitted_constant *constant_find(const char *key, struct arena
     return NULL;
 }
 
-static bool set_constant(struct chip *chip, const struct sheet *s, const struct sheet_row *row, struct arena *a,
-                         struct err *err)
+static bool set_constant(struct chip *chip, struct sheet *applied, const struct sheet *s, const struct sheet_row *row,
+                         struct arena *a, struct err *err)
 {
     const struct fitted_constant *k = constant_find(row->key, a);
     if (!k) {
@@ -54,21 +54,25 @@ static bool set_constant(struct chip *chip, const struct sheet *s, const struct 
     struct chip other = *chip;          /* every row is read, so that a bad one is found whatever the chip */
     if (!field_set(&other, &k->field, row->value, arena_printf(a, "%s:%u: %s", s->path, row->line, row->key), err))
         return false;
-    if (text_is(k->chip, chip->name))
+    if (text_is(k->chip, chip->name)) {
         *chip = other;
+        applied->rows[applied->n_rows++] = *row;
+    }
     return true;
 }
 
-bool fitted_chip_apply(struct chip *chip, const char *specs_dir, struct arena *a, struct err *err)
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, struct arena *a, struct err *err)
 {
     const char *path = arena_printf(a, "%s/fitted-chip.csv", specs_dir);
     struct sheet s;
+    *applied = (struct sheet){ 0 };
     if (access(path, R_OK) != 0)
         return true;
     if (!sheet_load(&s, path, a, err))
         return false;
+    *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows + 1) };
     for (size_t i = 0; i < s.n_rows; i++)
-        if (!set_constant(chip, &s, &s.rows[i], a, err))
+        if (!set_constant(chip, applied, &s, &s.rows[i], a, err))
             return false;
     return true;
 }

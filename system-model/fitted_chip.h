@@ -14,8 +14,9 @@ struct fitted_constant {
 extern const struct fitted_constant fitted_constants[MAX_FITTED];
 extern const size_t n_fitted_constants;
 
-/* Sets what specs_dir/fitted-chip.csv has for this chip, keys CHIP.FIELD. No such file: nothing is fitted. */
-bool fitted_chip_apply(struct chip *chip, const char *specs_dir, struct arena *a, struct err *err);
+/* Sets what specs_dir/fitted-chip.csv has for this chip, keys CHIP.FIELD. No such file: nothing is fitted.
+ * applied: the sheet with the rows of this chip alone; n_rows 0 for none. */
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, struct arena *a, struct err *err);
 void fitted_constant_set(struct chip *chip, const struct fitted_constant *k, double value);
 
 #endif
