@@ -6,6 +6,7 @@
  * clock and no host: two runs of the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
+#include "harness/scaling.h"
 #include "results/check.h"
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
@@ -108,6 +109,17 @@ static bool simulate_all(struct results *out, struct session *s, struct err *err
     return true;
 }
 
+static void print_scaling(const struct results *results, const struct figures *figures)
+{
+    static const char *const names[] = { "resnet50", "bert-large" };
+    printf("\n");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct scaling scaling;
+        scaling_build(&scaling, names[i], results, figures);
+        scaling_print(stdout, &scaling);
+    }
+}
+
 static void print_check(enum output_format format, const struct check *c, struct arena *scratch)
 {
     if (format == FORMAT_JSON)
@@ -161,6 +173,9 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
     if (!good)
         return EXIT_BAD_INPUT;
     print_check(o->format, &c, &s->arena);
+    if (o->format == FORMAT_TEXT)
+        print_scaling(&from.known, &figures);
+    fflush(stdout);
     fprintf(stderr, "podbench: %zu recipes and %zu figures in %s\n", n_recipes, figures.n, folder);
     return EXIT_DONE;
 }

@@ -5,6 +5,8 @@
  * Unknown values are written as NaN, which gnuplot skips.
  */
 #include "harness/harness.h"
+#include "harness/scaling.h"
+#include "harness/sweep.h"
 #include "results/check.h"
 #include "results/recompute_curve.h"
 #include <math.h>
@@ -18,37 +20,9 @@
 struct plot_data {
     struct results results;
     struct csv_table check;
-    struct figures peers;
+    struct figures figures;
     struct session *s;
 };
-
-/* The parts of a recipe id "mlperf-ROUND-DIVISION-SYSTEM-WORKLOAD[-FRAMEWORK]"; false for other ids. */
-struct mlperf_id { char round[8], division[8]; bool has_framework; };
-
-static bool mlperf_id_parse(struct mlperf_id *out, const struct result *r)
-{
-    if (sscanf(r->id, "mlperf-%7[^-]-%7[^-]-", out->round, out->division) != 2)
-        return false;
-    size_t n = strlen(r->id), end = strlen(r->workload);
-    out->has_framework = n < end || !text_is(r->id + n - end, r->workload);
-    return true;
-}
-
-/* A published value of one metric for one recipe, out of check.csv; NaN when there is none. */
-static double published_value(const struct plot_data *d, const char *recipe, const char *metric)
-{
-    size_t recipe_at, metric_at, value_at;
-    double value;
-    if (!csv_column(&recipe_at, &d->check, "recipe", NULL) || !csv_column(&metric_at, &d->check, "metric", NULL) ||
-        !csv_column(&value_at, &d->check, "published", NULL))
-        return NAN;
-    for (size_t i = 0; i < d->check.n_rows; i++) {
-        char **cells = d->check.rows[i].cells;
-        if (text_is(cells[recipe_at], recipe) && text_is(cells[metric_at], metric) && parse_f64(cells[value_at], &value))
-            return value;
-    }
-    return NAN;
-}
 
 static void write_number(FILE *f, double x, bool last)
 {
@@ -64,65 +38,11 @@ static bool open_data(struct new_file *file, const char *folder, const char *nam
 
 /* ---- throughput against chips ----------------------------------------------------------------------- */
 
-static const char *const scaling_rounds[] = { "v1.0", "v1.1", "v2.0" };
-enum { N_SCALING_ROUNDS = sizeof scaling_rounds / sizeof *scaling_rounds, MOST_SIZES = 16 };
-
-struct scaling_point { double published, simulated, ideal, published_efficiency, simulated_efficiency; };
-
-/* The closed-division result of a round with so many chips, of the vendor's own framework. */
-static const struct result *scaling_result(const struct plot_data *d, const char *workload, const char *round, uint64_t ipus)
-{
-    for (size_t i = 0; i < d->results.n; i++) {
-        const struct result *r = &d->results.items[i];
-        struct mlperf_id id;
-        if (text_is(r->workload, workload) && r->ipus == ipus && mlperf_id_parse(&id, r) && text_is(id.round, round) &&
-            text_is(id.division, "closed") && !id.has_framework)
-            return r;
-    }
-    return NULL;
-}
-
-static size_t scaling_sizes(uint64_t *sizes, const struct plot_data *d, const char *workload)
-{
-    size_t n = 0;
-    for (uint64_t ipus = 1; ipus <= 1024 && n < MOST_SIZES; ipus *= 2)
-        for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
-            if (scaling_result(d, workload, scaling_rounds[k], ipus)) {
-                sizes[n++] = ipus;
-                break;
-            }
-    return n;
-}
-
-/* Ideal and efficiency are against the round's smallest system. */
-static void scaling_series(struct scaling_point *out, const struct plot_data *d, const char *workload, const char *round,
-                           const uint64_t *sizes, size_t n)
-{
-    double published_each = NAN, simulated_each = NAN;
-    for (size_t i = 0; i < n; i++) {
-        const struct result *r = scaling_result(d, workload, round, sizes[i]);
-        out[i] = (struct scaling_point){ NAN, NAN, NAN, NAN, NAN };
-        if (!r)
-            continue;
-        double chips = (double)sizes[i];
-        out[i].simulated = r->throughput_samples_per_s;
-        out[i].published = published_value(d, r->id, "throughput_samples_per_s");
-        if (isnan(simulated_each))
-            simulated_each = out[i].simulated / chips;
-        if (isnan(published_each))
-            published_each = out[i].published / chips;
-        out[i].ideal = published_each * chips;
-        out[i].published_efficiency = 100 * out[i].published / chips / published_each;
-        out[i].simulated_efficiency = 100 * out[i].simulated / chips / simulated_each;
-    }
-}
-
 static bool write_scaling(const struct plot_data *d, const char *workload, const char *folder, struct err *err)
 {
-    uint64_t sizes[MOST_SIZES];
-    size_t n = scaling_sizes(sizes, d, workload);
-    struct scaling_point points[N_SCALING_ROUNDS][MOST_SIZES];
+    struct scaling scaling;
     struct new_file file;
+    scaling_build(&scaling, workload, &d->results, &d->figures);
     if (!open_data(&file, folder, arena_printf(&d->s->arena, "scaling-%s", workload), d->s, err))
         return false;
     fprintf(file.f, "chips");
@@ -130,13 +50,12 @@ static bool write_scaling(const struct plot_data *d, const char *workload, const
         const char *round = scaling_rounds[k];
         fprintf(file.f, ",%s published,%s simulated,%s ideal,%s published efficiency,%s simulated efficiency", round, round,
                 round, round, round);
-        scaling_series(points[k], d, workload, round, sizes, n);
     }
     fprintf(file.f, "\n");
-    for (size_t i = 0; i < n; i++) {
-        write_number(file.f, (double)sizes[i], false);
+    for (size_t i = 0; i < scaling.n_sizes; i++) {
+        write_number(file.f, (double)scaling.sizes[i], false);
         for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
-            const struct scaling_point *p = &points[k][i];
+            const struct scaling_point *p = &scaling.points[k][i];
             const double cells[] = { p->published, p->simulated, p->ideal, p->published_efficiency, p->simulated_efficiency };
             for (size_t c = 0; c < 5; c++)
                 write_number(file.f, cells[c], k + 1 == N_SCALING_ROUNDS && c == 4);
@@ -174,7 +93,7 @@ static void add_ipu_bars(struct bars *bars, const struct plot_data *d, const cha
         if (!text_is(r->workload, workload) || !mlperf_id_parse(&id, r) || id.has_framework)
             continue;
         struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN,
-                           .published = published_value(d, r->id, "time_to_train_min"),
+                           .published = published_value(&d->figures, r->id, "time_to_train_min"),
                            .simulated = r->time_to_train_s > 0 ? r->time_to_train_s / 60 : NAN };
         bar.label = arena_printf(a, "%s %s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "");
         add_bar(bars, bar, a);
@@ -203,8 +122,8 @@ static const char *note_value(const char *note, const char *key, struct arena *a
 static bool add_peer_bars(struct bars *bars, const struct plot_data *d, const char *benchmark, struct err *err)
 {
     struct arena *a = &d->s->arena;
-    for (size_t i = 0; i < d->peers.n; i++) {
-        const struct figure *f = &d->peers.items[i];
+    for (size_t i = 0; i < d->figures.n; i++) {
+        const struct figure *f = &d->figures.items[i];
         struct bar bar = { .round = note_value(f->note, "round", a), .published = NAN, .simulated = NAN, .peer = f->value };
         const char *accelerator = note_value(f->note, "accelerator", a);
         bool of_round = strcmp(bar.round, "v1.0") >= 0 && strcmp(bar.round, "v2.0") <= 0;
@@ -350,6 +269,34 @@ static bool write_breakdown(const struct plot_data *d, const char *folder, struc
     return new_file_save(&file, err);
 }
 
+/* ---- where more chips stop paying --------------------------------------------------------------------------------- */
+
+static bool write_sweep(const struct plot_data *d, const struct sweep *w, const char *folder, struct err *err)
+{
+    struct new_file file;
+    if (!open_data(&file, folder, arena_printf(&d->s->arena, "more-chips-%s", w->name), d->s, err))
+        return false;
+    fprintf(file.f, "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours\n");
+    for (size_t i = 0; i < n_sweep_sizes; i++) {
+        struct sweep_point p = {0};
+        if (!sweep_best(&p, w, sweep_sizes[i], d->s))
+            continue;
+        const double cells[] = { (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples,
+                                 (double)p.chips * p.minutes / 60 };
+        for (size_t k = 0; k < 8; k++)
+            write_number(file.f, cells[k], k == 7);
+    }
+    return new_file_save(&file, err);
+}
+
+static bool write_sweeps(const struct plot_data *d, const char *folder, struct err *err)
+{
+    for (size_t i = 0; i < n_sweeps; i++)
+        if (!write_sweep(d, &sweeps[i], folder, err))
+            return false;
+    return true;
+}
+
 /* ---- recomputation: memory against extra work ---------------------------------------------------------------- */
 
 static const char *const recompute_workloads[] = { "resnet50", "resnet152", "densenet121" };
@@ -461,7 +408,7 @@ static bool load_plot_data(struct plot_data *d, const char *run, struct err *err
     const char *rows, *check;
     return run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
            results_load(&d->results, rows, &s->arena, err) && csv_load(&d->check, check, &s->arena, err) &&
-           published_load(&d->peers, arena_printf(&s->arena, "%s/peers.csv", s->published_dir), &s->arena, err);
+           published_load(&d->figures, s->published_dir, &s->arena, err);
 }
 
 int command_plot(const struct options *o, struct session *s, struct err *err)
@@ -472,7 +419,8 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     bool good = load_plot_data(&d, run, err) && run_table_path(&folder, run, "figures", s, err) && make_folders(folder, err) &&
                 write_scaling(&d, "resnet50", folder, err) && write_scaling(&d, "bert-large", folder, err) &&
                 write_times(&d, "resnet50", "resnet", folder, err) && write_times(&d, "bert-large", "bert", folder, err) &&
-                write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && write_recomputes(&d, folder, err) && draw_all(folder, s, err);
+                write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && write_recomputes(&d, folder, err) &&
+                write_sweeps(&d, folder, err) && draw_all(folder, s, err);
     if (!good)
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: figures in %s\n", folder);

@@ -148,8 +148,8 @@ json_t *coverage_json(const struct coverage *c)
     json_t *array = json_array();
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "group", k->what, "runs", (json_int_t)k->n, "samples_inside",
-            (json_int_t)k->samples_inside, "timed", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside));
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "of", k->what, "runs", (json_int_t)k->n, "samples_inside",
+            (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside));
     }
     return array;
 }

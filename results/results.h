@@ -47,6 +47,7 @@ struct result {
 struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
     const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
+    const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL: the sheet */
 };
 
 /* Loads, builds, plays. cache may be shared by many simulations. */

@@ -10,6 +10,7 @@
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
 #include "results/results.h"
+#include "system-model/fitted_chip.h"
 #include "workloads/recipe_convergence.h"
 
 #include <math.h>
@@ -22,6 +23,8 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (!recipe_load(&sim->recipe, recipe, paths->recipes_dir, overrides, n_overrides, a, err)
         || !machine_load(&sim->machine, sim->recipe.system, paths->specs_dir, a, err))
         return false;
+    if (paths->chip_constants)
+        fitted_constants_set(&sim->machine.chip, paths->chip_constants);
     const struct workload *w = workload_find(sim->recipe.workload, err);
     if (!w || !sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
         || !fitted_system_load(&sim->fitted, paths->specs_dir, a, err)

@@ -100,7 +100,9 @@ static bool apply(struct chip *chip, const char *rows, struct err *err)
     assert_non_null(f);
     fprintf(f, "key,value,unit,source\n%s", rows);
     fclose(f);
-    bool good = fitted_chip_apply(chip, folder, &a, err);
+    struct sheet applied;
+    bool good = fitted_chip_apply(chip, &applied, folder, &a, err);
+    assert_true(!good || applied.n_rows <= 2);
     char *slash = strstr(err->msg, "fitted-chip.csv");
     if (!good && slash)
         memmove(err->msg, slash, strlen(slash) + 1);    /* without the folder's name */
