@@ -94,18 +94,28 @@ static void print_constants(const struct csv_table *t, struct arena *a)
     }
 }
 
+static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
+{
+    struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, g, a), validate = check_accuracy(c, FIGURE_VALIDATE, g, a);
+    return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
+}
+
 static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct csv_table *tables, size_t n,
                                 struct arena *a)
 {
     const struct check_group any = { .kind = N_FIGURE_KINDS };
     struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, &any, a);
     struct accuracy validate = check_accuracy(c, FIGURE_VALIDATE, &any, a);
+    const struct check_group given = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    const struct check_group whole = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
     json_t *object = json_object(), *constants = json_array();
     for (size_t i = 0; i < n; i++)
         add_constants_json(constants, &tables[i], a);
     json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
     json_object_set_new(object, "validate", accuracy_json(&validate));
     json_object_set_new(object, "constants", constants);
+    json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
+    json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
     json_object_set_new(object, "coverage", coverage_json(coverage));
     print_json(stdout, object);
 }
