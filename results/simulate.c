@@ -30,6 +30,7 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (paths->fitted)
         sim->fitted = *paths->fitted;
     opt->host_call_s = sim->fitted.host_call_s;
+    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
     return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
 }
