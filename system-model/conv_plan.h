@@ -28,7 +28,7 @@ struct conv_shape {
 struct conv_params { uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride; enum data_type type; };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
-                               enum op_pass pass);
+                                    enum op_pass pass);
 
 uint64_t conv_shape_mac(const struct conv_shape *s);
 /* Fastest plan within available_memory x tile memory; the bound doubles until there is one. */
