@@ -14,6 +14,17 @@ static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t i
 {
     struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
     s.pass = pass;
+    s.weights_elsewhere = 1;            /* the activations or gradients that are loaded as weights */
+    s.in_elsewhere = pass == PASS_BACKWARD_WEIGHT;
+    return s;
+}
+
+/* The layer's input, or the gradient of its output, comes as another operation left it. */
+static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+                                     enum op_pass pass)
+{
+    struct conv_shape s = matmul_conv_shape(groups, rows, inner, columns, type, pass);
+    s.in_elsewhere = 1;
     return s;
 }
 
@@ -69,9 +80,9 @@ void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups,
                                const struct op_plan_options *opt)
 {
     const struct conv_shape apart[N_OP_PASSES] = {
-        matmul_conv_shape(groups, rows, inner, columns, type, PASS_FORWARD),
-        matmul_conv_shape(groups, rows, columns, inner, type, PASS_BACKWARD_DATA),
-        matmul_conv_shape(groups, inner, rows, columns, type, PASS_BACKWARD_WEIGHT),
+        apart_shape(groups, rows, inner, columns, type, PASS_FORWARD),
+        apart_shape(groups, rows, columns, inner, type, PASS_BACKWARD_DATA),
+        apart_shape(groups, inner, rows, columns, type, PASS_BACKWARD_WEIGHT),
     };
     const struct conv_shape joint[N_OP_PASSES] = {
         joint_shape(groups, columns, inner, rows, type, PASS_FORWARD),

@@ -67,9 +67,10 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
               * reach(t->width, s->in_stride, s->kernel_w, s->in_w);
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
-    b.in_received = min_u64(raw, conv_missing_part(raw, t->p_out) + (field > own ? (field - own) * in_chans * es : 0));
+    uint64_t halo = field > own ? (field - own) * in_chans * es : 0;
+    b.in_received = s->in_elsewhere ? raw : min_u64(raw, conv_missing_part(raw, t->p_out) + halo);
     b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
-    b.weights_received = conv_missing_part(b.weights, t->p_batch * t->p_field);
+    b.weights_received = s->weights_elsewhere ? b.weights : conv_missing_part(b.weights, t->p_batch * t->p_field);
     uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
     b.partials = outputs * c->amp.partial_bytes;
     b.outputs = outputs * s->out_stride * s->out_stride;

@@ -29,6 +29,7 @@ static struct conv_shape weight_gradient_shape(const struct conv_params *p)
         .kernel_h = 1, .kernel_w = 1, .in_chans = p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
         .in_stride = 1, .out_stride = 1, .in_h = p->in_chans * kernel, .in_w = 1, .in_expand = expand ? expand : 1,
         .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
+        .in_elsewhere = 1, .weights_elsewhere = 1,      /* spread evenly by the change of layout */
     };
 }
 
@@ -55,6 +56,7 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
         .in_chans = inner, .out_chans = columns, .in_stride = 1, .out_stride = 1, .in_h = rows, .in_w = 1,
         .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
         .rearrange_weights = pass != PASS_FORWARD,
+        .in_elsewhere = pass == PASS_BACKWARD_WEIGHT, .weights_elsewhere = pass == PASS_BACKWARD_WEIGHT,
     };
 }
 

@@ -170,6 +170,26 @@ static void test_partials(void **state)
     assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
 }
 
+/* An operand that another operation has laid out moves whole: 13 x 16 halves for one column grain, no share of it there. */
+static void test_operands_from_elsewhere(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    uint64_t seed = 31;
+    struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    s.in_elsewhere = 1;
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.exchanged_bytes, 6 * (171 + 160 + 80));      /* as test_one_block, but all 160 B of input */
+    assert_int_equal(p.exchange_cycles, 62 + 1 + 37 + 21);          /* (171 + 80) / 4 */
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct conv_shape here = random_shape(&seed), there = here;
+        chip.n_tiles = draw(&seed, 1, 60);
+        there.in_elsewhere = there.weights_elsewhere = 1;
+        struct op_plan near = planned(&here, &chip, &options), far = planned(&there, &chip, &options);
+        assert_true(op_plan_cycles(&far) >= op_plan_cycles(&near));
+    }
+}
+
 /* A layer of few rows keeps its weights in place, a layer of many does not: then each pass has its own plan. */
 static void test_fully_connected(void **state)
 {
@@ -201,7 +221,8 @@ int main(void)
         cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
         cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_memory_forces_serial_steps),
-        cmocka_unit_test(test_partials), cmocka_unit_test(test_fully_connected),
+        cmocka_unit_test(test_partials), cmocka_unit_test(test_operands_from_elsewhere),
+        cmocka_unit_test(test_fully_connected),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
