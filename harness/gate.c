@@ -6,6 +6,7 @@
 #include "results/compare.h"
 #include "results/convergence_calibrate.h"
 #include "results/kernel_fit.h"
+#include "results/runs_distribution.h"
 #include "results/system_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
@@ -93,7 +94,21 @@ static void print_constants(const struct csv_table *t, struct arena *a)
     }
 }
 
-static void print_validate_json(const struct check *c, const struct csv_table *tables, size_t n, struct arena *a)
+/* How many of all published runs lie within the 90 % interval predicted for them. */
+static json_t *coverage_json(const struct coverage *c)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < c->n; i++) {
+        const struct coverage_count *k = &c->items[i];
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "of", k->what, "runs", (json_int_t)k->n, "samples_inside",
+                                               (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside",
+                                               (json_int_t)k->time_inside));
+    }
+    return array;
+}
+
+static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct csv_table *tables, size_t n,
+                                struct arena *a)
 {
     const struct check_group any = { .kind = N_FIGURE_KINDS };
     struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, &any, a);
@@ -104,25 +119,30 @@ static void print_validate_json(const struct check *c, const struct csv_table *t
     json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
     json_object_set_new(object, "validate", accuracy_json(&validate));
     json_object_set_new(object, "constants", constants);
+    json_object_set_new(object, "coverage", coverage_json(coverage));
     print_json(stdout, object);
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
 {
     struct check c;
+    struct coverage coverage = {0};
     struct csv_table tables[2];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fits.csv", s->paths.data_dir) };
     for (size_t i = 0; i < 2; i++)
         if (!load_constants(&tables[i], paths[i], s, err))
             return EXIT_BAD_INPUT;
-    if (!build_check(&c, o, s, err))
+    const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
+    if (!build_check(&c, o, s, err) || !coverage_report(&coverage, runs, s->paths.data_dir, NULL, NULL, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
-        print_validate_json(&c, tables, 2, &s->arena);
+        print_validate_json(&c, &coverage, tables, 2, &s->arena);
         return EXIT_DONE;
     }
     check_print_summary(stdout, &c, &s->arena);
+    printf("\n90 %% intervals over published runs\n");
+    coverage_print(stdout, &coverage);
     printf("\nfitted constants\n");
     for (size_t i = 0; i < 2; i++)
         print_constants(&tables[i], &s->arena);

@@ -33,8 +33,9 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog };
     if (good && state->draws)
-        good = submission_draw(&state->distributions[state->results.n], &sim, &r, o, s, err);
+        good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
     struct tried *tried = &state->tried[state->results.n];
     if (good && !r.fits)
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->paths, &s->cache, &s->arena, err);

@@ -47,7 +47,7 @@ static double eval_interval(const struct recipe *rec, const struct convergence *
 
 static bool write_submission(const struct run_distribution *d, const struct simulation *sim, const struct result *r,
                              const struct convergence *c, const struct terms *terms, const struct run_timing *timing,
-                             const struct options *o, struct session *s, struct err *err)
+                             const char *folder, struct session *s, struct err *err)
 {
     struct arena *a = &s->arena;
     const struct recipe *rec = &sim->recipe;
@@ -69,29 +69,34 @@ static bool write_submission(const struct run_distribution *d, const struct simu
         .grad_accum = (double)rec->gradient_accumulation, .timing = *timing, .eval_interval = eval_interval(rec, c),
         .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
     };
-    return mllog_write_submission(o->mllog, &description, d->runs, d->n, a, err);
+    return mllog_write_submission(folder, &description, d->runs, d->n, a, err);
 }
 
-bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r, const struct options *o,
-                     struct session *s, struct err *err)
+static bool check_request(const struct submission_request *q, const struct recipe *rec, const struct workload *w, struct err *err)
+{
+    if (!w->benchmark || rec->mode == MODE_INFER)
+        return fail(err, "%s: --runs and --mllog want the training of an MLPerf benchmark, not %s of %s", rec->id,
+                    rec->mode == MODE_INFER ? "inference" : "training", rec->workload);
+    if (q->runs > 1000)
+        return fail(err, "--runs: %" PRIu64 " is outside 0 to 1000", q->runs);
+    return true;
+}
+
+bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r,
+                     const struct submission_request *q, struct session *s, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
     const struct workload *w = workload_find(rec->workload, err);
     struct terms terms = terms_of(rec->id);
     struct convergence c;
-    if (!w)
-        return false;
-    if (!w->benchmark || rec->mode == MODE_INFER)
-        return fail(err, "%s: --runs and --mllog want the training of an MLPerf benchmark, not %s of %s", rec->id,
-                    rec->mode == MODE_INFER ? "inference" : "training", rec->workload);
-    if (o->runs > 1000)
-        return fail(err, "--runs: %" PRIu64 " is outside 0 to 1000", o->runs);
-    if (!convergence_predict_for(&c, w->benchmark, terms.round, r->global_batch, rec->optimizer_name, s->paths.data_dir, &s->arena, err))
+    if (!w || !check_request(q, rec, w, err) ||
+        !convergence_predict_for(&c, w->benchmark, terms.round, r->global_batch, rec->optimizer_name, s->paths.data_dir, &s->arena, err))
         return false;
     struct run_timing timing = timing_of(sim, r);
-    struct distribution_request q = { .convergence = &c, .timing = timing, .epochs = rec->epochs,
-                                      .eval_interval = eval_interval(rec, &c), .runs = (uint32_t)o->runs, .seed = o->seed,
-                                      .open_division = text_is(terms.division, "open"), .data_dir = s->paths.data_dir };
-    return distribution_draw(out, &q, &s->arena, err) &&
-           (!o->mllog || write_submission(out, sim, r, &c, &terms, &timing, o, s, err));
+    struct distribution_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,
+                                         .eval_interval = q->predict_schedule ? 0 : eval_interval(rec, &c),
+                                         .runs = (uint32_t)q->runs, .seed = q->seed,
+                                         .open_division = text_is(terms.division, "open"), .data_dir = s->paths.data_dir };
+    return distribution_draw(out, &draw, &s->arena, err) &&
+           (!q->mllog || write_submission(out, sim, r, &c, &terms, &timing, q->mllog, s, err));
 }
