@@ -86,8 +86,6 @@ static const struct recipe_key recipe_keys[] = {
     TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
     COUNT("data", "vocabulary", vocabulary, 2, 1e7, false, in_bert, "rows of the word table; default: the model's"),
-    COUNT("parallel", "joint_slices", joint_slices, 1, 4096, false, in_transducer,
-          "slices of time that the joint network runs on, one after the other"),
     NUMBER("data", "labels_per_sample", labels_per_sample, "", 1, 4096, in_transducer,
            "labels of the longest transcript; default: by the audio's length"),
     CHOICE("data", "input_type", input_type, input_types, in_images, "images from the host: bytes, or prepared there"),
@@ -116,6 +114,8 @@ static const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "embedding_serial_steps", embedding_serial_steps, 1, 4096, false, in_bert,
           "steps the word table's products are cut into"),
     FLAG("parallel", "split_qkv", split_qkv, in_bert, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", joint_slices, 1, 4096, false, in_transducer,
+          "slices of time that the joint network runs on, one after the other"),
 
     CHOICE("precision", "compute", compute, computes, NULL, "of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
