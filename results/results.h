@@ -51,6 +51,8 @@ struct model_paths {
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);
+/* The ratios of one step; how long the training takes is not filled in. */
+void result_of_step(struct result *out, const struct recipe *recipe, const struct timeline *t);
 
 /* The columns of rows.csv and the members of the JSON object, in order; one table for both. */
 void result_print_text(FILE *f, const struct result *r);
