@@ -219,6 +219,7 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
 {
     struct simulation sim = {0};
     struct result r;
+    s->paths.unfolded = o->unfolded;
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(o->trace, &sim.timeline, err));
     if (good)
         (o->format == FORMAT_CSV ? timeline_write_csv : timeline_print)(stdout, &sim.timeline);

@@ -39,12 +39,14 @@ struct result {
     uint64_t memory_shortfall_bytes_per_tile;
     double mfu, hfu;
     double energy_j;                    /* 0: no published power */
+    double fault_cost_s;                /* of step_time_s: what the recipe's faults cost */
     double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */
 };
 
 struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
     const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
+    bool unfolded;                          /* every replica is played, instead of one for all that are alike */
 };
 
 /* Loads, builds, plays. cache may be shared by many simulations. */

@@ -27,6 +27,7 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (paths->fitted)
         sim->fitted = *paths->fitted;
     opt->host_call_s = sim->fitted.host_call_s;
+    opt->unfolded = paths->unfolded;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
     return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
 }
@@ -91,6 +92,26 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     fill_breakdown(r, t);
 }
 
+/* The same step on a machine where nothing is at fault. */
+static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
+{
+    struct plan_options opt = sim->plan.options;
+    if (!opt.faults)
+        return true;
+    opt.faults = NULL;
+    struct topology healthy;
+    struct compiler c;
+    struct plan p;
+    struct timeline t;
+    if (!topology_build(&healthy, &sim->machine, NULL, &sim->arena, err))
+        return false;
+    compiler_start(&c, &sim->graph, &healthy, sim->compiler.cache, &sim->arena);
+    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    r->fault_cost_s = r->step_time_s - seconds(&sim->machine, (double)t.step_cycles);
+    return true;
+}
+
 /* ---- training ------------------------------------------------------------------------ */
 
 /* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
@@ -152,6 +173,8 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     if (!build_artefacts(sim, recipe, overrides, n_overrides, paths, cache, &opt, err))
         return false;
     result_of_step(out, &sim->recipe, &sim->timeline);
+    if (!fill_fault_cost(out, sim, err))
+        return false;
     return sim->recipe.mode == MODE_INFER || fill_training(out, sim, err);
 }
 

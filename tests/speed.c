@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL };
+static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, false };
 
 static double now_s(void)
 {
@@ -135,34 +135,30 @@ static bool all_reduces(void)
     return true;
 }
 
-static bool full_step(bool unfolded)
+/* A whole training run with one step played, its evaluation as well: load, plan, time, result. */
+static bool full_step(const char *recipe, const char *const *sets, bool unfolded)
 {
-    static const char *const sets[] = { "recipe.system=ipu-65536", "parallel.replicas=8192", "hosts.host_count=1024" };
+    struct model_paths how = paths;
     struct simulation sim;
     struct result r;
     struct plan_cache cache = {0};
-    struct plan p;
-    struct timeline t;
     struct err err;
     double start = now_s();
-    if (!simulate(&sim, &r, "mlperf-v1.1-closed-ipu-pod64-bert-large", sets, 2, &paths, &cache, &err))
+    how.unfolded = unfolded;
+    if (!simulate(&sim, &r, recipe, sets, 3, &how, &cache, &err))
         return stop(&err);
-    if (unfolded) {
-        struct plan_options opt = sim.plan.options;
-        start = now_s();
-        opt.unfolded = true;
-        if (!plan_build(&p, &sim.compiler, &opt, &sim.arena, &err) || !timeline_run(&t, &p, &sim.arena, &err))
-            return stop(&err);
-        printf("%.2f s, %s the folded step", now_s() - start,
-               t.step_cycles == sim.timeline.step_cycles ? "equal to" : "NOT equal to");
-        return true;
-    }
-    printf("%.2f s for a step of %.1f ms", now_s() - start, 1e3 * r.step_time_s);
+    printf("%.2f s for a step of %.6f ms", now_s() - start, 1e3 * r.step_time_s);
     return true;
 }
 
-static bool folded_step(void)   { return full_step(false); }
-static bool unfolded_step(void) { return full_step(true); }
+static const char *const bert_sets[] = { "recipe.system=ipu-65536", "parallel.replicas=8192", "hosts.count=1024" };
+static const char *const resnet_sets[] = { "recipe.system=ipu-65536", "parallel.replicas=65536", "hosts.count=1024" };
+static bool bert_step(bool unfolded)   { return full_step("mlperf-v1.1-closed-ipu-pod64-bert-large", bert_sets, unfolded); }
+static bool resnet_step(bool unfolded) { return full_step("mlperf-v1.1-closed-ipu-pod64-resnet50", resnet_sets, unfolded); }
+static bool folded_bert(void)     { return bert_step(false); }
+static bool unfolded_bert(void)   { return bert_step(true); }
+static bool folded_resnet(void)   { return resnet_step(false); }
+static bool unfolded_resnet(void) { return resnet_step(true); }
 
 static const struct speed_case { const char *name; bool (*run)(void); } cases[] = {
     { "cold run, BERT-Large on 16 IPUs", cold_bert },
@@ -171,8 +167,10 @@ static const struct speed_case { const char *name; bool (*run)(void); } cases[] 
     { "warm sweep, BERT-Large", sweep_bert },
     { "warm sweep, ResNet-50", sweep_resnet },
     { "24 all-reduces, 4,096 IPUs", all_reduces },
-    { "BERT-Large step, 65,536 IPUs, folded", folded_step },
-    { "BERT-Large step, 65,536 IPUs, unfolded", unfolded_step },
+    { "BERT-Large step, 65,536 IPUs, folded", folded_bert },
+    { "BERT-Large step, 65,536 IPUs, unfolded", unfolded_bert },
+    { "ResNet-50 step, 65,536 IPUs, folded", folded_resnet },
+    { "ResNet-50 step, 65,536 IPUs, unfolded", unfolded_resnet },
 };
 
 static int run_case(const struct speed_case *c)
