@@ -256,6 +256,10 @@ void timeline_print(FILE *f, const struct timeline *t);
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err);  /* Chrome trace event JSON; refuses what no viewer opens */
 void timeline_write_csv(FILE *f, const struct timeline *t);     /* a row a span, recurring ones each time */
+/* The first replica as a picture of n_columns: a line a chip, A B C.. the forward passes of micro-batches, a b c.. the backward
+ * ones, - copies, # what follows the micro-batches, . waiting. Each column shows what fills most of it. */
+enum { MAX_PICTURE_COLUMNS = 400 };
+void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns);
 /* The laws: spans of a row do not overlap and leave no gap, each row's parts sum to the step. */
 bool timeline_check(const struct timeline *t, struct err *err);
 

@@ -338,6 +338,8 @@ void timeline_print(FILE *f, const struct timeline *t)
     double hz = t->plan->topology->machine->chip.clock_hz;
     fprintf(f, "timeline of %s on %s: one step, %" PRIu64 " cycles, %.6g s\n", t->plan->graph->name, t->plan->topology->machine->name,
             t->step_cycles, (double)t->step_cycles / hz);
+    fprintf(f, "A..Z forward and a..z backward by micro-batch, - copy, # update and host, . waiting\n");
+    timeline_draw(f, t, 110);
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct timeline_row *row = &t->rows[r];
         fprintf(f, "ipu %u of replica %u (%u alike)\n", row->ipu, row->replica, row->n_alike);

@@ -1,5 +1,5 @@
 /*
- * trace.c - the timeline span by span: Chrome trace events for Perfetto and chrome://tracing, and CSV for figures.
+ * trace.c - the timeline span by span: Chrome trace events for Perfetto and chrome://tracing, CSV for figures, a picture in letters.
  *
  * Chips are rows (pid: replica, tid: IPU), spans complete events, times in microseconds. A recurring span is written out each
  * time it recurs, so a file grows with gradient accumulation, but is never held in memory. An event's arguments are the
@@ -122,5 +122,50 @@ void timeline_write_csv(FILE *f, const struct timeline *t)
                 fputc(',', f);
             fprintf(f, ",%" PRIu64 ",%" PRIu64 ",%.9g,%.9g\n", start, s->n_cycles, to_us(t, start) * 1e-6, to_us(t, start + s->n_cycles) * 1e-6);
         }
+    }
+}
+
+/* ---- a picture ------------------------------------------------------------------------------------ */
+
+static char letter_of(const struct span *s, uint32_t k)
+{
+    switch (s->kind) {
+    case SPAN_FORWARD:  return (char)('A' + (s->which + k) % 26);
+    case SPAN_BACKWARD: return (char)('a' + (s->which + k) % 26);
+    case SPAN_COPY:     return '-';
+    case SPAN_WAIT:     return '.';
+    default:            return '#';
+    }
+}
+
+/* One stretch of a row: a column takes its letter when it fills more of it than any stretch before. */
+static void draw_stretch(char *letters, uint64_t *filled, uint32_t n_columns, uint64_t step, uint64_t start, uint64_t end, char letter)
+{
+    uint64_t scaled_end = end * n_columns;
+    for (uint64_t at = start * n_columns; at < scaled_end;) {
+        uint64_t column = at / step, next = (column + 1) * step < scaled_end ? (column + 1) * step : scaled_end;
+        if (next - at > filled[column]) {
+            filled[column] = next - at;
+            letters[column] = letter;
+        }
+        at = next;
+    }
+}
+
+void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
+{
+    if (n_columns > MAX_PICTURE_COLUMNS)
+        n_columns = MAX_PICTURE_COLUMNS;
+    for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++) {
+        char letters[MAX_PICTURE_COLUMNS];
+        uint64_t filled[MAX_PICTURE_COLUMNS] = {0};
+        for (size_t i = 0; i < t->n_spans; i++) {
+            const struct span *s = &t->spans[i];
+            for (uint32_t k = 0; s->row == row && k < s->repeat; k++) {
+                uint64_t start = s->start_cycle + k * s->period_cycles;
+                draw_stretch(letters, filled, n_columns, t->step_cycles, start, start + s->n_cycles, letter_of(s, k));
+            }
+        }
+        fprintf(f, "  ipu %-2u %.*s\n", row, (int)n_columns, letters);
     }
 }
