@@ -188,7 +188,8 @@ static bool same_cost(const struct collective_cost *x, const struct collective_c
 {
     return x->time_s == y->time_s && x->link_s == y->link_s && x->reduce_s == y->reduce_s && x->sync_s == y->sync_s &&
            x->n_steps == y->n_steps && x->bytes_sent_per_rank == y->bytes_sent_per_rank && x->method == y->method &&
-           x->busiest_link_bytes == y->busiest_link_bytes;
+           x->busiest_link_bytes == y->busiest_link_bytes &&
+           memcmp(x->busiest_bytes, y->busiest_bytes, sizeof x->busiest_bytes) == 0;
 }
 
 static void folded_and_unfolded_agree_to_the_bit(void **state)
