@@ -45,6 +45,7 @@ static const struct result_column {
     C(mfu,                             "",          FIELD_F64,  KNOWN, 1, "model flop over peak flop"),
     C(hfu,                             "",          FIELD_F64,  KNOWN, 1, "the same with recomputation counted"),
     C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training"),
+    C(fault_cost_s,                    "s",         FIELD_F64,  KNOWN, -1, "of the step: what the recipe's faults cost"),
 #undef C
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };

@@ -34,53 +34,90 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (paths->fitted)
         sim->fitted = *paths->fitted;
     opt->host_call_s = sim->fitted.host_call_s;
+    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;
+    opt->unfolded = paths->unfolded;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
     return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
 }
 
 /* ---- ratios ------------------------------------------------------------------------- */
 
-static double seconds(const struct simulation *sim, double cycles)
+static double seconds(const struct machine *m, double cycles)
 {
-    return cycles / sim->machine.chip.clock_hz;
+    return cycles / m->chip.clock_hz;
 }
 
-static void fill_breakdown(struct result *r, const struct simulation *sim)
+static void fill_breakdown(struct result *r, const struct timeline *t)
 {
     uint64_t sum[N_PARTS] = {0}, n_ipus = 0;
-    const struct timeline *t = &sim->timeline;
     for (uint32_t i = 0; i < t->n_rows; i++) {
         n_ipus += t->rows[i].n_alike;
         for (int k = 0; k < N_PARTS; k++)
             sum[k] += t->rows[i].spent.part[k] * t->rows[i].n_alike;
     }
     for (int k = 0; k < N_PARTS; k++)
-        r->breakdown_s[k] = seconds(sim, (double)sum[k] / (double)n_ipus);
+        r->breakdown_s[k] = seconds(t->plan->topology->machine, (double)sum[k] / (double)n_ipus);
 }
 
-static uint64_t peak_mac_per_cycle(const struct simulation *sim)
+static uint64_t peak_mac_per_cycle(const struct recipe *rec, const struct plan *p)
 {
-    const struct chip *c = &sim->machine.chip;
-    if (sim->recipe.compute == COMPUTE_FP32)
+    const struct chip *c = &p->topology->machine->chip;
+    if (rec->compute == COMPUTE_FP32)
         return c->mac_fp32_per_cycle;
-    return sim->plan.options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
+    return p->options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
 }
 
-static void fill_utilisation(struct result *r, const struct simulation *sim)
+static void fill_utilisation(struct result *r, const struct recipe *rec, const struct timeline *t)
 {
-    const struct plan *p = &sim->plan;
-    double can = (double)peak_mac_per_cycle(sim) * (double)sim->machine.chip.n_tiles * (double)sim->timeline.step_cycles
+    const struct plan *p = t->plan;
+    double can = (double)peak_mac_per_cycle(rec, p) * (double)p->topology->machine->chip.n_tiles * (double)t->step_cycles
                * p->options.ipus_per_replica;
     r->mfu = (double)p->model_mac_per_step / can;
     r->hfu = (double)p->hardware_mac_per_step / can;
 }
 
-static void fill_memory(struct result *r, const struct simulation *sim)
+static void fill_memory(struct result *r, const struct plan *p)
 {
-    const struct plan *p = &sim->plan;
     r->fits = p->fits;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
+}
+
+void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
+{
+    const struct plan *p = t->plan;
+    const struct machine *m = p->topology->machine;
+    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = rec->system };
+    r->ipus = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
+    r->global_batch = (double)p->global_batch * workload_samples_per_item(rec);
+    r->step_time_s = seconds(m, (double)t->step_cycles);
+    r->throughput_samples_per_s = r->global_batch / r->step_time_s;
+    r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
+    if (m->board_power_w > 0)
+        r->energy_j = m->board_power_w * r->step_time_s * (double)r->ipus / (double)m->ipus_per_board;
+    fill_memory(r, p);
+    fill_utilisation(r, rec, t);
+    fill_breakdown(r, t);
+}
+
+/* The same step on a machine where nothing is at fault. */
+static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
+{
+    struct plan_options opt = sim->plan.options;
+    if (!opt.faults)
+        return true;
+    opt.faults = NULL;
+    struct topology healthy;
+    struct compiler c;
+    struct plan p;
+    struct timeline t;
+    if (!topology_build(&healthy, &sim->machine, NULL, &sim->arena, err))
+        return false;
+    compiler_start(&c, &sim->graph, &healthy, sim->compiler.cache, &sim->arena);
+    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    r->fault_cost_s = r->step_time_s - seconds(&sim->machine, (double)t.step_cycles);
+    return true;
 }
 
 /* ---- training ------------------------------------------------------------------------ */
@@ -105,7 +142,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
     struct timeline t;
     if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
-    sim->evaluation_s = seconds(sim, (double)t.step_cycles);
+    sim->evaluation_s = seconds(&sim->machine, (double)t.step_cycles);
     return true;
 }
 
@@ -161,22 +198,6 @@ static bool fill_training(struct result *r, struct simulation *sim, const char *
     return true;
 }
 
-static void fill_result(struct result *r, const struct simulation *sim)
-{
-    const struct recipe *rec = &sim->recipe;
-    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = rec->system };
-    r->ipus = (uint64_t)sim->plan.options.n_replicas * sim->plan.options.ipus_per_replica;
-    r->global_batch = (double)sim->plan.global_batch * workload_samples_per_item(rec);
-    r->step_time_s = seconds(sim, (double)sim->timeline.step_cycles);
-    r->throughput_samples_per_s = r->global_batch / r->step_time_s;
-    r->latency_s = seconds(sim, (double)sim->timeline.first_output_cycles) + 2 * sim->machine.host_latency_s;
-    if (sim->machine.board_power_w > 0)
-        r->energy_j = sim->machine.board_power_w * r->step_time_s * (double)r->ipus / (double)sim->machine.ipus_per_board;
-    fill_memory(r, sim);
-    fill_utilisation(r, sim);
-    fill_breakdown(r, sim);
-}
-
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err)
 {
@@ -184,7 +205,9 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     memset(sim, 0, sizeof *sim);
     if (!build_artefacts(sim, recipe, overrides, n_overrides, paths, cache, &opt, err))
         return false;
-    fill_result(out, sim);
+    result_of_step(out, &sim->recipe, &sim->timeline);
+    if (!fill_fault_cost(out, sim, err))
+        return false;
     return sim->recipe.mode == MODE_INFER || fill_training(out, sim, paths->data_dir, err);
 }
 

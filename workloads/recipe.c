@@ -124,6 +124,8 @@ static const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "embedding_serial_steps", embedding_serial_steps, 1, 4096, false, in_bert,
           "steps the word table's products are cut into"),
     FLAG("parallel", "split_qkv", split_qkv, in_bert, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", joint_slices, 1, 4096, false, in_transducer,
+          "slices of time that the joint network runs on, one after the other"),
 
     CHOICE("precision", "compute", compute, computes, NULL, "of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),

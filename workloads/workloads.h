@@ -26,6 +26,7 @@ struct recipe {
     const char *dataset;
     uint64_t samples_per_epoch;
     uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0: the model's own */
+    uint64_t joint_slices;              /* transducers: the joint network runs on so many slices of time, one by one; 0: on all */
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: by the audio's length */
     int input_type;                     /* images from the host: bytes, or prepared there */
     /* [parallel] */
