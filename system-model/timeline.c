@@ -145,10 +145,12 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
 static void note_first_output(struct player *pl, const struct pipeline_run *run, uint64_t period)
 {
     uint32_t needed = pl->p->tasks[pl->p->n_stages - 1].first_cycle + 1;
-    if (pl->first_row || run->first_cycle >= needed)
+    if (run->first_cycle >= needed)
         return;
     uint32_t left = needed - run->first_cycle;
-    pl->t->first_output_cycles += period * (left < run->n_cycles ? left : run->n_cycles);
+    uint64_t out_at = pl->now + period * (left < run->n_cycles ? left : run->n_cycles);
+    if (pl->t->first_output_cycles < out_at)    /* of the slowest replica */
+        pl->t->first_output_cycles = out_at;
 }
 
 static void play_run(struct player *pl, const struct pipeline_run *run)
