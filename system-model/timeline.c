@@ -318,19 +318,30 @@ static bool check_overlap(const struct timeline *t, const struct span *a, const 
     return true;
 }
 
+/* Each span against those before it in its row: all of its own run, and the last of the run before. */
+static bool check_overlaps(const struct timeline *t, struct arena *scratch, struct err *err)
+{
+    size_t *last = ARENA_ARRAY(scratch, size_t, t->n_rows), *before = ARENA_ARRAY(scratch, size_t, t->n_spans);    /* index + 1; 0: none */
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        for (size_t k = last[s->row]; k; k = before[k - 1]) {
+            if (!check_overlap(t, &t->spans[k - 1], s, err))
+                return false;
+            if (t->spans[k - 1].period_cycles != s->period_cycles)
+                break;
+        }
+        before[i] = last[s->row];
+        last[s->row] = i + 1;
+    }
+    return true;
+}
+
 bool timeline_check(const struct timeline *t, struct err *err)
 {
-    if (!check_sums(t, err))
-        return false;
-    for (size_t i = 0; i < t->n_spans; i++)
-        for (size_t j = i + 1; j < t->n_spans && j < i + 4096; j++)
-            if (t->spans[j].row == t->spans[i].row) {
-                if (!check_overlap(t, &t->spans[i], &t->spans[j], err))
-                    return false;
-                if (t->spans[j].period_cycles != t->spans[i].period_cycles)
-                    break;
-            }
-    return true;
+    struct arena scratch = {0};
+    bool good = check_sums(t, err) && check_overlaps(t, &scratch, err);
+    arena_free(&scratch);
+    return good;
 }
 
 /* ---- printing ------------------------------------------------------------------------------------- */
