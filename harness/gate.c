@@ -6,6 +6,7 @@
 #include "results/compare.h"
 #include "results/convergence_calibrate.h"
 #include "results/kernel_fit.h"
+#include "results/simulated_runs.h"
 #include "results/system_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
@@ -93,68 +94,94 @@ static void print_constants(const struct csv_table *t, struct arena *a)
     }
 }
 
-static void print_validate_json(const struct check *c, const struct csv_table *tables, size_t n, struct arena *a)
+static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
+{
+    struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, g, a), validate = check_accuracy(c, FIGURE_VALIDATE, g, a);
+    return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
+}
+
+static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct csv_table *tables, size_t n,
+                                struct arena *a)
 {
     const struct check_group any = { .kind = N_FIGURE_KINDS };
     struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, &any, a);
     struct accuracy validate = check_accuracy(c, FIGURE_VALIDATE, &any, a);
+    const struct check_group given = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    const struct check_group whole = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
     json_t *object = json_object(), *constants = json_array();
     for (size_t i = 0; i < n; i++)
         add_constants_json(constants, &tables[i], a);
     json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
     json_object_set_new(object, "validate", accuracy_json(&validate));
     json_object_set_new(object, "constants", constants);
+    json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
+    json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
+    json_object_set_new(object, "coverage", coverage_json(coverage));
     print_json(stdout, object);
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
 {
     struct check c;
-    struct csv_table tables[2];
+    struct coverage coverage = {0};
+    struct csv_table tables[3];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
+                                  arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fits.csv", s->paths.data_dir) };
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         if (!load_constants(&tables[i], paths[i], s, err))
             return EXIT_BAD_INPUT;
-    if (!build_check(&c, o, s, err))
+    const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
+    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->paths, &s->cache, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
-        print_validate_json(&c, tables, 2, &s->arena);
+        print_validate_json(&c, &coverage, tables, 3, &s->arena);
         return EXIT_DONE;
     }
     check_print_summary(stdout, &c, &s->arena);
+    printf("\nsingle runs of simulated systems within the interval predicted for them\n");
+    coverage_print(stdout, &coverage);
     printf("\nfitted constants\n");
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         print_constants(&tables[i], &s->arena);
     return EXIT_DONE;
 }
 
 /* ---- calibrate --------------------------------------------------------------------------------------- */
 
-static bool fit_chip(FILE *f, struct session *s, struct err *err)
+/* Fits that build on each other: the system's uses the chips' as just fitted. */
+struct calibration { struct session *s; double chip_constants[MAX_FITTED]; };
+
+static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
 {
+    struct session *s = c->s;
     struct figures figures = {0};
     struct kernel_fit fit;
-    const char *table = arena_printf(&s->arena, "%s/kernels.csv", s->published_dir);
-    if (!published_load(&figures, table, &s->arena, err) || !kernel_fit_run(&fit, &figures, s->paths.specs_dir, &s->arena, err))
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !kernel_fit_run(&fit, &figures, &s->paths, &s->arena, err))
         return false;
-    kernel_fit_write(f, &fit, "results/published/kernels.csv");
-    fprintf(stderr, "podbench: %zu measured kernels: median error %.2f %% with open-source constants, %.2f %% fitted\n", fit.n_rows,
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        c->chip_constants[i] = fit.values[i].value;
+    kernel_fit_write(f, &fit, "the kernels and one-chip inference runs of results/published");
+    fprintf(stderr, "podbench: %zu measured kernels and one-chip runs: median error %.2f %% with open-source constants, %.2f %% fitted\n", fit.n_rows,
             100 * fit.median_before, 100 * fit.median_after);
     return true;
 }
 
-static bool fit_convergence(FILE *f, struct session *s, struct err *err)
+static bool fit_convergence(FILE *f, struct calibration *c, struct err *err)
 {
+    struct session *s = c->s;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
     return convergence_calibrate(f, s->paths.data_dir, runs, &s->arena, err);
 }
 
-static bool fit_system(FILE *f, struct session *s, struct err *err)
+static bool fit_system(FILE *f, struct calibration *c, struct err *err)
 {
+    struct session *s = c->s;
+    struct model_paths paths = s->paths;
+    paths.chip_constants = c->chip_constants;
     struct figures figures = {0};
     struct system_fit fit;
-    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &s->paths, &s->arena, err))
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &paths, &s->arena, err))
         return false;
     system_fit_write(f, &fit);
     system_fit_print(stderr, &fit);
@@ -162,17 +189,17 @@ static bool fit_system(FILE *f, struct session *s, struct err *err)
 }
 
 /* One sheet each, in the order in which they build on each other. */
-static const struct fit { const char *file; bool (*run)(FILE *f, struct session *s, struct err *err); } fits[] = {
+static const struct fit { const char *file; bool (*run)(FILE *f, struct calibration *c, struct err *err); } fits[] = {
     { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
 };
 enum { N_FITS = sizeof fits / sizeof *fits };
 
-static bool write_fit(const struct fit *fit, const char *folder, struct session *s, struct err *err)
+static bool write_fit(const struct fit *fit, const char *folder, struct calibration *c, struct err *err)
 {
     struct new_file file;
-    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/%s", folder, fit->file), err))
+    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&c->s->arena, "%s/%s", folder, fit->file), err))
         return false;
-    if (fit->run(file.f, s, err))
+    if (fit->run(file.f, c, err))
         return new_file_save(&file, err);
     new_file_drop(&file);
     return false;
@@ -180,10 +207,11 @@ static bool write_fit(const struct fit *fit, const char *folder, struct session 
 
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
+    struct calibration c = { .s = s };
     for (int i = 0; i < N_FITS; i++) {
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
-        bool good = o->out ? write_fit(&fits[i], o->out, s, err) : printf("# %s\n", fits[i].file) > 0 && fits[i].run(stdout, s, err);
+        bool good = o->out ? write_fit(&fits[i], o->out, &c, err) : printf("# %s\n", fits[i].file) > 0 && fits[i].run(stdout, &c, err);
         if (!good)
             return EXIT_BAD_INPUT;
     }

@@ -4,8 +4,9 @@
  *
  * Unknown values are written as NaN, which gnuplot skips.
  */
-#include "harness/scaling.h"
 #include "harness/harness.h"
+#include "harness/scaling.h"
+#include "harness/sweep.h"
 #include "results/check.h"
 #include "results/recompute_curve.h"
 #include <math.h>
@@ -268,6 +269,34 @@ static bool write_breakdown(const struct plot_data *d, const char *folder, struc
     return new_file_save(&file, err);
 }
 
+/* ---- where more chips stop paying --------------------------------------------------------------------------------- */
+
+static bool write_sweep(const struct plot_data *d, const struct sweep *w, const char *folder, struct err *err)
+{
+    struct new_file file;
+    if (!open_data(&file, folder, arena_printf(&d->s->arena, "more-chips-%s", w->name), d->s, err))
+        return false;
+    fprintf(file.f, "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours\n");
+    for (size_t i = 0; i < n_sweep_sizes; i++) {
+        struct sweep_point p = {0};
+        if (!sweep_best(&p, w, sweep_sizes[i], d->s))
+            continue;
+        const double cells[] = { (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples,
+                                 (double)p.chips * p.minutes / 60 };
+        for (size_t k = 0; k < 8; k++)
+            write_number(file.f, cells[k], k == 7);
+    }
+    return new_file_save(&file, err);
+}
+
+static bool write_sweeps(const struct plot_data *d, const char *folder, struct err *err)
+{
+    for (size_t i = 0; i < n_sweeps; i++)
+        if (!write_sweep(d, &sweeps[i], folder, err))
+            return false;
+    return true;
+}
+
 /* ---- recomputation: memory against extra work ---------------------------------------------------------------- */
 
 static const char *const recompute_workloads[] = { "resnet50", "resnet152", "densenet121" };
@@ -438,7 +467,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
                 write_scaling(&d, "resnet50", folder, err) && write_scaling(&d, "bert-large", folder, err) &&
                 write_times(&d, "resnet50", "resnet", folder, err) && write_times(&d, "bert-large", "bert", folder, err) &&
                 write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && write_recomputes(&d, folder, err) &&
-                write_pipelines(&d, folder, err) && draw_all(folder, s, err);
+                 write_sweeps(&d, folder, err) && write_pipelines(&d, folder, err) && draw_all(folder, s, err);
     if (!good)
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: figures in %s\n", folder);

@@ -4,10 +4,14 @@
  * All recipes are simulated before the first byte is printed: an error leaves nothing behind.
  */
 #include "harness/submission.h"
+#include "results/remedies.h"
 #include <jansson.h>
 
-/* distributions: one a result, where runs are to be drawn. */
-struct run_state { struct results results; struct run_distribution *distributions; bool draws; int status; };
+/* What would make a model fit; none where it does. */
+struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
+
+/* distributions: one a result, where runs are to be drawn; tried: one a result. */
+struct run_state { struct results results; struct run_distribution *distributions; struct tried *tried; bool draws; int status; };
 
 static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
 {
@@ -29,8 +33,12 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog };
     if (good && state->draws)
-        good = submission_draw(&state->distributions[state->results.n], &sim, &r, o, s, err);
+        good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
+    struct tried *tried = &state->tried[state->results.n];
+    if (good && !r.fits)
+        good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->paths, &s->cache, &s->arena, err);
     if (good)
         results_add(&state->results, &r, &s->arena);
     simulation_free(&sim);
@@ -42,6 +50,8 @@ static json_t *one_json(const struct run_state *state, size_t i)
     json_t *object = result_json(&state->results.items[i]);
     if (state->draws)
         json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
+    if (!state->results.items[i].fits)
+        json_object_set_new(object, "remedies", remedies_json(state->tried[i].items, state->tried[i].n));
     return object;
 }
 
@@ -63,6 +73,8 @@ static void print_results_text(const struct run_state *state)
         if (i)
             printf("\n");
         result_print_text(stdout, &state->results.items[i]);
+        if (!state->results.items[i].fits)
+            remedies_print(stdout, state->tried[i].items, state->tried[i].n);
         if (state->draws)
             distribution_print(stdout, &state->distributions[i]);
     }
@@ -87,6 +99,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
 {
     struct run_state state = { .status = EXIT_DONE, .draws = o->runs || o->mllog,
                                .distributions = ARENA_ARRAY(&s->arena, struct run_distribution, o->n_arguments) };
+    state.tried = ARENA_ARRAY(&s->arena, struct tried, o->n_arguments);
     struct progress p;
     s->paths.unfolded = o->unfolded;
     progress_start(&p, "simulating");

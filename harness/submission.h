@@ -6,8 +6,12 @@
 #include "harness/harness.h"
 #include "results/runs_distribution.h"
 
-/* Draws o->runs runs (0: as many as the rules ask for) and, with o->mllog, writes them there. */
-bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r, const struct options *o,
-                     struct session *s, struct err *err);
+struct submission_request {
+    uint64_t runs, seed;                /* runs, 0: as many as the rules ask for */
+    const char *mllog;                  /* a folder to write the logs to; NULL: none */
+    bool predict_schedule;              /* epochs and evaluations as the rules and the convergence model have them, not the recipe */
+};
+bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r,
+                     const struct submission_request *q, struct session *s, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * kernel_fit.c - the chips' fitted constants against measured kernels: one operation planned for each row.
+ * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each row, and against
+ * inference runs of one chip, each a whole simulation.
  *
  * The steps of the differences are wide, 2 % of a constant's range: a plan is a minimum over whole splits.
  */
@@ -10,38 +11,53 @@
 #include <math.h>
 #include <string.h>
 
-struct fit_row { const char *recipe; const struct chip *chip; double log_measured; size_t chip_index; };
+/* A measured kernel of one of the chips, or (chip NULL) a measured inference run of one chip. */
+struct fit_row { const char *recipe; const struct chip *chip; double log_measured; };
 struct fit_job {
     struct fit_row *rows;
     size_t n_rows;
-    struct chip chips[MAX_FITTED];      /* as the sheets have them, without a fit */
+    struct chip *chips;                 /* all that constants belong to, as the sheets have them */
     size_t n_chips;
+    const struct model_paths *paths;
 };
 
-static void chips_with(struct chip *out, const struct fit_job *job, const double *x)
+static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const double *x, struct plan_cache *cache,
+                         struct arena *scratch, struct err *err)
 {
-    memcpy(out, job->chips, sizeof job->chips);
-    for (size_t c = 0; c < job->n_chips; c++)
-        for (size_t i = 0; i < n_fitted_constants; i++)
-            if (text_is(fitted_constants[i].chip, job->chips[c].name))
-                fitted_constant_set(&out[c], &fitted_constants[i], x[i]);
+    struct chip chip = *row->chip;
+    struct op_plan plan;
+    fitted_constants_set(&chip, x);
+    if (!kernel_row_plan(&plan, row->recipe, &chip, cache, scratch, err))
+        return false;
+    *tflop_per_s = 2e-12 * (double)plan.mac * chip.clock_hz / (double)op_plan_cycles(&plan);
+    return true;
+}
+
+static bool inference_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,
+                            struct plan_cache *cache, struct err *err)
+{
+    struct model_paths paths = *job->paths;
+    struct simulation sim = {0};
+    struct result r;
+    paths.chip_constants = x;
+    bool good = simulate(&sim, &r, row->recipe, NULL, 0, &paths, cache, err);
+    *samples_per_s = r.throughput_samples_per_s;
+    simulation_free(&sim);
+    return good;
 }
 
 /* x: values of the constants. */
 static bool log_ratios(double *out, const double *x, void *user, struct err *err)
 {
     struct fit_job *job = user;
-    struct chip chips[MAX_FITTED];
     struct plan_cache cache = { 0 };
     struct arena scratch = { 0 };
     bool good = true;
-    chips_with(chips, job, x);
     for (size_t i = 0; good && i < job->n_rows; i++) {
-        const struct chip *chip = &chips[job->rows[i].chip_index];
-        struct op_plan plan;
-        good = kernel_row_plan(&plan, job->rows[i].recipe, chip, &cache, &scratch, err);
-        if (good)
-            out[i] = log(2e-12 * (double)plan.mac * chip->clock_hz / (double)op_plan_cycles(&plan)) - job->rows[i].log_measured;
+        const struct fit_row *row = &job->rows[i];
+        double value = 1;
+        good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : inference_value(&value, row, x, job, &cache, err);
+        out[i] = log(value) - row->log_measured;
     }
     plan_cache_free(&cache);
     arena_free(&scratch);
@@ -59,21 +75,34 @@ static bool median_error(double *out, struct fit_job *job, const double *x, stru
     return true;
 }
 
-static bool load_chips(struct fit_job *job, const char *specs_dir, struct arena *a, struct err *err)
+static bool load_chips(struct fit_job *job, struct arena *a, struct err *err)
 {
-    for (size_t i = 0; i < n_fitted_constants; i++) {
-        const char *name = fitted_constants[i].chip;
-        size_t c = 0;
-        while (c < job->n_chips && !text_is(job->chips[c].name, name))
-            c++;
+    static const char *const names[] = { "gc2", "gc200", "bow", "c600" };
+    job->n_chips = sizeof names / sizeof *names;
+    job->chips = ARENA_ARRAY(a, struct chip, job->n_chips);
+    for (size_t i = 0; i < job->n_chips; i++) {
         struct machine m;
-        if (c < job->n_chips)
-            continue;
-        if (!machine_load(&m, name, specs_dir, a, err))
+        if (!machine_load(&m, names[i], job->paths->specs_dir, a, err))
             return false;
-        job->chips[job->n_chips++] = m.chip;
+        job->chips[i] = m.chip;
     }
     return true;
+}
+
+static const struct chip *chip_of(const struct fit_job *job, const char *kernel, struct arena *a)
+{
+    for (size_t c = 0; c < job->n_chips; c++)
+        if (strstr(kernel, arena_printf(a, "machine=%s;", job->chips[c].name)))
+            return &job->chips[c];
+    return NULL;
+}
+
+/* A run of one chip that only infers: its recipe says so. */
+static bool is_single_chip_inference(const struct fit_job *job, const char *recipe, struct arena *a)
+{
+    struct recipe r;
+    return recipe_load(&r, recipe, job->paths->recipes_dir, NULL, 0, a, NULL) && r.mode == MODE_INFER
+        && r.replicas * r.ipus_per_replica == 1;
 }
 
 static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
@@ -81,21 +110,24 @@ static void take_rows(struct fit_job *job, const struct figures *figures, struct
     job->rows = ARENA_ARRAY(a, struct fit_row, figures->n + 1);
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->items[i];
-        if (f->role != FIGURE_CALIBRATE || !is_kernel_recipe(f->recipe) || !text_is(f->metric, "tflop_per_s"))
+        if (f->role != FIGURE_CALIBRATE)
             continue;
-        for (size_t c = 0; c < job->n_chips; c++)
-            if (strstr(f->recipe, arena_printf(a, "machine=%s;", job->chips[c].name)))
-                job->rows[job->n_rows++] = (struct fit_row){ f->recipe, &job->chips[c], log(f->value), c };
+        const struct chip *chip = is_kernel_recipe(f->recipe) ? chip_of(job, f->recipe, a) : NULL;
+        bool kernel = chip && text_is(f->metric, "tflop_per_s");
+        bool run = !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s")
+                && is_single_chip_inference(job, f->recipe, a);
+        if (kernel || run)
+            job->rows[job->n_rows++] = (struct fit_row){ f->recipe, kernel ? chip : NULL, log(f->value) };
     }
 }
 
-bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const char *specs_dir, struct arena *a,
+bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
                     struct err *err)
 {
-    struct fit_job job = {0};
+    struct fit_job job = { .paths = paths };
     struct fit_parameter parameters[MAX_FITTED];
     double before[MAX_FITTED], after[MAX_FITTED];
-    if (!load_chips(&job, specs_dir, a, err))
+    if (!load_chips(&job, a, err))
         return false;
     take_rows(&job, figures, a);
     for (size_t i = 0; i < n_fitted_constants; i++) {

@@ -37,6 +37,8 @@ static const struct result_column {
     C(startup_time_s,                  "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the start of timing to the first step"),
     C(tail_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the last step to the end of timing"),
     C(time_to_train_s,                 "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "the sum of the four above"),
+    C(predicted_samples_to_converge,   "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "by the global batch, whatever the recipe gives"),
+    C(predicted_time_to_train_s,       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "with those"),
     C(fits,                            NULL,        FIELD_BOOL, KNOWN, 1, "every tile holds what it must"),
     C(memory_peak_bytes_per_tile,      "B",         FIELD_U64,  KNOWN, -1, "on the worst tile"),
     C(memory_shortfall_bytes_per_tile, "B",         FIELD_U64,  KNOWN, -1, "what the worst tile lacks"),

@@ -22,6 +22,7 @@ struct simulation {
     struct compiler compiler;
     struct plan plan;
     struct timeline timeline;
+    double evaluation_s;                /* one evaluation; 0: none, or inference */
 };
 
 struct result {
@@ -34,6 +35,7 @@ struct result {
     double samples_to_converge;         /* 0: unknown */
     double train_time_s, eval_time_s, startup_time_s, tail_time_s;  /* time_to_train_s is their sum */
     double time_to_train_s;             /* 0: unknown */
+    double predicted_samples_to_converge, predicted_time_to_train_s;    /* by the global batch, whatever is given; 0: unknown */
     bool fits;
     uint64_t memory_peak_bytes_per_tile;
     uint64_t memory_shortfall_bytes_per_tile;
@@ -46,6 +48,7 @@ struct result {
 struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
     const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
+    const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL: the sheet */
     bool unfolded;                          /* every replica is played, instead of one for all that are alike */
 };
 

@@ -3,10 +3,15 @@
  *
  * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
  * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
- *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only;
+ *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
+ *             as many training steps as hold the set (eval_program);
  *   at end    every checkpoint is evaluated after training, in the timed region.
+ * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
+ * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
 #include "results/results.h"
+#include "system-model/fitted_chip.h"
+#include "workloads/recipe_convergence.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +23,8 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (!recipe_load(&sim->recipe, recipe, paths->recipes_dir, overrides, n_overrides, a, err)
         || !machine_load(&sim->machine, sim->recipe.system, paths->specs_dir, a, err))
         return false;
+    if (paths->chip_constants)
+        fitted_constants_set(&sim->machine.chip, paths->chip_constants);
     const struct workload *w = workload_find(sim->recipe.workload, err);
     if (!w || !sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
         || !fitted_system_load(&sim->fitted, paths->specs_dir, a, err)
@@ -27,6 +34,7 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (paths->fitted)
         sim->fitted = *paths->fitted;
     opt->host_call_s = sim->fitted.host_call_s;
+    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;
     opt->unfolded = paths->unfolded;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
     return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
@@ -115,12 +123,9 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 /* ---- training ------------------------------------------------------------------------ */
 
 /* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
-static bool evaluation_time(double *time_s, struct simulation *sim, struct err *err)
+static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
-    *time_s = 0;
-    if (!rec->eval_samples)
-        return true;
     struct plan_options opt = sim->plan.options;
     double batch = (double)sim->graph.micro_batch * opt.n_replicas * workload_samples_per_item(rec);
     opt.training = false;
@@ -137,31 +142,59 @@ static bool evaluation_time(double *time_s, struct simulation *sim, struct err *
     struct timeline t;
     if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
-    *time_s = seconds(&sim->machine, (double)t.step_cycles);
+    sim->evaluation_s = seconds(&sim->machine, (double)t.step_cycles);
     return true;
 }
 
-static double samples_to_converge(const struct recipe *r)
-{
-    if (r->samples_to_converge > 0)
-        return r->samples_to_converge;
-    return r->epochs * (double)r->samples_per_epoch;
-}
-
-static bool fill_training(struct result *r, struct simulation *sim, struct err *err)
+static bool time_evaluation(struct simulation *sim, const struct result *r, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
-    r->samples_to_converge = samples_to_converge(rec);
-    if (!(r->samples_to_converge > 0))
-        return true;
-    if (!evaluation_time(&r->eval_time_s, sim, err))
-        return false;
-    double n_evals = rec->eval_every ? floor(r->samples_to_converge / (double)rec->eval_every + 1e-9) : 1;
-    r->train_time_s = ceil(r->samples_to_converge / r->global_batch) * r->step_time_s;
-    r->eval_time_s *= n_evals;
+    sim->evaluation_s = 0;
+    if (rec->eval_samples && rec->eval_program == EVAL_TRAINING)
+        sim->evaluation_s = ceil((double)rec->eval_samples / r->global_batch - 1e-9) * r->step_time_s;
+    else if (rec->eval_samples)
+        return forward_evaluation(sim, err);
+    return true;
+}
+
+static struct expected_training given_training(const struct recipe *r)
+{
+    double samples = r->samples_to_converge > 0 ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
+    double evaluations = r->evaluations ? (double)r->evaluations
+                       : r->eval_every ? floor(samples / (double)r->eval_every + 1e-9) : 1;
+    return (struct expected_training){ samples, evaluations };
+}
+
+static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t)
+{
+    const struct recipe *rec = &sim->recipe;
+    r->samples_to_converge = t->samples;
+    r->train_time_s = ceil(t->samples / r->global_batch) * r->step_time_s;
+    r->eval_time_s = sim->evaluation_s * t->evaluations;
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
     r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
+}
+
+static bool fill_training(struct result *r, struct simulation *sim, const char *data_dir, struct err *err)
+{
+    const struct recipe *rec = &sim->recipe;
+    struct expected_training given = given_training(rec), predicted;
+    if (!(given.samples > 0) && !rec->converge)
+        return true;
+    if (!time_evaluation(sim, r, err))
+        return false;
+    if (rec->converge || recipe_terms(rec).named) {
+        struct convergence c;
+        if (!recipe_convergence(&c, rec, data_dir, &sim->arena, err))
+            return false;
+        predicted = expected_training(rec, &c);
+        fill_times(r, sim, &predicted);
+        r->predicted_samples_to_converge = r->samples_to_converge;
+        r->predicted_time_to_train_s = r->time_to_train_s;
+    }
+    if (!rec->converge)
+        fill_times(r, sim, &given);
     return true;
 }
 
@@ -175,7 +208,7 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err))
         return false;
-    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, err);
+    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, paths->data_dir, err);
 }
 
 void simulation_free(struct simulation *sim)

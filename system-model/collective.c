@@ -13,7 +13,9 @@
  *     step = sync + latency of the longest route + max over links (bytes / rate) + adding what came on the tiles
  * All groups run at the same time and share the links, so contention shows, and so do faults.
  *
- * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives).
+ * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in
+ * their default configuration. There quad is for links set up as a twisted torus (BarleyTwist) alone; no source says that
+ * of a published run, so it is used only where a recipe forces it.
  * Folding: the steps of a phase are alike, so one is played; where nothing is at fault and all domains hold the same
  * positions, one domain's flows stand for all. Unfolded, every step and domain is played. Equal steps are counted and multiplied
  * either way, so that both give the same bits.
@@ -427,8 +429,6 @@ static enum collective_method choose_method(const struct run *run, uint32_t n)
     bool gather = r->kind == COLLECTIVE_ALL_GATHER || r->kind == COLLECTIVE_BROADCAST;
     if (n <= 2)
         return METHOD_RING;
-    if (fills_torus(run))
-        return r->bytes < 196608 ? METHOD_MEET_IN_MIDDLE : METHOD_QUAD_RING;
     if (!single_ipu_replicas(run))
         return run->t->machine->domain_topology == DOMAIN_TORUS ? METHOD_MEET_IN_MIDDLE : METHOD_RING;
     return r->bytes < meet_in_middle_below(n, gather) ? METHOD_MEET_IN_MIDDLE : METHOD_BIDIRECTIONAL_RING;

@@ -63,14 +63,18 @@ void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
 
 /* ---- one graph on one chip ------------------------------------------------------- */
 
-static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p)
+static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
 {
     bool forward = op->pass == PASS_FORWARD;
-    cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part_of_op[op->kind]);
+    struct cycles once = {0};
+    cycles_add_plan(&once, p, part_of_op[op->kind]);
+    cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
+    if (forward && repeats > 1)         /* a slice is computed again for its backward pass: only one is kept at a time */
+        cycles_add(&layer->backward, &once, repeats);
     if (forward)
-        layer->forward_mac += p->mac;
+        layer->forward_mac += p->mac * repeats;
     else
-        layer->backward_mac += p->mac;
+        layer->backward_mac += p->mac * repeats;
     if (layer->temp_bytes_per_tile < p->temp_bytes_per_tile)
         layer->temp_bytes_per_tile = p->temp_bytes_per_tile;
 }
@@ -160,7 +164,7 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
 {
     out->layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
     for (size_t i = 0; i < g->n_ops; i++)
-        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i]);
+        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i], op_repeats(g, &g->ops[i]));
     struct arena scratch = {0};
     add_weights(out->layers, g);
     add_activations(out->layers, g, &scratch);

@@ -20,15 +20,16 @@ struct conv_shape {
     uint32_t in_expand;                 /* each input element stands in so many rows (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */
-    /* How the operands lie before: bytes of the whole tensor that must change layout. */
-    uint32_t rearrange_in, rearrange_weights;       /* 1: every element moves */
+    /* How the operands lie before. By default as this plan wants them: each tile has its share of what it needs. */
+    uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid them out, so that all of it moves */
+    uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. */
 struct conv_params { uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride; enum data_type type; };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
-                               enum op_pass pass);
+                                    enum op_pass pass);
 
 uint64_t conv_shape_mac(const struct conv_shape *s);
 /* Fastest plan within available_memory x tile memory; the bound doubles until there is one. */

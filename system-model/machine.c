@@ -352,7 +352,7 @@ static void stand_alone(struct machine *m, enum level level)
 
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
 {
-    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 3);
+    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, what was fitted of the chip */
     size_t n = 0;
     *out = (struct machine){ .pcie_shared_ipus = 1 };
     if (!load_sheets(sheets, &n, name, specs_dir, a, err))
@@ -369,7 +369,10 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
     out->source_note = sheets[0].n_rows ? sheets[0].rows[0].source : "";
     out->sheets = sheets;
     out->n_sheets = n;
-    return fitted_chip_apply(&out->chip, specs_dir, a, err) && check_together(out, sheets[0].path, err);
+    if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, a, err))
+        return false;
+    out->n_sheets += sheets[n].n_rows > 0;
+    return check_together(out, sheets[0].path, err);
 }
 
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)

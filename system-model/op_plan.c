@@ -187,6 +187,12 @@ static struct conv_shape matmul_pass_shape(const struct matmul_shape *m, enum da
     return matmul_conv_shape(g, rows, inner, columns, type, PASS_FORWARD);
 }
 
+/* An operation's result lies as that operation left it; inputs and weights are laid out for who reads them. */
+static uint32_t is_made(const struct graph *g, uint32_t tensor_id)
+{
+    return g->tensors[tensor_id].producer_op != NO_ID;
+}
+
 static void plan_matmul(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip,
                         const struct op_plan_options *opt, struct plan_cache *cache)
 {
@@ -199,6 +205,8 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
         cached_fully_connected(out, &m, type, op->pass, chip, opt, cache);
     } else {
         struct conv_shape s = matmul_pass_shape(&m, type, op->pass);
+        s.in_elsewhere = is_made(g, f->inputs[0]);
+        s.weights_elsewhere = is_made(g, f->inputs[1]);
         cached_conv_plan(out, &s, chip, opt, cache);
     }
     if (steps > 1)
@@ -215,6 +223,7 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, c
     } else if (op->kind == OP_CONV) {
         struct conv_params p = conv_params(g, op);
         struct conv_shape s = conv_shape_of_pass(&p, op->pass);
+        s.in_elsewhere = is_made(g, op_forward(g, op)->inputs[0]) || op->pass == PASS_BACKWARD_DATA;
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
         vector_op_plan(out, g, op, chip, opt, cache);

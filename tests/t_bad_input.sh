@@ -93,6 +93,20 @@ refuses "source" "sheet: no source column" machine "$sheet"
 printf 'key,value,unit,source\n%s,"1472,,open' "$key" >"$sheet"
 refuses "chip.csv" "sheet: unclosed quote" machine "$sheet"
 
+pod=$work/pod.csv
+of_pod() { sed "$1" system-model/specs/ipu-pod16.csv >"$pod"; }
+of_pod 's/^domain_topology,[a-z]*/domain_topology,none/'
+refuses "domain_topology: none, but 16 IPUs" "system: without links" machine "$pod"
+refuses "domain_topology: none, but 16 IPUs" "system: without links, in a run" run "$good" --set "recipe.system=$pod"
+of_pod '/^domain_topology,/d'
+refuses "domain_topology: missing" "system: links not described" machine "$pod"
+of_pod 's/^board,[^,]*/board,gc200/'
+refuses "want a board" "system: a chip as its board" machine "$pod"
+of_pod 's/^board,[^,]*/board,nothing/'
+refuses "nothing" "system: a board that is not there" machine "$pod"
+of_pod 's/^n_ipus,16/n_ipus,18/'
+refuses "n_ipus" "system: chips that fill no board" machine "$pod"
+
 # ---- published tables
 table=$work/table.csv
 header=id,recipe,metric,value,unit,tolerance,role,source,quote,note

@@ -100,7 +100,9 @@ static bool apply(struct chip *chip, const char *rows, struct err *err)
     assert_non_null(f);
     fprintf(f, "key,value,unit,source\n%s", rows);
     fclose(f);
-    bool good = fitted_chip_apply(chip, folder, &a, err);
+    struct sheet applied;
+    bool good = fitted_chip_apply(chip, &applied, folder, &a, err);
+    assert_true(!good || applied.n_rows <= 2);
     char *slash = strstr(err->msg, "fitted-chip.csv");
     if (!good && slash)
         memmove(err->msg, slash, strlen(slash) + 1);    /* without the folder's name */
@@ -123,7 +125,7 @@ static void test_fitted_sheet(void **state)
     assert_true(apply(&chip, "gc2.compute_set_cycles,417,cycles,fitted\n", &err));
     assert_int_equal(chip.compute_set_cycles, 0);
     assert_false(apply(&chip, "gc2.n_tiles,7,tiles,guess\n", &err));
-    assert_string_equal(err.msg, "fitted-chip.csv:2: gc2.n_tiles: not a fitted constant; known: gc2.compute_set_cycles, gc2.amp_efficiency");
+    assert_string_equal(err.msg, "fitted-chip.csv:2: gc2.n_tiles: not a fitted constant; known: gc2.compute_set_cycles, gc2.amp_efficiency, mk2.compute_set_cycles");
     assert_false(apply(&chip, "gc2.amp_efficiency,1.2,share,fitted\n", &err));
     assert_non_null(strstr(err.msg, "fitted-chip.csv:2: gc2.amp_efficiency: 1.2 is outside 0.5 to 1"));
     assert_false(apply(&chip, "gc2.amp_efficiency,0.9,%,fitted\n", &err));

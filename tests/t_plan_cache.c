@@ -38,6 +38,7 @@ static void test_what_is_part_of_the_key(void **state)
     cached(&c, 14, &chip, &options);
     other = chip; other.n_tiles = 8;                      cached(&c, 13, &other, &options);
     other = chip; other.on_chip_sync_cycles = 102;        cached(&c, 13, &other, &options);
+    other = chip; other.compute_set_cycles = 3;           cached(&c, 13, &other, &options);
     other = chip; other.exchange_efficiency = 0.9;        cached(&c, 13, &other, &options);
     other = chip; other.amp_efficiency = 0.9;             cached(&c, 13, &other, &options);
     other = chip; other.tile_memory_bytes = 300001;       cached(&c, 13, &other, &options);
@@ -45,7 +46,7 @@ static void test_what_is_part_of_the_key(void **state)
     opt.partials = PARTIALS_FP32;                         cached(&c, 13, &chip, &opt);
     opt = options; opt.available_memory = 0.5;            cached(&c, 13, &chip, &opt);
     opt = options; opt.n_tiles = 6;                       cached(&c, 13, &chip, &opt);
-    assert_int_equal(c.misses, 10);
+    assert_int_equal(c.misses, 11);
     assert_int_equal(c.hits, 0);
     other = chip; other.clock_hz = 1;                     cached(&c, 13, &other, &options);     /* cycles know no clock */
     assert_int_equal(c.hits, 1);

@@ -144,7 +144,7 @@ static void overrides_are_named_in_refusals(void **state)
 static const struct { const char *file, *message; } refusals[] = {
     { "unknown-key", ":12: microbatch: unknown key in [parallel]; known: replicas, ipus_per_replica, micro_batch, "
       "gradient_accumulation, layers_per_ipu, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
-      "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv" },
+      "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv, joint_slices" },
     { "unknown-section", ":17: rts: unknown section [paralel]; known: recipe, data, parallel, precision, optimizer, training, "
       "hosts, faults" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "

@@ -1,0 +1,20 @@
+/*
+ * sweep.h - where more chips stop paying: the best expected time to train on each size of system.
+ */
+#ifndef SWEEP_H
+#define SWEEP_H
+#include "harness/harness.h"
+
+/* A run to take to other sizes of system: as configured, but for replicas and gradient accumulation. */
+struct sweep { const char *name, *recipe; uint64_t ipus_per_replica, largest_accumulation; };
+extern const struct sweep sweeps[];
+extern const size_t n_sweeps;
+extern const uint64_t sweep_sizes[];
+extern const size_t n_sweep_sizes;
+
+struct sweep_point { uint64_t chips, accumulation; double batch, minutes, low, high, samples; };
+
+/* The gradient accumulation with the shortest expected time to train; false when none can run on so many chips. */
+bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s);
+
+#endif

@@ -1,0 +1,26 @@
+# more-chips.gp - where more chips stop paying: expected time to train, samples to converge and chip hours against chips.
+width = 1200; height = 480
+load style
+set multiplot layout 1,3 title 'Bow systems, gradient accumulation chosen for the shortest expected time to train' font ',15' \
+    margins 0.06,0.985,0.22,0.86 spacing 0.075,0
+set logscale xy
+set xtics (16, 64, 128, 256, '1,024' 1024)
+set xrange [12:1400]
+set xlabel 'IPUs'
+set key at screen 0.5,0.02 center bottom maxrows 1 samplen 2
+r = 'more-chips-resnet50.csv'; b = 'more-chips-bert-large.csv'
+set title 'minutes to train, with 90 % interval of the score'
+plot r using "chips":"low":"high" with filledcurves fs solid 0.15 noborder lc rgb blue notitle, \
+     b using "chips":"low":"high" with filledcurves fs solid 0.15 noborder lc rgb red notitle, \
+     r using "chips":"minutes" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue title 'ResNet-50', \
+     b using "chips":"minutes" with linespoints pt 5 ps 1.2 lw 2 lc rgb red title 'BERT-Large'
+unset key
+set title 'samples to converge'
+set format y '%.1s%c'
+plot r using "chips":"samples" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue, \
+     b using "chips":"samples" with linespoints pt 5 ps 1.2 lw 2 lc rgb red
+set title 'chip hours'
+set format y '%g'
+plot r using "chips":"chip hours" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue, \
+     b using "chips":"chip hours" with linespoints pt 5 ps 1.2 lw 2 lc rgb red
+unset multiplot
