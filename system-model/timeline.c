@@ -240,6 +240,19 @@ static void play_update(struct player *pl, uint64_t *at)
     wait_all(pl, at, t->step_cycles, PART_HOST, SPAN_HOST);
 }
 
+/* All replicas make about as many spans as the first: room for them at once, and for a few of the update. */
+static void reserve_spans(struct player *pl)
+{
+    struct timeline *t = pl->t;
+    size_t cap = (t->n_spans + 16 * pl->width) * (t->n_rows / pl->width);
+    if (t->n_rows == pl->width || cap <= t->cap_spans)
+        return;
+    struct span *spans = ARENA_ARRAY(pl->a, struct span, cap);
+    memcpy(spans, t->spans, t->n_spans * sizeof *spans);
+    t->spans = spans;
+    t->cap_spans = cap;
+}
+
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err)
 {
     *out = (struct timeline){ .plan = p };
@@ -250,6 +263,8 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
     uint64_t *at = ARENA_ARRAY(a, uint64_t, out->n_rows);
     for (uint32_t row = 0; row < out->n_rows; row += pl.width) {
         play_replica(&pl, row);
+        if (row == 0)
+            reserve_spans(&pl);
         for (uint32_t i = 0; i < pl.width; i++)
             at[row + i] = pl.now;
     }

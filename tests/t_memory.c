@@ -143,7 +143,7 @@ static void io_tiles_hold_the_input(void **state)
 
 /* ---- laws on real models ----------------------------------------------------------------------------- */
 
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, false };
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_options opt; struct err err; };
 

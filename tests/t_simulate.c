@@ -4,8 +4,9 @@
 #include "tests/check.h"
 #include "results/results.h"
 
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, false };
-static const struct model_paths unfolded_paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, true };
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",
+                                                  .unfolded = true };
 
 struct texts { const char *items[8]; size_t n; };
 
