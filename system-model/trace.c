@@ -4,7 +4,8 @@
  * Chips are rows (pid: replica, tid: IPU), spans complete events, times in microseconds. A recurring span is written out each
  * time it recurs, so a file grows with gradient accumulation, but is never held in memory. An event's arguments are the
  * cycles it was spent on, part by part: summed over a chip's events they are its part of the result's breakdown.
- * Links are counters, one a kind of link: bytes a second on the busiest link of that kind, averaged over a copy or collective.
+ * Links are counters, one a kind of link: bytes a second on the busiest link of that kind, averaged over a copy or collective
+ * between replicas. Not counted: the small all-reduces of norms inside a pass.
  */
 #include "system-model/plan.h"
 
@@ -157,7 +158,7 @@ void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
     if (n_columns > MAX_PICTURE_COLUMNS)
         n_columns = MAX_PICTURE_COLUMNS;
     for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++) {
-        char letters[MAX_PICTURE_COLUMNS];
+        char letters[MAX_PICTURE_COLUMNS] = "";
         uint64_t filled[MAX_PICTURE_COLUMNS] = {0};
         for (size_t i = 0; i < t->n_spans; i++) {
             const struct span *s = &t->spans[i];

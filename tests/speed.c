@@ -9,8 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
-                                          .data_dir = "workloads/convergence" };
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 static double now_s(void)
 {

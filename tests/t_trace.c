@@ -5,7 +5,7 @@
 #include "results/results.h"
 #include <jansson.h>
 
-static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, false };
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
 static void run(struct simulation *sim, struct result *r, const char *recipe, const char *const *sets, size_t n_sets)
 {
@@ -15,6 +15,7 @@ static void run(struct simulation *sim, struct result *r, const char *recipe, co
         print_error("%s\n", err.msg);
         assert_true(false);
     }
+    plan_cache_free(&cache);
 }
 
 static json_t *trace_of(const struct timeline *t)
