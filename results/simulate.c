@@ -5,7 +5,7 @@
  * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
  *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
  *             as many training steps as hold the set (eval_program);
- *   at end    every checkpoint is evaluated after training, in the timed region.
+ *   at end    every checkpoint is written while it trains, and read back and evaluated after training, in the timed region.
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
@@ -152,8 +152,10 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     sim->evaluation_s = 0;
     if (rec->eval_samples && rec->eval_program == EVAL_TRAINING)
         sim->evaluation_s = ceil((double)rec->eval_samples / r->global_batch - 1e-9) * r->step_time_s;
-    else if (rec->eval_samples)
-        return forward_evaluation(sim, err);
+    else if (rec->eval_samples && !forward_evaluation(sim, err))
+        return false;
+    if (rec->eval_placement == EVAL_END)
+        sim->evaluation_s += sim->sdk.checkpoint_save_s + sim->sdk.checkpoint_restore_s;
     return true;
 }
 
@@ -172,7 +174,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->train_time_s = ceil(t->samples / r->global_batch) * r->step_time_s;
     r->eval_time_s = sim->evaluation_s * t->evaluations;
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
-    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
+    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.train_stop_s + sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
 }
 
