@@ -284,6 +284,12 @@ static void keys_without_effect_are_reported(void **state)
     assert_string_equal(unused[2], "data.input_type");
     assert_string_equal(unused[3], "parallel.batch_norm_span");
     arena_free(&l.a);
+    assert_true(LOAD(&l, "mlperf-v2.0-closed-bow-pod16-resnet50", "training.converge=model"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_int_equal(n, 2);                     /* the reference has its own */
+    assert_string_equal(unused[0], "data.samples_per_epoch");
+    assert_string_equal(unused[1], "training.evaluations");
+    arena_free(&l.a);
 }
 
 static void keys_are_listed(void **state)

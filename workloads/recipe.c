@@ -52,7 +52,8 @@ static bool in_checkpoints(const struct recipe *r)
 static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
-static bool in_epochs(const struct recipe *r) { return in_training(r) && (r->epochs > 0 || r->converge); }
+static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
+static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
 static bool in_packs(const struct recipe *r) { return in_bert(r) && r->sequences_per_pack > 1; }
 static bool in_convergence(const struct recipe *r)
 {
@@ -146,7 +147,7 @@ static const struct recipe_key recipe_keys[] = {
     CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "as it trains, or afterwards"),
     CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
            "forward passes, or training steps at a learning rate of 0"),
-    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_training, "how many, where eval_every does not tell"),
+    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
     FLAG("training", "attention_dropout", attention_dropout, in_bert_training, "dropout of attention's shares"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
