@@ -9,7 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
+                                          .data_dir = "workloads/convergence" };
 
 static double now_s(void)
 {

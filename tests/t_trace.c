@@ -15,6 +15,7 @@ static void run(struct simulation *sim, struct result *r, const char *recipe, co
         print_error("%s\n", err.msg);
         assert_true(false);
     }
+    plan_cache_free(&cache);
 }
 
 static json_t *trace_of(const struct timeline *t)
