@@ -109,6 +109,8 @@ static void folded_equals_unfolded_where_it_is_uneven(void **state)
     assert_same(recipe, (struct texts){ { system, "parallel.replicas=32", "faults.link1=68-70 0.5" }, 3 }, &cache);
     assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
                 (struct texts){ { system, "parallel.replicas=128", "faults.link1=100-101 0.25" }, 3 }, &cache);
+    assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
+                (struct texts){ { system, "parallel.replicas=128", "faults.chip1=100 9" }, 3 }, &cache);
     plan_cache_free(&cache);
 }
 
