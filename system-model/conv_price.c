@@ -197,6 +197,8 @@ static uint64_t temp_bytes(const struct share *t, const struct candidate *c, con
         working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
+    if (t->serial_in * t->serial_out > 1)
+        working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * rearranged_bytes, working);
 }
 
