@@ -97,12 +97,6 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
     }
 }
 
-/* The planner's own estimate of a copy by pieces of one element. */
-static uint64_t planned_copy_cycles(const struct candidate *c, uint64_t n_bytes, bool by_fours)
-{
-    return ceil_div(by_fours ? 5 * n_bytes : 20 * n_bytes / 3, 4 * c->amp.element_bytes);
-}
-
 /* Whole-tensor changes of layout before the loop, spread over all tiles. */
 static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
@@ -131,6 +125,17 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
 }
 
+/* The planner's own estimate of a change of layout: all of the input passes once by pieces of one element, spread evenly over
+ * the tiles (its transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
+static uint64_t planned_copy_cycles(const struct search *f, const struct candidate *c, uint64_t tile_bytes)
+{
+    const struct conv_shape *s = &c->s;
+    uint64_t field = c->flat ? shape_positions(s) : (uint64_t)s->batch * s->in_h * s->in_w;
+    uint64_t bytes = ceil_div(field * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles);
+    uint64_t quarters = f->shape->in_chans % 4 == 0 ? 15 : 20;
+    return ceil_div(quarters * bytes, 12 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
+}
+
 /* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
  * tiles that share an input each do it. */
 static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
@@ -140,12 +145,22 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
     bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
     if (!padded && c->expand <= 1)
         return;
-    uint64_t cycles = planned_copy_cycles(c, b->in, s->in_chans % 4 == 0);
+    k->copied_bytes = b->in;
+    k->planned_copies = planned_copy_cycles(f, c, b->in);
+    k->compute += k->planned_copies;
+    k->rearrange += k->planned_copies;
+    k->supersteps++;
+}
+
+/* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros. */
+static void add_kernel_padding(struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
+{
+    if (t->kernel_h % c->filter_height == 0 && c->s.kernel_h % c->filter_height == 0)
+        return;
+    uint64_t cycles = copy_pieces_cycles(b->weights);
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps++;
-    if (s->in_chans % 4 != 0)
-        k->element_copies_bytes = b->in;
+    k->supersteps += k->copied_bytes == 0;      /* or together with the input */
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after. */
@@ -197,6 +212,8 @@ static uint64_t temp_bytes(const struct share *t, const struct candidate *c, con
         working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
+    if (t->serial_in * t->serial_out > 1)
+        working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * rearranged_bytes, working);
 }
 
@@ -222,6 +239,7 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     uint64_t rearranged = 0;
     struct cost k = step_cost(f, c, t, &b, compute);
     add_tile_padding(&k, c, f, &b);
+    add_kernel_padding(&k, c, t, &b);
     multiply_cost(&k, steps);
     add_layout_changes(f, &k, c, &rearranged);
     if (t->serial_out > 1) {
@@ -285,23 +303,22 @@ static uint64_t code_bytes(const struct search *f)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
-/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
-static void pay_element_copies(const struct search *f, struct cost *k)
+/* The planner chooses by its estimate; the chip pays for the copies of each tile what was measured. */
+static void pay_copies(const struct search *f, struct cost *k)
 {
-    if (k->element_copies_bytes == 0)
+    if (k->copied_bytes == 0)
         return;
-    uint64_t planned = planned_copy_cycles(&f->best_candidate, k->element_copies_bytes, false);
-    uint64_t paid = rearrange_cycles(f->chip, k->element_copies_bytes, f->best_candidate.amp.element_bytes, false);
-    uint64_t steps = f->best.serial_in * f->best.serial_out;
-    k->compute += steps * (max_u64(paid, planned) - planned);
-    k->rearrange += steps * (max_u64(paid, planned) - planned);
+    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate.amp.element_bytes, f->shape->in_chans % 4 == 0);
+    uint64_t steps = f->best.serial_in * f->best.serial_out, more = max_u64(paid, k->planned_copies) - k->planned_copies;
+    k->compute += steps * more;
+    k->rearrange += steps * more;
 }
 
 void conv_fill_plan(struct op_plan *out, struct search *f)
 {
     const struct share *t = &f->best;
     struct cost *k = &f->best_cost;
-    pay_element_copies(f, k);
+    pay_copies(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
