@@ -174,7 +174,7 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
         k->compute += dynamic_slice_cycles(f->chip, ceil_div(ceil_div(b->in, t->p_out), es))
                     + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
     else
-        k->compute += dynamic_slice_cycles(f->chip, outputs);
+        k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
     k->supersteps += 2;
 }
 
@@ -230,6 +230,29 @@ static void add_home(const struct search *f, struct cost *k, uint64_t n_bytes)
     k->received_bytes += n_bytes;
 }
 
+/* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
+static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
+{
+    uint64_t depth = t->p_in * t->p_kernel;
+    if (c->amp.partial_bytes <= c->amp.element_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
+        return;
+    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.element_bytes);
+    k->supersteps++;
+}
+
+/* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
+static void add_weights_by_step(const struct search *f, struct cost *k, uint64_t element_bytes)
+{
+    const struct conv_shape *s = f->shape;
+    uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
+    uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
+    uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+    k->exchange += cycles;
+    k->rearrange += cycles;
+    k->received_bytes += bytes;
+    k->supersteps++;
+}
+
 void conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t steps = t->serial_in * t->serial_out, compute = conv_vertex_cycles(f, c, t);
@@ -242,16 +265,15 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     add_kernel_padding(&k, c, t, &b);
     multiply_cost(&k, steps);
     add_layout_changes(f, &k, c, &rearranged);
+    if (steps > 1)
+        add_weights_by_step(f, &k, c->amp.element_bytes);
     if (t->serial_out > 1) {
         bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
         k.exchange += exchange_cycles(f->chip, paired ? 0 : b.in_received, paired ? b.in_received : 0);
         k.received_bytes += b.in_received;
         k.supersteps++;
     }
-    if (c->amp.partial_bytes > c->amp.element_bytes && t->p_in * t->p_kernel * t->serial_in == 1) {
-        k.compute += cast_cycles(f->chip, b.outputs * steps, c->amp.partial_bytes, c->amp.element_bytes);
-        k.supersteps++;
-    }
+    add_cast(f, &k, c, t, b.outputs);
     if (t->p_in * t->p_kernel == 1)
         add_home(f, &k, b.outputs * steps * c->amp.element_bytes);
     uint64_t cycles = cost_cycles(f, &k);
