@@ -125,15 +125,14 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
 }
 
-/* The planner's own estimate of a change of layout: all of the input passes once by pieces of one element, spread evenly over
- * the tiles (its transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
+/* The planner's own estimate of copies by pieces of one element: all of the input passes once, spread evenly over the tiles (its
+ * transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
 static uint64_t planned_copy_cycles(const struct search *f, const struct candidate *c, uint64_t tile_bytes)
 {
     const struct conv_shape *s = &c->s;
     uint64_t field = c->flat ? shape_positions(s) : (uint64_t)s->batch * s->in_h * s->in_w;
     uint64_t bytes = ceil_div(field * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles);
-    uint64_t quarters = f->shape->in_chans % 4 == 0 ? 15 : 20;
-    return ceil_div(quarters * bytes, 12 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
+    return ceil_div(5 * bytes, 3 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
 }
 
 /* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
@@ -145,8 +144,9 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
     bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
     if (!padded && c->expand <= 1)
         return;
+    bool by_fours = s->in_chans % 4 == 0;
     k->copied_bytes = b->in;
-    k->planned_copies = planned_copy_cycles(f, c, b->in);
+    k->planned_copies = by_fours ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, true) : planned_copy_cycles(f, c, b->in);
     k->compute += k->planned_copies;
     k->rearrange += k->planned_copies;
     k->supersteps++;
@@ -325,7 +325,7 @@ static uint64_t code_bytes(const struct search *f)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
-/* The planner chooses by its estimate; the chip pays for the copies of each tile what was measured. */
+/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
 static void pay_copies(const struct search *f, struct cost *k)
 {
     if (k->copied_bytes == 0)
