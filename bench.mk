@@ -64,7 +64,7 @@ sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno
 asan:                                   ## every test under the address and undefined-behaviour sanitizers
 	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH=$(abspath $B/asan/podbench) test
 
-fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each parser; finds go to tests/corpus
+fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each parser; what reaches new code goes to tests/corpus
 	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
 
@@ -77,12 +77,12 @@ fuzz-run: $(fuzzers)
 	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
 	    $B/tests/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=5 -max_len=8192 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=$B/finds/$f- $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
-	    $B/tests/$f -merge=1 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
+	    $B/tests/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
 
 fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
 	set -e; for f in $(notdir $(fuzzers)); do $B/tests/$$f-replay tests/corpus/$$f; done
 
-speed: $B/tests/speed                   ## how fast the simulator itself is
+speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
 
 clean:                                  ## remove what was built

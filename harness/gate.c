@@ -6,7 +6,7 @@
 #include "results/compare.h"
 #include "results/convergence_calibrate.h"
 #include "results/kernel_fit.h"
-#include "results/runs_distribution.h"
+#include "results/simulated_runs.h"
 #include "results/system_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
@@ -94,17 +94,10 @@ static void print_constants(const struct csv_table *t, struct arena *a)
     }
 }
 
-/* How many of all published runs lie within the 90 % interval predicted for them. */
-static json_t *coverage_json(const struct coverage *c)
+static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; i < c->n; i++) {
-        const struct coverage_count *k = &c->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "of", k->what, "runs", (json_int_t)k->n, "samples_inside",
-                                               (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside",
-                                               (json_int_t)k->time_inside));
-    }
-    return array;
+    struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, g, a), validate = check_accuracy(c, FIGURE_VALIDATE, g, a);
+    return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
 static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct csv_table *tables, size_t n,
@@ -113,12 +106,16 @@ static void print_validate_json(const struct check *c, const struct coverage *co
     const struct check_group any = { .kind = N_FIGURE_KINDS };
     struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, &any, a);
     struct accuracy validate = check_accuracy(c, FIGURE_VALIDATE, &any, a);
+    const struct check_group given = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    const struct check_group whole = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
     json_t *object = json_object(), *constants = json_array();
     for (size_t i = 0; i < n; i++)
         add_constants_json(constants, &tables[i], a);
     json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
     json_object_set_new(object, "validate", accuracy_json(&validate));
     json_object_set_new(object, "constants", constants);
+    json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
+    json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
     json_object_set_new(object, "coverage", coverage_json(coverage));
     print_json(stdout, object);
 }
@@ -127,24 +124,25 @@ int command_validate(const struct options *o, struct session *s, struct err *err
 {
     struct check c;
     struct coverage coverage = {0};
-    struct csv_table tables[2];
+    struct csv_table tables[3];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
+                                  arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fits.csv", s->paths.data_dir) };
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         if (!load_constants(&tables[i], paths[i], s, err))
             return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    if (!build_check(&c, o, s, err) || !coverage_report(&coverage, runs, s->paths.data_dir, NULL, NULL, &s->arena, err))
+    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->paths, &s->cache, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
-        print_validate_json(&c, &coverage, tables, 2, &s->arena);
+        print_validate_json(&c, &coverage, tables, 3, &s->arena);
         return EXIT_DONE;
     }
     check_print_summary(stdout, &c, &s->arena);
-    printf("\n90 %% intervals over published runs\n");
+    printf("\nsingle runs of simulated systems within the interval predicted for them\n");
     coverage_print(stdout, &coverage);
     printf("\nfitted constants\n");
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < 3; i++)
         print_constants(&tables[i], &s->arena);
     return EXIT_DONE;
 }

@@ -19,12 +19,12 @@ struct options {
     const char **sets; size_t n_sets;   /* --set section.key=value, in order */
     const char *out, *trace, *mllog, *published, *ruleset;
     uint64_t runs, seed;
-    bool check, topology, kernels, links, ops;
+    bool check, topology, kernels, links, ops, unfolded;
     const char **arguments; size_t n_arguments;
 };
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
-                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, N_OPTIONS };
+                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, N_OPTIONS };
 #define OPTION_BIT(option) (1u << (option))
 
 /* ---- main.c: the commands --------------------------------------------------------------- */

@@ -24,9 +24,11 @@ const struct command commands[] = {
     { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by tile, collectives.", 1, 1,
       OPTION_BIT(OPT_SET), 0, command_plan },
     { "timeline", "RECIPE", "Print the timeline of one step.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE), 0, command_timeline },
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV),
+      command_timeline },
     { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG), TEXT_CSV_JSON,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
+      OPTION_BIT(OPT_UNFOLDED), TEXT_CSV_JSON,
       command_run },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },

@@ -31,6 +31,8 @@ static const struct option_row {
     [OPT_TOPOLOGY]  = { "topology", NULL, "Print the link graph", IS_FLAG, AT(topology) },
     [OPT_KERNELS]   = { "kernels", NULL, "Only the measured kernels", IS_FLAG, AT(kernels) },
     [OPT_LINKS]     = { "links", NULL, "Only the measured links and collectives", IS_FLAG, AT(links) },
+    [OPT_UNFOLDED]  = { "unfolded", NULL, "Play every replica, and collectives step by step, instead of one for all that are alike", IS_FLAG,
+                        AT(unfolded) },
     [OPT_OPS]       = { "ops", NULL, "A line an operation instead of a line a layer", IS_FLAG, AT(ops) },
 #undef AT
 };

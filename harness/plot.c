@@ -329,6 +329,53 @@ static bool write_recomputes(const struct plot_data *d, const char *folder, stru
     return true;
 }
 
+/* ---- a small pipeline --------------------------------------------------------------------------------------- */
+
+static const struct pipeline_picture { const char *name, *sets[2]; } pipelines[] = {
+    { "pipeline-inference", { "recipe.mode=infer", "parallel.gradient_accumulation=8" } },
+    { "pipeline-training", { "recipe.mode=train", "parallel.gradient_accumulation=12" } },
+};
+
+/* A bar a span: from and to (ms) stand in the columns of its kind; the chip's line is 0.8 high. */
+static void write_bar(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
+{
+    static const enum span_kind shown[] = { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY };
+    double ms = 1e3 / t->plan->topology->machine->chip.clock_hz;
+    double from = (double)(s->start_cycle + k * s->period_cycles) * ms, to = from + (double)s->n_cycles * ms;
+    uint32_t ipu = t->rows[s->row].ipu;
+    bool numbered = s->kind == SPAN_FORWARD || s->kind == SPAN_BACKWARD;
+    fprintf(f, "%u,%.1f,%.1f,%.6g,", ipu, ipu - 0.4, ipu + 0.4, (from + to) / 2);
+    if (numbered)
+        fprintf(f, "%u", s->which + k + 1);
+    for (size_t i = 0; i <= sizeof shown / sizeof *shown; i++) {
+        bool other = s->kind != SPAN_FORWARD && s->kind != SPAN_BACKWARD && s->kind != SPAN_COPY;
+        bool mine = i < sizeof shown / sizeof *shown ? s->kind == shown[i] : other;
+        fprintf(f, mine ? ",%.6g,%.6g" : ",NaN,NaN", from, to);
+    }
+    fputc('\n', f);
+}
+
+static bool write_pipeline(const struct plot_data *d, const struct pipeline_picture *pic, const char *folder, struct err *err)
+{
+    struct simulation sim = {0};
+    struct result r;
+    struct new_file file;
+    if (!simulate(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", pic->sets, 2, &d->s->paths, &d->s->cache, err) ||
+        !open_data(&file, folder, pic->name, d->s, err))
+        return false;
+    fprintf(file.f, "chip,low,high,middle,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end\n");
+    for (size_t i = 0; i < sim.timeline.n_spans; i++)
+        for (uint32_t k = 0; sim.timeline.spans[i].kind != SPAN_WAIT && k < sim.timeline.spans[i].repeat; k++)
+            write_bar(file.f, &sim.timeline, &sim.timeline.spans[i], k);
+    simulation_free(&sim);
+    return new_file_save(&file, err);
+}
+
+static bool write_pipelines(const struct plot_data *d, const char *folder, struct err *err)
+{
+    return write_pipeline(d, &pipelines[0], folder, err) && write_pipeline(d, &pipelines[1], folder, err);
+}
+
 /* ---- gnuplot ----------------------------------------------------------------------------------------------- */
 
 /* A gnuplot string: single quotes doubled. */
@@ -420,7 +467,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
                 write_scaling(&d, "resnet50", folder, err) && write_scaling(&d, "bert-large", folder, err) &&
                 write_times(&d, "resnet50", "resnet", folder, err) && write_times(&d, "bert-large", "bert", folder, err) &&
                 write_accuracy(&d, folder, err) && write_breakdown(&d, folder, err) && write_recomputes(&d, folder, err) &&
-                write_sweeps(&d, folder, err) && draw_all(folder, s, err);
+                 write_sweeps(&d, folder, err) && write_pipelines(&d, folder, err) && draw_all(folder, s, err);
     if (!good)
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: figures in %s\n", folder);

@@ -101,6 +101,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
                                .distributions = ARENA_ARRAY(&s->arena, struct run_distribution, o->n_arguments) };
     state.tried = ARENA_ARRAY(&s->arena, struct tried, o->n_arguments);
     struct progress p;
+    s->paths.unfolded = o->unfolded;
     progress_start(&p, "simulating");
     for (size_t i = 0; i < o->n_arguments; i++) {
         if (!run_one(&state, o->arguments[i], o, s, err))

@@ -76,6 +76,13 @@ static bool metric_value(struct check_row *row, const struct metric *m, const st
     return true;
 }
 
+static void take_predicted(struct check_row *row, const struct result *r)
+{
+    row->has_predicted = text_is(row->figure->metric, "time_to_train_min") && r->predicted_time_to_train_s > 0;
+    row->predicted = r->predicted_time_to_train_s / 60;
+    row->predicted_error = row->predicted / row->figure->value - 1;
+}
+
 static bool value_of_recipe(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct metric *m = metric_find(row->figure->metric);
@@ -87,6 +94,7 @@ static bool value_of_recipe(struct check_row *row, struct check_source *from, st
     row->workload = r->workload;
     row->system = r->system;
     row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    take_predicted(row, r);
     return metric_value(row, m, r, a);
 }
 
@@ -160,6 +168,14 @@ static void judge(struct check_row *row)
         row->verdict = VERDICT_OUT_OF_TOLERANCE;
 }
 
+/* A score that a vendor states again is the same prediction: it counts once. */
+static void drop_restated(const struct check *c, struct check_row *row)
+{
+    for (const struct check_row *before = c->rows; before < row && row->has_predicted; before++)
+        if (before->has_predicted && text_is(before->figure->recipe, row->figure->recipe))
+            row->has_predicted = false;
+}
+
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err)
 {
     out->n = figures->n;
@@ -173,6 +189,7 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
         row->has_simulated = value_of(row, from, a);
         if (row->has_simulated)
             judge(row);
+        drop_restated(out, row);
         if (from->progress)
             from->progress(from->user, i + 1, figures->n);
     }
@@ -192,7 +209,16 @@ bool check_passes(const struct check *c)
 static bool in_group(const struct check_row *row, enum role role, const struct check_group *g)
 {
     return row->figure->role == role && (g->kind == N_FIGURE_KINDS || figure_kind(row->figure) == g->kind) &&
-           (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system));
+           (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system)) &&
+           (g->manner == MANNER_ANY || row->has_predicted);
+}
+
+/* A prediction passes by the tolerance of the same figure. */
+static bool row_passes(const struct check_row *row, enum check_manner manner)
+{
+    if (manner != MANNER_PREDICTED_SAMPLES)
+        return row->verdict == VERDICT_PASS;
+    return row->verdict != VERDICT_DOES_NOT_FIT && fabs(row->predicted_error) <= row->figure->tolerance;
 }
 
 struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch)
@@ -204,14 +230,15 @@ struct accuracy check_accuracy(const struct check *c, enum role role, const stru
         if (!in_group(row, role, group))
             continue;
         acc.n_rows++;
-        acc.n_passed += row->verdict == VERDICT_PASS;
+        acc.n_passed += row_passes(row, group->manner);
         if (!row->has_simulated)
             continue;
-        signed_errors[acc.n_simulated] = row->error;
-        errors[acc.n_simulated++] = fabs(row->error);
-        if (!acc.worst || fabs(row->error) > acc.max_abs_error) {
+        double error = group->manner == MANNER_PREDICTED_SAMPLES ? row->predicted_error : row->error;
+        signed_errors[acc.n_simulated] = error;
+        errors[acc.n_simulated++] = fabs(error);
+        if (!acc.worst || fabs(error) > acc.max_abs_error) {
             acc.worst = row;
-            acc.max_abs_error = fabs(row->error);
+            acc.max_abs_error = fabs(error);
         }
     }
     if (acc.n_simulated) {
@@ -251,19 +278,31 @@ static struct accuracy *add_groups(struct accuracy *out, const struct check *c, 
     return out;
 }
 
+static struct accuracy *add_manner(struct accuracy *end, const struct check *c, const char *group, enum check_manner manner,
+                                   const char *const *workloads_of, size_t n, struct arena *a)
+{
+    end = add_groups(end, c, group, "all times to train", &(struct check_group){ .kind = N_FIGURE_KINDS, .manner = manner }, a);
+    for (size_t i = 0; i < n; i++)
+        end = add_groups(end, c, group, workloads_of[i],
+                         &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = workloads_of[i], .manner = manner }, a);
+    return end;
+}
+
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
 {
     size_t n_names, n_systems;
     const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
-    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_FIGURE_ROLES * (1 + N_FIGURE_KINDS + n_names + n_systems)), *end = all;
+    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_FIGURE_ROLES * (3 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
     struct check_group any = { .kind = N_FIGURE_KINDS };
     end = add_groups(end, c, "role", "all", &any, a);
     for (int kind = 0; kind < N_FIGURE_KINDS; kind++)
         end = add_groups(end, c, "kind", figure_kind_names[kind], &(struct check_group){ .kind = (enum figure_kind)kind }, a);
     for (size_t i = 0; i < n_names; i++)
-        end = add_groups(end, c, "workload", by_workload[i], &(struct check_group){ N_FIGURE_KINDS, by_workload[i], NULL }, a);
+        end = add_groups(end, c, "workload", by_workload[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = by_workload[i] }, a);
     for (size_t i = 0; i < n_systems; i++)
-        end = add_groups(end, c, "system", by_system[i], &(struct check_group){ N_FIGURE_KINDS, NULL, by_system[i] }, a);
+        end = add_groups(end, c, "system", by_system[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .system = by_system[i] }, a);
+    end = add_manner(end, c, "given", MANNER_PUBLISHED_SAMPLES, by_workload, n_names, a);
+    end = add_manner(end, c, "predicted", MANNER_PREDICTED_SAMPLES, by_workload, n_names, a);
     *n = (size_t)(end - all);
     return all;
 }

@@ -16,6 +16,8 @@ struct check_row {
     const char *workload, *system;      /* "-" when unknown */
     bool has_simulated;
     double simulated, error;            /* when has_simulated */
+    bool has_predicted;                 /* a published time to train; the first row of its recipe */
+    double predicted, predicted_error;  /* with samples to converge as predicted, not as published; when has_predicted */
     enum verdict verdict;
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
@@ -49,9 +51,18 @@ struct accuracy {
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
-struct check_group { enum figure_kind kind; const char *workload, *system; };   /* N_FIGURE_KINDS, NULL: any */
+/* Times to train come in two manners: with the published samples to converge (the model of the system alone: simulated, error) and with
+ * predicted ones (the whole: predicted, predicted_error). Both manners' groups hold the rows that have both; ANY: all rows, simulated. */
+enum check_manner { MANNER_ANY, MANNER_PUBLISHED_SAMPLES, MANNER_PREDICTED_SAMPLES };
+
+struct check_group {
+    enum figure_kind kind;              /* N_FIGURE_KINDS: any */
+    const char *workload, *system;      /* NULL: any */
+    enum check_manner manner;
+};
 struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch);
-/* By role; by kind, workload and system, each by role; groups without rows are left out. */
+/* By role; by kind, workload and system, each by role; times to train in both manners, all and by workload. Groups without rows are
+ * left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 
 /* ---- printing ------------------------------------------------------------------------- */

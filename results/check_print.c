@@ -46,6 +46,27 @@ static const char *remark(const struct check_row *row, struct arena *a)
     return arena_printf(a, "%s%s%s%s", told ? "" : "  ", told ? "" : g->recipe, row->why ? "  " : "", row->why ? row->why : "");
 }
 
+/* Published times to train, with the published samples to converge and with the predicted ones. */
+static void print_manners(FILE *f, const struct check *c, int width)
+{
+    static const char title[] = "minutes to train";
+    bool any = false;
+    width = width < (int)strlen(title) ? (int)strlen(title) : width;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        char given[32], error[32];
+        if (!row->has_predicted)
+            continue;
+        if (!any)
+            fprintf(f, "\n%-*s  %-9s %12s %16s %9s %18s %9s\n", width, title, "role", "published", "samples as given",
+                    "error %", "samples predicted", "error %");
+        any = true;
+        fprintf(f, "%-*s  %-9s %12.6g %16s %9s %18.6g %+9.2f\n", width, row->figure->id, role_names[row->figure->role],
+                row->figure->value, cell(given, sizeof given, row->has_simulated, "%.6g", row->simulated),
+                cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error), row->predicted, 100 * row->predicted_error);
+    }
+}
+
 void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
 {
     int width = widest_id(c);
@@ -70,6 +91,7 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
         fprintf(f, "and %zu measured kernels, links and collectives: 'podbench bench --kernels', '--links', or --format csv\n", n_parts);
     if (n_alone)
         fprintf(f, "and %zu context rows that no recipe describes (other machines' scores, statements); --format csv has them\n", n_alone);
+    print_manners(f, c, width);
     fprintf(f, "\n");
     check_print_summary(f, c, scratch);
 }
@@ -159,7 +181,7 @@ void check_print_junit(FILE *f, const struct check *c)
 void check_write_csv(FILE *f, const struct check *c)
 {
     static const char *const names[] = { "id", "recipe", "metric", "role", "workload", "system", "published", "simulated",
-                                         "error", "tolerance", "verdict" };
+                                         "error", "tolerance", "verdict", "predicted", "predicted_error" };
     enum { N = sizeof names / sizeof *names };
     char text[32];
     for (size_t i = 0; i < N; i++)
@@ -176,7 +198,12 @@ void check_write_csv(FILE *f, const struct check *c)
             snprintf(text, sizeof text, "%.10g", numbers[k]);
             csv_write_cell(f, known ? text : "", false);
         }
-        csv_write_cell(f, verdict_names[row->verdict], true);
+        csv_write_cell(f, verdict_names[row->verdict], false);
+        const double predicted[] = { row->predicted, row->predicted_error };
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(text, sizeof text, "%.10g", predicted[k]);
+            csv_write_cell(f, row->has_predicted ? text : "", k == 1);
+        }
     }
 }
 
@@ -196,6 +223,8 @@ json_t *check_json(const struct check *c)
         json_object_set_new(o, "published", json_real(g->value));
         json_object_set_new(o, "simulated", row->has_simulated ? json_real(row->simulated) : json_null());
         json_object_set_new(o, "error", row->has_simulated ? json_real(row->error) : json_null());
+        json_object_set_new(o, "predicted", row->has_predicted ? json_real(row->predicted) : json_null());
+        json_object_set_new(o, "predicted_error", row->has_predicted ? json_real(row->predicted_error) : json_null());
         json_object_set_new(o, "tolerance", json_real(g->tolerance));
         json_object_set_new(o, "pass", json_boolean(row->verdict == VERDICT_PASS));
         json_object_set_new(o, "verdict", json_string(verdict_names[row->verdict]));

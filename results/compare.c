@@ -52,7 +52,7 @@ static struct change cell_change(const char *id, const char *column, const char 
         return c;
     c.is_number = x != 0;
     c.relative = c.is_number ? y / x - 1 : 0;
-    c.verdict = text_is(column, "error") ? sign(fabs(x) - fabs(y)) : result_column_direction(column) * sign(y - x);
+    c.verdict = text_is(column, "error") || text_is(column, "predicted_error") ? sign(fabs(x) - fabs(y)) : result_column_direction(column) * sign(y - x);
     return c;
 }
 

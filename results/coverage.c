@@ -3,10 +3,11 @@
  *
  * Samples: the interval of the convergence model for the run's benchmark, round, batch and way of evaluating; it knows nothing of the
  * submission. Time: the same draws through a time for each step, which the caller's model gives, or else the median time a sample of the
- * submission's other runs. A run that was aborted has no end: it counts as inside when the interval reaches beyond where it stopped.
+ * submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts as inside when the interval reaches beyond where it stopped.
  */
 #include "results/runs_distribution.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -78,7 +79,11 @@ static bool test_run(struct report *w, const struct convergence *c, size_t first
     struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1, .open_division = true, .data_dir = w->data_dir };
     struct run_distribution d;
     struct err why;
-    bool timed = w->timing ? w->timing(w->user, &q.timing, r, &why) : timing_from_others(&q.timing, w->rows, first, n, self, w->a);
+    if (w->timing && !w->timing(w->user, &q.timing, r, &why)) {
+        w->out->n_without_timing++;
+        return true;
+    }
+    bool timed = w->timing || timing_from_others(&q.timing, w->rows, first, n, self, w->a);
     if (!timed)
         q.timing = (struct run_timing){ .step_time_s = 1, .eval_placement = r->eval_at_end ? EVAL_END : EVAL_INLINE };
     if (!distribution_draw(&d, &q, w->a, w->err))
@@ -134,5 +139,17 @@ void coverage_print(FILE *f, const struct coverage *c)
             fprintf(f, " %9llu (%4.1f %%)", (unsigned long long)k->time_inside, 100.0 * (double)k->time_inside / (double)k->time_n);
         fprintf(f, "\n");
     }
-    fprintf(f, "90 %% intervals; %llu runs of rounds without reference points are left out\n", (unsigned long long)c->n_without_reference);
+    fprintf(f, "90 %% intervals; left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
+            (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
+}
+
+json_t *coverage_json(const struct coverage *c)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < c->n; i++) {
+        const struct coverage_count *k = &c->items[i];
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "of", k->what, "runs", (json_int_t)k->n, "samples_inside",
+            (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside));
+    }
+    return array;
 }

@@ -153,7 +153,7 @@ struct parts { double startup_s, per_sample_s, eval_s, tail_s; int64_t start_ms;
 static struct parts parts_of(const struct log_writer *w)
 {
     const struct run_timing *t = &w->s->timing;
-    double per_sample = t->step_time_s / w->s->global_batch, evals = (double)w->run->n_evals;
+    double per_sample = t->step_time_s / samples_per_step(t, w->s->global_batch), evals = (double)w->run->n_evals;
     double tail = t->tail_s + t->first_eval_extra_s;
     double sum = t->startup_s + w->run->samples * per_sample + evals * t->eval_time_s + tail;
     double stretch = sum > 0 ? w->run->time_s / sum : 0;

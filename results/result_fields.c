@@ -37,12 +37,15 @@ static const struct result_column {
     C(startup_time_s,                  "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the start of timing to the first step"),
     C(tail_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the last step to the end of timing"),
     C(time_to_train_s,                 "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "the sum of the four above"),
+    C(predicted_samples_to_converge,   "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "by the global batch, whatever the recipe gives"),
+    C(predicted_time_to_train_s,       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "with those"),
     C(fits,                            NULL,        FIELD_BOOL, KNOWN, 1, "every tile holds what it must"),
     C(memory_peak_bytes_per_tile,      "B",         FIELD_U64,  KNOWN, -1, "on the worst tile"),
     C(memory_shortfall_bytes_per_tile, "B",         FIELD_U64,  KNOWN, -1, "what the worst tile lacks"),
     C(mfu,                             "",          FIELD_F64,  KNOWN, 1, "model flop over peak flop"),
     C(hfu,                             "",          FIELD_F64,  KNOWN, 1, "the same with recomputation counted"),
     C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training"),
+    C(fault_cost_s,                    "s",         FIELD_F64,  KNOWN, -1, "of the step: what the recipe's faults cost"),
 #undef C
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };

@@ -22,6 +22,7 @@ struct simulation {
     struct compiler compiler;
     struct plan plan;
     struct timeline timeline;
+    double evaluation_s;                /* one evaluation; 0: none, or inference */
 };
 
 struct result {
@@ -34,11 +35,13 @@ struct result {
     double samples_to_converge;         /* 0: unknown */
     double train_time_s, eval_time_s, startup_time_s, tail_time_s;  /* time_to_train_s is their sum */
     double time_to_train_s;             /* 0: unknown */
+    double predicted_samples_to_converge, predicted_time_to_train_s;    /* by the global batch, whatever is given; 0: unknown */
     bool fits;
     uint64_t memory_peak_bytes_per_tile;
     uint64_t memory_shortfall_bytes_per_tile;
     double mfu, hfu;
     double energy_j;                    /* 0: no published power */
+    double fault_cost_s;                /* of step_time_s: what the recipe's faults cost */
     double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */
 };
 
@@ -46,12 +49,15 @@ struct model_paths {
     const char *specs_dir, *recipes_dir, *data_dir;
     const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
     const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL: the sheet */
+    bool unfolded;                          /* every replica is played, instead of one for all that are alike */
 };
 
 /* Loads, builds, plays. cache may be shared by many simulations. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);
+/* The ratios of one step; how long the training takes is not filled in. */
+void result_of_step(struct result *out, const struct recipe *recipe, const struct timeline *t);
 
 /* The columns of rows.csv and the members of the JSON object, in order; one table for both. */
 void result_print_text(FILE *f, const struct result *r);

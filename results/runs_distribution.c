@@ -80,6 +80,11 @@ static void draw_given(struct drawn_run *r, const struct drawing *d)
     r->converged = true;
 }
 
+double samples_per_step(const struct run_timing *t, double global_batch)
+{
+    return t->samples_per_step > 0 ? t->samples_per_step : global_batch;
+}
+
 static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
 {
     const struct run_timing *t = &d->timing;
@@ -89,7 +94,7 @@ static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
         draw_plan(r, d, rng);
     else
         draw_latent(r, d, rng);
-    double train_s = r->samples / d->q->convergence->global_batch * t->step_time_s;
+    double train_s = r->samples / samples_per_step(t, d->q->convergence->global_batch) * t->step_time_s;
     double exact_s = t->startup_s + train_s + (double)r->n_evals * t->eval_time_s + t->first_eval_extra_s + t->tail_s;
     r->time_s = exact_s * d->time_factor * exp(t->noise * gsl_ran_ugaussian(rng));
 }

@@ -15,11 +15,14 @@
 
 struct run_timing {
     double step_time_s, startup_s, tail_s;
+    double samples_per_step;                    /* on average, where it is not the global batch as logged; 0: it is */
     double eval_time_s, first_eval_extra_s;     /* the first evaluation loads a program */
     int eval_placement;                         /* enum eval_placement */
     double error;                               /* relative spread of the modelled time, shared by all runs; 0: taken as exact */
     double noise;                               /* relative spread from run to run; negative: the table's time_noise */
 };
+
+double samples_per_step(const struct run_timing *t, double global_batch);
 
 struct distribution_request {
     const struct convergence *convergence;
@@ -64,7 +67,7 @@ void distribution_print(FILE *f, const struct run_distribution *d);
 
 struct run_row;
 /* Time of one training step and of all else of a published run, from anything but that run. NULL in coverage_report: the median time
- * a sample of the submission's other runs. False: no prediction for this run, which then counts for samples only. */
+ * a sample of the submission's other runs. False: no prediction for this run, which is left out. */
 typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
 
 struct coverage_count { const char *what; uint64_t n, samples_inside, time_n, time_inside; };
@@ -72,10 +75,12 @@ struct coverage {
     struct coverage_count items[16];
     size_t n;                           /* the first is "all" */
     uint64_t n_without_reference;       /* rounds without reference points */
+    uint64_t n_without_timing;          /* the caller's model does not know the run */
 };
 
 /* For every run of the table: whether its samples to converge and its time to train lie within the 90 % interval predicted for it. */
 bool coverage_report(struct coverage *out, const char *runs, const char *data_dir, coverage_timing *timing, void *user, struct arena *a,
                      struct err *err);
 void coverage_print(FILE *f, const struct coverage *c);
+struct json_t *coverage_json(const struct coverage *c);         /* an array of groups; the caller owns it */
 #endif

@@ -3,11 +3,17 @@
  *
  * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
  * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
- *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only;
- *   at end    every checkpoint is evaluated after training, in the timed region.
+ *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
+ *             as many training steps as hold the set (eval_program);
+ *   at end    every checkpoint is written while training waits, and evaluated after training, in the timed region.
+ * The results of a session's call are read when the next one ends, so a run takes one call more than its steps: the logs of
+ * runs that may calibrate show it as a last epoch longer by a fifth where five calls make an epoch.
+ * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
+ * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
 #include "results/results.h"
 #include "system-model/fitted_chip.h"
+#include "workloads/recipe_convergence.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,64 +37,97 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
         sim->fitted = *paths->fitted;
     opt->host_call_s = sim->fitted.host_call_s;
     sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;
+    opt->unfolded = paths->unfolded;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
     return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
 }
 
 /* ---- ratios ------------------------------------------------------------------------- */
 
-static double seconds(const struct simulation *sim, double cycles)
+static double seconds(const struct machine *m, double cycles)
 {
-    return cycles / sim->machine.chip.clock_hz;
+    return cycles / m->chip.clock_hz;
 }
 
-static void fill_breakdown(struct result *r, const struct simulation *sim)
+static void fill_breakdown(struct result *r, const struct timeline *t)
 {
     uint64_t sum[N_PARTS] = {0}, n_ipus = 0;
-    const struct timeline *t = &sim->timeline;
     for (uint32_t i = 0; i < t->n_rows; i++) {
         n_ipus += t->rows[i].n_alike;
         for (int k = 0; k < N_PARTS; k++)
             sum[k] += t->rows[i].spent.part[k] * t->rows[i].n_alike;
     }
     for (int k = 0; k < N_PARTS; k++)
-        r->breakdown_s[k] = seconds(sim, (double)sum[k] / (double)n_ipus);
+        r->breakdown_s[k] = seconds(t->plan->topology->machine, (double)sum[k] / (double)n_ipus);
 }
 
-static uint64_t peak_mac_per_cycle(const struct simulation *sim)
+static uint64_t peak_mac_per_cycle(const struct recipe *rec, const struct plan *p)
 {
-    const struct chip *c = &sim->machine.chip;
-    if (sim->recipe.compute == COMPUTE_FP32)
+    const struct chip *c = &p->topology->machine->chip;
+    if (rec->compute == COMPUTE_FP32)
         return c->mac_fp32_per_cycle;
-    return sim->plan.options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
+    return p->options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
 }
 
-static void fill_utilisation(struct result *r, const struct simulation *sim)
+static void fill_utilisation(struct result *r, const struct recipe *rec, const struct timeline *t)
 {
-    const struct plan *p = &sim->plan;
-    double can = (double)peak_mac_per_cycle(sim) * (double)sim->machine.chip.n_tiles * (double)sim->timeline.step_cycles
+    const struct plan *p = t->plan;
+    double can = (double)peak_mac_per_cycle(rec, p) * (double)p->topology->machine->chip.n_tiles * (double)t->step_cycles
                * p->options.ipus_per_replica;
     r->mfu = (double)p->model_mac_per_step / can;
     r->hfu = (double)p->hardware_mac_per_step / can;
 }
 
-static void fill_memory(struct result *r, const struct simulation *sim)
+static void fill_memory(struct result *r, const struct plan *p)
 {
-    const struct plan *p = &sim->plan;
     r->fits = p->fits;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
 }
 
+void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
+{
+    const struct plan *p = t->plan;
+    const struct machine *m = p->topology->machine;
+    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = rec->system };
+    r->ipus = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
+    r->global_batch = (double)p->global_batch * workload_samples_per_item(rec);
+    r->step_time_s = seconds(m, (double)t->step_cycles);
+    r->throughput_samples_per_s = r->global_batch / r->step_time_s;
+    r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
+    if (m->board_power_w > 0)
+        r->energy_j = m->board_power_w * r->step_time_s * (double)r->ipus / (double)m->ipus_per_board;
+    fill_memory(r, p);
+    fill_utilisation(r, rec, t);
+    fill_breakdown(r, t);
+}
+
+/* The same step on a machine where nothing is at fault. */
+static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
+{
+    struct plan_options opt = sim->plan.options;
+    if (!opt.faults)
+        return true;
+    opt.faults = NULL;
+    struct topology healthy;
+    struct compiler c;
+    struct plan p;
+    struct timeline t;
+    if (!topology_build(&healthy, &sim->machine, NULL, &sim->arena, err))
+        return false;
+    compiler_start(&c, &sim->graph, &healthy, sim->compiler.cache, &sim->arena);
+    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    r->fault_cost_s = r->step_time_s - seconds(&sim->machine, (double)t.step_cycles);
+    return true;
+}
+
 /* ---- training ------------------------------------------------------------------------ */
 
 /* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
-static bool evaluation_time(double *time_s, struct simulation *sim, struct err *err)
+static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
-    *time_s = 0;
-    if (!rec->eval_samples)
-        return true;
     struct plan_options opt = sim->plan.options;
     double batch = (double)sim->graph.micro_batch * opt.n_replicas * workload_samples_per_item(rec);
     opt.training = false;
@@ -105,48 +144,62 @@ static bool evaluation_time(double *time_s, struct simulation *sim, struct err *
     struct timeline t;
     if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
-    *time_s = seconds(sim, (double)t.step_cycles);
+    sim->evaluation_s = seconds(&sim->machine, (double)t.step_cycles);
     return true;
 }
 
-static double samples_to_converge(const struct recipe *r)
-{
-    if (r->samples_to_converge > 0)
-        return r->samples_to_converge;
-    return r->epochs * (double)r->samples_per_epoch;
-}
-
-static bool fill_training(struct result *r, struct simulation *sim, struct err *err)
+static bool time_evaluation(struct simulation *sim, const struct result *r, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
-    r->samples_to_converge = samples_to_converge(rec);
-    if (!(r->samples_to_converge > 0))
-        return true;
-    if (!evaluation_time(&r->eval_time_s, sim, err))
-        return false;
-    double n_evals = rec->eval_every ? floor(r->samples_to_converge / (double)rec->eval_every + 1e-9) : 1;
-    r->train_time_s = ceil(r->samples_to_converge / r->global_batch) * r->step_time_s;
-    r->eval_time_s *= n_evals;
+    sim->evaluation_s = 0;
+    if (rec->eval_samples && rec->eval_program == EVAL_TRAINING)
+        sim->evaluation_s = ceil((double)rec->eval_samples / r->global_batch - 1e-9) * r->step_time_s;
+    else if (rec->eval_samples)
+        return forward_evaluation(sim, err);
+    return true;
+}
+
+static struct expected_training given_training(const struct recipe *r)
+{
+    double samples = r->samples_to_converge > 0 ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
+    double evaluations = r->evaluations ? (double)r->evaluations
+                       : r->eval_every ? floor(samples / (double)r->eval_every + 1e-9) : 1;
+    return (struct expected_training){ samples, evaluations };
+}
+
+static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t)
+{
+    const struct recipe *rec = &sim->recipe;
+    r->samples_to_converge = t->samples;
+    r->train_time_s = ceil(t->samples / r->global_batch) * r->step_time_s;
+    r->eval_time_s = sim->evaluation_s * t->evaluations;
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
-    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
+    r->tail_time_s = rec->steps_per_call * r->step_time_s;
+    if (rec->eval_placement == EVAL_END)
+        r->tail_time_s += t->evaluations * sim->sdk.checkpoint_save_s + sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
-    return true;
 }
 
-static void fill_result(struct result *r, const struct simulation *sim)
+static bool fill_training(struct result *r, struct simulation *sim, const char *data_dir, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
-    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = rec->system };
-    r->ipus = (uint64_t)sim->plan.options.n_replicas * sim->plan.options.ipus_per_replica;
-    r->global_batch = (double)sim->plan.global_batch * workload_samples_per_item(rec);
-    r->step_time_s = seconds(sim, (double)sim->timeline.step_cycles);
-    r->throughput_samples_per_s = r->global_batch / r->step_time_s;
-    r->latency_s = seconds(sim, (double)sim->timeline.first_output_cycles) + 2 * sim->machine.host_latency_s;
-    if (sim->machine.board_power_w > 0)
-        r->energy_j = sim->machine.board_power_w * r->step_time_s * (double)r->ipus / (double)sim->machine.ipus_per_board;
-    fill_memory(r, sim);
-    fill_utilisation(r, sim);
-    fill_breakdown(r, sim);
+    struct expected_training given = given_training(rec), predicted;
+    if (!(given.samples > 0) && !rec->converge)
+        return true;
+    if (!time_evaluation(sim, r, err))
+        return false;
+    if (rec->converge || recipe_terms(rec).named) {
+        struct convergence c;
+        if (!recipe_convergence(&c, rec, data_dir, &sim->arena, err))
+            return false;
+        predicted = expected_training(rec, &c);
+        fill_times(r, sim, &predicted);
+        r->predicted_samples_to_converge = r->samples_to_converge;
+        r->predicted_time_to_train_s = r->time_to_train_s;
+    }
+    if (!rec->converge)
+        fill_times(r, sim, &given);
+    return true;
 }
 
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
@@ -156,8 +209,10 @@ bool simulate(struct simulation *sim, struct result *out, const char *recipe, co
     memset(sim, 0, sizeof *sim);
     if (!build_artefacts(sim, recipe, overrides, n_overrides, paths, cache, &opt, err))
         return false;
-    fill_result(out, sim);
-    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, err);
+    result_of_step(out, &sim->recipe, &sim->timeline);
+    if (!fill_fault_cost(out, sim, err))
+        return false;
+    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, paths->data_dir, err);
 }
 
 void simulation_free(struct simulation *sim)

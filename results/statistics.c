@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <math.h>
 #include <string.h>
 
 double statistics_mean(const double *x, size_t n)
@@ -20,4 +21,12 @@ double statistics_median(const double *x, size_t n, struct arena *scratch)
     memcpy(sorted, x, n * sizeof *x);
     gsl_sort(sorted, 1, n);
     return gsl_stats_median_from_sorted_data(sorted, 1, n);
+}
+
+double statistics_spread_about_zero(const double *x, size_t n, struct arena *scratch)
+{
+    double *sizes = ARENA_ARRAY(scratch, double, n);
+    for (size_t i = 0; i < n; i++)
+        sizes[i] = fabs(x[i]);
+    return 1.4826 * statistics_median(sizes, n, scratch);
 }

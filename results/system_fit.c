@@ -29,7 +29,7 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
     for (size_t i = 0; i < job->n_rows; i++) {
         struct simulation sim = {0};
         struct result r;
-        struct fitted_system fitted;
+        struct fitted_system fitted = {0};
         for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
             *(double *)((char *)&fitted + system_constants[k].field.offset) = x[k];
         struct model_paths paths = *job->paths;
@@ -105,6 +105,7 @@ static bool run(struct system_fit *out, struct fit_job *job, struct arena *a, st
     if (!leave_out(d, p, job, a, err))
         return false;
     out->median_left_out = median_error(d, job->n_rows, a);
+    out->left_out_spread = statistics_spread_about_zero(d, job->n_rows, a);
     return true;
 }
 
@@ -128,12 +129,15 @@ void system_fit_write(FILE *f, const struct system_fit *fit)
                 "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", c->name, fit->values[k].value, c->unit, fit->n_rows,
                 fit->values[k].standard_error, c->min, c->max, system_constants[k].unfitted_value);
     }
+    fprintf(f, "%s,%.4g,%s,\"1.4826 x median of |ln(simulated / published)| over the same %zu rows, each predicted by the fit to the others\","
+            "\"not fitted: the error of a throughput that the calibration has not seen\"\n", throughput_error_field.name,
+            fit->left_out_spread, throughput_error_field.unit, fit->n_rows);
 }
 
 void system_fit_print(FILE *f, const struct system_fit *fit)
 {
-    fprintf(f, "system: %zu rows, median error %.2f %% unfitted, %.2f %% fitted, %.2f %% left out\n", fit->n_rows,
-            100 * fit->median_unfitted, 100 * fit->median_fitted, 100 * fit->median_left_out);
+    fprintf(f, "system: %zu rows, median error %.2f %% unfitted, %.2f %% fitted, %.2f %% left out (spread %.2f %%)\n", fit->n_rows,
+            100 * fit->median_unfitted, 100 * fit->median_fitted, 100 * fit->median_left_out, 100 * fit->left_out_spread);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct field *c = &system_constants[k].field;
         fprintf(f, "  %-20s %10.4g %-6s +- %.2g%s  (bounds %g to %g, unfitted %g)  %s\n", c->name, fit->values[k].value, c->unit,

@@ -11,6 +11,7 @@ struct system_fit {
     size_t n_rows;
     double median_unfitted, median_fitted;      /* absolute relative error of the rows */
     double median_left_out;                     /* of each row, by the fit to all rows but those of its recipe */
+    double left_out_spread;                     /* of the log ratios about zero, left out */
 };
 /* Only training throughput of role calibrate; validation rows are never read. */
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,

@@ -107,6 +107,20 @@ void arena_free(struct arena *a)
     *a = (struct arena){0};
 }
 
+/* Blocks only grow, so the newest is the largest. */
+void arena_reset(struct arena *a)
+{
+    struct arena_block *kept = a->head;
+    if (!kept)
+        return;
+    a->head = kept->next;
+    arena_free(a);
+    memset(kept->data, 0, kept->used);
+    kept->next = NULL;
+    kept->used = 0;
+    a->head = kept;
+}
+
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes)
 {
     if (n < *cap)

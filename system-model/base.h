@@ -30,6 +30,7 @@ void *arena_array(struct arena *a, size_t n, size_t item_bytes);    /* checks n 
 char *arena_strdup(struct arena *a, const char *text);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *a);                       /* leaves an empty arena, fit for use */
+void arena_reset(struct arena *a);                      /* empty, but its largest block stays at hand: for loops */
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
 

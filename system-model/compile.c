@@ -63,14 +63,18 @@ void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
 
 /* ---- one graph on one chip ------------------------------------------------------- */
 
-static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p)
+static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
 {
     bool forward = op->pass == PASS_FORWARD;
-    cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part_of_op[op->kind]);
+    struct cycles once = {0};
+    cycles_add_plan(&once, p, part_of_op[op->kind]);
+    cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
+    if (forward && repeats > 1)         /* a slice is computed again for its backward pass: only one is kept at a time */
+        cycles_add(&layer->backward, &once, repeats);
     if (forward)
-        layer->forward_mac += p->mac;
+        layer->forward_mac += p->mac * repeats;
     else
-        layer->backward_mac += p->mac;
+        layer->backward_mac += p->mac * repeats;
     if (layer->temp_bytes_per_tile < p->temp_bytes_per_tile)
         layer->temp_bytes_per_tile = p->temp_bytes_per_tile;
 }
@@ -160,7 +164,7 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
 {
     out->layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
     for (size_t i = 0; i < g->n_ops; i++)
-        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i]);
+        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i], op_repeats(g, &g->ops[i]));
     struct arena scratch = {0};
     add_weights(out->layers, g);
     add_activations(out->layers, g, &scratch);
@@ -170,7 +174,10 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
 
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
-    *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a };
+    *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops) };
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at.norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
+            c->spanning[c->n_spanning++] = i;
 }
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
@@ -204,9 +211,10 @@ struct collective_memo { uint64_t key; struct collective_request request; struct
 
 static uint64_t request_key(const struct collective_request *r)
 {
-    uint64_t words[6] = { (uint64_t)r->kind, (uint64_t)r->method, r->n_groups, r->n_ranks, r->unfolded, 0 };
+    size_t n = (size_t)r->n_groups * r->n_ranks;
+    uint64_t words[6] = { (uint64_t)r->kind, (uint64_t)r->method, n, r->n_ranks, (uint64_t)r->ranks[0] << 32 | r->ranks[n - 1], 0 };
     memcpy(&words[5], &r->bytes, sizeof r->bytes);
-    return hash_bytes(r->ranks, sizeof *r->ranks * r->n_groups * r->n_ranks, hash_bytes(words, sizeof words, 0));
+    return hash_bytes(words, sizeof words, 0);
 }
 
 static bool same_request(const struct collective_request *a, const struct collective_request *b)
@@ -242,11 +250,11 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
 
 /* ---- flows, remembered --------------------------------------------------------------- */
 
-struct flows_memo { struct flow *flows; size_t n; double time_s; };
+struct flows_memo { struct flow *flows; size_t n; uint32_t n_replicas, width; struct flows_cost cost; };
 
-static bool same_flows(const struct flows_memo *m, const struct flow *flows, size_t n)
+static bool same_flows(const struct flows_memo *m, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width)
 {
-    if (m->n != n)
+    if (m->n != n || m->n_replicas != n_replicas || m->width != width)
         return false;
     for (size_t i = 0; i < n; i++)
         if (m->flows[i].from != flows[i].from || m->flows[i].to != flows[i].to || m->flows[i].bytes != flows[i].bytes)
@@ -254,23 +262,40 @@ static bool same_flows(const struct flows_memo *m, const struct flow *flows, siz
     return true;
 }
 
-bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows, size_t n, struct err *err)
+static bool run_flows(struct flows_memo *m, const struct topology *t, struct err *err)
+{
+    struct arena scratch = {0};
+    struct flow *all = ARENA_ARRAY(&scratch, struct flow, m->n * m->n_replicas);
+    double *load_bytes = ARENA_ARRAY(&scratch, double, t->n_links);
+    for (size_t i = 0; i < m->n * m->n_replicas; i++) {
+        uint32_t offset = (uint32_t)(i / m->n) * m->width;
+        const struct flow *f = &m->flows[i % m->n];
+        all[i] = (struct flow){ f->from + offset, f->to + offset, f->bytes };
+    }
+    bool good = topology_flows(&m->cost.time_s, t, all, m->n * m->n_replicas, load_bytes, &scratch, err);
+    for (uint32_t i = 0; good && i < t->n_links; i++)
+        if (m->cost.busiest_bytes[t->links[i].kind] < load_bytes[i])
+            m->cost.busiest_bytes[t->links[i].kind] = load_bytes[i];
+    arena_free(&scratch);
+    return good;
+}
+
+bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
+                   struct err *err)
 {
     for (size_t i = 0; i < c->n_flows; i++) {
-        if (same_flows(&c->flows[i], flows, n)) {
-            *time_s = c->flows[i].time_s;
+        if (same_flows(&c->flows[i], flows, n, n_replicas, width)) {
+            *out = c->flows[i].cost;
             return true;
         }
     }
-    struct arena scratch = {0};
-    bool good = topology_flows(time_s, c->topology, flows, n, NULL, &scratch, err);
-    arena_free(&scratch);
-    if (!good)
+    struct flows_memo m = { ARENA_ARRAY(c->arena, struct flow, n), n, n_replicas, width, { .time_s = 0 } };
+    memcpy(m.flows, flows, n * sizeof *flows);
+    if (!run_flows(&m, c->topology, err))
         return false;
     c->flows = arena_grow(c->arena, c->flows, c->n_flows, &c->cap_flows, sizeof *c->flows);
-    struct flow *kept = ARENA_ARRAY(c->arena, struct flow, n);
-    memcpy(kept, flows, n * sizeof *kept);
-    c->flows[c->n_flows++] = (struct flows_memo){ kept, n, *time_s };
+    c->flows[c->n_flows++] = m;
+    *out = m.cost;
     return true;
 }
 

@@ -10,6 +10,7 @@
 struct fitted_system {
     double host_call_s;         /* the chips stand still this long each time a program's run ends and the host starts the next */
     double streaming_efficiency;    /* share of the memory modules' peak rate that state moves at, to and from the chips */
+    double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
 };
 
 struct system_constant {
@@ -18,6 +19,7 @@ struct system_constant {
 };
 enum { N_SYSTEM_CONSTANTS = 2 };
 extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
+extern const struct field throughput_error_field;       /* recorded beside them, not fitted */
 
 void fitted_system_defaults(struct fitted_system *out);
 bool fitted_system_load(struct fitted_system *out, const char *specs_dir, struct arena *a, struct err *err);

@@ -350,11 +350,17 @@ uint64_t graph_parameters(const struct graph *g)
     return n;
 }
 
+uint64_t op_repeats(const struct graph *g, const struct op *op)
+{
+    uint32_t n = g->layers[op->layer_id].repeats;
+    return n ? n : 1;
+}
+
 uint64_t graph_forward_mac(const struct graph *g)
 {
     uint64_t n = 0;
     for (size_t i = 0; i < g->n_forward_ops; i++)
-        n += op_mac(g, &g->ops[i]);
+        n += op_mac(g, &g->ops[i]) * op_repeats(g, &g->ops[i]);
     return n;
 }
 
@@ -445,7 +451,7 @@ static void print_layer(FILE *f, const struct graph *g, uint32_t id)
             parameters += tensor_elements(&g->tensors[i]);
     for (size_t i = 0; i < g->n_forward_ops; i++)
         if (g->ops[i].layer_id == id) {
-            mac += op_mac(g, &g->ops[i]);
+            mac += op_mac(g, &g->ops[i]) * op_repeats(g, &g->ops[i]);
             n_ops++;
             out = &g->tensors[g->ops[i].outputs[0]];
         }

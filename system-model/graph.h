@@ -96,6 +96,8 @@ struct layer {
     const char *name;                       /* "stage2/unit1", "encoder3/attention", "mlm-head" */
     enum layer_role role;
     uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
+    uint32_t repeats;                       /* its operations run so often a micro-batch, each time on the next slice of their
+                                             * input, and again slice by slice backward; 0: once, on all of it */
     uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
 };
 
@@ -141,6 +143,7 @@ struct matmul_shape { uint64_t groups, rows, inner, columns; };
 struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
 uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
+uint64_t op_repeats(const struct graph *g, const struct op *op);   /* of its layer; at least 1 */
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
 uint64_t graph_forward_mac(const struct graph *g);
 void graph_print(FILE *f, const struct graph *g);               /* a line a layer: shapes, parameters, MACs */

@@ -15,6 +15,7 @@
 #include "system-model/plan.h"
 
 #include <assert.h>
+#include <string.h>
 
 const char *const schedule_names[N_SCHEDULES + 1] = {
     [SCHEDULE_NONE] = "none", [SCHEDULE_SEQUENTIAL] = "sequential", [SCHEDULE_GROUPED] = "grouped",
@@ -57,16 +58,11 @@ static void make_tasks(struct plan *p, struct arena *a)
         struct task *t = &p->tasks[i];
         t->stage = i < p->n_stages ? i : 2 * p->n_stages - 1 - i;
         t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
+        t->n_cycles = cycles_total(t->kind == TASK_FORWARD ? &p->stages[t->stage].forward : &p->stages[t->stage].backward);
         place_task(t, p->options.schedule, p->n_stages, training);
         if (p->n_slots <= t->slot)
             p->n_slots = t->slot + 1;
     }
-}
-
-uint64_t task_cycles(const struct plan *p, const struct task *t)
-{
-    const struct stage_plan *s = &p->stages[t->stage];
-    return cycles_total(t->kind == TASK_FORWARD ? &s->forward : &s->backward);
 }
 
 /* ---- copies between stages -------------------------------------------------------------- */
@@ -88,17 +84,19 @@ static size_t cycle_flows(struct flow *flows, const struct plan *p, uint64_t act
     return n;
 }
 
-static bool copy_time(uint64_t *cycles, const struct plan *p, struct compiler *c, uint64_t active, struct err *err)
+/* All replicas copy at the same time, on the links they share. */
+static bool plan_copy(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct err *err)
 {
     struct flow flows[2 * MAX_STAGES];
-    size_t n = cycle_flows(flows, p, active);
-    double time_s = 0;
-    *cycles = 0;
+    struct flows_cost cost;
+    size_t n = cycle_flows(flows, p, r->active);
+    uint32_t width = p->options.ipus_per_replica;
     if (!n)
         return true;
-    if (!compile_flows(&time_s, c, flows, n, err))
+    if (!compile_flows(&cost, c, flows, n, played_replicas(p, width), width, err))
         return false;
-    *cycles = cycles_of(p->topology, time_s) + p->topology->machine->chip.global_sync_cycles;
+    r->copy_cycles = cycles_of(p->topology, cost.time_s) + p->topology->machine->chip.global_sync_cycles;
+    memcpy(r->busiest_bytes, cost.busiest_bytes, sizeof r->busiest_bytes);
     return true;
 }
 
@@ -134,9 +132,8 @@ static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struc
     p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
     for (uint64_t cycle = 0, next; (next = next_change(p, cycle)) != UINT64_MAX; cycle = next) {
         struct pipeline_run *r = &p->runs[p->n_runs++];
-        r->n_cycles = (uint32_t)(next - cycle);
-        r->active = active_in(p, cycle);
-        if (!copy_time(&r->copy_cycles, p, c, r->active, err))
+        *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active_in(p, cycle) };
+        if (!plan_copy(r, p, c, err))
             return false;
     }
     return true;

@@ -177,36 +177,71 @@ static void add_accumulation(struct compiler *c, struct stage_plan *s)
     cycles_add(&s->backward, &work, 1);
 }
 
-/* Batch norms whose statistics span neighbouring replicas: a small all-reduce for each, forward, again, backward. */
-static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+/* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
+ * replicas side by side, in one sync of them all. Few channel counts recur in many norms. */
+enum { MAX_CHANNEL_COUNTS = 16 };
+struct norm_exchange { uint32_t *ranks, n_ranks, span, n_known; struct { uint64_t channels, cycles; } known[MAX_CHANNEL_COUNTS]; };
+
+static void norm_ranks(struct norm_exchange *e, const struct plan *p, const struct stage_plan *s, uint32_t span, struct arena *scratch)
 {
-    const struct graph *g = p->graph;
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        uint32_t span = op->kind == OP_BATCH_NORM ? op->at.norm_groups : 0;
-        if (span > p->options.n_replicas)
-            span = p->options.n_replicas;
-        if (span < 2 || span > 64 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers
-            || op->pass == PASS_BACKWARD_WEIGHT)
-            continue;
-        uint32_t ranks[64];
-        for (uint32_t r = 0; r < span; r++)
-            ranks[r] = r * p->options.ipus_per_replica + s->ipu;
-        const struct tensor *x = &g->tensors[op->inputs[0]];
-        struct collective_request req = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 1, .n_ranks = span,
-                                          .bytes = 2.0 * 4 * (double)x->dims[x->n_dims - 1] };
-        struct collective_cost cost;
-        if (!compile_collective(&cost, c, &req, err))
-            return false;
-        uint64_t cycles = cycles_of(p->topology, cost.time_s);
-        bool forward = op->pass == PASS_FORWARD;
-        (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
-        if (forward && s->recompute_mac) {
-            s->backward.part[PART_ALL_REDUCE] += cycles;
-            s->recompute_cycles += cycles;
+    uint32_t width = p->options.ipus_per_replica;
+    *e = (struct norm_exchange){ .span = span, .n_ranks = played_replicas(p, span * width) / span * span };
+    e->ranks = ARENA_ARRAY(scratch, uint32_t, e->n_ranks);
+    for (uint32_t r = 0; r < e->n_ranks; r++)
+        e->ranks[r] = r * width + s->ipu;
+}
+
+static bool norm_cycles(uint64_t *cycles, struct norm_exchange *e, const struct plan *p, struct compiler *c, uint64_t channels, struct err *err)
+{
+    for (uint32_t i = 0; i < e->n_known; i++)
+        if (e->known[i].channels == channels) {
+            *cycles = e->known[i].cycles;
+            return true;
         }
+    struct collective_request req = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = e->ranks, .n_groups = e->n_ranks / e->span,
+                                      .n_ranks = e->span, .bytes = 2.0 * 4 * (double)channels, .unfolded = p->options.unfolded };
+    struct collective_cost cost;
+    if (!compile_collective(&cost, c, &req, err))
+        return false;
+    *cycles = cycles_of(p->topology, cost.time_s);
+    if (e->n_known < MAX_CHANNEL_COUNTS) {
+        e->known[e->n_known].channels = channels;
+        e->known[e->n_known++].cycles = *cycles;
     }
     return true;
+}
+
+static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
+{
+    bool forward = op->pass == PASS_FORWARD;
+    (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
+    if (forward && s->recompute_mac) {
+        s->backward.part[PART_ALL_REDUCE] += cycles;
+        s->recompute_cycles += cycles;
+    }
+}
+
+/* A small all-reduce for each such norm, forward, again, backward. */
+static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+{
+    struct norm_exchange e = {0};
+    struct arena scratch = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < c->n_spanning && good; i++) {
+        const struct op *op = &p->graph->ops[c->spanning[i]];
+        const struct tensor *x = &p->graph->tensors[op->inputs[0]];
+        uint32_t span = op->at.norm_groups < p->options.n_replicas ? op->at.norm_groups : p->options.n_replicas;
+        uint64_t cycles;
+        if (span < 2 || span > 64 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
+            continue;
+        if (e.span != span)
+            norm_ranks(&e, p, s, span, &scratch);
+        good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1], err);
+        if (good)
+            add_norm(s, op, cycles);
+    }
+    arena_free(&scratch);
+    return good;
 }
 
 static void sum_layers(const struct plan *p, struct stage_plan *s)

@@ -35,6 +35,14 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t i
     return n;
 }
 
+uint32_t played_replicas(const struct plan *p, uint32_t n_ipus)
+{
+    const struct plan_options *o = &p->options;
+    uint32_t in_domain = p->topology->ipus_per_domain;
+    bool all = o->unfolded || o->faults || in_domain % n_ipus != 0;
+    return all || in_domain / o->ipus_per_replica > o->n_replicas ? o->n_replicas : in_domain / o->ipus_per_replica;
+}
+
 static void count_work(struct plan *p)
 {
     uint64_t model = 0, hardware = 0;

@@ -123,14 +123,17 @@ struct compiler {
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct collective_memo *collectives; size_t n_collectives, cap_collectives;
     struct flows_memo *flows; size_t n_flows, cap_flows;
+    uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct range_memo *sums; size_t n_sums, cap_sums;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
 /* collective_run, remembered by its arguments. */
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
-/* topology_flows, remembered likewise. */
-bool compile_flows(double *time_s, struct compiler *c, const struct flow *flows, size_t n, struct err *err);
+/* Flows of replica 0, made by n_replicas at the same time, each `width` IPUs after the one before; remembered likewise. */
+struct flows_cost { double time_s, busiest_bytes[N_LINK_KINDS]; };
+bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
+                   struct err *err);
 /* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
@@ -164,10 +167,15 @@ struct stage_plan {
  * first_cycle on, once a micro-batch, in the given slot; slots of a cycle run one after the other, and
  * within a slot IPUs run side by side, the tasks of one IPU one after the other. */
 enum task_kind { TASK_FORWARD, TASK_BACKWARD };
-struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; };
+struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; uint64_t n_cycles; };
 
 /* Cycles in which the same tasks are at work; the pipeline as a run-length code. */
-struct pipeline_run { uint32_t n_cycles; uint64_t active; uint64_t copy_cycles; };  /* active: bit mask over tasks */
+struct pipeline_run {
+    uint32_t first_cycle, n_cycles;
+    uint64_t active;                            /* bit mask over tasks */
+    uint64_t copy_cycles;                       /* after each cycle */
+    double busiest_bytes[N_LINK_KINDS];         /* of one copy, on the busiest link of each kind */
+};
 
 /* What follows the accumulated micro-batches, once a step; by IPU of the replica. */
 struct update_plan {
@@ -203,10 +211,12 @@ struct plan {
 
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 void plan_print(FILE *f, const struct plan *p);
-uint64_t task_cycles(const struct plan *p, const struct task *t);
 bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* of its stages, room for MAX_STAGES; how many */
+/* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or
+ * something is at fault, or nothing is to be folded. */
+uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 
 /* The stages of a plan, one file each: */
@@ -224,9 +234,10 @@ struct span {
     uint64_t start_cycle, n_cycles, period_cycles;
     uint16_t stage;                     /* UINT16_MAX: none */
     uint16_t kind;                      /* enum span_kind */
+    uint32_t which;                     /* forward, backward: its first micro-batch; copy: the run it belongs to */
 };
-enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT, SPAN_COLLECTIVE, SPAN_OPTIMIZER, SPAN_STREAMING,
-                 SPAN_HOST, N_SPAN_KINDS };
+enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT, SPAN_REDUCE, SPAN_OPTIMIZER, SPAN_STREAMING,
+                 SPAN_GATHER, SPAN_HOST, N_SPAN_KINDS };
 extern const char *const span_kind_names[N_SPAN_KINDS];
 
 /* A row is one IPU of one replica; it stands for that IPU in n_alike replicas that do the same (1 when unfolded). */
@@ -241,7 +252,14 @@ struct timeline {
 };
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
 void timeline_print(FILE *f, const struct timeline *t);
-void timeline_write_trace(FILE *f, const struct timeline *t);   /* Chrome trace event JSON */
+/* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
+struct cycles span_parts(const struct timeline *t, const struct span *s);
+bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err);  /* Chrome trace event JSON; refuses what no viewer opens */
+void timeline_write_csv(FILE *f, const struct timeline *t);     /* a row a span, recurring ones each time */
+/* The first replica as a picture of n_columns: a line a chip, A B C.. the forward passes of micro-batches, a b c.. the backward
+ * ones, - copies, # what follows the micro-batches, . waiting. Each column shows what fills most of it. */
+enum { MAX_PICTURE_COLUMNS = 400 };
+void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns);
 /* The laws: spans of a row do not overlap and leave no gap, each row's parts sum to the step. */
 bool timeline_check(const struct timeline *t, struct err *err);
 

@@ -11,10 +11,11 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 const char *const span_kind_names[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait",
-    [SPAN_COLLECTIVE] = "collective", [SPAN_OPTIMIZER] = "optimizer", [SPAN_STREAMING] = "streaming", [SPAN_HOST] = "host",
+    [SPAN_REDUCE] = "reduce", [SPAN_OPTIMIZER] = "optimizer", [SPAN_STREAMING] = "streaming", [SPAN_GATHER] = "gather", [SPAN_HOST] = "host",
 };
 
 struct player {
@@ -94,9 +95,32 @@ static void make_rows(struct player *pl)
 
 /* ---- a replica's micro-batches ------------------------------------------------------------ */
 
+/* Plays one task in every cycle of a run, from `start` on; returns how long it takes, with the input it waits for. */
+static uint64_t play_task(struct player *pl, const struct pipeline_run *run, const struct task *task, uint64_t start)
+{
+    const struct plan *p = pl->p;
+    const struct stage_plan *stage = &p->stages[task->stage];
+    struct timeline_row *row = &pl->t->rows[pl->first_row + stage->ipu];
+    bool forward = task->kind == TASK_FORWARD;
+    uint64_t input = forward && stage->host_bytes ? p->io_cycles[stage->ipu] : 0;
+    uint64_t took = slowed(task->n_cycles, slowdown(p, row->replica * pl->width + stage->ipu));
+    struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
+                      .which = run->first_cycle - task->first_cycle };
+    s.start_cycle = start;
+    s.n_cycles = input;
+    s.kind = SPAN_INPUT;
+    add_span(pl, s);
+    s.start_cycle += input;
+    s.n_cycles = took;
+    s.kind = forward ? SPAN_FORWARD : SPAN_BACKWARD;
+    add_span(pl, s);
+    row->spent.part[PART_BUBBLE] += (took - task->n_cycles) * run->n_cycles;    /* a slow chip's loss */
+    row->spent.part[PART_HOST] += input * run->n_cycles;
+    return input + took;
+}
+
 /* Plays one slot of a run of equal cycles; returns how long the slot takes. */
-static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start, uint64_t period,
-                          bool emit)
+static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
     const struct plan *p = pl->p;
     uint64_t longest = 0, busy[MAX_STAGES] = {0};
@@ -104,67 +128,62 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
         const struct task *task = &p->tasks[i];
         if (!(run->active >> i & 1) || task->slot != slot)
             continue;
-        const struct stage_plan *stage = &p->stages[task->stage];
-        struct timeline_row *row = &pl->t->rows[pl->first_row + stage->ipu];
-        bool forward = task->kind == TASK_FORWARD;
-        uint64_t input = forward && stage->host_bytes ? p->io_cycles[stage->ipu] : 0, work = task_cycles(p, task);
-        uint64_t took = slowed(work, slowdown(p, row->replica * pl->width + stage->ipu));
-        if (emit) {
-            struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .period_cycles = period, .stage = (uint16_t)task->stage };
-            s.start_cycle = start + busy[stage->ipu];
-            s.n_cycles = input;
-            s.kind = SPAN_INPUT;
-            add_span(pl, s);
-            s.start_cycle += input;
-            s.n_cycles = took;
-            s.kind = forward ? SPAN_FORWARD : SPAN_BACKWARD;
-            add_span(pl, s);
-            cycles_add(&row->spent, forward ? &stage->forward : &stage->backward, run->n_cycles);
-            row->spent.part[PART_BUBBLE] += (took - work) * run->n_cycles;      /* a slow chip's loss */
-            row->spent.part[PART_HOST] += input * run->n_cycles;
-        }
-        busy[stage->ipu] += input + took;
-        if (longest < busy[stage->ipu])
-            longest = busy[stage->ipu];
+        uint64_t *ipu = &busy[p->stages[task->stage].ipu];
+        *ipu += play_task(pl, run, task, start + *ipu);
+        if (longest < *ipu)
+            longest = *ipu;
     }
-    for (uint32_t i = 0; emit && i < pl->width; i++) {
+    for (uint32_t i = 0; i < pl->width; i++) {
         pl->t->rows[pl->first_row + i].spent.part[PART_BUBBLE] += (longest - busy[i]) * run->n_cycles;
-        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .period_cycles = period, .start_cycle = start + busy[i],
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
                                     .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
     }
     return longest;
 }
 
-static uint64_t cycle_length(struct player *pl, const struct pipeline_run *run)
+/* The first micro-batch leaves the last stage after as many cycles as it takes to reach it. */
+static void note_first_output(struct player *pl, const struct pipeline_run *run, uint64_t period)
 {
-    uint64_t length = run->copy_cycles;
-    for (uint32_t slot = 0; slot < pl->p->n_slots; slot++)
-        length += play_slot(pl, run, slot, 0, 0, false);
-    return length;
+    uint32_t needed = pl->p->tasks[pl->p->n_stages - 1].first_cycle + 1;
+    if (run->first_cycle >= needed)
+        return;
+    uint32_t left = needed - run->first_cycle;
+    uint64_t out_at = pl->now + period * (left < run->n_cycles ? left : run->n_cycles);
+    if (pl->t->first_output_cycles < out_at)    /* of the slowest replica */
+        pl->t->first_output_cycles = out_at;
 }
 
 static void play_run(struct player *pl, const struct pipeline_run *run)
 {
-    uint64_t period = cycle_length(pl, run), at = pl->now;
+    struct timeline *t = pl->t;
+    size_t first_span = t->n_spans;
+    uint64_t at = pl->now;
     for (uint32_t slot = 0; slot < pl->p->n_slots; slot++)
-        at += play_slot(pl, run, slot, at, period, true);
+        at += play_slot(pl, run, slot, at);
     for (uint32_t i = 0; i < pl->width; i++) {
-        pl->t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += run->copy_cycles * run->n_cycles;
-        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .period_cycles = period, .start_cycle = at,
-                                    .n_cycles = run->copy_cycles, .stage = UINT16_MAX, .kind = SPAN_COPY });
+        t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += run->copy_cycles * run->n_cycles;
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = at, .n_cycles = run->copy_cycles,
+                                    .stage = UINT16_MAX, .kind = SPAN_COPY, .which = (uint32_t)(run - pl->p->runs) });
     }
+    uint64_t period = at + run->copy_cycles - pl->now;
+    for (size_t i = first_span; i < t->n_spans; i++)
+        t->spans[i].period_cycles = period;
+    note_first_output(pl, run, period);
     pl->now += period * run->n_cycles;
 }
 
-/* The first micro-batch leaves the last stage after as many cycles as it takes to reach it. */
-static void note_first_output(struct player *pl)
+static void play_replica(struct player *pl, uint32_t first_row)
 {
     const struct plan *p = pl->p;
-    uint32_t left = p->tasks[p->n_stages - 1].first_cycle + 1;
-    for (uint32_t r = 0; r < p->n_runs && left; r++) {
-        uint32_t n = p->runs[r].n_cycles < left ? p->runs[r].n_cycles : left;
-        pl->t->first_output_cycles += n * cycle_length(pl, &p->runs[r]);
-        left -= n;
+    pl->first_row = first_row;
+    pl->now = 0;
+    for (uint32_t r = 0; r < p->n_runs; r++)
+        play_run(pl, &p->runs[r]);
+    for (uint32_t s = 0; s < p->n_stages; s++) {        /* every task has run once a micro-batch */
+        struct cycles *spent = &pl->t->rows[first_row + p->stages[s].ipu].spent;
+        cycles_add(spent, &p->stages[s].forward, p->options.grad_accum);
+        if (p->options.training)
+            cycles_add(spent, &p->stages[s].backward, p->options.grad_accum);
     }
 }
 
@@ -203,7 +222,7 @@ static void play_update(struct player *pl, uint64_t *at)
         const struct update_plan *u = &p->update[t->rows[r].ipu];
         uint32_t ipu = t->rows[r].replica * pl->width + t->rows[r].ipu;
         uint64_t work = cycles_total(&u->optimizer), took = slowed(work, slowdown(p, ipu));
-        spend(pl, r, &at[r], u->gradient_cycles + u->norm_cycles, PART_ALL_REDUCE, SPAN_COLLECTIVE);
+        spend(pl, r, &at[r], u->gradient_cycles + u->norm_cycles, PART_ALL_REDUCE, SPAN_REDUCE);
         spend(pl, r, &at[r], u->streaming_cycles, PART_STREAMING, SPAN_STREAMING);
         cycles_add(&t->rows[r].spent, &u->optimizer, 1);
         t->rows[r].spent.part[PART_BUBBLE] += took - work;      /* a slow chip's loss */
@@ -212,13 +231,26 @@ static void play_update(struct player *pl, uint64_t *at)
     wait_all(pl, at, latest(at, t->n_rows), PART_BUBBLE, SPAN_WAIT);
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct update_plan *u = &p->update[t->rows[r].ipu];
-        spend(pl, r, &at[r], u->weight_cycles, PART_ALL_REDUCE, SPAN_COLLECTIVE);
+        spend(pl, r, &at[r], u->weight_cycles, PART_ALL_REDUCE, SPAN_GATHER);
         spend(pl, r, &at[r], u->host_cycles, PART_HOST, SPAN_HOST);
     }
     t->step_cycles = latest(at, t->n_rows);
     if (t->step_cycles < p->host_floor_cycles)
         t->step_cycles = p->host_floor_cycles;
     wait_all(pl, at, t->step_cycles, PART_HOST, SPAN_HOST);
+}
+
+/* All replicas make about as many spans as the first: room for them at once, and for a few of the update. */
+static void reserve_spans(struct player *pl)
+{
+    struct timeline *t = pl->t;
+    size_t cap = (t->n_spans + 16 * pl->width) * (t->n_rows / pl->width);
+    if (t->n_rows == pl->width || cap <= t->cap_spans)
+        return;
+    struct span *spans = ARENA_ARRAY(pl->a, struct span, cap);
+    memcpy(spans, t->spans, t->n_spans * sizeof *spans);
+    t->spans = spans;
+    t->cap_spans = cap;
 }
 
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err)
@@ -230,28 +262,59 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
     make_rows(&pl);
     uint64_t *at = ARENA_ARRAY(a, uint64_t, out->n_rows);
     for (uint32_t row = 0; row < out->n_rows; row += pl.width) {
-        pl.first_row = row;
-        pl.now = 0;
-        for (uint32_t r = 0; r < p->n_runs; r++)
-            play_run(&pl, &p->runs[r]);
+        play_replica(&pl, row);
+        if (row == 0)
+            reserve_spans(&pl);
         for (uint32_t i = 0; i < pl.width; i++)
             at[row + i] = pl.now;
     }
-    pl.first_row = 0;
-    note_first_output(&pl);
     play_update(&pl, at);
     return true;
 }
 
+/* ---- spans and parts ------------------------------------------------------------------------------ */
+
+static const enum part part_of_span[N_SPAN_KINDS] = {
+    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,    /* what a slow chip adds */
+    [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_WAIT] = PART_BUBBLE, [SPAN_REDUCE] = PART_ALL_REDUCE,
+    [SPAN_STREAMING] = PART_STREAMING, [SPAN_GATHER] = PART_ALL_REDUCE, [SPAN_HOST] = PART_HOST,
+};
+
+struct cycles span_parts(const struct timeline *t, const struct span *s)
+{
+    const struct plan *p = t->plan;
+    struct cycles parts = {0};
+    if (s->kind == SPAN_FORWARD)
+        parts = p->stages[s->stage].forward;
+    else if (s->kind == SPAN_BACKWARD)
+        parts = p->stages[s->stage].backward;
+    else if (s->kind == SPAN_OPTIMIZER)
+        parts = p->update[t->rows[s->row].ipu].optimizer;
+    parts.part[part_of_span[s->kind]] += s->n_cycles - cycles_total(&parts);
+    return parts;
+}
+
 /* ---- laws ---------------------------------------------------------------------------------------- */
 
-static uint64_t span_sum(const struct timeline *t, uint32_t row)
+/* Rows in turn, each from its own spans: what it was spent on must come out of them part by part. */
+static bool check_sums(const struct timeline *t, struct err *err)
 {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < t->n_spans; i++)
-        if (t->spans[i].row == row)
-            sum += t->spans[i].n_cycles * t->spans[i].repeat;
-    return sum;
+    struct arena scratch = {0};
+    struct cycles *sums = ARENA_ARRAY(&scratch, struct cycles, t->n_rows);
+    bool good = true;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        struct cycles parts = span_parts(t, &t->spans[i]);
+        cycles_add(&sums[t->spans[i].row], &parts, t->spans[i].repeat);
+    }
+    for (uint32_t r = 0; good && r < t->n_rows; r++) {
+        uint64_t spans = cycles_total(&sums[r]), parts = cycles_total(&t->rows[r].spent);
+        good = spans == t->step_cycles && memcmp(&sums[r], &t->rows[r].spent, sizeof sums[r]) == 0;
+        if (!good)
+            fail(err, "timeline: row %u: parts sum to %" PRIu64 " and spans to %" PRIu64 " cycles, the step has %" PRIu64, r, parts,
+                 spans, t->step_cycles);
+    }
+    arena_free(&scratch);
+    return good;
 }
 
 /* Spans of a row are made in the order of their first start; recurring ones must leave room for each other. */
@@ -270,23 +333,30 @@ static bool check_overlap(const struct timeline *t, const struct span *a, const 
     return true;
 }
 
+/* Each span against those before it in its row: all of its own run, and the last of the run before. */
+static bool check_overlaps(const struct timeline *t, struct arena *scratch, struct err *err)
+{
+    size_t *last = ARENA_ARRAY(scratch, size_t, t->n_rows), *before = ARENA_ARRAY(scratch, size_t, t->n_spans);    /* index + 1; 0: none */
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        for (size_t k = last[s->row]; k; k = before[k - 1]) {
+            if (!check_overlap(t, &t->spans[k - 1], s, err))
+                return false;
+            if (t->spans[k - 1].period_cycles != s->period_cycles)
+                break;
+        }
+        before[i] = last[s->row];
+        last[s->row] = i + 1;
+    }
+    return true;
+}
+
 bool timeline_check(const struct timeline *t, struct err *err)
 {
-    for (uint32_t r = 0; r < t->n_rows; r++) {
-        uint64_t parts = cycles_total(&t->rows[r].spent);
-        if (parts != t->step_cycles || span_sum(t, r) != t->step_cycles)
-            return fail(err, "timeline: row %u: parts sum to %" PRIu64 " and spans to %" PRIu64 " cycles, the step has %" PRIu64, r, parts,
-                        span_sum(t, r), t->step_cycles);
-    }
-    for (size_t i = 0; i < t->n_spans; i++)
-        for (size_t j = i + 1; j < t->n_spans && j < i + 4096; j++)
-            if (t->spans[j].row == t->spans[i].row) {
-                if (!check_overlap(t, &t->spans[i], &t->spans[j], err))
-                    return false;
-                if (t->spans[j].period_cycles != t->spans[i].period_cycles)
-                    break;
-            }
-    return true;
+    struct arena scratch = {0};
+    bool good = check_sums(t, err) && check_overlaps(t, &scratch, err);
+    arena_free(&scratch);
+    return good;
 }
 
 /* ---- printing ------------------------------------------------------------------------------------- */
@@ -296,6 +366,8 @@ void timeline_print(FILE *f, const struct timeline *t)
     double hz = t->plan->topology->machine->chip.clock_hz;
     fprintf(f, "timeline of %s on %s: one step, %" PRIu64 " cycles, %.6g s\n", t->plan->graph->name, t->plan->topology->machine->name,
             t->step_cycles, (double)t->step_cycles / hz);
+    fprintf(f, "A..Z forward and a..z backward by micro-batch, - copy, # update and host, . waiting\n");
+    timeline_draw(f, t, 110);
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct timeline_row *row = &t->rows[r];
         fprintf(f, "ipu %u of replica %u (%u alike)\n", row->ipu, row->replica, row->n_alike);

@@ -85,6 +85,7 @@ struct collective_cost {
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce */
     enum collective_method method;          /* the one used */
     double busiest_link_bytes;
+    double busiest_bytes[N_LINK_KINDS];     /* the same by kind of link */
 };
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err);

@@ -81,6 +81,8 @@ static bool add_collective(struct collective_cost *sum, const struct plan *p, st
     sum->n_steps += cost.n_steps;
     sum->bytes_sent_per_rank += cost.bytes_sent_per_rank;
     sum->busiest_link_bytes += cost.busiest_link_bytes;
+    for (int k = 0; k < N_LINK_KINDS; k++)
+        sum->busiest_bytes[k] += cost.busiest_bytes[k];
     sum->method = cost.method;
     return true;
 }

@@ -26,7 +26,7 @@ static void world_build(struct world *w)
     w->paths = (struct model_paths){ .specs_dir = "/nonexistent", .recipes_dir = "/nonexistent", .data_dir = "/nonexistent" };
     w->from = (struct check_source){ .paths = &w->paths, .cache = &w->cache };
     struct result slow = { .id = "slow", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 1100,
-                           .step_time_s = 0.7, .time_to_train_s = 1800, .fits = true };
+                           .step_time_s = 0.7, .time_to_train_s = 1800, .predicted_time_to_train_s = 2760, .fits = true };
     struct result fast = { .id = "fast", .workload = "bert-large", .system = "bow-pod16", .throughput_samples_per_s = 3850,
                            .step_time_s = 0.3, .latency_s = 0.0025, .fits = true };
     struct result big = { .id = "big", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 100,
@@ -127,7 +127,7 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     world_check(&w);
     for (size_t i = 0; i < 5; i++)
         w.figures[i].role = FIGURE_VALIDATE;            /* errors 0.1 -0.25 0.25 0 0 */
-    struct accuracy acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ N_FIGURE_KINDS, NULL, NULL }, &w.a);
+    struct accuracy acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
     assert_int_equal(acc.n_rows, 5);
     assert_int_equal(acc.n_simulated, 5);
     assert_int_equal(acc.n_passed, 3);
@@ -136,9 +136,39 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     assert_near(acc.bias, 0.1 / 5, 1e-12);
     assert_near(acc.max_abs_error, 0.25, 1e-12);
     assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
-    acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16" }, &w.a);
+    acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16", MANNER_ANY }, &w.a);
     assert_int_equal(acc.n_rows, 2);                    /* c and d */
     assert_near(acc.median_abs_error, 0.125, 1e-12);
+    arena_free(&w.a);
+}
+
+/* 40 minutes published: 30 with the published samples, 46 with the predicted ones. What a vendor states again counts once. */
+static void times_to_train_come_in_two_manners(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    char *text;
+    world_build(&w);
+    w.figures[8] = figure("again", "slow", "time_to_train_min", 41, 0.2, FIGURE_VALIDATE);
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    for (size_t i = 0; i < w.check.n; i++)
+        assert_int_equal(w.check.rows[i].has_predicted, i == 1);
+    assert_near(w.check.rows[1].predicted, 46, 1e-12);
+    assert_near(w.check.rows[1].predicted_error, 0.15, 1e-12);
+    struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    struct accuracy given = check_accuracy(&w.check, FIGURE_VALIDATE, &g, &w.a);
+    g.manner = MANNER_PREDICTED_SAMPLES;
+    struct accuracy predicted = check_accuracy(&w.check, FIGURE_VALIDATE, &g, &w.a);
+    assert_int_equal(given.n_rows, 1);
+    assert_int_equal(given.n_passed, 0);
+    assert_near(given.bias, -0.25, 1e-12);
+    assert_int_equal(predicted.n_rows, 1);
+    assert_int_equal(predicted.n_passed, 1);            /* 15 % is within 20 % */
+    assert_near(predicted.bias, 0.15, 1e-12);
+    PRINTED(text, check_print_text(f, &w.check, &w.a));
+    assert_non_null(strstr(text, "\nb                 validate            40               30    -25.00                 46    +15.00\n"));
+    free(text);
     arena_free(&w.a);
 }
 
@@ -146,17 +176,19 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
 {
     (void)state;
     struct world w = {0};
-    size_t n, by_role = 0, by_kind = 0, by_workload = 0, by_system = 0;
+    size_t n, by_role = 0, by_kind = 0, by_workload = 0, by_system = 0, by_manner = 0;
     world_check(&w);
     struct accuracy *all = check_summary(&n, &w.check, &w.a);
     for (size_t i = 0; i < n; i++) {
-        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "kind") ? &by_kind : text_is(all[i].group, "workload") ? &by_workload : &by_system;
+        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "kind") ? &by_kind : text_is(all[i].group, "workload") ? &by_workload
+                    : text_is(all[i].group, "system") ? &by_system : &by_manner;
         *sum += all[i].n_rows;
     }
     assert_int_equal(by_role, w.check.n);
     assert_int_equal(by_kind, w.check.n);
     assert_int_equal(by_workload, w.check.n);
     assert_int_equal(by_system, w.check.n);
+    assert_int_equal(by_manner, 4);                     /* b in both manners, of all and of resnet50 */
     arena_free(&w.a);
 }
 
@@ -172,8 +204,8 @@ static void formats_agree(void **state)
     assert_true(strncmp(tap, "1..9\nok 1 - a throughput_samples_per_s calibrate: published 1000, simulated 1100, error +10.00 %, "
                         "tolerance 11 %\nnot ok 2 - b ", 100) == 0);
     assert_non_null(strstr(junit, "tests=\"9\" failures=\"1\" skipped=\"6\""));
-    assert_non_null(strstr(csv, "\nb,slow,time_to_train_min,validate,resnet50,ipu-pod16,40,30,-0.25,0.2,out of tolerance\n"));
-    assert_non_null(strstr(csv, "\nf,absent,throughput_samples_per_s,context,-,-,7,,,0.1,no recipe\n"));
+    assert_non_null(strstr(csv, "\nb,slow,time_to_train_min,validate,resnet50,ipu-pod16,40,30,-0.25,0.2,out of tolerance,46,0.15\n"));
+    assert_non_null(strstr(csv, "\nf,absent,throughput_samples_per_s,context,-,-,7,,,0.1,no recipe,,\n"));
     free(tap);
     free(junit);
     free(csv);
@@ -235,6 +267,9 @@ static void median_of_even_and_odd_counts(void **state)
     assert_near(statistics_median(x, 4, &a), 3.75, 0);
     assert_near(statistics_median(x, 3, &a), 5, 0);
     assert_near(statistics_mean(x, 4), 3.875, 1e-15);
+    const double spread[] = { -0.3, 0.1, 0.2, -50 };
+    assert_near(statistics_spread_about_zero(spread, 3, &a), 1.4826 * 0.2, 1e-15);
+    assert_near(statistics_spread_about_zero(spread, 4, &a), 1.4826 * 0.25, 1e-15);
     assert_near(x[0], 7, 0);                            /* its input stays as it was */
     arena_free(&a);
 }
@@ -245,6 +280,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),
+    cmocka_unit_test(times_to_train_come_in_two_manners),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
     cmocka_unit_test(formats_agree),
     cmocka_unit_test(rows_are_read_back_as_written),

@@ -46,6 +46,8 @@ static void test_given_samples_by_hand(void **state)
     assert_near(d.pass_probability, 0, 0);      /* far faster than the reference */
     q.open_division = true;
     assert_near(draw(&q, &a).pass_probability, 1, 0);
+    q.timing.samples_per_step = 3500;           /* more than the log states: 614.4 steps, 798.72 s */
+    assert_near(draw(&q, &a).runs[4].time_s, 898.72, 1e-9);
     arena_free(&a);
 }
 
@@ -324,9 +326,10 @@ static void test_coverage_by_hand(void **state)
     assert_int_equal(c.items[0].time_n, 3);
     assert_int_equal(c.items[0].time_inside, 1);
     assert_int_equal(c.n_without_reference, 1);
-    step = 0;                                   /* no timing: samples alone */
+    step = 0;                                   /* a model that knows none of them */
     coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
-    assert_int_equal(c.items[0].time_n, 0);
+    assert_int_equal(c.items[0].n, 0);
+    assert_int_equal(c.n_without_timing, 3);
     unlink(path);
     arena_free(&a);
 }

@@ -29,6 +29,36 @@ run run mlperf-v1.1-closed-ipu-pod16-bert-large --runs 10 --seed 3 --mllog "$wor
 diff -r "$out" "$work/again" >"$work/diff"
 result $? "the same seed writes the same bytes" "$(head -c 400 "$work/diff")"
 
+# ---- the batch: two sequences a pack in the log, 2.0368 in truth; the round and division of the recipe
+[ "$(grep -h '"global_batch_size"' "$out"/*/results/*/*/result_0.txt | sed 's/.*"value": //; s/,.*//')" = 3072 ]
+result $? "the log states the batch as submissions do"
+grep -h '"train_samples"' "$out"/*/results/*/*/result_*.txt | sed 's/.*"value": //; s/[,.].*//' | sort >"$work/logged"
+printf '%s' "$json" | grep -o '"samples": *[0-9]*' | sed 's/.*: *//' | sort >"$work/drawn"
+cmp -s "$work/logged" "$work/drawn"
+result $? "each log has the samples that run drew" "$(paste "$work/logged" "$work/drawn" | head -3)"
+
+# ---- every benchmark: ten runs with seed 7, written, scored, linted
+while read -r recipe benchmark division; do
+    out7=$work/seed7-$benchmark
+    run run "$recipe" --runs 10 --seed 7 --mllog "$out7" --format json
+    drawn=$(grep -o '"score_minutes": *[0-9.]*' "$work/out" | sed 's/.*: *//')
+    converged=$(grep -c '"converged": true' "$work/out")
+    run score "$out7" --format csv
+    scored=$(tail -1 "$work/out" | cut -d, -f9)
+    awk -v a="$drawn" -v b="$scored" 'BEGIN { d = a - b; exit !(a > 0 && d < 0.0001 && d > -0.0001) }'
+    result $? "$benchmark: score agrees with run" "run says $drawn, score says $scored"
+    [ "$(tail -1 "$work/out" | cut -d, -f6,7)" = "10,$((10 - converged))" ]
+    result $? "$benchmark: score counts the runs that did not converge" "$(tail -1 "$work/out")"
+    run lint "$out7" --ruleset 2.0.0
+    expected=0
+    [ "$converged" -ge 9 ] || expected=1
+    gives "$expected" "$division $benchmark: $converged of 10 logs pass" "$benchmark: lint agrees with run"
+done <<EOF
+mlperf-v2.0-closed-bow-pod16-bert-large bert closed
+mlperf-v2.0-closed-bow-pod64-resnet50 resnet closed
+mlperf-v2.0-open-bow-pod64-transformer-transducer rnnt open
+EOF
+
 # ---- one bad log of ten is allowed, two are not
 logs=$(echo "$out"/*/results/*/*)
 sed -i '/"key": "seed"/!s/"key": "opt_lamb_beta_1"/"key": "opt_lamb_beta_9"/' "$logs/result_2.txt"

@@ -144,7 +144,7 @@ static void overrides_are_named_in_refusals(void **state)
 static const struct { const char *file, *message; } refusals[] = {
     { "unknown-key", ":12: microbatch: unknown key in [parallel]; known: replicas, ipus_per_replica, micro_batch, "
       "gradient_accumulation, layers_per_ipu, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
-      "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv" },
+      "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv, joint_slices" },
     { "unknown-section", ":17: rts: unknown section [paralel]; known: recipe, data, parallel, precision, optimizer, training, "
       "hosts, faults" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
@@ -283,6 +283,12 @@ static void keys_without_effect_are_reported(void **state)
     assert_string_equal(unused[1], "parallel.rts_domain");
     assert_string_equal(unused[2], "data.input_type");
     assert_string_equal(unused[3], "parallel.batch_norm_span");
+    arena_free(&l.a);
+    assert_true(LOAD(&l, "mlperf-v2.0-closed-bow-pod16-resnet50", "training.converge=model"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_int_equal(n, 2);                     /* the reference has its own */
+    assert_string_equal(unused[0], "data.samples_per_epoch");
+    assert_string_equal(unused[1], "training.evaluations");
     arena_free(&l.a);
 }
 

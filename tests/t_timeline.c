@@ -4,6 +4,7 @@
  * Stages are made by hand: stage s takes 100 + 7s cycles forward and 210 + 11s backward, unless a test says otherwise.
  */
 #include "tests/check.h"
+#include "tests/golden_text.h"
 #include "system-model/plan.h"
 
 struct toy {
@@ -77,6 +78,49 @@ static void assert_picture(struct toy *y, uint64_t grain, const char *const *wan
         draw(got, &y->timeline, i, grain);
         assert_string_equal(got, want[i]);
     }
+}
+
+static void assert_drawn(struct toy *y, uint32_t n_columns, const char *golden)
+{
+    char *text;
+    PRINTED(text, timeline_draw(f, &y->timeline, n_columns));
+    assert_golden(text, golden, &y->arena);
+    free(text);
+}
+
+/* The white papers' pictures of four chips: inference, all busy from the fourth batch on; training: fill, steady state, drain. */
+static void four_chips_as_the_white_papers_draw_them(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 4, 4, SCHEDULE_GROUPED, false, 10);
+    all_alike(&y, 10, 0);
+    toy_run(&y);
+    assert_drawn(&y, 13, "tests/golden/pipeline_inference.txt");
+    arena_free(&y.arena);
+    toy_start(&y, 4, 4, SCHEDULE_GROUPED, true, 12);
+    all_alike(&y, 10, 20);
+    y.plan.update[0].gradient_cycles = y.plan.update[1].gradient_cycles = y.plan.update[2].gradient_cycles = y.plan.update[3].gradient_cycles = 50;
+    toy_run(&y);
+    assert_int_equal(y.timeline.step_cycles, 15 * 10 + 15 * 20 + 50);
+    assert_drawn(&y, 50, "tests/golden/pipeline_training.txt");
+    arena_free(&y.arena);
+}
+
+/* A stretch of 7 of 10 cycles takes the column from one of 3. */
+static void a_picture_shows_what_fills_most_of_a_column(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_GROUPED, false, 1);
+    y.plan.stages[0].forward.part[PART_MATMUL] = 13;
+    y.plan.stages[1].forward.part[PART_MATMUL] = 17;
+    toy_run(&y);
+    char *text;
+    PRINTED(text, timeline_draw(f, &y.timeline, 3));
+    assert_string_equal(text, "  ipu 0  A..\n  ipu 1  .AA\n");
+    free(text);
+    arena_free(&y.arena);
 }
 
 /* Four chips, six batches: all are busy from the fourth batch on. */
@@ -258,6 +302,7 @@ static void laws_hold_for_every_schedule(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column),
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),

@@ -57,7 +57,7 @@ bool rnnt_build(struct graph *g, const struct workload *w, const struct recipe *
 bool transducer_build(struct graph *g, const struct workload *w, const struct recipe *r, struct arena *a, struct err *err);
 
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */
-struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels; };
+struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels, n_slices; };
 void build_joint(struct builder *b, uint32_t encoded, const struct joint_config *c);
 uint64_t labels_of(const struct recipe *r, uint64_t frames);
 uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden);

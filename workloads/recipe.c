@@ -5,6 +5,7 @@
  * printed list of keys and the report of keys without effect walk it. [optimizer] also takes the hyperparameters that
  * MLPerf logs name, which document a run and are written to its logs; [faults] takes numbered keys.
  */
+#include "workloads/rcp_points.h"
 #include "workloads/workloads.h"
 #include <assert.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 
 static const char *const modes[] = { "train", "infer", NULL };
 static const char *const eval_placements[] = { "inline", "end", NULL };
+static const char *const eval_programs[] = { "forward", "training", NULL };
 static const char *const computes[] = { "fp16", "fp32", "fp8", NULL };
 static const char *const input_types[] = { "uint8", "fp16", NULL };
 static const char *const stash_types[] = { "fp16", "fp32", "fp8", NULL };       /* as enum data_type */
@@ -50,7 +52,14 @@ static bool in_checkpoints(const struct recipe *r)
 static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
-static bool in_epochs(const struct recipe *r) { return in_training(r) && (r->epochs > 0 || r->converge); }
+static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
+static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
+static bool in_packs(const struct recipe *r) { return in_bert(r) && r->sequences_per_pack > 1; }
+static bool in_convergence(const struct recipe *r)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    return w && w->benchmark && in_training(r);
+}
 static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r->eval_every || r->evaluations); }
 
 /* ---- the table of keys ---------------------------------------------------------------------- */
@@ -83,6 +92,8 @@ static const struct recipe_key recipe_keys[] = {
     COUNT("data", "sequence_length", sequence_length, 1, 16384, false, in_sequences,
           "tokens a row, or frames of 30 ms of the longest utterance; default: the workload's"),
     NUMBER("data", "sequences_per_pack", sequences_per_pack, "", 1, 64, in_bert, "mean, of packed rows; default 1"),
+    NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, in_packs,
+           "as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
     COUNT("data", "vocabulary", vocabulary, 2, 1e7, false, in_bert, "rows of the word table; default: the model's"),
@@ -114,6 +125,8 @@ static const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "embedding_serial_steps", embedding_serial_steps, 1, 4096, false, in_bert,
           "steps the word table's products are cut into"),
     FLAG("parallel", "split_qkv", split_qkv, in_bert, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", joint_slices, 1, 4096, false, in_transducer,
+          "slices of time that the joint network runs on, one after the other"),
 
     CHOICE("precision", "compute", compute, computes, NULL, "of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
@@ -127,10 +140,14 @@ static const struct recipe_key recipe_keys[] = {
     NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "until the target is reached"),
     NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "the same in samples"),
     TEXT("training", "converge", converge, false, in_training, "model: predicted from the global batch"),
+    TEXT("training", "reference_round", reference_round, false, in_convergence,
+         "MLPerf round whose reference points hold: v2.0; default: the id's, or v2.0"),
     COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_training, "samples between evaluations"),
     COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples of one evaluation"),
     CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "as it trains, or afterwards"),
-    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_training, "how many, where eval_every does not tell"),
+    CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
+           "forward passes, or training steps at a learning rate of 0"),
+    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
     FLAG("training", "attention_dropout", attention_dropout, in_bert_training, "dropout of attention's shares"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
@@ -364,6 +381,10 @@ static bool check_sense(const struct recipe *r, struct err *err)
     struct err unknown = { "" };
     if (!workload_find(r->workload, &unknown))
         return fail(err, "%s: workload: %s", r->path, unknown.msg);
+    if (r->reference_round && !*rcp_ruleset(r->reference_round))
+        return fail(err, "%s: reference_round: '%.40s' is not known; want v1.0, v1.1, v2.0 or v2.1", r->path, r->reference_round);
+    if (r->converge && !in_convergence(r))
+        return fail(err, "%s: converge: %s has no MLPerf reference; give epochs or samples_to_converge", r->path, r->workload);
     if (r->converge && !text_is(r->converge, "model"))
         return fail(err, "%s: converge: '%.40s' is not known; want model, or leave it out", r->path, r->converge);
     if ((r->epochs > 0) + (r->samples_to_converge > 0) + (r->converge != NULL) > 1)

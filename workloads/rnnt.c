@@ -46,13 +46,24 @@ static uint32_t predictor(struct builder *b, const struct joint_config *c)
     return x;
 }
 
+/* One slice of time stands for all: the layer repeats. */
+static uint32_t first_slice(struct builder *b, uint32_t x, uint64_t n_slices)
+{
+    if (n_slices < 2)
+        return x;
+    struct op_attributes at = { .axis = 1, .begin = 0, .length = ceil_div_u64(build_dim(b, x, 1), n_slices) };
+    b->g->layers[b->g->n_layers - 1].repeats = (uint32_t)n_slices;
+    return graph_op(b->g, OP_SLICE, &x, 1, at);
+}
+
 void build_joint(struct builder *b, uint32_t encoded, const struct joint_config *c)
 {
     build_layer(b, LAYER_LAST, 0, 0, 1, "predictor");
     uint32_t predicted = predictor(b, c);
-    build_layer(b, LAYER_LAST, 0, 0, 1, "joint");
     encoded = build_dense(b, encoded, c->joint_hidden, true);
     predicted = build_dense(b, predicted, c->joint_hidden, true);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "joint");
+    encoded = first_slice(b, encoded, c->n_slices);
     uint32_t x = build_op1(b, OP_RELU, build_op2(b, OP_OUTER_ADD, encoded, predicted));
     x = build_dense(b, build_dropout(b, x, joint_dropout), c->labels + 1, true);    /* and the blank */
     if (!b->training) {
@@ -102,7 +113,7 @@ bool rnnt_build(struct graph *g, const struct workload *w, const struct recipe *
         x = build_dropout(&b, build_lstm(&b, x, c->encoder_hidden), encoder_dropout);
     }
     struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels,
-                                  labels_of(r, frames) };
+                                  labels_of(r, frames), r ? r->joint_slices : 0 };
     build_joint(&b, x, &joint);
     return true;
 }
@@ -147,7 +158,7 @@ bool transducer_build(struct graph *g, const struct workload *w, const struct re
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = transducer_layer(&b, x, i, c);
     struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels,
-                                  labels_of(r, frames) };
+                                  labels_of(r, frames), r ? r->joint_slices : 0 };
     build_joint(&b, build_layer_norm(&b, x), &joint);
     return true;
 }

@@ -10,6 +10,7 @@
 
 enum recipe_mode { MODE_TRAIN, MODE_INFER };
 enum eval_placement { EVAL_INLINE, EVAL_END };
+enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
 enum compute_type { COMPUTE_FP16, COMPUTE_FP32, COMPUTE_FP8 };
 enum input_type { INPUT_UINT8, INPUT_FP16 };
 
@@ -21,9 +22,11 @@ struct recipe {
     /* [data] */
     uint64_t sequence_length;           /* tokens a pack, or frames of the longest utterance (three stacked: 30 ms); 0: the workload's own */
     double sequences_per_pack;
+    double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
     const char *dataset;
     uint64_t samples_per_epoch;
     uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0: the model's own */
+    uint64_t joint_slices;              /* transducers: the joint network runs on so many slices of time, one by one; 0: on all */
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: by the audio's length */
     int input_type;                     /* images from the host: bytes, or prepared there */
     /* [parallel] */
@@ -51,8 +54,10 @@ struct recipe {
     /* [training] */
     double epochs, samples_to_converge; /* 0: not given */
     const char *converge;               /* "model", or NULL */
+    const char *reference_round;        /* whose reference convergence points hold: "v2.0"; NULL: by the id */
     uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
     int eval_placement;
+    int eval_program;                   /* the forward pass alone, or training steps that change nothing */
     uint64_t evaluations;               /* how many, where eval_every does not tell; 0: it does */
     bool attention_dropout;
     bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */

@@ -1,0 +1,228 @@
+/*
+ * t_plan.c - refusals of the planner, word by word; what a plan adds up to, by hand and against the timeline.
+ */
+#include "tests/check.h"
+#include "results/results.h"
+
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+
+struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_options opt; struct err err; };
+
+static void start(struct planned *y, const char *recipe)
+{
+    memset(y, 0, sizeof *y);
+    if (!simulate(&y->sim, &y->r, recipe, NULL, 0, &paths, &y->cache, &y->err)) {
+        print_error("%s\n", y->err.msg);
+        assert_true(false);
+    }
+    y->opt = y->sim.plan.options;
+}
+
+static void stop(struct planned *y)
+{
+    plan_cache_free(&y->cache);
+    simulation_free(&y->sim);
+}
+
+static bool build(struct planned *y, struct plan *p)
+{
+    return plan_build(p, &y->sim.compiler, &y->opt, &y->sim.arena, &y->err);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+/* BERT-Large: 24 blocks; four IPUs a replica, five stages. ResNet-50: 16 blocks. */
+static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+
+static void sizes(struct plan_options *o, const uint32_t (*counts)[2], uint32_t n)
+{
+    o->n_stages = n;
+    for (uint32_t i = 0; i < n; i++)
+        o->stage_sizes[i] = (struct stage_size){ { counts[i][0], counts[i][1] } };
+}
+
+static void more_ipus_than_there_are(struct plan_options *o) { o->n_replicas = 7; }
+static void no_replica(struct plan_options *o)               { o->n_replicas = 0; }
+static void too_many_stages(struct plan_options *o)          { o->n_stages = 0; o->ipus_per_replica = 16; o->n_replicas = 1; }
+static void too_few_blocks(struct plan_options *o)           { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 12, 12 } }, 2); }
+static void feed_forwards_missing(struct plan_options *o)    { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 12, 11 } }, 2); }
+static void halves_out_of_order(struct plan_options *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
+static void empty_stage(struct plan_options *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
+static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
+static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
+static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void no_such_layer(struct plan_options *o)
+{
+    o->recompute = RECOMPUTE_CHECKPOINTS;
+    o->checkpoints[0] = "stage1/unit1";
+    o->checkpoints[1] = "stage7/unit9";
+    o->n_checkpoints = 2;
+}
+
+static const struct refusal { const char *recipe; void (*spoil)(struct plan_options *o); const char *message; } refusals[] = {
+    { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
+    { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
+    { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
+    { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },
+    { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
+    { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, feed_forwards_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, halves_out_of_order, "parallel.layers_per_ipu: layer encoder12/attention would go back from stage 1 to stage 0; its halves must follow each other" },
+    { bert, empty_stage, "parallel.layers_per_ipu: stage 1 of 3 holds no layer of bert-large" },
+    { bert, short_pipeline, "parallel.gradient_accumulation: 3 micro-batches cannot fill a popart pipeline of 5 stages; want at least 9 (2 x stages - 1)" },
+};
+
+static void malformed_requests_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct planned y;
+        struct plan p;
+        start(&y, refusals[i].recipe);
+        refusals[i].spoil(&y.opt);
+        assert_false(build(&y, &p));
+        assert_string_equal(y.err.msg, refusals[i].message);
+        stop(&y);
+    }
+}
+
+/* ResNet-50 has 16 blocks: 17 IPUs a replica are one stage too many. */
+static void more_stages_than_blocks(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-resnet50");
+    y.opt.ipus_per_replica = 17;
+    y.opt.n_replicas = 1;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.ipus_per_replica: 17 stages for the 16 blocks of resnet50; give at most one stage a block");
+    stop(&y);
+    start(&y, bert);
+    too_many_stages(&y.opt);
+    assert_true(build(&y, &p));         /* 24 blocks on 16 IPUs are fine */
+    assert_int_equal(p.n_stages, 16);
+    stop(&y);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------- */
+
+/* One stage, nothing recomputed, one micro-batch: the sum over operation passes is the stage, and the timeline spends just that. */
+static void operations_sum_to_the_timeline(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    struct timeline t;
+    start(&y, "mlperf-v1.1-closed-ipu-pod16-resnet50");
+    y.opt.recompute = RECOMPUTE_NONE;
+    y.opt.grad_accum = 1;
+    y.opt.n_replicas = 1;               /* no distributed norms */
+    y.opt.n_checkpoints = 0;
+    assert_true(build(&y, &p));
+    assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
+    uint64_t forward = 0, backward = 0, spent = 0, mac = 0;
+    for (size_t i = 0; i < p.graph->n_ops; i++) {
+        const struct op_plan *o = &p.stages[0].compiled->op_plans[i];
+        *(p.graph->ops[i].pass == PASS_FORWARD ? &forward : &backward) += op_plan_cycles(o);
+        mac += o->mac;
+    }
+    assert_int_equal(cycles_total(&p.stages[0].forward), forward);
+    assert_int_equal(cycles_total(&p.stages[0].backward), backward);
+    assert_int_equal(p.model_mac_per_step, mac);
+    assert_int_equal(p.hardware_mac_per_step, mac);
+    for (int k = PART_MATMUL; k <= PART_SYNC; k++)
+        spent += t.rows[0].spent.part[k];
+    uint64_t update = cycles_total(&p.update[0].optimizer) - p.update[0].optimizer.part[PART_OPTIMIZER];
+    assert_int_equal(spent, forward + backward + update);       /* the optimizer's exchange and sync count as such */
+    stop(&y);
+}
+
+/* Recomputation adds the forward pass of all segments but the last to the backward pass, and to hardware work alone. */
+static void recomputation_is_counted_once(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan none, layer;
+    start(&y, bert);
+    y.opt.recompute = RECOMPUTE_NONE;
+    assert_true(build(&y, &none));
+    y.opt.recompute = RECOMPUTE_LAYER;
+    assert_true(build(&y, &layer));
+    assert_int_equal(none.model_mac_per_step, layer.model_mac_per_step);
+    assert_int_equal(none.hardware_mac_per_step, none.model_mac_per_step);
+    uint64_t again = 0;
+    for (uint32_t s = 0; s < layer.n_stages; s++) {
+        const struct stage_plan *stage = &layer.stages[s];
+        again += stage->recompute_mac * layer.options.grad_accum;
+        if (s + 1 < layer.n_stages) {
+            assert_int_equal(stage->recompute_mac, stage->forward_mac);
+            uint64_t layers = 0;
+            for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
+                layers += cycles_total(&stage->compiled->layers[i].forward);
+            assert_int_equal(stage->recompute_cycles, layers);
+        }
+    }
+    assert_int_equal(layer.hardware_mac_per_step - layer.model_mac_per_step, again);
+    stop(&y);
+}
+
+/* Every layer is on one stage; work and parameters do not depend on where they are. */
+static void placement_conserves_the_model(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t mac = y.sim.plan.model_mac_per_step, parameters = graph_parameters(&y.sim.graph);
+    for (uint32_t n = 1; n <= 16; n++) {
+        y.opt.n_stages = 0;
+        y.opt.ipus_per_replica = n;
+        y.opt.n_replicas = 1;
+        y.opt.n_available_memory = 0;
+        assert_true(build(&y, &p));
+        uint32_t next = 0;
+        for (uint32_t s = 0; s < p.n_stages; s++) {
+            assert_int_equal(p.stages[s].first_layer, next);
+            next += p.stages[s].n_layers;
+        }
+        assert_int_equal(next, p.graph->n_layers);
+        assert_int_equal(p.n_parameters, parameters);
+        assert_int_equal(p.model_mac_per_step, mac);
+        assert_int_equal(p.global_batch, p.graph->micro_batch * p.options.grad_accum);
+    }
+    stop(&y);
+}
+
+/* A configuration planned twice, and after others, is the same to the cycle: what is remembered is what would be found. */
+static void memory_of_earlier_plans_changes_nothing(void **state)
+{
+    (void)state;
+    struct planned warm, cold;
+    struct plan a, b;
+    start(&warm, bert);
+    for (uint32_t replicas = 1; replicas <= 4; replicas++)
+        for (int schedule = 0; schedule < N_SCHEDULES; schedule++) {
+            warm.opt.n_replicas = replicas;
+            warm.opt.schedule = (enum schedule)schedule;
+            assert_true(build(&warm, &a));
+            start(&cold, bert);
+            struct compiler c;
+            compiler_start(&c, &cold.sim.graph, &cold.sim.topology, &cold.cache, &cold.sim.arena);
+            assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
+            assert_int_equal(a.n_runs, b.n_runs);
+            assert_memory_equal(a.update, b.update, warm.opt.ipus_per_replica * sizeof *a.update);
+            assert_memory_equal(a.memory, b.memory, warm.opt.ipus_per_replica * sizeof *a.memory);
+            for (uint32_t r = 0; r < a.n_runs; r++)
+                assert_true(a.runs[r].copy_cycles == b.runs[r].copy_cycles && a.runs[r].active == b.runs[r].active);
+            stop(&cold);
+        }
+    stop(&warm);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
+    cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
+    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+};
+TAP_MAIN(tests)
