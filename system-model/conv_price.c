@@ -125,15 +125,14 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
 }
 
-/* The planner's own estimate of a change of layout: all of the input passes once by pieces of one element, spread evenly over
- * the tiles (its transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
+/* The planner's own estimate of copies by pieces of one element: all of the input passes once, spread evenly over the tiles (its
+ * transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
 static uint64_t planned_copy_cycles(const struct search *f, const struct candidate *c, uint64_t tile_bytes)
 {
     const struct conv_shape *s = &c->s;
     uint64_t field = c->flat ? shape_positions(s) : (uint64_t)s->batch * s->in_h * s->in_w;
     uint64_t bytes = ceil_div(field * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles);
-    uint64_t quarters = f->shape->in_chans % 4 == 0 ? 15 : 20;
-    return ceil_div(quarters * bytes, 12 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
+    return ceil_div(5 * bytes, 3 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
 }
 
 /* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
@@ -145,8 +144,9 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
     bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
     if (!padded && c->expand <= 1)
         return;
+    bool by_fours = s->in_chans % 4 == 0;
     k->copied_bytes = b->in;
-    k->planned_copies = planned_copy_cycles(f, c, b->in);
+    k->planned_copies = by_fours ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, true) : planned_copy_cycles(f, c, b->in);
     k->compute += k->planned_copies;
     k->rearrange += k->planned_copies;
     k->supersteps++;
@@ -174,7 +174,7 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
         k->compute += dynamic_slice_cycles(f->chip, ceil_div(ceil_div(b->in, t->p_out), es))
                     + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
     else
-        k->compute += dynamic_slice_cycles(f->chip, outputs);
+        k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
     k->supersteps += 2;
 }
 
@@ -230,6 +230,29 @@ static void add_home(const struct search *f, struct cost *k, uint64_t n_bytes)
     k->received_bytes += n_bytes;
 }
 
+/* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
+static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
+{
+    uint64_t depth = t->p_in * t->p_kernel;
+    if (c->amp.partial_bytes <= c->amp.element_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
+        return;
+    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.element_bytes);
+    k->supersteps++;
+}
+
+/* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
+static void add_weights_by_step(const struct search *f, struct cost *k, uint64_t element_bytes)
+{
+    const struct conv_shape *s = f->shape;
+    uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
+    uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
+    uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+    k->exchange += cycles;
+    k->rearrange += cycles;
+    k->received_bytes += bytes;
+    k->supersteps++;
+}
+
 void conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t steps = t->serial_in * t->serial_out, compute = conv_vertex_cycles(f, c, t);
@@ -242,16 +265,15 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     add_kernel_padding(&k, c, t, &b);
     multiply_cost(&k, steps);
     add_layout_changes(f, &k, c, &rearranged);
+    if (steps > 1)
+        add_weights_by_step(f, &k, c->amp.element_bytes);
     if (t->serial_out > 1) {
         bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
         k.exchange += exchange_cycles(f->chip, paired ? 0 : b.in_received, paired ? b.in_received : 0);
         k.received_bytes += b.in_received;
         k.supersteps++;
     }
-    if (c->amp.partial_bytes > c->amp.element_bytes && t->p_in * t->p_kernel * t->serial_in == 1) {
-        k.compute += cast_cycles(f->chip, b.outputs * steps, c->amp.partial_bytes, c->amp.element_bytes);
-        k.supersteps++;
-    }
+    add_cast(f, &k, c, t, b.outputs);
     if (t->p_in * t->p_kernel == 1)
         add_home(f, &k, b.outputs * steps * c->amp.element_bytes);
     uint64_t cycles = cost_cycles(f, &k);
@@ -303,7 +325,7 @@ static uint64_t code_bytes(const struct search *f)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
-/* The planner chooses by its estimate; the chip pays for the copies of each tile what was measured. */
+/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
 static void pay_copies(const struct search *f, struct cost *k)
 {
     if (k->copied_bytes == 0)
