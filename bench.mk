@@ -82,7 +82,7 @@ fuzz-run: $(fuzzers)
 fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
 	set -e; for f in $(notdir $(fuzzers)); do $B/tests/$$f-replay tests/corpus/$$f; done
 
-speed: $B/tests/speed                   ## how fast the simulator itself is
+speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
 
 clean:                                  ## remove what was built

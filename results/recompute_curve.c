@@ -70,6 +70,21 @@ static void keep_better(struct recompute_point *best, size_t n, struct recompute
         best[p.n_checkpoints] = p;
 }
 
+/* A point that a later one outdoes, with less memory and no more work, is no choice. */
+static size_t drop_outdone(struct recompute_point *points, size_t n)
+{
+    size_t kept = n;
+    double least_work = 2;
+    for (size_t i = n; i-- > 0; ) {
+        if (points[i].extra_work_share >= least_work)
+            continue;
+        least_work = points[i].extra_work_share;
+        points[--kept] = points[i];
+    }
+    memmove(points, points + kept, (n - kept) * sizeof *points);
+    return n - kept;
+}
+
 void recompute_curve(struct recompute_point **out, size_t *n_points, const struct graph *g, struct arena *a)
 {
     size_t n = g->n_layers, kept = 0;
@@ -93,7 +108,7 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
         best[kept++] = p;
     }
     *out = best;
-    *n_points = kept;
+    *n_points = drop_outdone(best, kept);
 }
 
 void recompute_curve_print(FILE *f, const char *workload, const struct recompute_point *points, size_t n)

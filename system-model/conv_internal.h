@@ -45,7 +45,8 @@ struct share {
 
 struct cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
-    uint64_t element_copies_bytes;      /* of the input, on the fullest tile: copied element by element before the vertex */
+    uint64_t copied_bytes, planned_copies;  /* of the input on the fullest tile, into another layout before the vertex; cycles that
+                                         * the planner reckons with for them, in one step */
 };
 
 struct search {

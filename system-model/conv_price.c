@@ -97,12 +97,6 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
     }
 }
 
-/* The planner's own estimate of a copy by pieces of one element. */
-static uint64_t planned_copy_cycles(const struct candidate *c, uint64_t n_bytes, bool by_fours)
-{
-    return ceil_div(by_fours ? 5 * n_bytes : 20 * n_bytes / 3, 4 * c->amp.element_bytes);
-}
-
 /* Whole-tensor changes of layout before the loop, spread over all tiles. */
 static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
@@ -131,6 +125,16 @@ static void add_layout_changes(const struct search *f, struct cost *k, const str
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
 }
 
+/* The planner's own estimate of copies by pieces of one element: all of the input passes once, spread evenly over the tiles (its
+ * transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
+static uint64_t planned_copy_cycles(const struct search *f, const struct candidate *c, uint64_t tile_bytes)
+{
+    const struct conv_shape *s = &c->s;
+    uint64_t field = c->flat ? shape_positions(s) : (uint64_t)s->batch * s->in_h * s->in_w;
+    uint64_t bytes = ceil_div(field * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles);
+    return ceil_div(5 * bytes, 3 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
+}
+
 /* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
  * tiles that share an input each do it. */
 static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
@@ -140,12 +144,23 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
     bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
     if (!padded && c->expand <= 1)
         return;
-    uint64_t cycles = planned_copy_cycles(c, b->in, s->in_chans % 4 == 0);
+    bool by_fours = s->in_chans % 4 == 0;
+    k->copied_bytes = b->in;
+    k->planned_copies = by_fours ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, true) : planned_copy_cycles(f, c, b->in);
+    k->compute += k->planned_copies;
+    k->rearrange += k->planned_copies;
+    k->supersteps++;
+}
+
+/* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros. */
+static void add_kernel_padding(struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
+{
+    if (t->kernel_h % c->filter_height == 0 && c->s.kernel_h % c->filter_height == 0)
+        return;
+    uint64_t cycles = copy_pieces_cycles(b->weights);
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps++;
-    if (s->in_chans % 4 != 0)
-        k->element_copies_bytes = b->in;
+    k->supersteps += k->copied_bytes == 0;      /* or together with the input */
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after. */
@@ -159,7 +174,7 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
         k->compute += dynamic_slice_cycles(f->chip, ceil_div(ceil_div(b->in, t->p_out), es))
                     + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
     else
-        k->compute += dynamic_slice_cycles(f->chip, outputs);
+        k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
     k->supersteps += 2;
 }
 
@@ -197,6 +212,8 @@ static uint64_t temp_bytes(const struct share *t, const struct candidate *c, con
         working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
+    if (t->serial_in * t->serial_out > 1)
+        working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * rearranged_bytes, working);
 }
 
@@ -213,6 +230,29 @@ static void add_home(const struct search *f, struct cost *k, uint64_t n_bytes)
     k->received_bytes += n_bytes;
 }
 
+/* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
+static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
+{
+    uint64_t depth = t->p_in * t->p_kernel;
+    if (c->amp.partial_bytes <= c->amp.element_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
+        return;
+    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.element_bytes);
+    k->supersteps++;
+}
+
+/* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
+static void add_weights_by_step(const struct search *f, struct cost *k, uint64_t element_bytes)
+{
+    const struct conv_shape *s = f->shape;
+    uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
+    uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
+    uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+    k->exchange += cycles;
+    k->rearrange += cycles;
+    k->received_bytes += bytes;
+    k->supersteps++;
+}
+
 void conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t steps = t->serial_in * t->serial_out, compute = conv_vertex_cycles(f, c, t);
@@ -222,18 +262,18 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     uint64_t rearranged = 0;
     struct cost k = step_cost(f, c, t, &b, compute);
     add_tile_padding(&k, c, f, &b);
+    add_kernel_padding(&k, c, t, &b);
     multiply_cost(&k, steps);
     add_layout_changes(f, &k, c, &rearranged);
+    if (steps > 1)
+        add_weights_by_step(f, &k, c->amp.element_bytes);
     if (t->serial_out > 1) {
         bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
         k.exchange += exchange_cycles(f->chip, paired ? 0 : b.in_received, paired ? b.in_received : 0);
         k.received_bytes += b.in_received;
         k.supersteps++;
     }
-    if (c->amp.partial_bytes > c->amp.element_bytes && t->p_in * t->p_kernel * t->serial_in == 1) {
-        k.compute += cast_cycles(f->chip, b.outputs * steps, c->amp.partial_bytes, c->amp.element_bytes);
-        k.supersteps++;
-    }
+    add_cast(f, &k, c, t, b.outputs);
     if (t->p_in * t->p_kernel == 1)
         add_home(f, &k, b.outputs * steps * c->amp.element_bytes);
     uint64_t cycles = cost_cycles(f, &k);
@@ -286,22 +326,21 @@ static uint64_t code_bytes(const struct search *f)
 }
 
 /* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
-static void pay_element_copies(const struct search *f, struct cost *k)
+static void pay_copies(const struct search *f, struct cost *k)
 {
-    if (k->element_copies_bytes == 0)
+    if (k->copied_bytes == 0)
         return;
-    uint64_t planned = planned_copy_cycles(&f->best_candidate, k->element_copies_bytes, false);
-    uint64_t paid = rearrange_cycles(f->chip, k->element_copies_bytes, f->best_candidate.amp.element_bytes, false);
-    uint64_t steps = f->best.serial_in * f->best.serial_out;
-    k->compute += steps * (max_u64(paid, planned) - planned);
-    k->rearrange += steps * (max_u64(paid, planned) - planned);
+    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate.amp.element_bytes, f->shape->in_chans % 4 == 0);
+    uint64_t steps = f->best.serial_in * f->best.serial_out, more = max_u64(paid, k->planned_copies) - k->planned_copies;
+    k->compute += steps * more;
+    k->rearrange += steps * more;
 }
 
 void conv_fill_plan(struct op_plan *out, struct search *f)
 {
     const struct share *t = &f->best;
     struct cost *k = &f->best_cost;
-    pay_element_copies(f, k);
+    pay_copies(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,

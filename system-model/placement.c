@@ -178,7 +178,7 @@ static void add_accumulation(struct compiler *c, struct stage_plan *s)
 }
 
 /* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
- * replicas side by side. Few channel counts recur in many norms. */
+ * replicas side by side, in one sync of them all. Few channel counts recur in many norms. */
 enum { MAX_CHANNEL_COUNTS = 16 };
 struct norm_exchange { uint32_t *ranks, n_ranks, span, n_known; struct { uint64_t channels, cycles; } known[MAX_CHANNEL_COUNTS]; };
 

@@ -39,7 +39,7 @@ uint32_t played_replicas(const struct plan *p, uint32_t n_ipus)
 {
     const struct plan_options *o = &p->options;
     uint32_t in_domain = p->topology->ipus_per_domain;
-    bool all = o->unfolded || (o->faults && (o->faults->n_links || o->faults->n_background)) || in_domain % n_ipus != 0;
+    bool all = o->unfolded || o->faults || in_domain % n_ipus != 0;
     return all || in_domain / o->ipus_per_replica > o->n_replicas ? o->n_replicas : in_domain / o->ipus_per_replica;
 }
 

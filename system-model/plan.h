@@ -215,7 +215,7 @@ bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* of its stages, room for MAX_STAGES; how many */
 /* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or
- * links are at fault, or nothing is to be folded. */
+ * something is at fault, or nothing is to be folded. */
 uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 

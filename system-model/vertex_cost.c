@@ -181,6 +181,12 @@ uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes)
     return ceil_div(5 * n_bytes, 4 * chip->vector_bytes_per_cycle);
 }
 
+/* 587 cycles and 0.44 a byte: the same regression, pieces of 8 bytes. */
+uint64_t copy_pieces_cycles(uint64_t n_bytes)
+{
+    return 587 + ceil_div(44 * n_bytes, 100);
+}
+
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)
 {
     return map_cycles(chip, MAP_COPY, n_bytes, 1);

@@ -42,6 +42,7 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
 /* Changes of layout on a tile: element by element, or in groups of channels. */
 uint64_t rearrange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
 uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes);
+uint64_t copy_pieces_cycles(uint64_t n_bytes);     /* pieces of 8 bytes, wherever they go */
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
 
 /* Code of an exchange: three instructions of 4 bytes for each piece received from one tile, and on the other side one

@@ -27,6 +27,7 @@ static struct result result_of(const char *recipe, struct texts sets)
     struct plan_cache cache = {0};
     run_with(&sim, &r, recipe, sets, &paths, &cache);
     simulation_free(&sim);
+    plan_cache_free(&cache);
     r.id = r.workload = r.system = NULL;
     return r;
 }
@@ -80,6 +81,7 @@ static void each_system(uint64_t least, uint64_t most, size_t n_recipes)
         }
     }
     assert_true(n_tested >= n_recipes);
+    plan_cache_free(&cache);
     arena_free(&a);
 }
 
@@ -107,6 +109,9 @@ static void folded_equals_unfolded_where_it_is_uneven(void **state)
     assert_same(recipe, (struct texts){ { system, "parallel.replicas=32", "faults.link1=68-70 0.5" }, 3 }, &cache);
     assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
                 (struct texts){ { system, "parallel.replicas=128", "faults.link1=100-101 0.25" }, 3 }, &cache);
+    assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
+                (struct texts){ { system, "parallel.replicas=128", "faults.chip1=100 9" }, 3 }, &cache);
+    plan_cache_free(&cache);
 }
 
 /* ---- what faults cost -------------------------------------------------------------------------------- */
@@ -138,6 +143,7 @@ static void a_slow_chip_costs_no_more_than_its_own_work(void **state)
     double work_s = (double)(cycles_total(&s->forward) + cycles_total(&s->backward)) * sim.plan.options.grad_accum / sim.machine.chip.clock_hz;
     assert_true(r.fault_cost_s < 1.1 * 4 * work_s);
     assert_true(r.fault_cost_s > 3 * work_s);
+    plan_cache_free(&cache);
     simulation_free(&sim);
 }
 
@@ -176,6 +182,7 @@ static void every_recipe_adds_up(void **state)
         }
         simulation_free(&sim);
     }
+    plan_cache_free(&cache);
     arena_free(&all.arena);
 }
 
@@ -233,6 +240,7 @@ static void a_better_machine_is_never_slower(void **state)
                 print_error("%s: %s: %g s, %g s before\n", recipes[i], changes[k].name, after, before);
             assert_true(after <= before);
         }
+        plan_cache_free(&cache);
         simulation_free(&sim);
     }
 }
