@@ -120,14 +120,14 @@ uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, ui
     return 50 + groups * kernel_h * ceil_div(kernel_w, 4) * (load + w * worker);
 }
 
+/* One output channel a group, as poplin plans this vertex: each goes over the positions anew. */
 uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
                      uint64_t positions, uint64_t kernel_elements, uint64_t element_bytes)
 {
     uint64_t w = chip->n_workers;
     uint64_t dot = 7 + ceil_div(in_chans * element_bytes, chip->vector_bytes_per_cycle);
-    uint64_t worker = 16 + 19 * kernel_elements
-                    + ceil_div(positions, w) * kernel_elements * (7 + out_chans * dot);
-    return 65 + groups * (23 + 15 + 10 + w * worker);
+    uint64_t worker = 16 + kernel_elements * (19 + ceil_div(positions, w) * (7 + dot));
+    return 65 + groups * (23 + 15 + out_chans * (10 + w * worker));
 }
 
 uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t positions, uint64_t out_chans)

@@ -79,8 +79,8 @@ static void test_thin_vertices(void **state)
     /* 34 + 6 x (20 + 2 rows x (10 + 15 + 4)) = 502 for each of three kernel rows */
     assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, false), 50 + 3 * 502);
     assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, true), 50 + 3 * (34 + 6 * (20 + 2 * (10 + 2 * 19))));
-    /* dot of 6 halves 7 + 2 = 9; worker 16 + 19 x 9 + 3 x 9 x (7 + 3 x 9) = 1105 */
-    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 13, 9, 2), 65 + 48 + 6 * 1105);
+    /* dot of 6 halves 7 + 2 = 9; worker 16 + 9 x (19 + 3 x (7 + 9)) = 619, for each of three output channels */
+    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 13, 9, 2), 65 + 38 + 3 * (10 + 6 * 619));
     assert_int_equal(outer_product_cycles(&chip, 1, 13, 20), 6 * (25 + 10 + 3 * (6 + 2)));
 }
 
@@ -96,6 +96,7 @@ static void test_around_a_convolution(void **state)
     assert_int_equal(rearrange_cycles(&chip, 1000, 2, false), 587 + 5150);
     assert_int_equal(rearrange_cycles(&chip, 1000, 4, false), 587 + 3130);
     assert_int_equal(regroup_cycles(&chip, 1000), 157);
+    assert_int_equal(copy_pieces_cycles(1001), 587 + 441);
     assert_int_equal(copy_cycles(&chip, 1000), 288 + 6 * 21);
 }
 
