@@ -52,8 +52,8 @@ static void count_work(struct plan *p)
         model += stage->forward_mac + stage->backward_mac;
         hardware += stage->recompute_mac;
     }
-    p->model_mac_per_step = model * p->options.grad_accum;
-    p->hardware_mac_per_step = (model + hardware) * p->options.grad_accum;
+    p->model_mac = model;
+    p->hardware_mac = model + hardware;
     p->global_batch = p->graph->micro_batch * p->options.grad_accum * p->options.n_replicas;
 }
 

@@ -206,7 +206,7 @@ struct plan {
     uint64_t shortfall_bytes;           /* of the worst tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
     uint64_t n_parameters;
-    uint64_t model_mac_per_step, hardware_mac_per_step;     /* one replica; hardware: with recomputation */
+    uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
 };
 
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
