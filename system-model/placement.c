@@ -232,7 +232,7 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
         const struct tensor *x = &p->graph->tensors[op->inputs[0]];
         uint32_t span = op->at.norm_groups < p->options.n_replicas ? op->at.norm_groups : p->options.n_replicas;
         uint64_t cycles;
-        if (span < 2 || span > 64 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
+        if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
             continue;
         if (e.span != span)
             norm_ranks(&e, p, s, span, &scratch);

@@ -217,6 +217,7 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t i
 /* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or
  * something is at fault, or nothing is to be folded. */
 uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
+uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* of n IPUs behind one port or memory, those in use */
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 
 /* The stages of a plan, one file each: */

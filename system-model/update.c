@@ -105,9 +105,12 @@ static bool plan_norms(struct plan *p, struct compiler *c, struct err *err)
     uint32_t shard = shard_replicas(p), tensors = 0;
     if (!p->options.optimizer.needs_norms || shard < 2)
         return true;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (tensors < p->stages[s].n_weight_tensors)
-            tensors = p->stages[s].n_weight_tensors;
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        uint32_t of_ipu = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            of_ipu += p->stages[s].ipu == i ? p->stages[s].n_weight_tensors : 0;
+        tensors = tensors < of_ipu ? of_ipu : tensors;
+    }
     struct collective_cost cost = {0};
     if (!add_collective(&cost, p, c, COLLECTIVE_ALL_REDUCE, shard, 1, p->options.n_replicas / shard, 2.0 * 4 * tensors, err))
         return false;
@@ -121,7 +124,7 @@ static uint64_t streaming_cycles(const struct plan *p, uint64_t shard_parameters
     const struct machine *m = p->topology->machine;
     if (p->options.optimizer_place != OPTIMIZER_STREAMING)
         return 0;
-    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / (double)m->ipus_per_board;
+    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / (double)sharing_ipus(p, m->ipus_per_board);
     double bytes = 2 * (double)shard_parameters * p->options.optimizer.state_bytes_per_param;   /* in and out */
     return cycles_of(p->topology, bytes / rate);
 }
@@ -149,6 +152,9 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
         return true;
     if (o->optimizer_place == OPTIMIZER_STREAMING && m->streaming_bytes_per_s <= 0)
         return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
+    if (o->n_replicas % shard_replicas(p) != 0)
+        return fail(err, "parallel.rts_domain: pod, but %u replicas are no multiple of the %u of a pod; use all, or change parallel.replicas",
+                    o->n_replicas, shard_replicas(p));
     if (!plan_collectives(p, c, err) || !plan_norms(p, c, err))
         return false;
     for (uint32_t i = 0; i < o->ipus_per_replica; i++) {

@@ -51,6 +51,7 @@ static void empty_stage(struct plan_options *o)              { sizes(o, (const u
 static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
 static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
 static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void odd_pods(struct plan_options *o)                 { o->n_replicas = 12; }
 static void no_such_layer(struct plan_options *o)
 {
     o->recompute = RECOMPUTE_CHECKPOINTS;
@@ -63,6 +64,8 @@ static const struct refusal { const char *recipe; void (*spoil)(struct plan_opti
     { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
     { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
     { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
+    { "mlperf-v2.0-closed-bow-pod256-bert-large", odd_pods,
+      "parallel.rts_domain: pod, but 12 replicas are no multiple of the 8 of a pod; use all, or change parallel.replicas" },
     { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },
     { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
     { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
@@ -194,6 +197,55 @@ static void placement_conserves_the_model(void **state)
     stop(&y);
 }
 
+/* What chips of a board share is shared by those in use: one alone has the board's memory, network and port for itself. */
+static void idle_chips_take_no_share(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one, three, four;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    assert_true(build(&y, &four));
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    y.opt.n_replicas = 3;
+    assert_true(build(&y, &three));
+    assert_true(one.update[0].streaming_cycles > 0 && one.host_floor_cycles > 0);
+    assert_near((double)four.update[0].streaming_cycles / (double)one.update[0].streaming_cycles, 4, 1e-4);
+    assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
+    assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
+    stop(&y);
+    memset(&y, 0, sizeof y);                            /* four chips behind 13.77 GB/s, 5.94 GB/s each */
+    const char *const sets[] = { "recipe.system=dss8440" };
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod4-resnet50-tf1", sets, 1, &paths, &y.cache, &y.err));
+    y.opt = y.sim.plan.options;
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
+    stop(&y);
+}
+
+/* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
+static void norms_over_domains_are_not_free(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    uint64_t before = 0;
+    static const char *const spans[] = { "1", "32", "64", "128", "256" };
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        memset(&y, 0, sizeof y);
+        char set[64];
+        snprintf(set, sizeof set, "parallel.batch_norm_span=%s", spans[i]);
+        const char *const sets[] = { set };
+        assert_true(simulate(&y.sim, &y.r, "mlperf-v2.0-closed-bow-pod256-resnet50", sets, 1, &paths, &y.cache, &y.err));
+        p = y.sim.plan;
+        assert_true(p.stages[0].forward.part[PART_ALL_REDUCE] > before || i == 0);
+        before = p.stages[0].forward.part[PART_ALL_REDUCE];
+        stop(&y);
+    }
+}
+
 /* A configuration planned twice, and after others, is the same to the cycle: what is remembered is what would be found. */
 static void memory_of_earlier_plans_changes_nothing(void **state)
 {
@@ -223,6 +275,7 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
-    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(idle_chips_take_no_share),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
