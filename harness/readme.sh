@@ -14,20 +14,24 @@ function cells(line,    c) {
     split(line, c, ",")
     return number(c[7]) " | " (c[8] == "" ? "- | -" : number(c[8]) " | " sprintf("%+.1f %%", 100 * c[9]))
 }
+function whole(line,    c) {
+    split(line, c, ",")
+    return c[12] == "" ? "- | -" : number(c[12]) " | " sprintf("%+.1f %%", 100 * c[13])
+}
 function rows(    line, c, n, i, order, role, speed, score) {
     while ((getline line < table) > 0) {
         split(line, c, ",")
         if (c[1] == c[2] ".throughput") { order[++n] = c[2]; role[c[2]] = c[4]; speed[c[2]] = cells(line) }
-        if (c[1] == c[2] ".score") score[c[2]] = cells(line)
+        if (c[1] == c[2] ".score") score[c[2]] = cells(line) " | " whole(line)
     }
     for (i = 1; i <= n; i++)
         printf "| %s | %s | %s | %s |\n", substr(order[i], 8), role[order[i]], speed[order[i]],
-               order[i] in score ? score[order[i]] : "- | - | -"
+               order[i] in score ? score[order[i]] : "- | - | - | - | -"
 }
 /^<!-- reproduced -->/ {
     print
-    print "| MLPerf Training run | role | samples/s | simulated | difference | minutes to train | simulated | difference |"
-    print "|---|---|---:|---:|---:|---:|---:|---:|"
+    print "| MLPerf Training run | role | samples/s | simulated | difference | minutes to train | simulated | difference | samples predicted too | difference |"
+    print "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
     rows()
     inside = 1
     next

@@ -33,7 +33,7 @@ static const struct result_column {
     C(latency_s,                       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "inference: input to result"),
     C(samples_to_converge,             "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "samples until the target is met"),
     C(train_time_s,                    "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "training proper"),
-    C(eval_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "evaluations inside the timed region"),
+    C(eval_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "evaluations inside the timed region, with their checkpoints"),
     C(startup_time_s,                  "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the start of timing to the first step"),
     C(tail_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the last step to the end of timing"),
     C(time_to_train_s,                 "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "the sum of the four above"),

@@ -22,7 +22,7 @@ struct simulation {
     struct compiler compiler;
     struct plan plan;
     struct timeline timeline;
-    double evaluation_s;                /* one evaluation; 0: none, or inference */
+    double evaluation_s;                /* one evaluation, with its checkpoint where that is evaluated at the end; 0: none, or inference */
 };
 
 struct result {

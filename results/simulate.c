@@ -5,7 +5,7 @@
  * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
  *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
  *             as many training steps as hold the set (eval_program);
- *   at end    every checkpoint is written while training waits, and evaluated after training, in the timed region.
+ *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
  * The results of a session's call are read when the next one ends, so a run takes one call more than its steps: the logs of
  * runs that may calibrate show it as a last epoch longer by a fifth where five calls make an epoch.
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
@@ -154,8 +154,10 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     sim->evaluation_s = 0;
     if (rec->eval_samples && rec->eval_program == EVAL_TRAINING)
         sim->evaluation_s = ceil((double)rec->eval_samples / r->global_batch - 1e-9) * r->step_time_s;
-    else if (rec->eval_samples)
-        return forward_evaluation(sim, err);
+    else if (rec->eval_samples && !forward_evaluation(sim, err))
+        return false;
+    if (rec->eval_placement == EVAL_END)
+        sim->evaluation_s += sim->sdk.checkpoint_save_s + sim->sdk.checkpoint_restore_s;
     return true;
 }
 
@@ -176,7 +178,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
     r->tail_time_s = rec->steps_per_call * r->step_time_s;
     if (rec->eval_placement == EVAL_END)
-        r->tail_time_s += t->evaluations * sim->sdk.checkpoint_save_s + sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
+        r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
 }
 

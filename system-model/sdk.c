@@ -11,6 +11,7 @@ static const struct field fields[] = {
     F(eval_switch_s, "end of training to the first evaluation"),
     F(eval_load_s, "loading the evaluation program"),
     F(checkpoint_save_s, "writing a checkpoint"),
+    F(checkpoint_restore_s, "reading back a checkpoint that is evaluated at the end"),
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
@@ -19,7 +20,7 @@ static bool set_row(struct sdk *out, const struct sheet *s, const struct sheet_r
     const struct field *f = field_find(fields, N_FIELDS, row->key);
     const char *where = arena_printf(a, "%s:%u: %s", s->path, row->line, row->key);
     if (!f)
-        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s", where);
+        return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s, checkpoint_restore_s", where);
     if (!text_is(row->unit, f->unit))
         return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
     return field_set(out, f, row->value, where, err);

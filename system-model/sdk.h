@@ -14,6 +14,7 @@ struct sdk {
     double eval_switch_s;       /* end of training to the first evaluation, when evaluation comes at the end */
     double eval_load_s;         /* the evaluation program onto the chips, once */
     double checkpoint_save_s;   /* training waits so long for each checkpoint it writes */
+    double checkpoint_restore_s;    /* from one evaluation at the end to the next */
 };
 
 /* The sheet specs_dir/sdk/RELEASE.csv, where name ends in the release: "PopART, Poplar SDK 2.3.0". */

@@ -10,6 +10,7 @@
 #include "system-model/plan.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { MOST_EVENTS = 5000000 };         /* a gigabyte of text; the viewers give up long before */
 
@@ -160,6 +161,7 @@ void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
     for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++) {
         char letters[MAX_PICTURE_COLUMNS] = "";
         uint64_t filled[MAX_PICTURE_COLUMNS] = {0};
+        memset(letters, ' ', sizeof letters);
         for (size_t i = 0; i < t->n_spans; i++) {
             const struct span *s = &t->spans[i];
             for (uint32_t k = 0; s->row == row && k < s->repeat; k++) {
