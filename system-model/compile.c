@@ -89,8 +89,6 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
         l->n_parameters += tensor_elements(t);
         l->weight_bytes += tensor_bytes(t);
         l->n_weight_tensors++;
-        if (l->largest_parameter < tensor_elements(t))
-            l->largest_parameter = tensor_elements(t);
     }
 }
 

@@ -24,7 +24,6 @@ struct stage_size { uint32_t part_count[2]; };
 
 struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
-    uint32_t n_moments;                 /* state tensors a parameter: momentum 1, LAMB 2 */
     double state_bytes_per_param;       /* all moments together */
     bool needs_norms;                   /* LARS, LAMB: norms of weight and update, over shards too */
 };
@@ -50,7 +49,7 @@ struct plan_options {
     bool stochastic_rounding;
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
-    uint32_t n_hosts, n_instances;
+    uint32_t n_hosts;
     double host_call_s;                 /* what the host takes between two calls of the session */
     double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
@@ -94,7 +93,7 @@ struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t io_tile_bytes, total_by
 struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_mac, backward_mac;
-    uint64_t n_parameters, largest_parameter;   /* trainable elements; of the largest tensor */
+    uint64_t n_parameters;                  /* trainable elements */
     uint32_t n_weight_tensors;
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */

@@ -22,7 +22,9 @@ for kind in recipes machines workloads; do
     "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
     result $? "list $kind: each once, in order"
 done
-refuses "known: recipes, machines, workloads" "list of something else" list bananas
+run list keys
+gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
+refuses "known: recipes, machines, workloads, keys" "list of something else" list bananas
 refuses "--format: 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "resnet152" "an unknown workload lists the known ones" workload resnet51

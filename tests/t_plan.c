@@ -214,6 +214,10 @@ static void idle_chips_take_no_share(void **state)
     assert_near((double)four.update[0].streaming_cycles / (double)one.update[0].streaming_cycles, 4, 1e-4);
     assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
     assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
+    y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
+    y.opt.host_decode_bytes_per_s = y.sim.machine.host_network_bytes_per_s / 2000;
+    assert_true(build(&y, &four));
+    assert_near((double)four.host_floor_cycles / (double)three.host_floor_cycles, 1000, 1);
     stop(&y);
     memset(&y, 0, sizeof y);                            /* four chips behind 13.77 GB/s, 5.94 GB/s each */
     const char *const sets[] = { "recipe.system=dss8440" };
