@@ -69,8 +69,10 @@ static void add_op(struct layer_cost *layer, const struct op *op, const struct o
     struct cycles once = {0};
     cycles_add_plan(&once, p, part_of_op[op->kind]);
     cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
-    if (forward && repeats > 1)         /* a slice is computed again for its backward pass: only one is kept at a time */
+    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
         cycles_add(&layer->backward, &once, repeats);
+        layer->slices_mac += p->mac * repeats;
+    }
     if (forward)
         layer->forward_mac += p->mac * repeats;
     else
@@ -170,12 +172,29 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
     arena_free(&scratch);
 }
 
+/* Tied weights: read by a layer that does not own them. One entry for each such layer. */
+static void find_tied(struct compiler *c, const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            struct tied_use use = { op->layer_id, op->inputs[k] };
+            const struct tensor *t = &g->tensors[use.tensor_id];
+            if (t->role != ROLE_WEIGHT || t->layer_id == op->layer_id)
+                continue;
+            c->tied = arena_grow(c->arena, c->tied, c->n_tied, &c->cap_tied, sizeof *c->tied);
+            c->tied[c->n_tied++] = use;
+        }
+    }
+}
+
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
     *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops) };
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at.norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
             c->spanning[c->n_spanning++] = i;
+    find_tied(c, g);
 }
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)

@@ -80,7 +80,7 @@ void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
 /* ---- memory of the worst tile, by region ----------------------------------------------- */
 
 enum region {
-    REGION_WEIGHTS, REGION_ACCUMULATORS, REGION_OPTIMIZER, REGION_STASH, REGION_CODE, REGION_VERTEX_STATE, REGION_IO_BUFFERS,
+    REGION_WEIGHTS, REGION_ACCUMULATORS, REGION_OPTIMIZER, REGION_STASH, REGION_CODE, REGION_IO_BUFFERS,
     REGION_ACTIVATIONS, REGION_TEMPORARIES,     /* not always live: their peak over the schedule */
     N_REGIONS
 };
@@ -92,7 +92,7 @@ struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t io_tile_bytes, total_by
 /* One layer, one micro-batch. Sums over its operations' plans. */
 struct layer_cost {
     struct cycles forward, backward;
-    uint64_t forward_mac, backward_mac;
+    uint64_t forward_mac, backward_mac, slices_mac;     /* slices: done again, slice by slice, for the backward pass */
     uint64_t n_parameters;                  /* trainable elements */
     uint32_t n_weight_tensors;
     uint64_t weight_bytes;
@@ -123,6 +123,7 @@ struct compiler {
     struct collective_memo *collectives; size_t n_collectives, cap_collectives;
     struct flows_memo *flows; size_t n_flows, cap_flows;
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
+    struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
     struct range_memo *sums; size_t n_sums, cap_sums;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
@@ -154,7 +155,7 @@ struct stage_plan {
     struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
     uint64_t recompute_cycles;          /* of backward */
     uint64_t forward_mac, backward_mac, recompute_mac;
-    uint64_t n_parameters, weight_bytes;
+    uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
     uint32_t n_weight_tensors;
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes;               /* kept for one micro-batch in flight */

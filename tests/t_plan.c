@@ -197,6 +197,28 @@ static void placement_conserves_the_model(void **state)
     stop(&y);
 }
 
+/* BERT's word table serves its last layer too: heads on the table's own IPU share it, heads elsewhere keep a copy of it. */
+static void tied_weights_are_copied_to_other_ipus(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t bytes = 0, weights = 2 * graph_parameters(&y.sim.graph), table = 2 * y.sim.recipe.vocabulary * 1024;
+    assert_true(table > 0);
+    for (uint32_t s = 0; s < y.sim.plan.n_stages; s++)
+        bytes += y.sim.plan.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights);   /* 3,7,7,7,0: stage 4 is on IPU 0 */
+    y.opt.n_stages = 0;
+    assert_true(build(&y, &p));
+    bytes = 0;
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        bytes += p.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights + table);
+    assert_true(p.memory[3].bytes[REGION_WEIGHTS] > p.memory[2].bytes[REGION_WEIGHTS] + table / 1472);
+    stop(&y);
+}
+
 /* What chips of a board share is shared by those in use: one alone has the board's memory, network and port for itself. */
 static void idle_chips_take_no_share(void **state)
 {
@@ -279,7 +301,7 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
-    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(idle_chips_take_no_share),
+    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
