@@ -129,14 +129,19 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 
 /* ---- training ------------------------------------------------------------------------ */
 
+enum { MOST_EVALUATION_CALLS = 1000000 };        /* as many as a recipe may accumulate */
+
 /* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
 static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
     struct plan_options opt = sim->plan.options;
     double batch = (double)sim->graph.micro_batch * opt.n_replicas * workload_samples_per_item(rec);
+    double n_calls = ceil((double)rec->eval_samples / batch);
+    if (n_calls > MOST_EVALUATION_CALLS)
+        return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n_calls, (double)MOST_EVALUATION_CALLS);
     opt.training = false;
-    opt.grad_accum = (uint32_t)ceil((double)rec->eval_samples / batch);
+    opt.grad_accum = (uint32_t)n_calls;
     struct graph forward;
     struct recipe infer = *rec;
     infer.mode = MODE_INFER;

@@ -227,6 +227,21 @@ static void energy_is_of_the_whole_training(void **state)
     assert_true(r.latency_s == 0);      /* a matter of inference */
 }
 
+/* An evaluation longer than a step may be is refused. */
+static void an_endless_evaluation_is_refused(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    struct err err;
+    static const char *const sets[] = { "training.eval_samples=1000000000000" };
+    assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", sets, 1, &paths, &cache, &err));
+    assert_string_equal(err.msg, "training.eval_samples: 3.125e+09 micro-batches on every replica, at most 1e+06");
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
 /* A chip that multiplies fp8 at twice the rate: utilisation is of that rate. */
 static void utilisation_is_of_the_precision_in_use(void **state)
 {
@@ -333,7 +348,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
-    cmocka_unit_test(utilisation_is_of_the_precision_in_use),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit),
 };
