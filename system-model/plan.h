@@ -196,7 +196,7 @@ struct plan {
     struct task *tasks;
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles;                /* by IPU: reading one micro-batch from its host port, where not overlapped */
+    uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
     struct update_plan *update;         /* by IPU */
     struct collective_cost gradient_collective, weight_collective;

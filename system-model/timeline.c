@@ -102,7 +102,7 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
     const struct stage_plan *stage = &p->stages[task->stage];
     struct timeline_row *row = &pl->t->rows[pl->first_row + stage->ipu];
     bool forward = task->kind == TASK_FORWARD;
-    uint64_t input = forward && stage->host_bytes ? p->io_cycles[stage->ipu] : 0;
+    uint64_t input = forward ? p->io_cycles[task->stage] : 0;
     uint64_t took = slowed(task->n_cycles, slowdown(p, row->replica * pl->width + stage->ipu));
     struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
                       .which = run->first_cycle - task->first_cycle };
