@@ -251,6 +251,25 @@ static void idle_chips_take_no_share(void **state)
     stop(&y);
 }
 
+/* 4 IPUs a board with 25,557,032 parameters each and 2 bytes a parameter: 0.2045 GB. */
+static void streamed_state_must_fit_the_memory(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.sim.machine.streaming_bytes = 4 * 25557032 * 2;
+    assert_true(build(&y, &p));
+    y.sim.machine.streaming_bytes--;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2045 GB of a board's memory, ipu-pod4 has 0.2045 GB; "
+                                   "shard it (parallel.rts=yes) or use more IPUs a replica");
+    y.opt.rts = RTS_YES;
+    assert_true(build(&y, &p));
+    stop(&y);
+}
+
 /* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
 static void norms_over_domains_are_not_free(void **state)
 {
@@ -302,6 +321,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
