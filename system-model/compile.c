@@ -147,6 +147,33 @@ static uint64_t live_bytes(const struct graph *g, const struct op *op, enum tens
     return bytes;
 }
 
+/* Inference keeps nothing for later but what later operations read: a unit's input lives on beside what its convolutions make
+ * until it is added. An operation in place frees what it read last before it writes. */
+static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
+    uint64_t alive = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            last_use[g->ops[i].inputs[k]] = i;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        uint64_t *most = &layers[op->layer_id].forward_live_bytes, made = 0, freed = 0, state = 0;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            made += tensor_bytes(&g->tensors[op->outputs[k]]);
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const struct tensor *t = &g->tensors[op->inputs[k]];
+            bool again = k > 0 && op->inputs[k] == op->inputs[k - 1];
+            freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? tensor_bytes(t) : 0;
+            state += t->role == ROLE_STATE ? tensor_bytes(t) : 0;
+        }
+        uint64_t now = in_place(op->kind) && freed >= made ? alive : alive + made;
+        if (*most < now + state)
+            *most = now + state;
+        alive += made - freed;
+    }
+}
+
 static void add_live(struct layer_cost *layers, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {
@@ -168,7 +195,10 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
     struct arena scratch = {0};
     add_weights(out->layers, g);
     add_activations(out->layers, g, &scratch);
-    add_live(out->layers, g);
+    if (g->n_ops == g->n_forward_ops)
+        add_live_inference(out->layers, g, &scratch);
+    else
+        add_live(out->layers, g);
     arena_free(&scratch);
 }
 

@@ -270,6 +270,31 @@ static void streamed_state_must_fit_the_memory(void **state)
     stop(&y);
 }
 
+/* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
+ * them live at once while the second convolution works, though it reads and writes no more than the first. */
+static void inference_holds_what_is_read_later(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(&g, "unit", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
+    uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 1, (struct op_attributes){0});
+    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, at);
+    graph_op(&g, OP_ADD, (uint32_t[]){ second, first }, 2, (struct op_attributes){0});
+    compiler_start(&c, &g, &y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    assert_int_equal(made->layers[0].forward_live_bytes, 2 * 3072);
+    stop(&y);
+}
+
 /* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
 static void norms_over_domains_are_not_free(void **state)
 {
@@ -321,6 +346,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
