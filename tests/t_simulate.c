@@ -227,6 +227,18 @@ static void energy_is_of_the_whole_training(void **state)
     assert_true(r.latency_s == 0);      /* a matter of inference */
 }
 
+/* The last call's results are read one call later, and no call is longer than the run. */
+static void the_last_call_is_no_longer_than_the_run(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+    struct result one = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1" }, 1 });
+    struct result seven = result_of(recipe, (struct texts){ { "hosts.steps_per_call=7" }, 1 });
+    struct result all = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1e9" }, 1 });
+    assert_true(one.tail_time_s == one.step_time_s && seven.tail_time_s == 7 * seven.step_time_s);
+    assert_true(all.tail_time_s == all.train_time_s);
+}
+
 /* An evaluation longer than a step may be is refused. */
 static void an_endless_evaluation_is_refused(void **state)
 {
@@ -348,7 +360,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
-    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit),
 };
