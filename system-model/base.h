@@ -45,6 +45,8 @@ bool parse_f64(const char *text, double *out);          /* whole text, finite */
 bool text_is(const char *a, const char *b);             /* equal; NULL is equal to nothing */
 uint64_t ceil_div_u64(uint64_t n, uint64_t d);          /* d > 0 */
 uint64_t gcd_u64(uint64_t a, uint64_t b);
+/* Index of the first name that stands before it too, and where; n: each stands once. */
+size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
 uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1a: plan cache, manifest */
 
 /* ---- files --------------------------------------------------------------------- */
