@@ -43,7 +43,7 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
     return false;
 }
 
-/* The result of a recipe: known, or simulated now. NULL when it cannot be loaded; why says so. */
+/* The result of a recipe: known, or simulated now, and then known by the name it was asked for. NULL when it cannot be loaded; why says so. */
 static const struct result *result_of(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
     const struct result *known = results_find(&from->known, recipe);
@@ -52,6 +52,7 @@ static const struct result *result_of(struct check_source *from, const char *rec
     struct simulation sim = {0};
     struct result r;
     bool good = simulate(&sim, &r, recipe, NULL, 0, from->paths, from->cache, why);
+    r.id = recipe;
     if (good)
         results_add(&from->known, &r, a);
     simulation_free(&sim);
@@ -60,8 +61,8 @@ static const struct result *result_of(struct check_source *from, const char *rec
 
 static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
-    struct err why;
-    const struct result *r = result_of(from, recipe, a, &why);
+    struct err why = {0};
+    const struct result *r = result_of(from, path_beside(row->figure->path, recipe, a), a, &why);
     if (!r)
         no_value(row, VERDICT_NO_RECIPE, arena_strdup(a, why.msg));
     return r;
@@ -133,7 +134,7 @@ static void name_part(struct check_row *row, struct arena *a)
 static bool value_of_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
 {
     const struct figure *f = row->figure;
-    struct err why;
+    struct err why = {0};
     name_part(row, a);
     bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, from->cache, a, &why)
                           : link_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, a, &why);
