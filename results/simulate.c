@@ -190,7 +190,8 @@ static bool fill_training(struct result *r, struct simulation *sim, const char *
         return true;
     if (!time_evaluation(sim, r, err))
         return false;
-    if (rec->converge || recipe_terms(rec).named) {
+    const struct workload *w = workload_find(rec->workload, err);
+    if (w && w->benchmark && (rec->converge || recipe_terms(rec).named)) {
         struct convergence c;
         if (!recipe_convergence(&c, rec, data_dir, &sim->arena, err))
             return false;

@@ -66,6 +66,8 @@ result $? "run of several: an array"
 run run "$recipe" --format csv
 [ "$(wc -l <"$work/out")" -eq 2 ]
 result $? "run --format csv: a header and a row"
+run run "$recipe" --set recipe.workload=resnet18 --set parallel.recompute=layer
+gives 0 'predicted_time_to_train_s        -' "another workload in an MLPerf recipe: it runs, and nothing is predicted of its convergence"
 run run "$recipe" --set parallel.gradient_accumulation=7
 gives 0 '2240' "--set changes the run: 20 x 7 x 16 = 2240"
 for r in mlperf-v1.0-closed-ipu-pod16-bert-large mlperf-v1.1-closed-ipu-pod64-resnet50 mlperf-v2.0-open-bow-pod64-transformer-transducer; do
