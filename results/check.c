@@ -26,14 +26,26 @@ static const struct metric {
     { "latency_s",                offsetof(struct result, latency_s),                1 },
     { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
     { "step_time_s",              offsetof(struct result, step_time_s),              1 },
+    { "time_to_train_s",          offsetof(struct result, time_to_train_s),          1 },
+    { "mfu",                      offsetof(struct result, mfu),                      1 },
+    { "hfu",                      offsetof(struct result, hfu),                      1 },
 };
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
 static const struct metric *metric_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+    for (size_t i = 0; i < N_METRICS; i++)
         if (text_is(metrics[i].name, name))
             return &metrics[i];
     return NULL;
+}
+
+static const char *metric_names(struct arena *a)
+{
+    const char *names[N_METRICS];
+    for (size_t i = 0; i < N_METRICS; i++)
+        names[i] = metrics[i].name;
+    return names_list(names, N_METRICS, a);
 }
 
 static bool no_value(struct check_row *row, enum verdict verdict, const char *why)
@@ -88,7 +100,7 @@ static bool value_of_recipe(struct check_row *row, struct check_source *from, st
 {
     const struct metric *m = metric_find(row->figure->metric);
     if (!m)
-        return no_value(row, VERDICT_NO_VALUE, "no model of this metric");
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", metric_names(a)));
     const struct result *r = needed_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;

@@ -183,7 +183,7 @@ static bool set_sheet(struct machine *m, const struct sheet *s, struct arena *a,
 static bool is_path(const char *name)
 {
     size_t n = strlen(name);
-    return n > 4 && text_is(name + n - 4, ".csv");
+    return strchr(name, '/') || (n > 4 && text_is(name + n - 4, ".csv"));
 }
 
 static bool file_exists(const char *path)
@@ -239,7 +239,7 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
     if (is_path(name))
         return sheet_load(out, name, a, err);
     const char *path = arena_printf(a, "%s/%s.csv", specs_dir, name);
-    if (!strchr(name, '/') && file_exists(path))
+    if (file_exists(path))
         return sheet_load(out, path, a, err);
     char **known;
     size_t n;

@@ -84,10 +84,11 @@ static void csv_reads_quotes_and_counts_lines(void **state)
     struct arena a = {0};
     struct csv_table t;
     struct err err;
-    const char *text = "key,value\nclock,\"1,325\"\n\"two\nlines\",7\nlast,\"a \"\"quote\"\"\"\n";
+    const char *text = "\xef\xbb\xbfkey,value\nclock,\"1,325\"\n\"two\nlines\",7\nlast,\"a \"\"quote\"\"\"\n";
     const char *path = temp_file(text, strlen(text), ".csv");
     assert_true(csv_load(&t, path, &a, &err));
     assert_int_equal(t.n_rows, 3);
+    assert_string_equal(t.columns[0], "key");       /* without the byte order mark of spreadsheets */
     assert_string_equal(t.rows[0].cells[1], "1,325");
     assert_string_equal(t.rows[1].cells[0], "two\nlines");
     assert_int_equal(t.rows[2].line, 5);

@@ -127,6 +127,11 @@ expected=0
 result $? "check: status 1 when a calibrate or validate row is out of tolerance, else 0"
 refuses "no such run" "check of a run that is not there" check bananas
 
+cp "workloads/recipes/$recipe.ini" "$work/recipe without ending"
+cp system-model/specs/ipu-pod16.csv "$work/sheet"
+run run "$work/recipe without ending" --set "recipe.system=$work/sheet"
+gives 0 'system                           sheet' "a recipe and a sheet by any path with a folder in it"
+
 # A table of one's own: recipes by id, and beside the table; a copy that kept the id of the original stays apart from it.
 mkdir -p "$work/mine/recipes"
 cp "workloads/recipes/$recipe.ini" "$work/mine/recipes/copy.ini"
