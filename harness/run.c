@@ -106,6 +106,8 @@ static void print_results(enum output_format format, const struct run_state *sta
         print_results_text(state);
         return;
     }
+    if (state->draws)
+        fprintf(stderr, "podbench: the drawn runs are printed as text and json; csv has the recipe's row alone\n");
     result_write_csv_header(stdout);
     for (size_t i = 0; i < state->results.n; i++)
         result_write_csv(stdout, &state->results.items[i]);
