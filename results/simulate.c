@@ -66,6 +66,8 @@ static uint64_t peak_mac_per_cycle(const struct recipe *rec, const struct plan *
     const struct chip *c = &p->topology->machine->chip;
     if (rec->compute == COMPUTE_FP32)
         return c->mac_fp32_per_cycle;
+    if (rec->compute == COMPUTE_FP8 && c->mac_fp8_per_cycle)
+        return c->mac_fp8_per_cycle;
     return p->options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
 }
 
