@@ -98,6 +98,8 @@ static bool simulate_all(struct results *out, struct session *s, struct err *err
         struct simulation sim = {0};
         struct result r;
         bool good = simulate(&sim, &r, ids[i], NULL, 0, &s->paths, &s->cache, err);
+        if (good && !text_is(r.id, ids[i]))
+            good = fail(err, "%s: id: '%.80s', want the file's name, %s", sim.recipe.path, r.id, ids[i]);
         if (good)
             results_add(out, &r, &s->arena);
         simulation_free(&sim);

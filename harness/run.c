@@ -21,6 +21,20 @@ static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
         fprintf(stderr, "podbench: %s: no effect here: %s\n", recipe->id, names_list(names, n, scratch));
 }
 
+/* Logs stand by system and benchmark: two recipes of the same would write over each other. */
+static bool check_place(const struct run_state *state, const struct result *r, struct err *err)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    for (size_t i = 0; i < state->results.n; i++) {
+        const struct result *before = &state->results.items[i];
+        const struct workload *of_before = workload_find(before->workload, NULL);
+        if (text_is(before->system, r->system) && text_is(of_before->benchmark, w->benchmark))
+            return fail(err, "--mllog: %s and %s are both %s on %s, and would share a folder; run them one by one", before->id, r->id,
+                        w->benchmark, r->system);
+    }
+    return true;
+}
+
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim = {0};
@@ -34,6 +48,8 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog };
+    if (good && o->mllog)
+        good = check_place(state, &r, err);
     if (good && state->draws)
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
     struct tried *tried = &state->tried[state->results.n];
@@ -90,6 +106,8 @@ static void print_results(enum output_format format, const struct run_state *sta
         print_results_text(state);
         return;
     }
+    if (state->draws)
+        fprintf(stderr, "podbench: the drawn runs are printed as text and json; csv has the recipe's row alone\n");
     result_write_csv_header(stdout);
     for (size_t i = 0; i < state->results.n; i++)
         result_write_csv(stdout, &state->results.items[i]);

@@ -44,7 +44,7 @@ static const char *root_of_program(struct arena *a)
 static const char *find_root(const char *given, struct arena *a, struct err *err)
 {
     const char *from = given ? given : getenv("PODBENCH_ROOT");
-    if (from) {
+    if (from && *from) {
         if (is_root(from, a))
             return from;
         fail(err, "%s: holds no system-model/specs (%s)", from, given ? "--root" : "PODBENCH_ROOT");

@@ -26,14 +26,26 @@ static const struct metric {
     { "latency_s",                offsetof(struct result, latency_s),                1 },
     { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
     { "step_time_s",              offsetof(struct result, step_time_s),              1 },
+    { "time_to_train_s",          offsetof(struct result, time_to_train_s),          1 },
+    { "mfu",                      offsetof(struct result, mfu),                      1 },
+    { "hfu",                      offsetof(struct result, hfu),                      1 },
 };
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
 
 static const struct metric *metric_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+    for (size_t i = 0; i < N_METRICS; i++)
         if (text_is(metrics[i].name, name))
             return &metrics[i];
     return NULL;
+}
+
+static const char *metric_names(struct arena *a)
+{
+    const char *names[N_METRICS];
+    for (size_t i = 0; i < N_METRICS; i++)
+        names[i] = metrics[i].name;
+    return names_list(names, N_METRICS, a);
 }
 
 static bool no_value(struct check_row *row, enum verdict verdict, const char *why)
@@ -43,7 +55,7 @@ static bool no_value(struct check_row *row, enum verdict verdict, const char *wh
     return false;
 }
 
-/* The result of a recipe: known, or simulated now. NULL when it cannot be loaded; why says so. */
+/* The result of a recipe: known, or simulated now, and then known by the name it was asked for. NULL when it cannot be loaded; why says so. */
 static const struct result *result_of(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
 {
     const struct result *known = results_find(&from->known, recipe);
@@ -52,6 +64,7 @@ static const struct result *result_of(struct check_source *from, const char *rec
     struct simulation sim = {0};
     struct result r;
     bool good = simulate(&sim, &r, recipe, NULL, 0, from->paths, from->cache, why);
+    r.id = recipe;
     if (good)
         results_add(&from->known, &r, a);
     simulation_free(&sim);
@@ -60,8 +73,8 @@ static const struct result *result_of(struct check_source *from, const char *rec
 
 static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
-    struct err why;
-    const struct result *r = result_of(from, recipe, a, &why);
+    struct err why = {0};
+    const struct result *r = result_of(from, path_beside(row->figure->path, recipe, a), a, &why);
     if (!r)
         no_value(row, VERDICT_NO_RECIPE, arena_strdup(a, why.msg));
     return r;
@@ -87,7 +100,7 @@ static bool value_of_recipe(struct check_row *row, struct check_source *from, st
 {
     const struct metric *m = metric_find(row->figure->metric);
     if (!m)
-        return no_value(row, VERDICT_NO_VALUE, "no model of this metric");
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", metric_names(a)));
     const struct result *r = needed_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;
@@ -133,7 +146,7 @@ static void name_part(struct check_row *row, struct arena *a)
 static bool value_of_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
 {
     const struct figure *f = row->figure;
-    struct err why;
+    struct err why = {0};
     name_part(row, a);
     bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, from->cache, a, &why)
                           : link_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, a, &why);

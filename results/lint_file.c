@@ -106,7 +106,7 @@ static void report_bad(struct pass *p, const struct rule *r, struct rule_state *
     bool about_value = strcmp(r->check->name, "after") && strcmp(r->check->name, "before") && !strstr(r->check->name, "metadata")
                     && strcmp(r->check->name, "init_within");
     const char *found = about_value ? arena_printf(p->a, "is %s, ", mllog_show(l->value, shown)) : "";
-    if (text_is(r->check->name, "init_within"))
+    if (text_is(r->check->name, "init_within") && !isnan(p->context.init_start_ms))
         found = arena_printf(p->a, "%.1f minutes after init_start, ", (l->time_ms - p->context.init_start_ms) / 60e3);
     if (s->n_bad++ < MOST_MESSAGES_A_RULE)
         say(p, r->severity, l->line, l->key, arena_printf(p->a, "%swant %s (%s)", found, rule_want(r, p->a), r->layer));
@@ -293,6 +293,8 @@ static bool read_lines(struct pass *p, struct err *err)
                                                (unsigned long long)n_bad - MOST_BAD_LINES_SHOWN));
     if (n_lines == 0)
         say(p, RULE_ERROR, 0, "", "has no :::MLLOG line");
+    else
+        finish_rules(p);
     return true;
 }
 
@@ -309,7 +311,6 @@ bool lint_one(struct lint_report *r, struct lint_file *f, struct lint_facts *fac
     p.scheduled = eval_schedule_of(&p.schedule, facts->benchmark, facts->global_batch);
     if (!read_lines(&p, err))
         return false;
-    finish_rules(&p);
     review_file(&p);
     if (p.success)
         facts->convergence_point = opt->count_train_samples && text_is(facts->benchmark, "bert") ? p.train_samples : p.last_point;

@@ -6,6 +6,7 @@
 #include "results/mllog_write.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "results/mllog.h"
 
@@ -128,5 +129,7 @@ bool mllog_write_submission(const char *dir, const struct submission_description
     for (size_t i = 0; i < n; i++)
         if (!write_log(arena_printf(a, "%s/result_%zu.txt", logs, i), s, &runs[i], i, a, err))
             return false;
+    for (size_t i = n; unlink(arena_printf(a, "%s/result_%zu.txt", logs, i)) == 0; i++)
+        ;                               /* those of a longer submission before */
     return true;
 }

@@ -21,6 +21,7 @@ static const char *const column_names[N_COLUMNS] = { "id", "recipe", "metric", "
 /* Metrics that a result has, and their unit. */
 static const struct metric_unit { const char *metric, *unit; } metric_units[] = {
     { "throughput_samples_per_s", "samples/s" }, { "step_time_s", "s" }, { "time_to_train_min", "min" },
+    { "time_to_train_s", "s" }, { "mfu", "share" }, { "hfu", "share" },
     { "latency_s", "s" }, { "samples_to_converge", "samples" }, { "speedup_x", "x" }, { "time_to_train_speedup_x", "x" },
 };
 

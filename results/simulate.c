@@ -23,7 +23,7 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
 {
     struct arena *a = &sim->arena;
     if (!recipe_load(&sim->recipe, recipe, paths->recipes_dir, overrides, n_overrides, a, err)
-        || !machine_load(&sim->machine, sim->recipe.system, paths->specs_dir, a, err))
+        || !machine_load(&sim->machine, path_beside(sim->recipe.path, sim->recipe.system, a), paths->specs_dir, a, err))
         return false;
     if (paths->chip_constants)
         fitted_constants_set(&sim->machine.chip, paths->chip_constants);
@@ -89,7 +89,7 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
 {
     const struct plan *p = t->plan;
     const struct machine *m = p->topology->machine;
-    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = rec->system };
+    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = m->name };
     r->ipus = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
     r->global_batch = (double)p->global_batch * workload_samples_per_item(rec);
     r->step_time_s = seconds(m, (double)t->step_cycles);
@@ -196,7 +196,8 @@ static bool fill_training(struct result *r, struct simulation *sim, const char *
         return true;
     if (!time_evaluation(sim, r, err))
         return false;
-    if (rec->converge || recipe_terms(rec).named) {
+    const struct workload *w = workload_find(rec->workload, err);
+    if (w && w->benchmark && (rec->converge || recipe_terms(rec).named)) {
         struct convergence c;
         if (!recipe_convergence(&c, rec, data_dir, &sim->arena, err))
             return false;

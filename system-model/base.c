@@ -375,10 +375,18 @@ static char *joined(const char *path, const char *suffix)
     return text;
 }
 
+static bool is_device(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
     out->path = joined(path, "");
-    out->temp_path = joined(path, ".new");
+    out->temp_path = joined(path, is_device(path) ? "" : suffix);
     out->f = fopen(out->temp_path, "wb");
     if (out->f)
         return true;
@@ -399,11 +407,12 @@ bool new_file_save(struct new_file *file, struct err *err)
 {
     bool good = !ferror(file->f);
     good = fclose(file->f) == 0 && good;
-    good = good && rename(file->temp_path, file->path) == 0;
-    if (!good) {
+    bool renames = !text_is(file->temp_path, file->path);
+    good = good && (!renames || rename(file->temp_path, file->path) == 0);
+    if (!good)
         fail(err, "%s: could not be written whole: %s", file->path, strerror(errno));
+    if (!good && renames)
         unlink(file->temp_path);
-    }
     new_file_forget(file);
     return good;
 }
@@ -413,13 +422,22 @@ void new_file_drop(struct new_file *file)
     if (!file->f)
         return;
     fclose(file->f);
-    unlink(file->temp_path);
+    if (!text_is(file->temp_path, file->path))
+        unlink(file->temp_path);
     new_file_forget(file);
 }
 
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+const char *path_beside(const char *file, const char *path, struct arena *a)
+{
+    const char *slash = strrchr(file, '/');
+    const char *beside = arena_printf(a, "%.*s%s", slash ? (int)(slash - file) + 1 : 0, file, path);
+    struct stat st;
+    return *path != '/' && stat(beside, &st) == 0 && S_ISREG(st.st_mode) ? beside : path;
 }
 
 bool list_folder(char ***names, size_t *n, const char *path, const char *suffix, struct arena *a, struct err *err)

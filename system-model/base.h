@@ -56,12 +56,16 @@ uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
-/* A file that appears whole or not at all: write to out->f, then save (renames) or drop. */
+/* A file that appears whole or not at all: write to out->f, then save (renames) or drop. The name it is written under is the
+ * process's own; a device or pipe is written straight. */
 struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
+
+/* A path that a file gives: beside that file where it is there, else as it stands (from the current folder). */
+const char *path_beside(const char *file, const char *path, struct arena *a);
 
 /* A sorted list of the names in a folder that end in suffix (suffix itself cut off). */
 bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,

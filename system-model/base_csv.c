@@ -106,7 +106,8 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
     if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return fail(err, "%s: libcsv could not start", path);
     struct csv_reader r = { .t = out, .a = a, .err = err };
-    bool good = feed(&r, &p, text, n);
+    size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;    /* the byte order mark of spreadsheets */
+    bool good = feed(&r, &p, text + mark, n - mark);
     csv_free(&p);
     if (good && !out->columns)
         return fail(err, "%s: is empty, want a header line", path);

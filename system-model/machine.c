@@ -9,6 +9,7 @@
 #include "system-model/fitted_chip.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum level { CHIP = 1, BOARD = 2, SYSTEM = 4, OUTER = BOARD | SYSTEM, ANY = CHIP | BOARD | SYSTEM };
 
@@ -182,22 +183,18 @@ static bool set_sheet(struct machine *m, const struct sheet *s, struct arena *a,
 static bool is_path(const char *name)
 {
     size_t n = strlen(name);
-    return n > 4 && text_is(name + n - 4, ".csv");
+    return strchr(name, '/') || (n > 4 && text_is(name + n - 4, ".csv"));
 }
 
 static bool file_exists(const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    if (f)
-        fclose(f);
-    return f != NULL;
+    return access(path, F_OK) == 0;
 }
 
 /* A part stands in specs_dir, or beside the sheet that names it. */
 static const char *part_path(const struct sheet *s, const char *name, const char *specs_dir, struct arena *a)
 {
-    const char *slash = strrchr(s->path, '/');
-    const char *beside = arena_printf(a, "%.*s%s.csv", slash ? (int)(slash - s->path) + 1 : 0, s->path, name);
+    const char *beside = path_beside(s->path, arena_printf(a, "%s.csv", name), a);
     return file_exists(beside) ? beside : arena_printf(a, "%s/%s.csv", specs_dir, name);
 }
 
@@ -242,7 +239,7 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
     if (is_path(name))
         return sheet_load(out, name, a, err);
     const char *path = arena_printf(a, "%s/%s.csv", specs_dir, name);
-    if (!strchr(name, '/') && file_exists(path))
+    if (file_exists(path))
         return sheet_load(out, path, a, err);
     char **known;
     size_t n;

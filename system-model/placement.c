@@ -107,7 +107,7 @@ bool is_checkpoint(const struct plan *p, uint32_t layer)
 
 static bool check_checkpoints(const struct plan *p, struct err *err)
 {
-    for (uint32_t i = 0; i < p->options.n_checkpoints; i++) {
+    for (uint32_t i = 0; p->options.recompute == RECOMPUTE_CHECKPOINTS && i < p->options.n_checkpoints; i++) {
         bool found = false;
         for (size_t l = 0; l < p->graph->n_layers && !found; l++)
             found = text_is(p->options.checkpoints[i], p->graph->layers[l].name);

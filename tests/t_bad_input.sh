@@ -146,12 +146,16 @@ printf 'id\nx\n' | tee "$work/base/rows.csv" "$work/base/check.csv" >/dev/null
 printf 'name\nx\n' | tee "$work/run/rows.csv" "$work/run/check.csv" >/dev/null
 refuses "want 'id'" "run: a table without ids" compare "$work/base" "$work/run"
 refuses "holds no system-model/specs" "a root without specs" list recipes --root "$work/run"
-cp "$good" "$root/workloads/recipes/aaa-broken.ini"
+sed 's/^id = .*/id = aaa-broken/' "$good" >"$root/workloads/recipes/aaa-broken.ini"
 echo 'bananas' >>"$root/workloads/recipes/zzz-broken.ini"
 refuses "zzz-broken.ini" "bench: one broken recipe ends it" bench --root "$root" --out "$work/half"
 [ ! -e "$work/half" ] || [ -z "$(find "$work/half" -type f)" ]
 result $? "bench that failed wrote nothing"
 rm -f "$root"/workloads/recipes/*-broken.ini
+cp "$good" "$root/workloads/recipes/zzz-copy.ini"
+refuses "zzz-copy.ini: id: 'mlperf-v1.1-closed-ipu-pod16-resnet50', want the file's name, zzz-copy" \
+    "bench: a copy that kept the id of its original" bench --root "$root" --out "$work/half"
+rm "$root/workloads/recipes/zzz-copy.ini"
 refuses "cannot be" "bench into a place that cannot be made" bench --root "$root" --out /dev/null/run
 refuses "trace" "timeline into a place that cannot be written" timeline "$good" --trace /nonexistent/trace.json
 done_testing

@@ -84,10 +84,11 @@ static void csv_reads_quotes_and_counts_lines(void **state)
     struct arena a = {0};
     struct csv_table t;
     struct err err;
-    const char *text = "key,value\nclock,\"1,325\"\n\"two\nlines\",7\nlast,\"a \"\"quote\"\"\"\n";
+    const char *text = "\xef\xbb\xbfkey,value\nclock,\"1,325\"\n\"two\nlines\",7\nlast,\"a \"\"quote\"\"\"\n";
     const char *path = temp_file(text, strlen(text), ".csv");
     assert_true(csv_load(&t, path, &a, &err));
     assert_int_equal(t.n_rows, 3);
+    assert_string_equal(t.columns[0], "key");       /* without the byte order mark of spreadsheets */
     assert_string_equal(t.rows[0].cells[1], "1,325");
     assert_string_equal(t.rows[1].cells[0], "two\nlines");
     assert_int_equal(t.rows[2].line, 5);
@@ -173,6 +174,35 @@ static void files_appear_whole_or_not_at_all(void **state)
     assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
 }
 
+static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct new_file f;
+    assert_true(new_file_open(&f, "/dev/null", &err));
+    assert_string_equal(f.temp_path, "/dev/null");
+    assert_true(new_file_save(&f, &err));
+    char own[32];
+    snprintf(own, sizeof own, ".%ld.new", (long)getpid());
+    assert_true(new_file_open(&f, "/tmp/podbench-test", &err));
+    assert_non_null(strstr(f.temp_path, own));
+    new_file_drop(&f);
+}
+
+static void a_path_stands_beside_the_file_that_gives_it(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *path = temp_file("x", 1, ".txt"), *name = strrchr(path, '/') + 1;
+    assert_string_equal(path_beside("/tmp/other.csv", name, &a), path);
+    assert_string_equal(path_beside("/tmp/other.csv", path, &a), path);
+    assert_string_equal(path_beside("here.csv", name, &a), name);
+    assert_string_equal(path_beside("/tmp/other.csv", "nothing.ini", &a), "nothing.ini");
+    assert_string_equal(path_beside("/other.csv", "tmp", &a), "tmp");       /* a folder is no file */
+    unlink(path);
+    arena_free(&a);
+}
+
 static void a_folder_or_a_missing_file_is_refused(void **state)
 {
     (void)state;
@@ -207,6 +237,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses),
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
+    cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
+    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

@@ -68,6 +68,8 @@ result $? "run of several: an array"
 run run "$recipe" --format csv
 [ "$(wc -l <"$work/out")" -eq 2 ]
 result $? "run --format csv: a header and a row"
+run run "$recipe" --set recipe.workload=resnet18 --set parallel.recompute=layer
+gives 0 'predicted_time_to_train_s        -' "another workload in an MLPerf recipe: it runs, and nothing is predicted of its convergence"
 run run "$recipe" --set parallel.gradient_accumulation=7
 gives 0 '2240' "--set changes the run: 20 x 7 x 16 = 2240"
 for r in mlperf-v1.0-closed-ipu-pod16-bert-large mlperf-v1.1-closed-ipu-pod64-resnet50 mlperf-v2.0-open-bow-pod64-transformer-transducer; do
@@ -126,6 +128,27 @@ expected=0
 [ "$status" -eq "$expected" ]
 result $? "check: status 1 when a calibrate or validate row is out of tolerance, else 0"
 refuses "no such run" "check of a run that is not there" check bananas
+
+cp "workloads/recipes/$recipe.ini" "$work/recipe without ending"
+cp system-model/specs/ipu-pod16.csv "$work/sheet"
+run run "$work/recipe without ending" --set "recipe.system=$work/sheet"
+gives 0 'system                           sheet' "a recipe and a sheet by any path with a folder in it"
+
+# A table of one's own: recipes by id, and beside the table; a copy that kept the id of the original stays apart from it.
+mkdir -p "$work/mine/recipes"
+cp "workloads/recipes/$recipe.ini" "$work/mine/recipes/copy.ini"
+sed 's/^system = .*/system = my pod.csv/; s/^replicas = .*/replicas = 64/' "workloads/recipes/$recipe.ini" >"$work/mine/recipes/pod.ini"
+cp system-model/specs/ipu-pod64.csv "$work/mine/recipes/my pod.csv"
+cat >"$work/mine/table.csv" <<EOF
+id,recipe,metric,value,unit,tolerance,role,source,quote,note
+copy,recipes/copy.ini,throughput_samples_per_s,30000,samples/s,0.2,validate,me,,
+pod,recipes/pod.ini,throughput_samples_per_s,110000,samples/s,0.2,validate,me,,
+id,$recipe,throughput_samples_per_s,30000,samples/s,0.2,validate,me,,
+EOF
+run check --published "$work/mine/table.csv" --format csv
+[ "$status" -eq 0 ] && [ "$(cut -d, -f6 "$work/out" | tr '\n' ' ')" = 'system ipu-pod16 my pod ipu-pod16 ' ] &&
+    [ "$(grep -c ',pass,' "$work/out")" -eq 3 ]
+result $? "check --published: recipes and sheets beside the files that name them" "$(cat "$work/out" "$work/err")"
 run validate "$work/one" --format json
 perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); ref $o->{constants} eq "ARRAY" or exit 1; for my $r (qw(calibrate validate)) {
     exists $o->{$r}{$_} or exit 1 for qw(rows mean_abs_error median_abs_error max_abs_error bias) }
@@ -152,4 +175,7 @@ result $? "report: one page, figures inside"
 "$PODBENCH" list recipes >/dev/full 2>"$work/err"
 [ $? -eq 2 ] && grep -q '^podbench: standard output' "$work/err"
 result $? "a full disk is not silent"
+run timeline "$recipe" --trace /dev/full
+[ "$status" -eq 2 ] && [ -c /dev/full ] && grep -q '^podbench: /dev/full: could not be written whole' "$work/err"
+result $? "timeline --trace to a device that is full: told, and the device stays" "$(ls -l /dev/full; cat "$work/err")"
 done_testing

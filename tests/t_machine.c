@@ -175,8 +175,7 @@ static void refusals(void **state)
         { BAD "wrong_unit.csv", BAD "wrong_unit.csv:4: clock_hz is in 'GHz', want 'Hz'" },
         { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000" },
         { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
-        { "../specs/gc2", "unknown machine '../specs/gc2'; known: bow, bow-2000, bow-pod1024, bow-pod128, bow-pod16, bow-pod256, bow-pod4, "
-          "bow-pod64, c2, c600, dss8440, gc2, gc200, ipu-65536, ipu-m2000, ipu-pod128, ipu-pod16, ipu-pod256, ipu-pod4, ipu-pod64" },
+        { "../specs/gc2", "../specs/gc2: No such file or directory" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct machine m;

@@ -28,6 +28,11 @@ cp -r "$out" "$work/again"
 run run mlperf-v1.1-closed-ipu-pod16-bert-large --runs 10 --seed 3 --mllog "$work/again"
 diff -r "$out" "$work/again" >"$work/diff"
 result $? "the same seed writes the same bytes" "$(head -c 400 "$work/diff")"
+run run mlperf-v1.1-closed-ipu-pod16-bert-large --runs 4 --seed 3 --mllog "$work/again"
+[ "$(find "$work/again" -name 'result_*.txt' | wc -l)" -eq 4 ]
+result $? "a shorter submission leaves no log of the longer one"
+refuses "would share a folder" "two recipes of one benchmark on one system" \
+    run mlperf-v2.0-closed-bow-pod16-bert-large mlperf-v2.0-closed-bow-pod16-bert-large-paddle --mllog "$work/both"
 
 # ---- the batch: two sequences a pack in the log, 2.0368 in truth; the round and division of the recipe
 [ "$(grep -h '"global_batch_size"' "$out"/*/results/*/*/result_0.txt | sed 's/.*"value": //; s/,.*//')" = 3072 ]
@@ -79,6 +84,17 @@ gives 0 "podbench-simulated" "text before the token, Latin-1, CRLF and no last n
 { echo; head -c 30000000 /dev/zero | tr '\0' 'x'; } >>"$work/odd/result_3.txt"
 run score "$work/odd" --format csv
 gives 0 "bert,10,0,10," "a line of 30 MB without the token is passed over"
+
+echo text >"$work/odd/result_0.txt"
+run lint "$work/odd/result_0.txt"
+gives 1 "result_0.txt: error: has no :::MLLOG line" "a file that is no log"
+[ "$(grep -c error: "$work/out")" -eq 1 ]
+result $? "and nothing else is said of it" "$(cat "$work/out")"
+tac "$logs/result_1.txt" >"$work/odd/result_1.txt"
+run lint "$work/odd/result_1.txt"
+gives 1 "error: run_stop: want it after run_start" "a log in the wrong order"
+! grep -qw nan "$work/out"
+result $? "no times before they are known" "$(grep -w nan "$work/out")"
 
 refuses "no such folder" "score: no such folder" score "$work/none"
 refuses "no result_N.txt" "score: nothing there" score "$work/again/podbench-simulated/systems"

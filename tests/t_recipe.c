@@ -161,7 +161,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "overflow", ":11: micro_batch: '18446744073709551616' is not a whole number from 0 up" },
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
-    { "unknown-workload", ": workload: no workload 'resnet51'; resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
+    { "unknown-workload", ": workload: no workload 'resnet51'; known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
       "bert-base, bert-large, rnnt, transformer-transducer" },
     { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },

@@ -355,7 +355,18 @@ static void known_misfits_do_not_fit(void **state)
     assert_true(resnet.memory_shortfall_bytes_per_tile > 0);
 }
 
+/* The C600 multiplies twice as fast in fp8: the same share of the peak is twice the throughput. */
+static void utilisation_is_of_the_peak_in_use(void **state)
+{
+    (void)state;
+    struct result halves = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ .n = 0 });
+    struct result bytes = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ { "precision.compute=fp8" }, 1 });
+    assert_near(2 * bytes.mfu / halves.mfu, bytes.throughput_samples_per_s / halves.throughput_samples_per_s, 1e-9);
+    assert_true(bytes.throughput_samples_per_s > halves.throughput_samples_per_s);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(utilisation_is_of_the_peak_in_use),
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),

@@ -282,7 +282,7 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     char **names;
     size_t n;
     *path = id;
-    if (ends_with(id, ".ini"))
+    if (ends_with(id, ".ini") || strchr(id, '/'))
         return true;
     if (!list_folder(&names, &n, dir, ".ini", a, err))
         return false;
