@@ -370,6 +370,69 @@ static void checkpoints_are_stashed(void **state)
     stop(&y);
 }
 
+/* Gradients are added up where there is more than one micro-batch; a sharded optimizer does less; collectives and norms take
+ * the time that was planned for them. */
+static void what_an_update_is_spent_on(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    for (uint32_t r = 0; r < y.sim.timeline.n_rows; r++) {
+        const struct update_plan *u = &y.sim.plan.update[r];
+        assert_true(u->norm_cycles > 0 && u->weight_cycles > 0);
+        assert_int_equal(y.sim.timeline.rows[r].spent.part[PART_ALL_REDUCE], u->gradient_cycles + u->norm_cycles + u->weight_cycles);
+    }
+    assert_true(y.sim.plan.stages[1].backward.part[PART_ACCUMULATE] > 0);
+    uint64_t sharded = cycles_total(&y.sim.plan.update[1].optimizer);
+    y.opt.rts = RTS_NO;
+    assert_true(build(&y, &p));
+    assert_true(sharded < cycles_total(&p.update[1].optimizer));
+    y.opt.schedule = SCHEDULE_SEQUENTIAL;
+    y.opt.grad_accum = 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.stages[1].backward.part[PART_ACCUMULATE], 0);
+    stop(&y);
+}
+
+/* In the first cycles stage 0 alone hands on: all replicas' copies at once, after a sync of the chips. */
+static void a_copy_is_its_flows_and_a_sync(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct flows_cost cost;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    const struct plan *p = &y.sim.plan;
+    struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
+    assert_int_equal(p->runs[0].active, 1);
+    assert_true(compile_flows(&cost, &y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
+    assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine.chip.global_sync_cycles);
+    stop(&y);
+}
+
+/* The joint network runs slice by slice, and again for the backward pass: its forward work counts twice. */
+static void slices_are_done_again(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint64_t slices_mac = 0;
+    start(&y, "mlperf-v2.0-open-bow-pod64-transformer-transducer");
+    for (size_t i = 0; i < y.sim.graph.n_layers; i++) {
+        const struct layer_cost *l = &y.sim.plan.stages[1].compiled->layers[i];
+        if (y.sim.graph.layers[i].repeats < 2)
+            continue;
+        assert_int_equal(l->slices_mac, l->forward_mac);
+        uint64_t backward = 0;
+        for (size_t k = y.sim.graph.n_forward_ops; k < y.sim.graph.n_ops; k++)
+            if (y.sim.graph.ops[k].layer_id == i)
+                backward += op_plan_cycles(&y.sim.plan.stages[1].compiled->op_plans[k]) * y.sim.graph.layers[i].repeats;
+        assert_int_equal(cycles_total(&l->backward), backward + cycles_total(&l->forward));
+        slices_mac += l->slices_mac;
+    }
+    assert_true(slices_mac > 0 && y.sim.plan.hardware_mac - y.sim.plan.model_mac >= slices_mac);
+    stop(&y);
+}
+
 /* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
 static void norms_over_domains_are_not_free(void **state)
 {
@@ -421,7 +484,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(pods_reduce_and_gather_apart),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(memory_and_host_by_hand), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
