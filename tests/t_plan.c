@@ -296,6 +296,32 @@ static void inference_holds_what_is_read_later(void **state)
     stop(&y);
 }
 
+/* Pairs of neighbours share each norm's mean and variance, floats: eight pairs on sixteen chips at once, forward. */
+static void norms_of_pairs_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint32_t ranks[16];
+    uint64_t sum = 0;
+    start(&y, resnet);
+    for (uint32_t i = 0; i < 16; i++)
+        ranks[i] = i;
+    for (size_t i = 0; i < y.sim.graph.n_forward_ops; i++) {
+        const struct op *op = &y.sim.graph.ops[i];
+        if (op->kind != OP_BATCH_NORM)
+            continue;
+        const struct tensor *x = &y.sim.graph.tensors[op->inputs[0]];
+        struct collective_request pairs = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 2,
+                                            .bytes = (double)(x->dims[3] * 2 * 4) };
+        struct collective_cost cost;
+        assert_true(collective_run(&cost, &y.sim.topology, &pairs, &y.sim.arena, &y.err));
+        sum += cycles_of(&y.sim.topology, cost.time_s);
+    }
+    assert_true(sum > 0);
+    assert_int_equal(y.sim.plan.stages[0].forward.part[PART_ALL_REDUCE], sum);
+    stop(&y);
+}
+
 /* 32 replicas of 8 in pods of 8: of V bytes an IPU sends 7/8 in its pod, then its eighth twice by 3/4 between four pods, and
  * gathers by 7/8; the gathers of four pods meet nowhere, so one pod alone takes as long. */
 static void pods_reduce_and_gather_apart(void **state)
@@ -484,7 +510,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(memory_and_host_by_hand), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };

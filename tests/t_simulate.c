@@ -239,6 +239,23 @@ static void the_last_call_is_no_longer_than_the_run(void **state)
     assert_true(all.tail_time_s == all.train_time_s);
 }
 
+/* Input to result: a word from the host there and back, and the pipeline's way to its end. Each evaluation takes its time. */
+static void latency_and_evaluations_by_hand(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, "vendor-ipu-m2000-bert-base-infer-b1", (struct texts){ .n = 0 }, &paths, &cache);
+    assert_true(r.latency_s == (double)sim.timeline.first_output_cycles / sim.machine.chip.clock_hz + 2 * sim.machine.host_latency_s);
+    simulation_free(&sim);
+    run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large",
+             (struct texts){ { "training.samples_to_converge=2700000", "training.eval_every=300000" }, 2 }, &paths, &cache);
+    assert_true(sim.evaluation_s > 0 && r.eval_time_s == 9 * sim.evaluation_s);
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
 /* An evaluation longer than a step may be is refused. */
 static void an_endless_evaluation_is_refused(void **state)
 {
@@ -371,7 +388,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
-    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit),
 };
