@@ -111,6 +111,7 @@ static void folded_equals_unfolded_where_it_is_uneven(void **state)
                 (struct texts){ { system, "parallel.replicas=128", "faults.link1=100-101 0.25" }, 3 }, &cache);
     assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
                 (struct texts){ { system, "parallel.replicas=128", "faults.chip1=100 9" }, 3 }, &cache);
+    assert_same("mlperf-v2.0-closed-bow-pod256-bert-large", (struct texts){ .n = 0 }, &cache);      /* shards in each of four pods */
     plan_cache_free(&cache);
 }
 
