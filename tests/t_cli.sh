@@ -22,6 +22,8 @@ for kind in recipes machines workloads; do
     "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
     result $? "list $kind: each once, in order"
 done
+run list keys
+gives 0 '  micro_batch (1..65536) required: samples that go through the model at once' "list keys: what a recipe may say"
 refuses "known: recipes, machines, workloads" "list of something else" list bananas
 refuses "--format: 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
