@@ -152,7 +152,7 @@ void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
         const struct fitted_constant *k = &fitted_constants[i];
         const struct fit_value *v = &fit->values[i];
         bool whole = k->field.type == FIELD_U64;
-        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu rows, by least squares on log ratios\",", k->chip, k->field.name,
+        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu rows, by least squares on log ratios\",", generation_names[k->generation], k->field.name,
                 whole ? 0 : 3, v->value, k->field.unit, table, fit->n_rows);
         fprintf(f, "\"standard error %.*f; bounds %g to %g; open source %g%s\"\n", whole ? 0 : 3, v->standard_error,
                 k->field.min, k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");

@@ -114,7 +114,7 @@ static bool add_groups(struct lint_report *r, struct lint_facts *facts, const st
             continue;
         r->groups = arena_grow(a, r->groups, r->n_groups, &r->cap_groups, sizeof *r->groups);
         struct lint_group *g = &r->groups[r->n_groups++];
-        *g = (struct lint_group){ .folder = folder };
+        *g = (struct lint_group){ .folder = utf8_text(folder, a) };
         finish_group(r, g, &m, opt, a);
         r->passed = r->passed && g->passed;
     }

@@ -44,6 +44,7 @@ struct pass {
 void lint_add(struct lint_report *r, struct lint_file *f, struct lint_message m, struct arena *a)
 {
     r->messages = arena_grow(a, r->messages, r->n_messages, &r->cap_messages, sizeof *r->messages);
+    m.path = utf8_text(m.path, a);
     r->messages[r->n_messages++] = m;
     f->n_errors += m.severity == RULE_ERROR;
     f->n_warnings += m.severity == RULE_WARNING;

@@ -121,36 +121,6 @@ static bool read_event(struct mllog_reader *r)
 
 /* ---- cleaning ------------------------------------------------------------------------------ */
 
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    static const struct { unsigned char mask, lead; uint32_t least; } kinds[] = {
-        { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 },
-    };
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        if ((s[0] & kinds[k].mask) != kinds[k].lead || k >= n)
-            continue;
-        uint32_t code = s[0] & (unsigned char)~kinds[k].mask;
-        for (size_t i = 1; i <= k; i++) {
-            if ((s[i] & 0xc0) != 0x80)
-                return 0;
-            code = code << 6 | (s[i] & 0x3f);
-        }
-        bool surrogate = code >= 0xd800 && code < 0xe000;
-        return code < kinds[k].least || code > 0x10ffff || surrogate ? 0 : k + 1;
-    }
-    return 0;
-}
-
-static bool is_utf8(const char *text, size_t n)
-{
-    for (size_t i = 0, step; i < n; i += step) {
-        step = utf8_length((const unsigned char *)text + i, n - i);
-        if (!step)
-            return false;
-    }
-    return true;
-}
-
 struct cleaner { const char *in, *end; char *out; bool latin1; };
 
 static void put(struct cleaner *c, const char *text, size_t n)

@@ -237,7 +237,7 @@ static const char *file_name(const char *path)
 
 static void score_row_finish(struct score_row *row, const char *dir, const char *data_dir, struct arena *a)
 {
-    name_row(row, dir, a);
+    name_row(row, utf8_text(dir, a), a);
     double *minutes = take_minutes(row, a);
     take_medians(row, a);
     row->required_runs = rcp_runs(row->benchmark);
@@ -272,7 +272,7 @@ static bool add_folder(struct walk *w, const char *dir, char **names, size_t n)
             return false;
     if (row.runs == 0)
         return true;
-    row.path = dir[strlen(w->top)] ? dir + strlen(w->top) + 1 : ".";
+    row.path = utf8_text(dir[strlen(w->top)] ? dir + strlen(w->top) + 1 : ".", w->a);
     score_row_finish(&row, dir, w->data_dir, w->a);
     t->items = arena_grow(w->a, t->items, t->n, &t->cap, sizeof *t->items);
     t->items[t->n++] = row;

@@ -171,6 +171,50 @@ bool text_is(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+    static const struct { unsigned char mask, lead; uint32_t least; } kinds[] = {
+        { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 },
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if ((s[0] & kinds[k].mask) != kinds[k].lead || k >= n)
+            continue;
+        uint32_t code = s[0] & (unsigned char)~kinds[k].mask;
+        for (size_t i = 1; i <= k; i++) {
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (s[i] & 0x3f);
+        }
+        bool surrogate = code >= 0xd800 && code < 0xe000;
+        return code < kinds[k].least || code > 0x10ffff || surrogate ? 0 : k + 1;
+    }
+    return 0;
+}
+
+bool is_utf8(const char *text, size_t n)
+{
+    for (size_t i = 0, step; i < n; i += step) {
+        step = utf8_length((const unsigned char *)text + i, n - i);
+        if (!step)
+            return false;
+    }
+    return true;
+}
+
+const char *utf8_text(const char *text, struct arena *a)
+{
+    size_t n = strlen(text);
+    if (is_utf8(text, n))
+        return text;
+    char *out = arena_alloc(a, 2 * n + 1), *p = out;
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        if (*s >= 0x80)
+            *p++ = (char)(0xc0 | *s >> 6);
+        *p++ = (char)(*s >= 0x80 ? 0x80 | (*s & 0x3f) : *s);
+    }
+    return out;
+}
+
 uint64_t ceil_div_u64(uint64_t n, uint64_t d)
 {
     assert(d > 0);
@@ -340,9 +384,9 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
         return fail(err, "%s: could not be read whole", path);
     if (memchr(text, 0, n))
         return fail(err, "%s: is binary (a zero byte at offset %zu), want text", path, strlen(text));
-    *out = text;
+    *out = (char *)utf8_text(text, a);
     if (n_bytes)
-        *n_bytes = n;
+        *n_bytes = strlen(*out);
     return true;
 }
 

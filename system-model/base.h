@@ -43,6 +43,8 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
 bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */
 bool parse_f64(const char *text, double *out);          /* whole text, finite */
 bool text_is(const char *a, const char *b);             /* equal; NULL is equal to nothing */
+bool is_utf8(const char *text, size_t n);
+const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
 uint64_t ceil_div_u64(uint64_t n, uint64_t d);          /* d > 0 */
 uint64_t gcd_u64(uint64_t a, uint64_t b);
 /* Index of the first name that stands before it too, and where; n: each stands once. */
@@ -52,7 +54,7 @@ uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1
 /* ---- files --------------------------------------------------------------------- */
 
 /* Reads a whole text file into the arena (NUL added). Refuses a directory, a file over max_bytes,
- * a NUL byte inside (binary). *n_bytes may be NULL. */
+ * a NUL byte inside (binary). Bytes that are not UTF-8 are taken for Latin-1. *n_bytes may be NULL. */
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 

@@ -6,7 +6,7 @@
  *                       both together (early PopLibs).
  * amp_efficiency        share of its rate at which the AMP's inner loop runs where it wants two loads and a store of 8
  *                       bytes in every cycle, each from another memory element. Open sources have 1.
- * A constant belongs to a generation of chips, never to a kernel, a network or a row. The AMP's efficiency of the second
+ * A constant belongs to a generation of chips, as their sheets state it, never to a kernel, a network or a row. The AMP's efficiency of the second
  * generation is not fitted: with the open-source value the measured matmuls of Bow are met (0.985 +- 0.096).
  */
 #include "system-model/fitted_chip.h"
@@ -20,24 +20,13 @@
 #define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
               "of the AMP's rate in its inner loop" }
 const struct fitted_constant fitted_constants[MAX_FITTED] = {
-    { "gc2", START, 0 }, { "gc2", AMP, 1 }, { "mk2", START, 0 },
+    { GENERATION_MK1, START, 0 }, { GENERATION_MK1, AMP, 1 }, { GENERATION_MK2, START, 0 },
 };
 const size_t n_fitted_constants = 3;
 
-bool fitted_constant_is_of(const struct fitted_constant *k, const char *chip_name)
-{
-    static const char *const second_generation[] = { "gc200", "bow", "c600" };
-    if (!text_is(k->chip, "mk2"))
-        return text_is(k->chip, chip_name);
-    for (size_t i = 0; i < sizeof second_generation / sizeof *second_generation; i++)
-        if (text_is(second_generation[i], chip_name))
-            return true;
-    return false;
-}
-
 static const char *constant_name(const struct fitted_constant *k, struct arena *a)
 {
-    return arena_printf(a, "%s.%s", k->chip, k->field.name);
+    return arena_printf(a, "%s.%s", generation_names[k->generation], k->field.name);
 }
 
 static const struct fitted_constant *constant_find(const char *key, struct arena *a)
@@ -64,7 +53,7 @@ static bool set_constant(struct chip *chip, struct sheet *applied, const struct 
     struct chip other = *chip;          /* every row is read, so that a bad one is found whatever the chip */
     if (!field_set(&other, &k->field, row->value, arena_printf(a, "%s:%u: %s", s->path, row->line, row->key), err))
         return false;
-    if (fitted_constant_is_of(k, chip->name)) {
+    if (k->generation == chip->generation) {
         *chip = other;
         applied->rows[applied->n_rows++] = *row;
     }
@@ -99,6 +88,6 @@ static void constant_set(struct chip *chip, const struct fitted_constant *k, dou
 void fitted_constants_set(struct chip *chip, const double *values)
 {
     for (size_t i = 0; i < n_fitted_constants; i++)
-        if (fitted_constant_is_of(&fitted_constants[i], chip->name))
+        if (fitted_constants[i].generation == chip->generation)
             constant_set(chip, &fitted_constants[i], values[i]);
 }

@@ -16,6 +16,8 @@ enum level { CHIP = 1, BOARD = 2, SYSTEM = 4, OUTER = BOARD | SYSTEM, ANY = CHIP
 static const char *const domain_names[] = { "none", "ladder", "torus", NULL };
 static const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
 
+const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
+
 struct sheet_field { struct field field; int may, must; };
 
 #define N(member, unit, low, high, may, must, help) \
@@ -60,6 +62,8 @@ static const struct sheet_field sheet_fields[] = {
     CR(link_bytes_per_s, "B/s", 1e3, 1e14, CHIP, CHIP, "one IPU-Link, one way, nominal"),
     CR(link_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
     CR(host_link_bytes_per_s, "B/s", 1e3, 1e14, CHIP | OUTER, CHIP, "the chip's PCIe port, one way, after protocol"),
+    { { "generation", "name", FIELD_CHOICE, offsetof(struct machine, chip.generation), 0, 0, generation_names, false,
+        "of the design: what was fitted of its chips holds for this one; default: other, nothing" }, CHIP, 0 },
     CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip; of record, energy is of boards"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
     N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),

@@ -11,8 +11,12 @@
 
 /* ---- the chip ------------------------------------------------------------------- */
 
+enum generation { GENERATION_OTHER, GENERATION_MK1, GENERATION_MK2, N_GENERATIONS };
+extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
+
 struct chip {
     const char *name;
+    enum generation generation;             /* chips of one share their design, and what was fitted of it */
     uint64_t n_tiles, n_workers;            /* workers: per tile; each issues once every n_workers cycles */
     double clock_hz;
     uint64_t tile_memory_bytes;             /* SRAM per tile */

@@ -39,7 +39,7 @@ static bool check_row(const struct sheet *s, const struct sheet_row *row, struct
 static const char *name_of(const char *path, struct arena *a)
 {
     const char *slash = strrchr(path, '/');
-    char *name = arena_strdup(a, slash ? slash + 1 : path);
+    char *name = arena_strdup(a, utf8_text(slash ? slash + 1 : path, a));
     char *dot = strrchr(name, '.');
     if (dot && dot > name)
         *dot = 0;

@@ -203,6 +203,26 @@ static void a_path_stands_beside_the_file_that_gives_it(void **state)
     arena_free(&a);
 }
 
+static void bytes_that_are_not_utf8_are_latin1(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    size_t n;
+    const char *whole = "caf\xc3\xa9 \xf0\x9f\x99\x82";
+    assert_ptr_equal(utf8_text(whole, &a), whole);
+    assert_string_equal(utf8_text("caf\xe9 \xb1 1", &a), "caf\xc3\xa9 \xc2\xb1 1");
+    assert_string_equal(utf8_text("\xc3", &a), "\xc3\x83");        /* cut short */
+    assert_string_equal(utf8_text("\xc0\x80", &a), "\xc3\x80\xc2\x80");   /* over-long */
+    const char *path = temp_file("\xe9", 1, ".txt");
+    assert_true(read_text_file(&text, &n, path, 10, &a, &err));
+    assert_string_equal(text, "\xc3\xa9");
+    assert_int_equal(n, 2);
+    unlink(path);
+    arena_free(&a);
+}
+
 static void a_folder_or_a_missing_file_is_refused(void **state)
 {
     (void)state;
@@ -237,7 +257,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses),
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
-    cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
+    cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };

@@ -134,6 +134,15 @@ cp system-model/specs/ipu-pod16.csv "$work/sheet"
 run run "$work/recipe without ending" --set "recipe.system=$work/sheet"
 gives 0 'system                           sheet' "a recipe and a sheet by any path with a folder in it"
 
+# A machine of one's own, from copies of the sheets: what was fitted of the chip's generation holds for the copy too.
+cp system-model/specs/bow.csv "$work/mine-chip.csv"
+sed 's/^chip,[^,]*/chip,mine-chip/' system-model/specs/bow-2000.csv >"$work/mine-board.csv"
+sed 's/^board,[^,]*/board,mine-board/' system-model/specs/bow-pod16.csv >"$work/mine.csv"
+"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-resnet50 --format csv | cut -d, -f4- >"$work/of-bow"
+"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-resnet50 --set "recipe.system=$work/mine.csv" --format csv | cut -d, -f4- >"$work/of-copy"
+[ -s "$work/of-bow" ] && cmp -s "$work/of-bow" "$work/of-copy"
+result $? "a copy of a chip, a board and a system runs as they do" "$(cat "$work/of-bow" "$work/of-copy")"
+
 # A table of one's own: recipes by id, and beside the table; a copy that kept the id of the original stays apart from it.
 mkdir -p "$work/mine/recipes"
 cp "workloads/recipes/$recipe.ini" "$work/mine/recipes/copy.ini"

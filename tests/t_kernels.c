@@ -117,19 +117,19 @@ static void test_fitted_sheet(void **state)
     (void)state;
     struct err err = { "" };
     struct chip chip = small_chip(7);
-    chip.name = "gc2";
-    assert_true(apply(&chip, "gc2.compute_set_cycles,417,cycles,fitted\ngc2.amp_efficiency,0.83,share,fitted\n", &err));
+    chip.generation = GENERATION_MK1;
+    assert_true(apply(&chip, "mk1.compute_set_cycles,417,cycles,fitted\nmk1.amp_efficiency,0.83,share,fitted\n", &err));
     assert_int_equal(chip.compute_set_cycles, 417);
     assert_near(chip.amp_efficiency, 0.83, 0);
-    chip = small_chip(7);               /* another chip keeps its own */
-    assert_true(apply(&chip, "gc2.compute_set_cycles,417,cycles,fitted\n", &err));
+    chip = small_chip(7);               /* a chip of no generation keeps its own */
+    assert_true(apply(&chip, "mk1.compute_set_cycles,417,cycles,fitted\n", &err));
     assert_int_equal(chip.compute_set_cycles, 0);
-    assert_false(apply(&chip, "gc2.n_tiles,7,tiles,guess\n", &err));
-    assert_string_equal(err.msg, "fitted-chip.csv:2: gc2.n_tiles: not a fitted constant; known: gc2.compute_set_cycles, gc2.amp_efficiency, mk2.compute_set_cycles");
-    assert_false(apply(&chip, "gc2.amp_efficiency,1.2,share,fitted\n", &err));
-    assert_non_null(strstr(err.msg, "fitted-chip.csv:2: gc2.amp_efficiency: 1.2 is outside 0.5 to 1"));
-    assert_false(apply(&chip, "gc2.amp_efficiency,0.9,%,fitted\n", &err));
-    assert_string_equal(err.msg, "fitted-chip.csv:2: gc2.amp_efficiency is in '%', want 'share'");
+    assert_false(apply(&chip, "mk1.n_tiles,7,tiles,guess\n", &err));
+    assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.n_tiles: not a fitted constant; known: mk1.compute_set_cycles, mk1.amp_efficiency, mk2.compute_set_cycles");
+    assert_false(apply(&chip, "mk1.amp_efficiency,1.2,share,fitted\n", &err));
+    assert_non_null(strstr(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency: 1.2 is outside 0.5 to 1"));
+    assert_false(apply(&chip, "mk1.amp_efficiency,0.9,%,fitted\n", &err));
+    assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency is in '%', want 'share'");
 }
 
 int main(void)

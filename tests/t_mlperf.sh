@@ -75,6 +75,14 @@ gives 1 "fail: closed bert: 8 of 10 logs pass" "two may not"
 gives 1 "review: seed: 5 (\"podbench\":9) is also that of" "a seed used twice is for reviewers"
 
 # ---- odd shapes
+odd=$work/$(printf 'caf\351')
+cp -r "$logs" "$odd"
+for command in score lint; do
+    run "$command" "$odd" --format json
+    perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); $o = $o->{groups} if ref $o eq "HASH";
+        exit !(@$o == 1 && ($o->[0]{system} // $o->[0]{folder}) =~ /caf\x{e9}/)' <"$work/out"
+    result $? "$command: a folder's name in Latin-1 is whole in json" "$(head -c 300 "$work/out")"
+done
 mkdir -p "$work/odd"
 for i in 0 1 2 3 4 5 6 7 8 9; do
     sed "s/^/rank0:caf$(printf '\351') /; s/\$/$(printf '\r')/" "$logs/result_1.txt" | head -c -2 >"$work/odd/result_$i.txt"
