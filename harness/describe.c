@@ -47,14 +47,14 @@ static int print_names(const struct listing *l, const struct options *o, struct 
 
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
-    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
-        if (text_is(listings[i].name, o->arguments[0]))
-            return print_names(&listings[i], o, s, err);
-    if (text_is(o->arguments[0], "keys") && o->format == FORMAT_TEXT) {
+    if (text_is(o->arguments[0], "keys")) {
         recipe_keys_print(stdout);
         return EXIT_DONE;
     }
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads; keys (as text)", o->arguments[0]);
+    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
+        if (text_is(listings[i].name, o->arguments[0]))
+            return print_names(&listings[i], o, s, err);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, keys", o->arguments[0]);
 }
 
 /* ---- machine -------------------------------------------------------------------------------- */

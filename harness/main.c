@@ -16,7 +16,7 @@ const char *argp_program_version = "podbench " PODBENCH_VERSION;
 #define TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
 
 const struct command commands[] = {
-    { "list", "recipes|machines|workloads|keys", "Print the names, one a line; or a recipe's keys, with what each may be.", 1, 1, 0, TEXT_JSON, command_list },
+    { "list", "recipes|machines|workloads|keys", "Print the names, one a line; the keys of a recipe with what they take.", 1, 1, 0, TEXT_JSON, command_list },
     { "machine", "[NAME]", "Print a spec sheet with its sources, what follows from it, and its links; or the names.", 0, 1,
       OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine },
     { "workload", "[NAME]", "Print a model's layers, parameters and work; or the names.", 0, 1,
@@ -64,7 +64,7 @@ static void print_help(FILE *f)
     fprintf(f, "Usage: podbench COMMAND [OPTION...] [ARGUMENT...]\n"
                "Simulates published machine-learning runs on IPU systems and checks them.\n\n");
     for (size_t i = 0; i < n_commands; i++)
-        fprintf(f, "  %-9s %-32s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+        fprintf(f, "  %-9s %-27s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fprintf(f, "\n'podbench COMMAND --help' lists a command's options. PODBENCH_ROOT or --root names the data folder.\n");
 }
 

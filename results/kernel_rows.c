@@ -177,6 +177,8 @@ static uint64_t peak_mac_per_cycle(const struct chip *chip, const struct kernel_
 {
     if (c->type == TYPE_FP32)
         return chip->mac_fp32_per_cycle;
+    if (c->type == TYPE_FP8 && chip->mac_fp8_per_cycle)
+        return chip->mac_fp8_per_cycle;
     return c->partials == 0 ? chip->mac_fp16_fp16_per_cycle : chip->mac_fp16_fp32_per_cycle;
 }
 

@@ -49,16 +49,20 @@ static double seconds(const struct machine *m, double cycles)
     return cycles / m->chip.clock_hz;
 }
 
+/* Sums over all IPUs can pass 64 bits, so the upper and the lower half of each number are summed apart: whole numbers, the
+ * same folded and unfolded. */
 static void fill_breakdown(struct result *r, const struct timeline *t)
 {
-    uint64_t sum[N_PARTS] = {0}, n_ipus = 0;
+    uint64_t upper[N_PARTS] = {0}, lower[N_PARTS] = {0}, n_ipus = 0;
     for (uint32_t i = 0; i < t->n_rows; i++) {
         n_ipus += t->rows[i].n_alike;
-        for (int k = 0; k < N_PARTS; k++)
-            sum[k] += t->rows[i].spent.part[k] * t->rows[i].n_alike;
+        for (int k = 0; k < N_PARTS; k++) {
+            upper[k] += (t->rows[i].spent.part[k] >> 32) * t->rows[i].n_alike;
+            lower[k] += (t->rows[i].spent.part[k] & UINT32_MAX) * t->rows[i].n_alike;
+        }
     }
     for (int k = 0; k < N_PARTS; k++)
-        r->breakdown_s[k] = seconds(t->plan->topology->machine, (double)sum[k] / (double)n_ipus);
+        r->breakdown_s[k] = seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
 }
 
 static uint64_t peak_mac_per_cycle(const struct recipe *rec, const struct plan *p)
@@ -76,8 +80,8 @@ static void fill_utilisation(struct result *r, const struct recipe *rec, const s
     const struct plan *p = t->plan;
     double can = (double)peak_mac_per_cycle(rec, p) * (double)p->topology->machine->chip.n_tiles * (double)t->step_cycles
                * p->options.ipus_per_replica;
-    r->mfu = (double)p->model_mac_per_step / can;
-    r->hfu = (double)p->hardware_mac_per_step / can;
+    r->mfu = (double)p->model_mac * p->options.grad_accum / can;
+    r->hfu = (double)p->hardware_mac * p->options.grad_accum / can;
 }
 
 static void fill_memory(struct result *r, const struct plan *p)
@@ -96,9 +100,8 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     r->global_batch = (double)p->global_batch * workload_samples_per_item(rec);
     r->step_time_s = seconds(m, (double)t->step_cycles);
     r->throughput_samples_per_s = r->global_batch / r->step_time_s;
-    r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
-    if (m->board_power_w > 0)
-        r->energy_j = m->board_power_w * r->step_time_s * (double)r->ipus / (double)m->ipus_per_board;
+    if (rec->mode == MODE_INFER)
+        r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
     fill_memory(r, p);
     fill_utilisation(r, rec, t);
     fill_breakdown(r, t);
@@ -126,14 +129,19 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 
 /* ---- training ------------------------------------------------------------------------ */
 
+enum { MOST_EVALUATION_CALLS = 1000000 };        /* as many as a recipe may accumulate */
+
 /* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
 static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
     struct plan_options opt = sim->plan.options;
     double batch = (double)sim->graph.micro_batch * opt.n_replicas * workload_samples_per_item(rec);
+    double n_calls = ceil((double)rec->eval_samples / batch);
+    if (n_calls > MOST_EVALUATION_CALLS)
+        return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n_calls, (double)MOST_EVALUATION_CALLS);
     opt.training = false;
-    opt.grad_accum = (uint32_t)ceil((double)rec->eval_samples / batch);
+    opt.grad_accum = (uint32_t)n_calls;
     struct graph forward;
     struct recipe infer = *rec;
     infer.mode = MODE_INFER;
@@ -182,6 +190,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     if (rec->eval_placement == EVAL_END)
         r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
+    r->energy_j = sim->machine.board_power_w * (double)r->ipus / (double)sim->machine.ipus_per_board * r->time_to_train_s;
 }
 
 static bool fill_training(struct result *r, struct simulation *sim, const char *data_dir, struct err *err)

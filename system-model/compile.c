@@ -69,8 +69,10 @@ static void add_op(struct layer_cost *layer, const struct op *op, const struct o
     struct cycles once = {0};
     cycles_add_plan(&once, p, part_of_op[op->kind]);
     cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
-    if (forward && repeats > 1)         /* a slice is computed again for its backward pass: only one is kept at a time */
+    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
         cycles_add(&layer->backward, &once, repeats);
+        layer->slices_mac += p->mac * repeats;
+    }
     if (forward)
         layer->forward_mac += p->mac * repeats;
     else
@@ -89,8 +91,6 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
         l->n_parameters += tensor_elements(t);
         l->weight_bytes += tensor_bytes(t);
         l->n_weight_tensors++;
-        if (l->largest_parameter < tensor_elements(t))
-            l->largest_parameter = tensor_elements(t);
     }
 }
 
@@ -147,6 +147,33 @@ static uint64_t live_bytes(const struct graph *g, const struct op *op, enum tens
     return bytes;
 }
 
+/* Inference keeps nothing for later but what later operations read: a unit's input lives on beside what its convolutions make
+ * until it is added. An operation in place frees what it read last before it writes. */
+static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
+    uint64_t alive = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            last_use[g->ops[i].inputs[k]] = i;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        uint64_t *most = &layers[op->layer_id].forward_live_bytes, made = 0, freed = 0, state = 0;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            made += tensor_bytes(&g->tensors[op->outputs[k]]);
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const struct tensor *t = &g->tensors[op->inputs[k]];
+            bool again = k > 0 && op->inputs[k] == op->inputs[k - 1];
+            freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? tensor_bytes(t) : 0;
+            state += t->role == ROLE_STATE ? tensor_bytes(t) : 0;
+        }
+        uint64_t now = in_place(op->kind) && freed >= made ? alive : alive + made;
+        if (*most < now + state)
+            *most = now + state;
+        alive += made - freed;
+    }
+}
+
 static void add_live(struct layer_cost *layers, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {
@@ -168,8 +195,27 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
     struct arena scratch = {0};
     add_weights(out->layers, g);
     add_activations(out->layers, g, &scratch);
-    add_live(out->layers, g);
+    if (g->n_ops == g->n_forward_ops)
+        add_live_inference(out->layers, g, &scratch);
+    else
+        add_live(out->layers, g);
     arena_free(&scratch);
+}
+
+/* Tied weights: read by a layer that does not own them. One entry for each such layer. */
+static void find_tied(struct compiler *c, const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            struct tied_use use = { op->layer_id, op->inputs[k] };
+            const struct tensor *t = &g->tensors[use.tensor_id];
+            if (t->role != ROLE_WEIGHT || t->layer_id == op->layer_id)
+                continue;
+            c->tied = arena_grow(c->arena, c->tied, c->n_tied, &c->cap_tied, sizeof *c->tied);
+            c->tied[c->n_tied++] = use;
+        }
+    }
 }
 
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
@@ -178,6 +224,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at.norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
             c->spanning[c->n_spanning++] = i;
+    find_tied(c, g);
 }
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)

@@ -9,6 +9,12 @@
  * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2), which leaves out
  * what the chip pays besides: sync for each superstep, exchange transit, the halo's share of the exchange, the way
  * of a result to where its tensor lives. Those are added here, and no estimate is charged where nothing moves.
+ *
+ * Copies by single elements are where the planner's estimate and the chip part: splits are chosen by the estimate, the
+ * plan pays the regression over measured copies. More tiles may then make such a plan slower (channels not in fours).
+ * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
+ * yet, as there, they are not in the temporary memory; what makes thin channels collapse at large batches on the first
+ * generation is not known.
  */
 #include "system-model/conv_internal.h"
 
@@ -212,7 +218,7 @@ static uint64_t temp_bytes(const struct share *t, const struct candidate *c, con
         working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
-    if (t->serial_in * t->serial_out > 1)
+    if (t->serial_in * t->serial_out > 1)           /* the weights of all steps, in their order */
         working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * rearranged_bytes, working);
 }

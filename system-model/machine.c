@@ -367,7 +367,6 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
     out->name = sheets[0].name;
     out->chip.name = out->chip_name = sheets[n - 1].name;
     out->board_name = n > 1 ? sheets[n - 2].name : "";
-    out->source_note = sheets[0].n_rows ? sheets[0].rows[0].source : "";
     out->sheets = sheets;
     out->n_sheets = n;
     if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, a, err))

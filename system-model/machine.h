@@ -58,7 +58,7 @@ enum domain_topology { DOMAIN_NONE, DOMAIN_LADDER, DOMAIN_TORUS };      /* rungs
 enum gateway_topology { GATEWAY_NONE, GATEWAY_DIRECT, GATEWAY_SWITCHED, GATEWAY_NETWORK };
 
 struct machine {
-    const char *name, *board_name, *chip_name, *source_note;
+    const char *name, *board_name, *chip_name;
     struct chip chip;
     uint64_t n_ipus;
     uint64_t ipus_per_board;

@@ -1,8 +1,8 @@
 /*
  * memory.c - bytes on the worst tile of each IPU, by region, and the verdict.
  *
- * Always live: weights, gradient accumulators, optimizer state on chip, the stash of every micro-batch in flight, code,
- * I/O buffers. Live by turns: activations of the micro-batch at work, temporaries of the operation at work.
+ * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the
+ * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live by turns: activations of the micro-batch at work, temporaries of the operation at work.
  * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights) as PopLibs maps
  * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
  * different tiles, so together they fill evenly. Code of equal operations is shared (outlining).
@@ -13,7 +13,7 @@
 
 const char *const region_names[N_REGIONS] = {
     [REGION_WEIGHTS] = "weights", [REGION_ACCUMULATORS] = "accumulators", [REGION_OPTIMIZER] = "optimizer state",
-    [REGION_STASH] = "stash", [REGION_CODE] = "code", [REGION_VERTEX_STATE] = "vertex state", [REGION_IO_BUFFERS] = "io buffers",
+    [REGION_STASH] = "stash", [REGION_CODE] = "code", [REGION_IO_BUFFERS] = "io buffers",
     [REGION_ACTIVATIONS] = "activations", [REGION_TEMPORARIES] = "temporaries",
 };
 
@@ -80,7 +80,7 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     const struct plan_options *o = &p->options;
     uint64_t tiles = s->compiled->options.n_tiles;
     m->bytes[REGION_WEIGHTS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (o->training && o->grad_accum > 1)
+    if (o->training && (o->grad_accum > 1 || o->n_replicas > 1))
         m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
         double state = (double)s->n_parameters * o->optimizer.state_bytes_per_param / shard_replicas(p);

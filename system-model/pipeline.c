@@ -163,17 +163,18 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
 static void plan_input(struct plan *p, struct arena *a)
 {
     const struct machine *m = p->topology->machine;
-    p->io_cycles = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica);
+    p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
     double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
-    if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s / (double)m->pcie_shared_ipus < rate)
-        rate = m->pcie_shared_bytes_per_s / (double)m->pcie_shared_ipus;
+    double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
+    if (m->pcie_shared_ipus > 1 && port_share < rate)
+        rate = port_share;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
         step_bytes += bytes * p->options.grad_accum;
         if (!p->options.io_tiles && rate > 0)
-            p->io_cycles[p->stages[s].ipu] += cycles_of(p->topology, bytes / rate);
+            p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
     }
-    double replicas_on_board = (double)m->ipus_per_board / p->options.ipus_per_replica;
+    double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
     double floor_s = m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0;
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
     if (decode > 0 && step_bytes * p->options.n_replicas / decode > floor_s)

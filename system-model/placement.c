@@ -215,7 +215,7 @@ static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
 {
     bool forward = op->pass == PASS_FORWARD;
     (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
-    if (forward && s->recompute_mac) {
+    if (forward && s->recompute_cycles) {
         s->backward.part[PART_ALL_REDUCE] += cycles;
         s->recompute_cycles += cycles;
     }
@@ -232,7 +232,7 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
         const struct tensor *x = &p->graph->tensors[op->inputs[0]];
         uint32_t span = op->at.norm_groups < p->options.n_replicas ? op->at.norm_groups : p->options.n_replicas;
         uint64_t cycles;
-        if (span < 2 || span > 64 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
+        if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
             continue;
         if (e.span != span)
             norm_ranks(&e, p, s, span, &scratch);
@@ -258,9 +258,23 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
             continue;
         cycles_add(&s->backward, &l->backward, 1);
         s->backward_mac += l->backward_mac;
+        s->recompute_mac += l->slices_mac;
     }
     uint32_t last = s->first_layer + s->n_layers - 1;
     s->output_bytes = last + 1 < p->graph->n_layers ? s->compiled->layers[last].output_bytes : 0;
+}
+
+/* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there. That
+ * copies are brought together and updated from the first is not modelled. */
+static void add_tied_copies(const struct plan *p, const struct compiler *c, struct stage_plan *s)
+{
+    for (size_t i = 0; i < c->n_tied; i++) {
+        const struct tied_use *use = &c->tied[i];
+        const struct tensor *t = &p->graph->tensors[use->tensor_id];
+        bool here = use->layer_id >= s->first_layer && use->layer_id < s->first_layer + s->n_layers;
+        if (here && stage_of(p, t->layer_id)->ipu != s->ipu)
+            s->weight_bytes += tensor_bytes(t);
+    }
 }
 
 static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
@@ -268,6 +282,7 @@ static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, st
     struct stage_plan *s = &p->stages[stage_id];
     bool last = stage_id + 1 == p->n_stages;
     sum_layers(p, s);
+    add_tied_copies(p, c, s);
     if (!p->options.training)
         return add_distributed_norms(p, c, s, err);
     if (p->options.recompute == RECOMPUTE_NONE)

@@ -43,6 +43,12 @@ uint32_t played_replicas(const struct plan *p, uint32_t n_ipus)
     return all || in_domain / o->ipus_per_replica > o->n_replicas ? o->n_replicas : in_domain / o->ipus_per_replica;
 }
 
+uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus)
+{
+    uint64_t in_use = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
+    return n_ipus < in_use ? n_ipus : in_use;
+}
+
 static void count_work(struct plan *p)
 {
     uint64_t model = 0, hardware = 0;
@@ -52,8 +58,8 @@ static void count_work(struct plan *p)
         model += stage->forward_mac + stage->backward_mac;
         hardware += stage->recompute_mac;
     }
-    p->model_mac_per_step = model * p->options.grad_accum;
-    p->hardware_mac_per_step = (model + hardware) * p->options.grad_accum;
+    p->model_mac = model;
+    p->hardware_mac = model + hardware;
     p->global_batch = p->graph->micro_batch * p->options.grad_accum * p->options.n_replicas;
 }
 

@@ -24,7 +24,6 @@ struct stage_size { uint32_t part_count[2]; };
 
 struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
-    uint32_t n_moments;                 /* state tensors a parameter: momentum 1, LAMB 2 */
     double state_bytes_per_param;       /* all moments together */
     bool needs_norms;                   /* LARS, LAMB: norms of weight and update, over shards too */
 };
@@ -50,7 +49,7 @@ struct plan_options {
     bool stochastic_rounding;
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
-    uint32_t n_hosts, n_instances;
+    uint32_t n_hosts;
     double host_call_s;                 /* what the host takes between two calls of the session */
     double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
@@ -81,7 +80,7 @@ void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
 /* ---- memory of the worst tile, by region ----------------------------------------------- */
 
 enum region {
-    REGION_WEIGHTS, REGION_ACCUMULATORS, REGION_OPTIMIZER, REGION_STASH, REGION_CODE, REGION_VERTEX_STATE, REGION_IO_BUFFERS,
+    REGION_WEIGHTS, REGION_ACCUMULATORS, REGION_OPTIMIZER, REGION_STASH, REGION_CODE, REGION_IO_BUFFERS,
     REGION_ACTIVATIONS, REGION_TEMPORARIES,     /* not always live: their peak over the schedule */
     N_REGIONS
 };
@@ -93,8 +92,8 @@ struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t io_tile_bytes, total_by
 /* One layer, one micro-batch. Sums over its operations' plans. */
 struct layer_cost {
     struct cycles forward, backward;
-    uint64_t forward_mac, backward_mac;
-    uint64_t n_parameters, largest_parameter;   /* trainable elements; of the largest tensor */
+    uint64_t forward_mac, backward_mac, slices_mac;     /* slices: done again, slice by slice, for the backward pass */
+    uint64_t n_parameters;                  /* trainable elements */
     uint32_t n_weight_tensors;
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
@@ -124,6 +123,7 @@ struct compiler {
     struct collective_memo *collectives; size_t n_collectives, cap_collectives;
     struct flows_memo *flows; size_t n_flows, cap_flows;
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
+    struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
     struct range_memo *sums; size_t n_sums, cap_sums;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
@@ -155,7 +155,7 @@ struct stage_plan {
     struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
     uint64_t recompute_cycles;          /* of backward */
     uint64_t forward_mac, backward_mac, recompute_mac;
-    uint64_t n_parameters, weight_bytes;
+    uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
     uint32_t n_weight_tensors;
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes;               /* kept for one micro-batch in flight */
@@ -196,7 +196,7 @@ struct plan {
     struct task *tasks;
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles;                /* by IPU: reading one micro-batch from its host port, where not overlapped */
+    uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
     struct update_plan *update;         /* by IPU */
     struct collective_cost gradient_collective, weight_collective;
@@ -206,7 +206,7 @@ struct plan {
     uint64_t shortfall_bytes;           /* of the worst tile */
     uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
     uint64_t n_parameters;
-    uint64_t model_mac_per_step, hardware_mac_per_step;     /* one replica; hardware: with recomputation */
+    uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
 };
 
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
@@ -217,6 +217,7 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t i
 /* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or
  * something is at fault, or nothing is to be folded. */
 uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
+uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* of n IPUs behind one port or memory, those in use */
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 
 /* The stages of a plan, one file each: */

@@ -102,7 +102,7 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
     const struct stage_plan *stage = &p->stages[task->stage];
     struct timeline_row *row = &pl->t->rows[pl->first_row + stage->ipu];
     bool forward = task->kind == TASK_FORWARD;
-    uint64_t input = forward && stage->host_bytes ? p->io_cycles[stage->ipu] : 0;
+    uint64_t input = forward ? p->io_cycles[task->stage] : 0;
     uint64_t took = slowed(task->n_cycles, slowdown(p, row->replica * pl->width + stage->ipu));
     struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
                       .which = run->first_cycle - task->first_cycle };
@@ -361,8 +361,35 @@ bool timeline_check(const struct timeline *t, struct err *err)
 
 /* ---- printing ------------------------------------------------------------------------------------- */
 
+/* Indices of spans, row by row: those of row r from first[r] to first[r + 1]. */
+static const size_t *spans_by_row(size_t **first, const struct timeline *t, struct arena *a)
+{
+    size_t *order = ARENA_ARRAY(a, size_t, t->n_spans + 1);
+    *first = ARENA_ARRAY(a, size_t, (size_t)t->n_rows + 2);
+    for (size_t i = 0; i < t->n_spans; i++)
+        (*first)[t->spans[i].row + 2]++;
+    for (size_t r = 2; r < (size_t)t->n_rows + 2; r++)
+        (*first)[r] += (*first)[r - 1];
+    for (size_t i = 0; i < t->n_spans; i++)
+        order[(*first)[t->spans[i].row + 1]++] = i;
+    return order;
+}
+
+static void print_span(FILE *f, const struct span *s)
+{
+    fprintf(f, "  %14" PRIu64 " %12" PRIu64 " %-10s", s->start_cycle, s->n_cycles, span_kind_names[s->kind]);
+    if (s->stage != UINT16_MAX)
+        fprintf(f, " stage %u", s->stage);
+    if (s->repeat > 1)
+        fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
+    fputc('\n', f);
+}
+
 void timeline_print(FILE *f, const struct timeline *t)
 {
+    struct arena scratch = {0};
+    size_t *first;
+    const size_t *order = spans_by_row(&first, t, &scratch);
     double hz = t->plan->topology->machine->chip.clock_hz;
     fprintf(f, "timeline of %s on %s: one step, %" PRIu64 " cycles, %.6g s\n", t->plan->graph->name, t->plan->topology->machine->name,
             t->step_cycles, (double)t->step_cycles / hz);
@@ -371,20 +398,12 @@ void timeline_print(FILE *f, const struct timeline *t)
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct timeline_row *row = &t->rows[r];
         fprintf(f, "ipu %u of replica %u (%u alike)\n", row->ipu, row->replica, row->n_alike);
-        for (size_t i = 0; i < t->n_spans; i++) {
-            const struct span *s = &t->spans[i];
-            if (s->row != r)
-                continue;
-            fprintf(f, "  %14" PRIu64 " %12" PRIu64 " %-10s", s->start_cycle, s->n_cycles, span_kind_names[s->kind]);
-            if (s->stage != UINT16_MAX)
-                fprintf(f, " stage %u", s->stage);
-            if (s->repeat > 1)
-                fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
-            fputc('\n', f);
-        }
+        for (size_t i = first[r]; i < first[r + 1]; i++)
+            print_span(f, &t->spans[order[i]]);
         for (int k = 0; k < N_PARTS; k++)
             if (row->spent.part[k])
                 fprintf(f, "  = %-12s %14" PRIu64 " cycles %6.2f %%\n", part_names[k], row->spent.part[k],
                         100.0 * (double)row->spent.part[k] / (double)t->step_cycles);
     }
+    arena_free(&scratch);
 }

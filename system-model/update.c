@@ -105,9 +105,12 @@ static bool plan_norms(struct plan *p, struct compiler *c, struct err *err)
     uint32_t shard = shard_replicas(p), tensors = 0;
     if (!p->options.optimizer.needs_norms || shard < 2)
         return true;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (tensors < p->stages[s].n_weight_tensors)
-            tensors = p->stages[s].n_weight_tensors;
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        uint32_t of_ipu = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            of_ipu += p->stages[s].ipu == i ? p->stages[s].n_weight_tensors : 0;
+        tensors = tensors < of_ipu ? of_ipu : tensors;
+    }
     struct collective_cost cost = {0};
     if (!add_collective(&cost, p, c, COLLECTIVE_ALL_REDUCE, shard, 1, p->options.n_replicas / shard, 2.0 * 4 * tensors, err))
         return false;
@@ -116,14 +119,36 @@ static bool plan_norms(struct plan *p, struct compiler *c, struct err *err)
     return true;
 }
 
-static uint64_t streaming_cycles(const struct plan *p, uint64_t shard_parameters)
+static uint64_t streaming_cycles(const struct plan *p, double state_bytes)
 {
     const struct machine *m = p->topology->machine;
     if (p->options.optimizer_place != OPTIMIZER_STREAMING)
         return 0;
-    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / (double)m->ipus_per_board;
-    double bytes = 2 * (double)shard_parameters * p->options.optimizer.state_bytes_per_param;   /* in and out */
-    return cycles_of(p->topology, bytes / rate);
+    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / (double)sharing_ipus(p, m->ipus_per_board);
+    return cycles_of(p->topology, 2 * state_bytes / rate);      /* in and out */
+}
+
+static double ipu_state_bytes(const struct plan *p, uint32_t ipu)
+{
+    return (double)ceil_div_u64(ipu_parameters(p, ipu), shard_replicas(p)) * p->options.optimizer.state_bytes_per_param;
+}
+
+/* A board's memory holds the state of its IPUs, as many as are in use, each as much as the one with most. */
+static bool check_streaming(const struct plan *p, struct err *err)
+{
+    const struct machine *m = p->topology->machine;
+    double most = 0;
+    if (p->options.optimizer_place != OPTIMIZER_STREAMING)
+        return true;
+    if (m->streaming_bytes_per_s <= 0)
+        return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
+        most = ipu_state_bytes(p, i) > most ? ipu_state_bytes(p, i) : most;
+    double wanted = most * (double)sharing_ipus(p, m->ipus_per_board);
+    if (wanted > (double)m->streaming_bytes)
+        return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; shard it (parallel.rts=yes) or use more IPUs a replica",
+                    wanted / 1e9, m->name, (double)m->streaming_bytes / 1e9);
+    return true;
 }
 
 static void plan_optimizer(struct plan *p, struct compiler *c)
@@ -133,7 +158,7 @@ static void plan_optimizer(struct plan *p, struct compiler *c)
         struct layer_range ranges[MAX_STAGES];
         uint32_t n = ipu_layers(ranges, p, i);
         p->update[i].optimizer = compile_weight_work(c, ranges, n, o->optimizer.work, shard_replicas(p), PART_OPTIMIZER);
-        p->update[i].streaming_cycles = streaming_cycles(p, ceil_div_u64(ipu_parameters(p, i), shard_replicas(p)));
+        p->update[i].streaming_cycles = streaming_cycles(p, ipu_state_bytes(p, i));
     }
 }
 
@@ -147,8 +172,11 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
         p->update[i].host_cycles = cycles_of(p->topology, host_s);
     if (!o->training)
         return true;
-    if (o->optimizer_place == OPTIMIZER_STREAMING && m->streaming_bytes_per_s <= 0)
-        return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
+    if (!check_streaming(p, err))
+        return false;
+    if (o->n_replicas % shard_replicas(p) != 0)
+        return fail(err, "parallel.rts_domain: pod, but %u replicas are no multiple of the %u of a pod; use all, or change parallel.replicas",
+                    o->n_replicas, shard_replicas(p));
     if (!plan_collectives(p, c, err) || !plan_norms(p, c, err))
         return false;
     for (uint32_t i = 0; i < o->ipus_per_replica; i++) {

@@ -102,7 +102,7 @@ static void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64
     if (n_quantities > 1)
         compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
     add_superstep(p, compute);
-    if (in_rows && n <= n_out * share)
+    if (in_rows && ceil_div(n, n_out) <= share)
         return;
     add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
 }

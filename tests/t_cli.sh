@@ -23,8 +23,8 @@ for kind in recipes machines workloads; do
     result $? "list $kind: each once, in order"
 done
 run list keys
-gives 0 '  micro_batch (1..65536) required: samples that go through the model at once' "list keys: what a recipe may say"
-refuses "known: recipes, machines, workloads" "list of something else" list bananas
+gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
+refuses "known: recipes, machines, workloads, keys" "list of something else" list bananas
 refuses "--format: 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "resnet152" "an unknown workload lists the known ones" workload resnet51

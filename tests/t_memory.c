@@ -102,7 +102,7 @@ static void stages_of_one_ipu_share_it(void **state)
     arena_free(&y.arena);
 }
 
-/* One micro-batch an update needs no accumulators; streamed state no place; three replicas with rts hold a third each: 5000 bytes:
+/* One micro-batch an update needs no accumulators, but gradients wait to be reduced where there are replicas; streamed state no place; three replicas with rts hold a third each: 5000 bytes:
  * 20 grains, 3 -> 768. fp8 halves what stage 0 keeps: 900: 8 grains: 2 -> 256; the last stage's is left as it is. */
 static void options_that_save(void **state)
 {
@@ -114,13 +114,16 @@ static void options_that_save(void **state)
     y.plan.options.rts = RTS_YES;
     y.plan.options.stash_type = TYPE_FP8;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 0);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 768);
     assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 768);
     assert_int_equal(y.plan.memory[0].bytes[REGION_STASH], 256);
     assert_int_equal(y.plan.memory[1].bytes[REGION_STASH], 640);
     y.plan.options.optimizer_place = OPTIMIZER_STREAMING;
     plan_memory(&y.plan, &y.compiler, &y.arena);
     assert_int_equal(y.plan.memory[0].bytes[REGION_OPTIMIZER], 0);
+    y.plan.options.n_replicas = 1;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], 0);
     arena_free(&y.arena);
 }
 

@@ -51,6 +51,7 @@ static void empty_stage(struct plan_options *o)              { sizes(o, (const u
 static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
 static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
 static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void odd_pods(struct plan_options *o)                 { o->n_replicas = 12; }
 static void no_such_layer(struct plan_options *o)
 {
     o->recompute = RECOMPUTE_CHECKPOINTS;
@@ -63,6 +64,8 @@ static const struct refusal { const char *recipe; void (*spoil)(struct plan_opti
     { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
     { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
     { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
+    { "mlperf-v2.0-closed-bow-pod256-bert-large", odd_pods,
+      "parallel.rts_domain: pod, but 12 replicas are no multiple of the 8 of a pod; use all, or change parallel.replicas" },
     { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },
     { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
     { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
@@ -129,8 +132,8 @@ static void operations_sum_to_the_timeline(void **state)
     }
     assert_int_equal(cycles_total(&p.stages[0].forward), forward);
     assert_int_equal(cycles_total(&p.stages[0].backward), backward);
-    assert_int_equal(p.model_mac_per_step, mac);
-    assert_int_equal(p.hardware_mac_per_step, mac);
+    assert_int_equal(p.model_mac, mac);
+    assert_int_equal(p.hardware_mac, mac);
     for (int k = PART_MATMUL; k <= PART_SYNC; k++)
         spent += t.rows[0].spent.part[k];
     uint64_t update = cycles_total(&p.update[0].optimizer) - p.update[0].optimizer.part[PART_OPTIMIZER];
@@ -149,12 +152,12 @@ static void recomputation_is_counted_once(void **state)
     assert_true(build(&y, &none));
     y.opt.recompute = RECOMPUTE_LAYER;
     assert_true(build(&y, &layer));
-    assert_int_equal(none.model_mac_per_step, layer.model_mac_per_step);
-    assert_int_equal(none.hardware_mac_per_step, none.model_mac_per_step);
+    assert_int_equal(none.model_mac, layer.model_mac);
+    assert_int_equal(none.hardware_mac, none.model_mac);
     uint64_t again = 0;
     for (uint32_t s = 0; s < layer.n_stages; s++) {
         const struct stage_plan *stage = &layer.stages[s];
-        again += stage->recompute_mac * layer.options.grad_accum;
+        again += stage->recompute_mac;
         if (s + 1 < layer.n_stages) {
             assert_int_equal(stage->recompute_mac, stage->forward_mac);
             uint64_t layers = 0;
@@ -163,7 +166,7 @@ static void recomputation_is_counted_once(void **state)
             assert_int_equal(stage->recompute_cycles, layers);
         }
     }
-    assert_int_equal(layer.hardware_mac_per_step - layer.model_mac_per_step, again);
+    assert_int_equal(layer.hardware_mac - layer.model_mac, again);
     stop(&y);
 }
 
@@ -174,7 +177,7 @@ static void placement_conserves_the_model(void **state)
     struct planned y;
     struct plan p;
     start(&y, bert);
-    uint64_t mac = y.sim.plan.model_mac_per_step, parameters = graph_parameters(&y.sim.graph);
+    uint64_t mac = y.sim.plan.model_mac, parameters = graph_parameters(&y.sim.graph);
     for (uint32_t n = 1; n <= 16; n++) {
         y.opt.n_stages = 0;
         y.opt.ipus_per_replica = n;
@@ -188,10 +191,129 @@ static void placement_conserves_the_model(void **state)
         }
         assert_int_equal(next, p.graph->n_layers);
         assert_int_equal(p.n_parameters, parameters);
-        assert_int_equal(p.model_mac_per_step, mac);
+        assert_int_equal(p.model_mac, mac);
         assert_int_equal(p.global_batch, p.graph->micro_batch * p.options.grad_accum);
     }
     stop(&y);
+}
+
+/* BERT's word table serves its last layer too: heads on the table's own IPU share it, heads elsewhere keep a copy of it. */
+static void tied_weights_are_copied_to_other_ipus(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t bytes = 0, weights = 2 * graph_parameters(&y.sim.graph), table = 2 * y.sim.recipe.vocabulary * 1024;
+    assert_true(table > 0);
+    for (uint32_t s = 0; s < y.sim.plan.n_stages; s++)
+        bytes += y.sim.plan.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights);   /* 3,7,7,7,0: stage 4 is on IPU 0 */
+    y.opt.n_stages = 0;
+    assert_true(build(&y, &p));
+    bytes = 0;
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        bytes += p.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights + table);
+    assert_true(p.memory[3].bytes[REGION_WEIGHTS] > p.memory[2].bytes[REGION_WEIGHTS] + table / 1472);
+    stop(&y);
+}
+
+/* What chips of a board share is shared by those in use: one alone has the board's memory, network and port for itself. */
+static void idle_chips_take_no_share(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one, three, four;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    assert_true(build(&y, &four));
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    y.opt.n_replicas = 3;
+    assert_true(build(&y, &three));
+    assert_true(one.update[0].streaming_cycles > 0 && one.host_floor_cycles > 0);
+    assert_near((double)four.update[0].streaming_cycles / (double)one.update[0].streaming_cycles, 4, 1e-4);
+    assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
+    assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
+    y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
+    y.opt.host_decode_bytes_per_s = y.sim.machine.host_network_bytes_per_s / 2000;
+    assert_true(build(&y, &four));
+    assert_near((double)four.host_floor_cycles / (double)three.host_floor_cycles, 1000, 1);
+    stop(&y);
+    memset(&y, 0, sizeof y);                            /* four chips behind 13.77 GB/s, 5.94 GB/s each */
+    const char *const sets[] = { "recipe.system=dss8440" };
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod4-resnet50-tf1", sets, 1, &paths, &y.cache, &y.err));
+    y.opt = y.sim.plan.options;
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
+    stop(&y);
+}
+
+/* 4 IPUs a board with 25,557,032 parameters each and 2 bytes a parameter: 0.2045 GB. */
+static void streamed_state_must_fit_the_memory(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.sim.machine.streaming_bytes = 4 * 25557032 * 2;
+    assert_true(build(&y, &p));
+    y.sim.machine.streaming_bytes--;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2045 GB of a board's memory, ipu-pod4 has 0.2045 GB; "
+                                   "shard it (parallel.rts=yes) or use more IPUs a replica");
+    y.opt.rts = RTS_YES;
+    assert_true(build(&y, &p));
+    stop(&y);
+}
+
+/* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
+ * them live at once while the second convolution works, though it reads and writes no more than the first. */
+static void inference_holds_what_is_read_later(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(&g, "unit", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
+    uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 1, (struct op_attributes){0});
+    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, at);
+    graph_op(&g, OP_ADD, (uint32_t[]){ second, first }, 2, (struct op_attributes){0});
+    compiler_start(&c, &g, &y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    assert_int_equal(made->layers[0].forward_live_bytes, 2 * 3072);
+    stop(&y);
+}
+
+/* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
+static void norms_over_domains_are_not_free(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    uint64_t before = 0;
+    static const char *const spans[] = { "1", "32", "64", "128", "256" };
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        memset(&y, 0, sizeof y);
+        char set[64];
+        snprintf(set, sizeof set, "parallel.batch_norm_span=%s", spans[i]);
+        const char *const sets[] = { set };
+        assert_true(simulate(&y.sim, &y.r, "mlperf-v2.0-closed-bow-pod256-resnet50", sets, 1, &paths, &y.cache, &y.err));
+        p = y.sim.plan;
+        assert_true(p.stages[0].forward.part[PART_ALL_REDUCE] > before || i == 0);
+        before = p.stages[0].forward.part[PART_ALL_REDUCE];
+        stop(&y);
+    }
 }
 
 /* A configuration planned twice, and after others, is the same to the cycle: what is remembered is what would be found. */
@@ -223,6 +345,7 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
-    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)

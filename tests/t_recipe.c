@@ -60,7 +60,7 @@ static void resnet_on_one_ipu(void **state)
     assert_int_equal(l.o.n_checkpoints, 6);
     assert_string_equal(l.o.checkpoints[5], "stage3/unit4");
     assert_int_equal(l.r.batch_norm_span, 2);
-    assert_int_equal(l.o.n_instances, 8);
+    assert_int_equal(l.r.instances, 8);
     assert_near(l.r.epochs, 38, 0);
     bool lars = false;
     for (size_t i = 0; i < l.r.n_hyperparameters; i++)
@@ -133,7 +133,7 @@ static void overrides_are_named_in_refusals(void **state)
     refuses("replicas=3", "--set replicas=3: want section.key=value, as in parallel.replicas=4");
     refuses("parallel.=3", "--set parallel.=3: want section.key=value, as in parallel.replicas=4");
     refuses("precision.compute=bf16", "--set precision.compute=bf16: 'bf16' is not one of: fp16, fp32, fp8");
-    refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, steps_per_call");
+    refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, steps_per_call");
     refuses("parallel.layers_per_ipu=24", "--set parallel.layers_per_ipu=24: has 1 stages for 4 IPUs a replica; want at least one an IPU");
     refuses("parallel.replicas=", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: replicas is missing in [parallel]: copies of the model");
     refuses("faults.chip=3 0.5", "--set faults.chip=3 0.5: 0.5 is below 1: how many times longer the chip computes");

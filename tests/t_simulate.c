@@ -186,6 +186,71 @@ static void every_recipe_adds_up(void **state)
     arena_free(&all.arena);
 }
 
+/* A step 2^20 times as long, of as many times the micro-batches, on 65536 times the chips: shares and ratios stay, though the
+ * chips' cycles together pass 64 bits. */
+static void sums_may_pass_64_bits(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result small, large;
+    struct plan_cache cache = {0};
+    run_with(&sim, &small, "vendor-ipu-pod16-resnet50-pipelined", (struct texts){ .n = 0 }, &paths, &cache);
+    struct timeline t = sim.timeline;
+    struct timeline_row *rows = ARENA_ARRAY(&sim.arena, struct timeline_row, t.n_rows);
+    for (uint32_t i = 0; i < t.n_rows; i++) {
+        rows[i] = (struct timeline_row){ .n_alike = t.rows[i].n_alike << 16 };
+        cycles_add(&rows[i].spent, &t.rows[i].spent, 1 << 20);
+    }
+    t.rows = rows;
+    t.step_cycles <<= 20;
+    sim.plan.options.grad_accum <<= 20;
+    result_of_step(&large, &sim.recipe, &t);
+    assert_true((double)t.step_cycles * (double)((uint64_t)rows[0].n_alike * t.n_rows) > 0x1p64);
+    for (int k = 0; k < N_PARTS; k++)
+        assert_true(large.breakdown_s[k] == small.breakdown_s[k] * 0x1p20);
+    assert_true(large.mfu == small.mfu && large.hfu == small.hfu);
+    plan_cache_free(&cache);
+    simulation_free(&sim);
+}
+
+/* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW until training ends; a run that does not say how long has no energy. */
+static void energy_is_of_the_whole_training(void **state)
+{
+    (void)state;
+    struct result r = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ .n = 0 });
+    struct result one_step = result_of("vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "training.epochs=" }, 1 });
+    struct result infers = result_of("vendor-ipu-m2000-resnet50-infer-b16", (struct texts){ .n = 0 });
+    assert_true(r.time_to_train_s > 0);
+    assert_near(r.energy_j / (4000 * r.time_to_train_s), 1, 1e-12);
+    assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0);
+    assert_true(infers.energy_j == 0 && infers.latency_s > 0);
+    assert_true(r.latency_s == 0);      /* a matter of inference */
+}
+
+/* An evaluation longer than a step may be is refused. */
+static void an_endless_evaluation_is_refused(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    struct err err;
+    static const char *const sets[] = { "training.eval_samples=1000000000000" };
+    assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", sets, 1, &paths, &cache, &err));
+    assert_string_equal(err.msg, "training.eval_samples: 3.125e+09 micro-batches on every replica, at most 1e+06");
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
+/* A chip that multiplies fp8 at twice the rate: utilisation is of that rate. */
+static void utilisation_is_of_the_precision_in_use(void **state)
+{
+    (void)state;
+    struct result r = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ { "precision.compute=fp8" }, 1 });
+    double mac_per_image = 4089184256;  /* graph_forward_mac of t_workloads.c */
+    assert_near(r.mfu / (mac_per_image * r.throughput_samples_per_s / (128 * 1472 * 1.5e9)), 1, 1e-9);
+}
+
 /* ---- what never makes a run slower ------------------------------------------------------------------------ */
 
 struct change { const char *name; void (*make)(struct machine *m); };
@@ -293,6 +358,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
+    cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit),
 };

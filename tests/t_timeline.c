@@ -280,6 +280,20 @@ static void input_that_is_not_hidden_stops_the_ipu(void **state)
     arena_free(&y.arena);
 }
 
+/* Two stages of one IPU read what is theirs, once: 801 / 16 and 1290 / 16 are 51 and 81 cycles. */
+static void stages_of_one_ipu_read_their_own_input(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 1, SCHEDULE_SEQUENTIAL, true, 4);
+    y.machine.chip.host_link_bytes_per_s = 1.6e10;
+    y.plan.stages[0].host_bytes = 801;
+    y.plan.stages[1].host_bytes = 1290;
+    toy_run(&y);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_HOST], 4 * (51 + 81));
+    arena_free(&y.arena);
+}
+
 /* Every schedule, several depths: the parts sum and no spans overlap (asserted by toy_run). */
 static void laws_hold_for_every_schedule(void **state)
 {
@@ -308,6 +322,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
     cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest),
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
-    cmocka_unit_test(laws_hold_for_every_schedule),
+    cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
 };
 TAP_MAIN(tests)

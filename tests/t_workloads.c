@@ -297,11 +297,27 @@ static void layers_print_as_recorded(void **state)
     }
 }
 
+/* 65,536 utterances of 16,384 frames, stacked by twos, and 4,096 labels and a blank: the joint network has 65536 x 8192 x 4097 rows. */
+static void products_too_long_to_plan_are_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph g;
+    struct err err;
+    struct recipe r = { .path = "r.ini", .micro_batch = 65536, .sequence_length = 16384, .labels_per_sample = 4096, .batch_norm_span = 1 };
+    assert_false(workload_graph(&g, workload_find("rnnt", &err), &r, &a, &err));
+    assert_string_equal(err.msg, "r.ini: parallel.micro_batch: 65536: a product of layer joint has 2199560126464 rows, at most 4294967295; lower it");
+    r.micro_batch = 1;
+    assert_true(workload_graph(&g, workload_find("rnnt", &err), &r, &a, &err));
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(recipes_shape_the_graph),
     cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),
+    cmocka_unit_test(products_too_long_to_plan_are_refused),
     cmocka_unit_test(unknown_workloads_list_the_known), cmocka_unit_test(training_graphs_obey_the_chain_rule),
     cmocka_unit_test(layers_are_in_order), cmocka_unit_test(layers_print_as_recorded),
 };

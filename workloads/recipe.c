@@ -130,7 +130,7 @@ static const struct recipe_key recipe_keys[] = {
 
     CHOICE("precision", "compute", compute, computes, NULL, "of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
-    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "of fp16 results"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "of fp16 results; the hardware does it at no cost in time"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "as logged; no effect on time"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training, "sgd, lars, adam or lamb"),
@@ -152,8 +152,10 @@ static const struct recipe_key recipe_keys[] = {
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
 
-    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines; default 1"),
-    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes; default: one a host"),
+    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the decoding; default 1"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes, as published; no effect on time"),
+    NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
+           "what one host prepares of the model's input; default: not a limit"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call"),
 };
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
@@ -412,8 +414,6 @@ bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, co
     out->n_entries = f.n_entries;
     if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err))
         return false;
-    if (!out->instances)
-        out->instances = out->host_count;
     return true;
 }
 

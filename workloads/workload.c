@@ -51,9 +51,23 @@ const struct workload *workload_find(const char *name, struct err *err)
     return NULL;
 }
 
+/* The planner counts the rows of a product in 32 bits. */
+static bool check_products(const struct graph *g, const struct recipe *r, struct err *err)
+{
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        uint64_t rows = op->kind == OP_MATMUL ? op_matmul_shape(g, op).rows : 0;
+        if (rows > UINT32_MAX)
+            return fail(err, "%s: parallel.micro_batch: %llu: a product of layer %s has %llu rows, at most %llu; lower it",
+                        r ? r->path : g->name, (unsigned long long)g->micro_batch, g->layers[op->layer_id].name,
+                        (unsigned long long)rows, (unsigned long long)UINT32_MAX);
+    }
+    return true;
+}
+
 bool workload_graph(struct graph *out, const struct workload *w, const struct recipe *r, struct arena *a, struct err *err)
 {
-    return w->build(out, w, r, a, err);
+    return w->build(out, w, r, a, err) && check_products(out, r, err);
 }
 
 double workload_samples_per_item(const struct recipe *r)
