@@ -173,15 +173,6 @@ bool kernel_row_plan(struct op_plan *out, const char *recipe_text, const struct 
     return true;
 }
 
-static uint64_t peak_mac_per_cycle(const struct chip *chip, const struct kernel_case *c)
-{
-    if (c->type == TYPE_FP32)
-        return chip->mac_fp32_per_cycle;
-    if (c->type == TYPE_FP8 && chip->mac_fp8_per_cycle)
-        return chip->mac_fp8_per_cycle;
-    return c->partials == 0 ? chip->mac_fp16_fp16_per_cycle : chip->mac_fp16_fp32_per_cycle;
-}
-
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err)
 {
@@ -191,6 +182,7 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     if (!parse_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err))
         return false;
     plan_case(&plan, &c, &m.chip, cache, a);
+    uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c.type, c.partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
     double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop = 2.0 * (double)plan.mac;
     if (text_is(metric, "tflop_per_s"))
         *value = flop / time_s / 1e12;
@@ -199,7 +191,7 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     else if (text_is(metric, "cycles"))
         *value = (double)op_plan_cycles(&plan);
     else if (text_is(metric, "peak_share"))
-        *value = flop / time_s / chip_peak_flop_per_s(&m.chip, peak_mac_per_cycle(&m.chip, &c));
+        *value = flop / time_s / chip_peak_flop_per_s(&m.chip, peak_mac);
     else
         return fail(err, "metric '%.60s' of a kernel; known: tflop_per_s, time_s, cycles, peak_share", metric);
     return true;

@@ -103,13 +103,18 @@ static bool check_filled(const struct figure *f, struct err *err)
     return true;
 }
 
-static bool check_new(const struct figures *all, const struct figure *f, struct err *err)
+/* Over all tables at once. */
+static bool check_ids(const struct figures *all, struct arena *a, struct err *err)
 {
+    const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
+    size_t earlier;
     for (size_t i = 0; i < all->n; i++)
-        if (text_is(all->items[i].id, f->id))
-            return fail(err, "%s:%u: id: '%.80s' stands already in %s:%u", f->path, f->line, f->id, all->items[i].path,
-                        all->items[i].line);
-    return true;
+        ids[i] = all->items[i].id;
+    size_t again = first_repeated(&earlier, ids, all->n);
+    if (again == all->n)
+        return true;
+    const struct figure *f = &all->items[again], *before = &all->items[earlier];
+    return fail(err, "%s:%u: id: '%.80s' stands already in %s:%u", f->path, f->line, f->id, before->path, before->line);
 }
 
 static bool read_row(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS],
@@ -121,7 +126,7 @@ static bool read_row(struct figures *out, const struct csv_table *t, const struc
                         .note = c[at[COL_NOTE]], .path = t->path, .line = row->line };
     if (!check_filled(&f, err) || !read_role(&f, c[at[COL_ROLE]], err) ||
         !read_numbers(&f, c[at[COL_VALUE]], c[at[COL_TOLERANCE]], err) || !check_unit(&f, err) ||
-        !check_recipe(&f, err) || !check_new(out, &f, err))
+        !check_recipe(&f, err))
         return false;
     out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof f);
     out->items[out->n++] = f;
@@ -147,7 +152,7 @@ bool published_load(struct figures *out, const char *path, struct arena *a, stru
     size_t n;
     *out = (struct figures){ 0 };
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-        return load_table(out, path, a, err);
+        return load_table(out, path, a, err) && check_ids(out, a, err);
     if (!list_folder(&names, &n, path, ".csv", a, err))
         return false;
     if (n == 0)
@@ -155,5 +160,5 @@ bool published_load(struct figures *out, const char *path, struct arena *a, stru
     for (size_t i = 0; i < n; i++)
         if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), a, err))
             return false;
-    return true;
+    return check_ids(out, a, err);
 }

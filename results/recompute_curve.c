@@ -20,17 +20,9 @@ static void add_kept(struct cut_layer *layers, const struct graph *g, struct are
 {
     bool *kept = ARENA_ARRAY(a, bool, g->n_tensors);
     uint32_t *last = ARENA_ARRAY(a, uint32_t, g->n_tensors);
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        if (op->pass == PASS_FORWARD)
-            layers[op->layer_id].mac += op_mac(g, op);
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            if (op->pass != PASS_FORWARD)
-                kept[op->inputs[k]] = true;
-            else if (last[op->inputs[k]] < op->layer_id)
-                last[op->inputs[k]] = op->layer_id;
-        }
-    }
+    graph_uses(kept, last, g);
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        layers[g->ops[i].layer_id].mac += op_mac(g, &g->ops[i]);
     for (size_t i = 0; i < g->n_tensors; i++) {
         const struct tensor *t = &g->tensors[i];
         if (t->role != ROLE_ACTIVATION)

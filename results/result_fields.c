@@ -169,6 +169,16 @@ static bool read_row(struct result *out, const struct csv_table *t, const struct
     return true;
 }
 
+static bool check_ids(const struct results *all, const struct csv_table *t, struct arena *a, struct err *err)
+{
+    const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
+    size_t earlier;
+    for (size_t i = 0; i < all->n; i++)
+        ids[i] = all->items[i].id ? all->items[i].id : "";
+    size_t again = first_repeated(&earlier, ids, all->n);
+    return again == all->n ? true : fail(err, "%s:%u: id: %s stands twice", t->path, t->rows[again - (all->n - t->n_rows)].line, ids[again]);
+}
+
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)
 {
     struct csv_table t;
@@ -188,11 +198,9 @@ bool results_load(struct results *out, const char *rows_csv, struct arena *a, st
         struct result r = {0};
         if (!read_row(&r, &t, &t.rows[i], at, err))
             return false;
-        if (results_find(out, r.id))
-            return fail(err, "%s:%u: id: %s stands twice", t.path, t.rows[i].line, r.id);
         results_add(out, &r, a);
     }
-    return true;
+    return check_ids(out, &t, a, err);
 }
 
 void results_add(struct results *set, const struct result *r, struct arena *a)

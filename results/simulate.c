@@ -65,21 +65,15 @@ static void fill_breakdown(struct result *r, const struct timeline *t)
         r->breakdown_s[k] = seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
 }
 
-static uint64_t peak_mac_per_cycle(const struct recipe *rec, const struct plan *p)
-{
-    const struct chip *c = &p->topology->machine->chip;
-    if (rec->compute == COMPUTE_FP32)
-        return c->mac_fp32_per_cycle;
-    if (rec->compute == COMPUTE_FP8 && c->mac_fp8_per_cycle)
-        return c->mac_fp8_per_cycle;
-    return p->options.partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
-}
+_Static_assert((int)COMPUTE_FP16 == (int)TYPE_FP16 && (int)COMPUTE_FP32 == (int)TYPE_FP32 && (int)COMPUTE_FP8 == (int)TYPE_FP8,
+               "what is computed in is a data type");
 
 static void fill_utilisation(struct result *r, const struct recipe *rec, const struct timeline *t)
 {
     const struct plan *p = t->plan;
-    double can = (double)peak_mac_per_cycle(rec, p) * (double)p->topology->machine->chip.n_tiles * (double)t->step_cycles
-               * p->options.ipus_per_replica;
+    const struct chip *c = &p->topology->machine->chip;
+    double can = (double)chip_mac_per_cycle(c, (enum data_type)rec->compute, p->options.partials) * (double)c->n_tiles
+               * (double)t->step_cycles * p->options.ipus_per_replica;
     r->mfu = (double)p->model_mac * p->options.grad_accum / can;
     r->hfu = (double)p->hardware_mac * p->options.grad_accum / can;
 }
@@ -183,10 +177,11 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
 {
     const struct recipe *rec = &sim->recipe;
     r->samples_to_converge = t->samples;
-    r->train_time_s = ceil(t->samples / r->global_batch) * r->step_time_s;
+    double n_steps = ceil(t->samples / r->global_batch);
+    r->train_time_s = n_steps * r->step_time_s;
     r->eval_time_s = sim->evaluation_s * t->evaluations;
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
-    r->tail_time_s = rec->steps_per_call * r->step_time_s;
+    r->tail_time_s = fmin(rec->steps_per_call, n_steps) * r->step_time_s;
     if (rec->eval_placement == EVAL_END)
         r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;

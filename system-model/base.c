@@ -231,6 +231,27 @@ uint64_t gcd_u64(uint64_t a, uint64_t b)
     return a;
 }
 
+size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
+{
+    struct arena scratch = {0};
+    size_t n_slots = 1, found = n;
+    while (n_slots < 2 * n)
+        n_slots *= 2;
+    size_t *slots = ARENA_ARRAY(&scratch, size_t, n_slots);     /* index + 1; 0: free */
+    for (size_t i = 0; i < n && found == n; i++) {
+        size_t at = hash_bytes(names[i], strlen(names[i]), 0) & (n_slots - 1);
+        while (slots[at] && strcmp(names[slots[at] - 1], names[i]) != 0)
+            at = (at + 1) & (n_slots - 1);
+        if (slots[at]) {
+            *earlier = slots[at] - 1;
+            found = i;
+        }
+        slots[at] = i + 1;
+    }
+    arena_free(&scratch);
+    return found;
+}
+
 uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed)
 {
     const unsigned char *p = data;

@@ -94,26 +94,26 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
     }
 }
 
-/* For each tensor: is it read by a backward pass, and which is the last layer that reads it forward? */
+/* An input from the host comes once, to the layer that reads it first. */
+static void add_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const struct tensor *t = &g->tensors[op->inputs[k]];
+            if (t->role == ROLE_INPUT && !seen[op->inputs[k]])
+                layers[op->layer_id].host_bytes += tensor_bytes(t);
+            seen[op->inputs[k]] = true;
+        }
+    }
+}
+
 static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
     bool *kept = ARENA_ARRAY(scratch, bool, g->n_tensors);
     uint32_t *last_reader = ARENA_ARRAY(scratch, uint32_t, g->n_tensors);
-    for (size_t i = 0; i < g->n_ops; i++) {
-        const struct op *op = &g->ops[i];
-        for (uint32_t k = 0; k < op->n_inputs; k++) {
-            uint32_t in = op->inputs[k];
-            const struct tensor *t = &g->tensors[in];
-            if (op->pass != PASS_FORWARD)
-                kept[in] = true;
-            else if (last_reader[in] < op->layer_id)
-                last_reader[in] = op->layer_id;
-            if (t->role == ROLE_INPUT && op->pass == PASS_FORWARD && layers[op->layer_id].host_seen != in + 1) {
-                layers[op->layer_id].host_bytes += tensor_bytes(t);
-                layers[op->layer_id].host_seen = in + 1;
-            }
-        }
-    }
+    graph_uses(kept, last_reader, g);
     for (size_t i = 0; i < g->n_tensors; i++) {
         const struct tensor *t = &g->tensors[i];
         if (t->role != ROLE_ACTIVATION)
@@ -194,6 +194,7 @@ static void compile_layers(struct compiled *out, const struct graph *g, struct a
         add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i], op_repeats(g, &g->ops[i]));
     struct arena scratch = {0};
     add_weights(out->layers, g);
+    add_inputs(out->layers, g, &scratch);
     add_activations(out->layers, g, &scratch);
     if (g->n_ops == g->n_forward_ops)
         add_live_inference(out->layers, g, &scratch);

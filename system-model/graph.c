@@ -341,6 +341,18 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 
+void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (op->pass != PASS_FORWARD)
+                kept[op->inputs[k]] = true;
+            else if (last_reader[op->inputs[k]] < op->layer_id)
+                last_reader[op->inputs[k]] = op->layer_id;
+    }
+}
+
 uint64_t graph_parameters(const struct graph *g)
 {
     uint64_t n = 0;

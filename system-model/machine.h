@@ -32,7 +32,7 @@ struct chip {
     uint64_t weight_load_bytes_per_cycle;   /* coefficients into the AMP unit, as compilers use it by default */
     double amp_efficiency;                  /* share of these rates where the inner loop uses all memory ports; 0: all */
     uint64_t conv_units_fp16_fp16, conv_units_fp16_fp32, conv_units_fp32;   /* AMP units in use by type */
-    uint64_t copy_bytes_per_cycle;          /* on-tile memcpy */
+    uint64_t copy_bytes_per_cycle;          /* on-tile memcpy; this, random bits and loads are of record: vertex costs have their own */
     uint64_t random_bytes_per_cycle;
     /* Exchange and sync. */
     uint64_t exchange_bytes_per_cycle;      /* per tile, each way, send and receive at once */

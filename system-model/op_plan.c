@@ -147,6 +147,15 @@ static void cached_fully_connected(struct op_plan *out, const struct matmul_shap
     *out = slot->plans[pass];
 }
 
+uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials)
+{
+    if (type == TYPE_FP32)
+        return c->mac_fp32_per_cycle;
+    if (type == TYPE_FP8 && c->mac_fp8_per_cycle)
+        return c->mac_fp8_per_cycle;
+    return partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
+}
+
 /* ---- from the graph ---------------------------------------------------------------------------- */
 
 static struct conv_params conv_params(const struct graph *g, const struct op *op)

@@ -51,6 +51,9 @@ static inline uint64_t op_plan_cycles(const struct op_plan *p)
 struct plan_cache { struct arena arena; struct plan_cache_slot *slots; size_t n_slots, n_used; uint64_t hits, misses; };
 void plan_cache_free(struct plan_cache *c);
 
+/* Multiply-accumulates a tile's AMP can do in a cycle: what shares of peak are shares of. fp8 where the chip has it. */
+uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
+
 /* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);

@@ -102,7 +102,6 @@ struct layer_cost {
     uint64_t backward_live_bytes;           /* gradients likewise, backward */
     uint64_t temp_bytes_per_tile;           /* worst operation */
     uint64_t host_bytes;                    /* inputs from the host */
-    uint32_t host_seen;                     /* while compiling: the last of them counted, plus 1 */
 };
 
 /* A graph compiled for one chip and one set of options. */

@@ -45,16 +45,19 @@ uint32_t shard_replicas(const struct plan *p)
     return o->n_replicas;
 }
 
-/* Groups of replicas `stride` apart, n_ranks each, one group an IPU of the replica and starting replica. */
+/* Groups of n_ranks replicas `stride` apart, one group an IPU of the replica and starting replica. Groups share no replica: with
+ * a stride of 1 each starts where the one before ended, with a longer one they interleave. */
 static uint32_t *make_ranks(const struct plan *p, uint32_t n_ranks, uint32_t stride, uint32_t n_starts, struct arena *a)
 {
     uint32_t width = p->options.ipus_per_replica;
     uint32_t *ranks = ARENA_ARRAY(a, uint32_t, (size_t)n_ranks * width * n_starts);
     size_t n = 0;
-    for (uint32_t start = 0; start < n_starts; start++)
+    for (uint32_t start = 0; start < n_starts; start++) {
+        uint32_t first = start / stride * stride * n_ranks + start % stride;
         for (uint32_t i = 0; i < width; i++)
             for (uint32_t r = 0; r < n_ranks; r++)
-                ranks[n++] = (start + r * stride) * width + i;
+                ranks[n++] = (first + r * stride) * width + i;
+    }
     return ranks;
 }
 

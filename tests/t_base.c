@@ -240,7 +240,19 @@ static void a_folder_or_a_missing_file_is_refused(void **state)
     arena_free(&a);
 }
 
+static void the_first_repeated_name_is_found(void **state)
+{
+    (void)state;
+    size_t earlier = 99;
+    const char *const names[] = { "c", "a", "b", "d", "a", "c", "e" };
+    assert_int_equal(first_repeated(&earlier, names, 7), 4);
+    assert_int_equal(earlier, 1);
+    assert_int_equal(first_repeated(&earlier, names, 4), 4);
+    assert_int_equal(first_repeated(&earlier, names, 0), 0);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_first_repeated_name_is_found),
     cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses),

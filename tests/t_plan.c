@@ -3,6 +3,7 @@
  */
 #include "tests/check.h"
 #include "results/results.h"
+#include <math.h>
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
@@ -295,6 +296,169 @@ static void inference_holds_what_is_read_later(void **state)
     stop(&y);
 }
 
+/* Pairs of neighbours share each norm's mean and variance, floats: eight pairs on sixteen chips at once, forward. */
+static void norms_of_pairs_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint32_t ranks[16];
+    uint64_t sum = 0;
+    start(&y, resnet);
+    for (uint32_t i = 0; i < 16; i++)
+        ranks[i] = i;
+    for (size_t i = 0; i < y.sim.graph.n_forward_ops; i++) {
+        const struct op *op = &y.sim.graph.ops[i];
+        if (op->kind != OP_BATCH_NORM)
+            continue;
+        const struct tensor *x = &y.sim.graph.tensors[op->inputs[0]];
+        struct collective_request pairs = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 2,
+                                            .bytes = (double)(x->dims[3] * 2 * 4) };
+        struct collective_cost cost;
+        assert_true(collective_run(&cost, &y.sim.topology, &pairs, &y.sim.arena, &y.err));
+        sum += cycles_of(&y.sim.topology, cost.time_s);
+    }
+    assert_true(sum > 0);
+    assert_int_equal(y.sim.plan.stages[0].forward.part[PART_ALL_REDUCE], sum);
+    stop(&y);
+}
+
+/* 32 replicas of 8 in pods of 8: of V bytes an IPU sends 7/8 in its pod, then its eighth twice by 3/4 between four pods, and
+ * gathers by 7/8; the gathers of four pods meet nowhere, so one pod alone takes as long. */
+static void pods_reduce_and_gather_apart(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one;
+    start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
+    const struct plan *p = &y.sim.plan;
+    uint64_t most = 0, tensors = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint64_t bytes = 0, n = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++) {
+            bytes += p->stages[s].ipu == i ? p->stages[s].weight_bytes : 0;
+            n += p->stages[s].ipu == i ? p->stages[s].n_weight_tensors : 0;
+        }
+        most = bytes > most ? bytes : most;
+        tensors = n > tensors ? n : tensors;
+    }
+    assert_near(p->gradient_collective.bytes_sent_per_rank / (double)most, 7 / 8.0 + 2 * 3 / 4.0 / 8, 1e-9);
+    assert_near(p->weight_collective.bytes_sent_per_rank / (double)most, 7 / 8.0, 1e-9);
+    y.opt.n_replicas = 8;
+    assert_true(build(&y, &one));
+    assert_int_equal(p->update[0].weight_cycles, one.update[0].weight_cycles);
+    assert_true(p->update[0].gradient_cycles > one.update[0].gradient_cycles);
+    uint32_t ranks[64];
+    for (uint32_t i = 0; i < 64; i++)
+        ranks[i] = i % 8 * 8 + i / 8;       /* IPU i / 8 of replica i % 8 */
+    struct collective_request norms = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 8,
+                                        .bytes = 2.0 * 4 * (double)tensors };
+    struct collective_cost cost;
+    assert_true(collective_run(&cost, p->topology, &norms, &y.sim.arena, &y.err));
+    assert_int_equal(p->update[0].norm_cycles, cycles_of(p->topology, cost.time_s));
+    stop(&y);
+}
+
+/* State of 2 bytes a parameter there and back at a quarter of the board's memory; the host's word there and back; twice the
+ * micro-batches, twice the input. */
+static void memory_and_host_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p, twice;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const struct machine *m = &y.sim.machine;
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.host_call_s = 0.13;
+    y.opt.steps_per_call = 7;
+    assert_true(build(&y, &p));
+    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / 4;
+    assert_int_equal(p.update[0].streaming_cycles, ceil(2 * 2 * 25557032.0 / rate * m->chip.clock_hz));
+    assert_int_equal(p.update[0].host_cycles, ceil((2 * m->host_latency_s + 0.13 / 7) * m->chip.clock_hz));
+    y.opt.grad_accum *= 2;
+    assert_true(build(&y, &twice));
+    assert_near((double)twice.host_floor_cycles / (double)p.host_floor_cycles, 2, 1e-6);
+    stop(&y);
+}
+
+/* A checkpoint a layer: a stage stashes its input and the outputs of all its layers but the last, and moves it all twice. */
+static void checkpoints_are_stashed(void **state)
+{
+    (void)state;
+    struct planned y;
+    start(&y, bert);
+    const struct stage_plan *s = &y.sim.plan.stages[1];
+    uint64_t bytes = 0;
+    for (uint32_t i = s->first_layer - 1; i + 1 < s->first_layer + s->n_layers; i++)
+        bytes += s->compiled->layers[i].output_bytes;
+    assert_int_equal(s->stash_bytes, bytes);
+    assert_true(s->forward.part[PART_STAGE_COPY] > 0);
+    assert_int_equal(s->forward.part[PART_STAGE_COPY], s->backward.part[PART_STAGE_COPY]);
+    stop(&y);
+}
+
+/* Gradients are added up where there is more than one micro-batch; a sharded optimizer does less; collectives and norms take
+ * the time that was planned for them. */
+static void what_an_update_is_spent_on(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    for (uint32_t r = 0; r < y.sim.timeline.n_rows; r++) {
+        const struct update_plan *u = &y.sim.plan.update[r];
+        assert_true(u->norm_cycles > 0 && u->weight_cycles > 0);
+        assert_int_equal(y.sim.timeline.rows[r].spent.part[PART_ALL_REDUCE], u->gradient_cycles + u->norm_cycles + u->weight_cycles);
+    }
+    assert_true(y.sim.plan.stages[1].backward.part[PART_ACCUMULATE] > 0);
+    uint64_t sharded = cycles_total(&y.sim.plan.update[1].optimizer);
+    y.opt.rts = RTS_NO;
+    assert_true(build(&y, &p));
+    assert_true(sharded < cycles_total(&p.update[1].optimizer));
+    y.opt.schedule = SCHEDULE_SEQUENTIAL;
+    y.opt.grad_accum = 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.stages[1].backward.part[PART_ACCUMULATE], 0);
+    stop(&y);
+}
+
+/* In the first cycles stage 0 alone hands on: all replicas' copies at once, after a sync of the chips. */
+static void a_copy_is_its_flows_and_a_sync(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct flows_cost cost;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    const struct plan *p = &y.sim.plan;
+    struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
+    assert_int_equal(p->runs[0].active, 1);
+    assert_true(compile_flows(&cost, &y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
+    assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine.chip.global_sync_cycles);
+    stop(&y);
+}
+
+/* The joint network runs slice by slice, and again for the backward pass: its forward work counts twice. */
+static void slices_are_done_again(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint64_t slices_mac = 0;
+    start(&y, "mlperf-v2.0-open-bow-pod64-transformer-transducer");
+    for (size_t i = 0; i < y.sim.graph.n_layers; i++) {
+        const struct layer_cost *l = &y.sim.plan.stages[1].compiled->layers[i];
+        if (y.sim.graph.layers[i].repeats < 2)
+            continue;
+        assert_int_equal(l->slices_mac, l->forward_mac);
+        uint64_t backward = 0;
+        for (size_t k = y.sim.graph.n_forward_ops; k < y.sim.graph.n_ops; k++)
+            if (y.sim.graph.ops[k].layer_id == i)
+                backward += op_plan_cycles(&y.sim.plan.stages[1].compiled->op_plans[k]) * y.sim.graph.layers[i].repeats;
+        assert_int_equal(cycles_total(&l->backward), backward + cycles_total(&l->forward));
+        slices_mac += l->slices_mac;
+    }
+    assert_true(slices_mac > 0 && y.sim.plan.hardware_mac - y.sim.plan.model_mac >= slices_mac);
+    stop(&y);
+}
+
 /* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
 static void norms_over_domains_are_not_free(void **state)
 {
@@ -346,6 +510,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
+    cmocka_unit_test(memory_and_host_by_hand), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)

@@ -111,6 +111,7 @@ static void folded_equals_unfolded_where_it_is_uneven(void **state)
                 (struct texts){ { system, "parallel.replicas=128", "faults.link1=100-101 0.25" }, 3 }, &cache);
     assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
                 (struct texts){ { system, "parallel.replicas=128", "faults.chip1=100 9" }, 3 }, &cache);
+    assert_same("mlperf-v2.0-closed-bow-pod256-bert-large", (struct texts){ .n = 0 }, &cache);      /* shards in each of four pods */
     plan_cache_free(&cache);
 }
 
@@ -225,6 +226,35 @@ static void energy_is_of_the_whole_training(void **state)
     assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0);
     assert_true(infers.energy_j == 0 && infers.latency_s > 0);
     assert_true(r.latency_s == 0);      /* a matter of inference */
+}
+
+/* The last call's results are read one call later, and no call is longer than the run. */
+static void the_last_call_is_no_longer_than_the_run(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+    struct result one = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1" }, 1 });
+    struct result seven = result_of(recipe, (struct texts){ { "hosts.steps_per_call=7" }, 1 });
+    struct result all = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1e9" }, 1 });
+    assert_true(one.tail_time_s == one.step_time_s && seven.tail_time_s == 7 * seven.step_time_s);
+    assert_true(all.tail_time_s == all.train_time_s);
+}
+
+/* Input to result: a word from the host there and back, and the pipeline's way to its end. Each evaluation takes its time. */
+static void latency_and_evaluations_by_hand(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, "vendor-ipu-m2000-bert-base-infer-b1", (struct texts){ .n = 0 }, &paths, &cache);
+    assert_true(r.latency_s == (double)sim.timeline.first_output_cycles / sim.machine.chip.clock_hz + 2 * sim.machine.host_latency_s);
+    simulation_free(&sim);
+    run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large",
+             (struct texts){ { "training.samples_to_converge=2700000", "training.eval_every=300000" }, 2 }, &paths, &cache);
+    assert_true(sim.evaluation_s > 0 && r.eval_time_s == 9 * sim.evaluation_s);
+    simulation_free(&sim);
+    plan_cache_free(&cache);
 }
 
 /* An evaluation longer than a step may be is refused. */
@@ -359,7 +389,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
-    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit),
 };

@@ -393,6 +393,8 @@ static bool check_sense(const struct recipe *r, struct err *err)
         return fail(err, "%s: [training] has more than one of epochs, samples_to_converge and converge; keep one", r->path);
     if (r->epochs > 0 && !r->samples_per_epoch)
         return fail(err, "%s: samples_per_epoch is missing in [data]: [training] counts in epochs", r->path);
+    if (r->stash_type == TYPE_FP32 && r->compute != COMPUTE_FP32)
+        return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
     if (r->mode == MODE_TRAIN && !r->optimizer_name)
         return fail(err, "%s: name is missing in [optimizer]: sgd, lars, adam or lamb", r->path);
     return true;
