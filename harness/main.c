@@ -64,7 +64,7 @@ static void print_help(FILE *f)
     fprintf(f, "Usage: podbench COMMAND [OPTION...] [ARGUMENT...]\n"
                "Simulates published machine-learning runs on IPU systems and checks them.\n\n");
     for (size_t i = 0; i < n_commands; i++)
-        fprintf(f, "  %-9s %-27s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
+        fprintf(f, "  %-9s %-32s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
     fprintf(f, "\n'podbench COMMAND --help' lists a command's options. PODBENCH_ROOT or --root names the data folder.\n");
 }
 

@@ -46,6 +46,15 @@ static inline const char *temp_file(const char *text, size_t n_bytes, const char
         fclose(f); \
     } while (0)
 
+/* Ends a test that needs files which are not here. cmocka 1.1.5 prints its own skip() as "not ok", which prove takes for a failure. */
+#define SKIP_WITHOUT(path) \
+    do { \
+        if (access((path), R_OK) != 0) { \
+            print_message("# skipped: %s is not here\n", (path)); \
+            return; \
+        } \
+    } while (0)
+
 #define TAP_MAIN(tests) \
     int main(void) \
     { \

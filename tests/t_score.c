@@ -235,8 +235,7 @@ static void test_published_scores(void **state)
     struct csv_table t;
     struct score_table scores;
     (void)state;
-    if (access("../shared/mlperf-logs", R_OK) != 0)
-        skip();
+    SKIP_WITHOUT("../shared/mlperf-logs");
     assert_true(csv_load(&t, "../shared/data/mlperf_scores.csv", &a, &err));
     assert_true(score_tree(&scores, "../shared/mlperf-logs", "workloads/convergence", &a, &err));
     assert_int_equal(scores.n, 37);
