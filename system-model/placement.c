@@ -150,6 +150,7 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
         if (!(last_stage && i + 1 == end)) {
             cycles_add(&again, &segment, 1);
             s->recompute_mac += segment_mac;
+            s->n_layers_again = i + 1 - s->first_layer;
         }
         segment_mac = 0;
         segment = (struct cycles){0};
@@ -215,7 +216,7 @@ static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
 {
     bool forward = op->pass == PASS_FORWARD;
     (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
-    if (forward && s->recompute_cycles) {
+    if (forward && op->layer_id < s->first_layer + s->n_layers_again) {
         s->backward.part[PART_ALL_REDUCE] += cycles;
         s->recompute_cycles += cycles;
     }

@@ -153,6 +153,7 @@ struct stage_plan {
     const struct compiled *compiled;
     struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
     uint64_t recompute_cycles;          /* of backward */
+    uint32_t n_layers_again;            /* so many of its first layers are computed again before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
     uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
     uint32_t n_weight_tensors;

@@ -374,6 +374,30 @@ static void known_misfits_do_not_fit(void **state)
 }
 
 /* The C600 multiplies twice as fast in fp8: the same share of the peak is twice the throughput. */
+/* All-reduces of one micro-batch's norms, backward, with one checkpoint. */
+static uint64_t norms_backward(uint64_t *forward, const char *checkpoint_set)
+{
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ { checkpoint_set }, 1 }, &paths, &cache);
+    *forward = sim.plan.stages[0].forward.part[PART_ALL_REDUCE];
+    uint64_t backward = sim.plan.stages[0].backward.part[PART_ALL_REDUCE];
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+    return backward;
+}
+
+/* A norm's statistics are shared once forward and once backward, and once more where its layer is computed again: with the only
+ * checkpoint after the stem that is the stem's one norm of 53; after the last unit it is every norm. */
+static void norms_are_shared_again_only_where_layers_are(void **state)
+{
+    (void)state;
+    uint64_t forward, stem = norms_backward(&forward, "parallel.recompute_checkpoints=stem");
+    assert_true(forward > 0 && stem > forward && (stem - forward) * 40 < forward);
+    assert_int_equal(norms_backward(&forward, "parallel.recompute_checkpoints=stage4/unit3"), 2 * forward);
+}
+
 static void utilisation_is_of_the_peak_in_use(void **state)
 {
     (void)state;
@@ -384,7 +408,7 @@ static void utilisation_is_of_the_peak_in_use(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(utilisation_is_of_the_peak_in_use),
+    cmocka_unit_test(norms_are_shared_again_only_where_layers_are), cmocka_unit_test(utilisation_is_of_the_peak_in_use),
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
