@@ -2,6 +2,7 @@
  * gate.c - the gate: check (against what was published), validate (accuracy by role), compare (against a run before).
  */
 #include "harness/harness.h"
+#include "results/convergence_errors.h"
 #include "results/check.h"
 #include "results/compare.h"
 #include "results/convergence_calibrate.h"
@@ -124,6 +125,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
 {
     struct check c;
     struct coverage coverage = {0};
+    struct convergence_errors errors = {0};
     struct csv_table tables[3];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
@@ -132,7 +134,8 @@ int command_validate(const struct options *o, struct session *s, struct err *err
         if (!load_constants(&tables[i], paths[i], s, err))
             return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->paths, &s->cache, &s->arena, err))
+    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->paths, &s->cache, &s->arena, err)
+        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
         print_validate_json(&c, &coverage, tables, 3, &s->arena);
@@ -141,6 +144,8 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     check_print_summary(stdout, &c, &s->arena);
     printf("\nsingle runs of simulated systems within the interval predicted for them\n");
     coverage_print(stdout, &coverage);
+    printf("\nsamples to converge: mean of a submission's runs, and as predicted from its batch\n");
+    convergence_errors_print(stdout, &errors);
     printf("\nfitted constants\n");
     for (size_t i = 0; i < 3; i++)
         print_constants(&tables[i], &s->arena);

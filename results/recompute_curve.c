@@ -16,22 +16,14 @@
 
 struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
 
-static void add_kept(struct cut_layer *layers, const struct graph *g, struct arena *a)
+static void fill_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
 {
-    bool *kept = ARENA_ARRAY(a, bool, g->n_tensors);
-    uint32_t *last = ARENA_ARRAY(a, uint32_t, g->n_tensors);
-    graph_uses(kept, last, g);
+    uint64_t *kept = ARENA_ARRAY(a, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(a, uint64_t, g->n_layers);
+    graph_activations(kept, outputs, g);
+    for (size_t i = 0; i < g->n_layers; i++)
+        layers[i] = (struct cut_layer){ .kept_bytes = kept[i], .output_bytes = outputs[i] };
     for (size_t i = 0; i < g->n_forward_ops; i++)
         layers[g->ops[i].layer_id].mac += op_mac(g, &g->ops[i]);
-    for (size_t i = 0; i < g->n_tensors; i++) {
-        const struct tensor *t = &g->tensors[i];
-        if (t->role != ROLE_ACTIVATION)
-            continue;
-        if (kept[i])
-            layers[t->layer_id].kept_bytes += tensor_bytes(t);
-        for (uint32_t l = t->layer_id; l < last[i]; l++)
-            layers[l].output_bytes += tensor_bytes(t);
-    }
 }
 
 /* Fewest segments of at most limit bytes each (a layer alone may be larger). */
@@ -82,7 +74,7 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
     size_t n = g->n_layers, kept = 0;
     struct cut_layer *layers = ARENA_ARRAY(a, struct cut_layer, n);
     struct recompute_point *best = ARENA_ARRAY(a, struct recompute_point, n + 1);
-    add_kept(layers, g, a);
+    fill_layers(layers, g, a);
     for (size_t i = 0; i < n; i++) {
         uint64_t limit = 0;
         for (size_t k = i; k < n; k++)
@@ -101,11 +93,4 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
     }
     *out = best;
     *n_points = drop_outdone(best, kept);
-}
-
-void recompute_curve_print(FILE *f, const char *workload, const struct recompute_point *points, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        fprintf(f, "%s,%u,%llu,%.6f,%.6f\n", workload, points[i].n_checkpoints, (unsigned long long)points[i].memory_bytes,
-                points[i].memory_share, points[i].extra_work_share);
 }

@@ -15,6 +15,5 @@ struct recompute_point {
 /* For each number of checkpoints between layers, from none (all kept, point 0) on, the placement with least memory.
  * g: with backward. Points live in the arena; each has less memory and more work than the one before. */
 void recompute_curve(struct recompute_point **out, size_t *n, const struct graph *g, struct arena *a);
-void recompute_curve_print(FILE *f, const char *workload, const struct recompute_point *points, size_t n);   /* CSV rows, no header */
 
 #endif

@@ -27,16 +27,17 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
         return false;
     if (paths->chip_constants)
         fitted_constants_set(&sim->machine.chip, paths->chip_constants);
-    const struct workload *w = workload_find(sim->recipe.workload, err);
-    if (!w || !sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
-        || !fitted_system_load(&sim->fitted, paths->specs_dir, a, err)
-        || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
-        || !workload_graph(&sim->graph, w, &sim->recipe, a, err))
+    if (!fitted_system_load(&sim->fitted, paths->specs_dir, a, err))
         return false;
     if (paths->fitted)
         sim->fitted = *paths->fitted;
+    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;   /* of every board, whatever its sheet has */
+    const struct workload *w = workload_find(sim->recipe.workload, err);
+    if (!w || !sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
+        || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
+        || !workload_graph(&sim->graph, w, &sim->recipe, a, err))
+        return false;
     opt->host_call_s = sim->fitted.host_call_s;
-    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;
     opt->unfolded = paths->unfolded;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
     return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);

@@ -1,5 +1,5 @@
 /*
- * system_fit.c - each row is a published training throughput; its prediction is a whole simulation with the constants set.
+ * system_fit.c - each row is a published throughput, of training or of one-chip inference; its prediction is a whole simulation with the constants set.
  *
  * A simulation's step splits into what the constants do not touch and what they add, but the fit does not use that: it
  * simulates again, as any constant may one day change a plan. Rows of one recipe are left out together in the
@@ -125,7 +125,7 @@ void system_fit_write(FILE *f, const struct system_fit *fit)
     fputs("key,value,unit,source,note\n", f);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct field *c = &system_constants[k].field;
-        fprintf(f, "%s,%.4g,%s,\"fitted by podbench calibrate to the %zu training throughputs of role calibrate in results/published\","
+        fprintf(f, "%s,%.4g,%s,\"fitted by podbench calibrate to the %zu throughputs of role calibrate in results/published\","
                 "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", c->name, fit->values[k].value, c->unit, fit->n_rows,
                 fit->values[k].standard_error, c->min, c->max, system_constants[k].unfitted_value);
     }

@@ -221,16 +221,6 @@ uint64_t ceil_div_u64(uint64_t n, uint64_t d)
     return n / d + (n % d != 0);
 }
 
-uint64_t gcd_u64(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
 {
     struct arena scratch = {0};

@@ -46,7 +46,6 @@ bool text_is(const char *a, const char *b);             /* equal; NULL is equal 
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
 uint64_t ceil_div_u64(uint64_t n, uint64_t d);          /* d > 0 */
-uint64_t gcd_u64(uint64_t a, uint64_t b);
 /* Index of the first name that stands before it too, and where; n: each stands once. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
 uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1a: plan cache, manifest */

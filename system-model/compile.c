@@ -111,17 +111,11 @@ static void add_inputs(struct layer_cost *layers, const struct graph *g, struct 
 
 static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
-    bool *kept = ARENA_ARRAY(scratch, bool, g->n_tensors);
-    uint32_t *last_reader = ARENA_ARRAY(scratch, uint32_t, g->n_tensors);
-    graph_uses(kept, last_reader, g);
-    for (size_t i = 0; i < g->n_tensors; i++) {
-        const struct tensor *t = &g->tensors[i];
-        if (t->role != ROLE_ACTIVATION)
-            continue;
-        if (kept[i])
-            layers[t->layer_id].kept_bytes += tensor_bytes(t);
-        for (uint32_t l = t->layer_id; l < last_reader[i]; l++)
-            layers[l].output_bytes += tensor_bytes(t);
+    uint64_t *kept = ARENA_ARRAY(scratch, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(scratch, uint64_t, g->n_layers);
+    graph_activations(kept, outputs, g);
+    for (size_t i = 0; i < g->n_layers; i++) {
+        layers[i].kept_bytes = kept[i];
+        layers[i].output_bytes = outputs[i];
     }
 }
 
@@ -231,7 +225,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
     return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
-        && a->stochastic_rounding == b->stochastic_rounding && a->n_tiles == b->n_tiles;
+        && a->n_tiles == b->n_tiles;
 }
 
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err)

@@ -5,7 +5,7 @@
  *               the chips wait. No source gives its length; unfitted it is 0.
  * streaming_efficiency  of DDR behind a gateway, with its own software in between. No measurement is published; unfitted it is
  *               what refresh and turnaround of DDR4 leave.
- * throughput_error   no constant: how far training throughputs stay from the published ones when the fit has not seen them.
+ * throughput_error   no constant: how far throughputs stay from the published ones when the fit has not seen them.
  */
 #include "system-model/fitted_system.h"
 #include "system-model/machine.h"

@@ -341,7 +341,8 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 
-void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
+/* By tensor: a backward pass reads it; the last layer that reads it forward (0: none, or the first). */
+static void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
 {
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
@@ -351,6 +352,24 @@ void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
             else if (last_reader[op->inputs[k]] < op->layer_id)
                 last_reader[op->inputs[k]] = op->layer_id;
     }
+}
+
+void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g)
+{
+    struct arena scratch = {0};
+    bool *kept = ARENA_ARRAY(&scratch, bool, g->n_tensors);
+    uint32_t *last_reader = ARENA_ARRAY(&scratch, uint32_t, g->n_tensors);
+    graph_uses(kept, last_reader, g);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        if (t->role != ROLE_ACTIVATION)
+            continue;
+        if (kept[i])
+            kept_bytes[t->layer_id] += tensor_bytes(t);
+        for (uint32_t l = t->layer_id; l < last_reader[i]; l++)
+            output_bytes[l] += tensor_bytes(t);
+    }
+    arena_free(&scratch);
 }
 
 uint64_t graph_parameters(const struct graph *g)

@@ -144,8 +144,9 @@ struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
 uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
 uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
 uint64_t op_repeats(const struct graph *g, const struct op *op);   /* of its layer; at least 1 */
-/* By tensor, room for n_tensors each: a backward pass reads it; the last layer that reads it forward (0: none, or the first). */
-void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g);
+/* By layer, room for n_layers zeros each: its activations that backward passes read; those of it and of earlier layers that later
+ * layers read forward. */
+void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
 uint64_t graph_forward_mac(const struct graph *g);
 void graph_print(FILE *f, const struct graph *g);               /* a line a layer: shapes, parameters, MACs */

@@ -2,7 +2,8 @@
  * memory.c - bytes on the worst tile of each IPU, by region, and the verdict.
  *
  * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the
- * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live by turns: activations of the micro-batch at work, temporaries of the operation at work.
+ * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live by turns: activations of the
+ * micro-batch at work, temporaries of the operation at work.
  * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights) as PopLibs maps
  * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
  * different tiles, so together they fill evenly. Code of equal operations is shared (outlining).
@@ -59,7 +60,7 @@ static struct moment worst_moment(const struct plan *p, const struct stage_plan 
 {
     struct moment worst = {0};
     uint64_t others = s->stash_depth > 1 ? s->stash_bytes * (s->stash_depth - 1) : 0, segment = 0;
-    uint64_t mine = s->first_layer && p->options.training ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
+    uint64_t mine = p->options.training ? stage_input_bytes(s) : 0;
     for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         keep_worst(&worst, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));

@@ -17,7 +17,6 @@ extern const char *const vertex_kind_names[N_VERTEX_KINDS];
 struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
-    bool stochastic_rounding;
     bool inference;                     /* norms fold into fewer passes */
     uint64_t n_tiles;                   /* tiles for compute: the chip's, less I/O tiles */
 };

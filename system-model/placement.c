@@ -118,7 +118,7 @@ static bool check_checkpoints(const struct plan *p, struct err *err)
     return true;
 }
 
-static uint64_t stage_input_bytes(const struct stage_plan *s)
+uint64_t stage_input_bytes(const struct stage_plan *s)
 {
     return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
 }
@@ -305,7 +305,7 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
         return fail(err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", o->io_tiles, chip->name,
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
-        .partials = o->partials, .stochastic_rounding = o->stochastic_rounding, .inference = !o->training,
+        .partials = o->partials, .inference = !o->training,
         .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = 0.6,    /* PopLibs' default */
     };
     if (o->n_available_memory)

@@ -46,7 +46,6 @@ struct plan_options {
     double available_memory[MAX_STAGES];        /* by IPU of the replica; the last given value repeats */
     uint32_t n_available_memory;
     enum partials_type partials;
-    bool stochastic_rounding;
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
     uint32_t n_hosts;
@@ -212,6 +211,7 @@ struct plan {
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 void plan_print(FILE *f, const struct plan *p);
 bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
+uint64_t stage_input_bytes(const struct stage_plan *s);     /* what earlier stages hand it, one micro-batch */
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* of its stages, room for MAX_STAGES; how many */
 /* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or

@@ -1,25 +1,5 @@
 /* t_collective.c - collectives by hand on a toy machine, the laws they keep, folding to the bit, faults. */
-#include "tests/check.h"
-#include "tests/toy_machine.h"
-
-static struct arena a;
-static struct err err;
-
-static struct topology build(const struct machine *m, const struct faults *faults)
-{
-    struct topology t;
-    if (!topology_build(&t, m, faults, &a, &err))
-        print_error("%s\n", err.msg);
-    assert_non_null(t.links);
-    return t;
-}
-
-static struct machine *load(const char *name)
-{
-    struct machine *m = ARENA_NEW(&a, struct machine);
-    assert_true(machine_load(m, name, "system-model/specs", &a, &err));
-    return m;
-}
+#include "tests/topology_fixture.h"
 
 static struct collective_cost run(const struct topology *t, struct collective_request r)
 {

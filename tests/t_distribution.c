@@ -1,8 +1,8 @@
 /* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, the laws of the intervals, and coverage. */
 #include "tests/check.h"
+#include "tests/mllog_keys.h"
 #include "tests/golden_text.h"
 #include "results/lint.h"
-#include "results/mllog_write.h"
 #include "results/score.h"
 #include <jansson.h>
 
@@ -171,15 +171,6 @@ static void test_refusals(void **state)
 
 /* ---- a simulated submission, read back ---------------------------------------------------------- */
 
-static const struct text_pair bert_keys[] = {
-    { "opt_base_learning_rate", "0.002" }, { "opt_epsilon", "1e-06" }, { "opt_learning_rate_training_steps", "1141" },
-    { "opt_learning_rate_warmup_steps", "0" }, { "num_warmup_steps", "0" }, { "start_warmup_step", "0" }, { "opt_lamb_beta_1", "0.62" },
-    { "opt_lamb_beta_2", "0.996" }, { "opt_lamb_weight_decay_rate", "0.01" },
-};
-static const struct text_pair lars_keys[] = {
-    { "lars_opt_base_learning_rate", "10.72" }, { "lars_opt_learning_rate_decay_steps", "38" }, { "lars_opt_momentum", "0.9" },
-    { "lars_opt_learning_rate_warmup_epochs", "2" }, { "lars_opt_weight_decay", "5e-05" },
-};
 static const struct text_pair rnnt_keys[] = {
     { "opt_base_learning_rate", "0.004" }, { "model_weights_initialization_scale", "0.5" }, { "opt_lamb_learning_rate_decay_poly_power", "0.94" },
     { "opt_lamb_learning_rate_hold_epochs", "40" }, { "opt_learning_rate_warmup_epochs", "6" }, { "opt_lamb_beta_1", "0.9" },

@@ -1,8 +1,7 @@
 /*
  * t_memory.c - bytes on the worst tile: a toy by hand, and what never needs more.
  */
-#include "tests/check.h"
-#include "results/results.h"
+#include "tests/planned.h"
 
 /* ---- by hand ------------------------------------------------------------------------------------ */
 
@@ -145,26 +144,6 @@ static void io_tiles_hold_the_input(void **state)
 }
 
 /* ---- laws on real models ----------------------------------------------------------------------------- */
-
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
-
-struct planned { struct simulation sim; struct result r; struct plan_cache cache; struct plan_options opt; struct err err; };
-
-static void start(struct planned *y, const char *recipe)
-{
-    memset(y, 0, sizeof *y);
-    if (!simulate(&y->sim, &y->r, recipe, NULL, 0, &paths, &y->cache, &y->err)) {
-        print_error("%s\n", y->err.msg);
-        assert_true(false);
-    }
-    y->opt = y->sim.plan.options;
-}
-
-static void stop(struct planned *y)
-{
-    plan_cache_free(&y->cache);
-    simulation_free(&y->sim);
-}
 
 static void assert_regions_sum(const struct plan *p)
 {

@@ -1,26 +1,6 @@
 /* t_topology.c - the link graph: routes and flows by hand on a toy machine, laws on every machine, faults. */
-#include "tests/check.h"
-#include "tests/toy_machine.h"
 #include "tests/golden_text.h"
-
-static struct arena a;
-static struct err err;
-
-static struct topology build(const struct machine *m, const struct faults *faults)
-{
-    struct topology t;
-    if (!topology_build(&t, m, faults, &a, &err))
-        print_error("%s\n", err.msg);
-    assert_non_null(t.links);
-    return t;
-}
-
-static struct machine *load(const char *name)
-{
-    struct machine *m = ARENA_NEW(&a, struct machine);
-    assert_true(machine_load(m, name, "system-model/specs", &a, &err));
-    return m;
-}
+#include "tests/topology_fixture.h"
 
 /* The route as text: the nodes after the first. */
 static const char *route(const struct topology *t, uint32_t from, uint32_t to)

@@ -207,7 +207,7 @@ bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struc
         .optimizer_place = (enum optimizer_place)r->optimizer_state,
         .rts = (enum rts)r->rts, .rts_domain = (enum rts_domain)r->rts_domain,
         .io_tiles = (uint32_t)r->io_tiles,
-        .partials = (enum partials_type)r->partials, .stochastic_rounding = r->stochastic_rounding,
+        .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
         .n_hosts = (uint32_t)r->host_count, .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
         .steps_per_call = r->steps_per_call,
