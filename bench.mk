@@ -5,13 +5,13 @@ CFLAGS ?= -O2 -g
 flags  := -std=c11 -D_GNU_SOURCE -I. -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
 libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lm
 
-rooms   := system-model workloads results
-sources := $(foreach r,$(rooms),$(wildcard $r/*.c))
+folders := system-model workloads results
+sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
 objects := $(sources:%.c=$B/%.o)
 program := $(patsubst %.c,$B/%.o,$(wildcard harness/*.c))
-tests   := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/t_*.c))
-shell   := $(wildcard tests/t_*.sh)
-fuzzers := $(patsubst tests/%.c,$B/tests/%,$(wildcard tests/fuzz_*.c))
+tests   := $(patsubst %.c,$B/%,$(wildcard tests/*/t_*.c))
+shell   := $(wildcard tests/cli/t_*.sh)
+fuzzers := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 run     := results/runs/latest
 FUZZ_SECONDS ?= 20
 # V=1 shows the commands.
@@ -57,7 +57,7 @@ golden: $(tests)                        ## rewrite the golden texts; read the di
 
 lint: | $B/needs-lint                   ## cppcheck, and a clang build where every warning is an error
 	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
-	    --suppress=missingIncludeSystem --suppress=invalidPointerCast -I. $(rooms) harness
+	    --suppress=missingIncludeSystem --suppress=invalidPointerCast -I. $(folders) harness
 	$(MAKE) B=$B/clang CC=clang CFLAGS="-O2 -Werror" $B/clang/podbench $(patsubst $B/%,$B/clang/%,$(tests))
 
 sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -75,12 +75,12 @@ seeds_fuzz_table  := results/published results/baselines
 fuzz-run: $(fuzzers)
 	@mkdir -p $B/finds
 	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
-	    $B/tests/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=5 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+	    $B/tests/fuzz/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=5 -max_len=8192 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=$B/finds/$f- $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
-	    $B/tests/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
+	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
 
 fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
-	set -e; for f in $(notdir $(fuzzers)); do $B/tests/$$f-replay tests/corpus/$$f; done
+	set -e; for f in $(notdir $(fuzzers)); do $B/tests/fuzz/$$f-replay tests/corpus/$$f; done
 
 speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
@@ -97,11 +97,11 @@ $B/podbench: $(program) $(objects)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
-$B/tests/fuzz_%: $B/tests/fuzz_%.o $(objects)
+$B/tests/fuzz/fuzz_%: $B/tests/fuzz/fuzz_%.o $(objects)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(fuzz_link) $(LDFLAGS) -o $@ $^ $(libs)
 
-$B/tests/fuzz_%-replay: $B/tests/fuzz_%.o $B/tests/replay.o $(objects)
+$B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(objects)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
@@ -129,4 +129,4 @@ $B/needs-lint:
 
 .PHONY: all bench test plots baseline gate readme golden lint asan fuzz fuzz-run fuzz-replay speed clean help
 .SECONDARY:
--include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $(fuzzers:=.d) $B/tests/speed.d $B/tests/replay.d
+-include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $(fuzzers:=.d) $B/tests/speed.d $B/tests/fuzz/replay.d

@@ -7,7 +7,7 @@
  */
 #include "harness/harness.h"
 #include "harness/scaling.h"
-#include "results/check.h"
+#include "results/accuracy/check.h"
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
 #include <jansson.h>

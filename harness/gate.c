@@ -2,13 +2,13 @@
  * gate.c - the gate: check (against what was published), validate (accuracy by role), compare (against a run before).
  */
 #include "harness/harness.h"
-#include "results/convergence_errors.h"
-#include "results/check.h"
-#include "results/compare.h"
-#include "results/convergence_calibrate.h"
-#include "results/kernel_fit.h"
-#include "results/simulated_runs.h"
-#include "results/system_fit.h"
+#include "results/accuracy/convergence_errors.h"
+#include "results/accuracy/check.h"
+#include "results/accuracy/compare.h"
+#include "results/calibration/convergence_calibrate.h"
+#include "results/calibration/kernel_fit.h"
+#include "results/accuracy/simulated_runs.h"
+#include "results/calibration/system_fit.h"
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>

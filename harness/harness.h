@@ -3,7 +3,8 @@
  */
 #ifndef HARNESS_H
 #define HARNESS_H
-#include "results/results.h"
+#include "results/published/published.h"
+#include "results/simulate/simulate.h"
 
 #define PODBENCH_VERSION "0.1"
 

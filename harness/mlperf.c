@@ -2,8 +2,8 @@
  * mlperf.c - MLPerf logs, real or simulated: podbench score and podbench lint.
  */
 #include "harness/harness.h"
-#include "results/lint.h"
-#include "results/score.h"
+#include "results/mlperf/lint.h"
+#include "results/mlperf/score.h"
 
 int command_score(const struct options *o, struct session *s, struct err *err)
 {

@@ -7,8 +7,8 @@
 #include "harness/harness.h"
 #include "harness/scaling.h"
 #include "harness/sweep.h"
-#include "results/check.h"
-#include "results/recompute_curve.h"
+#include "results/accuracy/check.h"
+#include "results/simulate/recompute_curve.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * (SVG, inline), every published row, every result. Figures are there when podbench plot has drawn them.
  */
 #include "harness/harness.h"
-#include "results/check.h"
+#include "results/accuracy/check.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
  * All recipes are simulated before the first byte is printed: an error leaves nothing behind.
  */
 #include "harness/submission.h"
-#include "results/remedies.h"
+#include "results/simulate/remedies.h"
 #include <jansson.h>
 
 /* What would make a model fit; none where it does. */

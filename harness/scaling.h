@@ -3,7 +3,8 @@
  */
 #ifndef SCALING_H
 #define SCALING_H
-#include "results/results.h"
+#include "results/published/published.h"
+#include "results/simulate/result.h"
 
 enum { N_SCALING_ROUNDS = 3, MOST_SIZES = 16 };
 extern const char *const scaling_rounds[N_SCALING_ROUNDS];

@@ -6,9 +6,9 @@
  * shared by all runs of a submission and widens the intervals.
  */
 #include "harness/submission.h"
-#include "results/mllog_write.h"
-#include "results/simulated_runs.h"
-#include "workloads/recipe_convergence.h"
+#include "results/mlperf/mllog_write.h"
+#include "results/accuracy/simulated_runs.h"
+#include "workloads/recipe/recipe_convergence.h"
 #include <inttypes.h>
 #include <string.h>
 

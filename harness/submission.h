@@ -4,7 +4,7 @@
 #ifndef SUBMISSION_H
 #define SUBMISSION_H
 #include "harness/harness.h"
-#include "results/runs_distribution.h"
+#include "results/mlperf/runs_distribution.h"
 
 struct submission_request {
     uint64_t runs, seed;                /* runs, 0: as many as the rules ask for */

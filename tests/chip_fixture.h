@@ -1,7 +1,7 @@
 /* chip_fixture.h - a small chip for tests: odd sizes, so that a dropped factor shows. */
 #ifndef CHIP_FIXTURE_H
 #define CHIP_FIXTURE_H
-#include "system-model/machine.h"
+#include "system-model/machine/machine.h"
 
 /* Rates of the second generation; sync 101, transit 37; the exchange at its full 4 bytes a cycle. */
 static inline struct chip small_chip(uint64_t n_tiles)

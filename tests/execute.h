@@ -6,7 +6,7 @@
  */
 #ifndef EXECUTE_H
 #define EXECUTE_H
-#include "system-model/graph.h"
+#include "system-model/graph/graph.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef GOLDEN_TEXT_H
 #define GOLDEN_TEXT_H
 #include "tests/check.h"
-#include "system-model/base.h"
+#include "system-model/base/base.h"
 
 static inline void assert_golden(const char *text, const char *path, struct arena *a)
 {

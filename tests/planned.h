@@ -4,7 +4,7 @@
 #ifndef PLANNED_H
 #define PLANNED_H
 #include "tests/check.h"
-#include "results/results.h"
+#include "results/simulate/simulate.h"
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 

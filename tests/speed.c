@@ -2,7 +2,7 @@
  * speed.c - how fast the simulator is: make speed. Each case runs in a process of its own, so that its peak memory
  * is its own. Times are processor seconds of one core of this machine; nothing else in the project depends on a clock.
  */
-#include "results/results.h"
+#include "results/simulate/simulate.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

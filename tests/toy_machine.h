@@ -3,7 +3,7 @@
  */
 #ifndef TOY_MACHINE_H
 #define TOY_MACHINE_H
-#include "system-model/topology.h"
+#include "system-model/network/topology.h"
 
 static inline struct machine toy_machine(uint64_t n_ipus, uint64_t ipus_per_domain, enum domain_topology domain, enum gateway_topology gateway)
 {

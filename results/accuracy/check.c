@@ -1,0 +1,321 @@
+/*
+ * check.c - simulated values set beside published ones.
+ *
+ * A figure names where its simulated value comes from in its recipe field: a recipe; "A:B" for a ratio of
+ * two recipes; "kernel:..." and "link:..." for a measured kernel or link, which a predictor answers.
+ */
+#include "results/accuracy/check.h"
+#include "results/published/kernel_rows.h"
+#include "results/published/link_rows.h"
+#include "system-model/base/statistics.h"
+#include <math.h>
+#include <string.h>
+
+const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links" };
+const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "does not fit", "no recipe", "no value" };
+
+/* ---- metrics of one recipe ------------------------------------------------------------ */
+
+static const struct metric {
+    const char *name;
+    size_t offset;                      /* of the double in struct result; 0 there: unknown */
+    double per_unit;                    /* figure's unit = result's unit x this */
+} metrics[] = {
+    { "throughput_samples_per_s", offsetof(struct result, throughput_samples_per_s), 1 },
+    { "time_to_train_min",        offsetof(struct result, time_to_train_s),          1 / 60.0 },
+    { "latency_s",                offsetof(struct result, latency_s),                1 },
+    { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
+    { "step_time_s",              offsetof(struct result, step_time_s),              1 },
+    { "time_to_train_s",          offsetof(struct result, time_to_train_s),          1 },
+    { "mfu",                      offsetof(struct result, mfu),                      1 },
+    { "hfu",                      offsetof(struct result, hfu),                      1 },
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics };
+
+static const struct metric *metric_find(const char *name)
+{
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (text_is(metrics[i].name, name))
+            return &metrics[i];
+    return NULL;
+}
+
+static const char *metric_names(struct arena *a)
+{
+    const char *names[N_METRICS];
+    for (size_t i = 0; i < N_METRICS; i++)
+        names[i] = metrics[i].name;
+    return names_list(names, N_METRICS, a);
+}
+
+static bool no_value(struct check_row *row, enum verdict verdict, const char *why)
+{
+    row->verdict = verdict;
+    row->why = why;
+    return false;
+}
+
+/* The result of a recipe: known, or simulated now, and then known by the name it was asked for. NULL when it cannot be loaded; why says so. */
+static const struct result *result_of(struct check_source *from, const char *recipe, struct arena *a, struct err *why)
+{
+    const struct result *known = results_find(&from->known, recipe);
+    if (known)
+        return known;
+    struct simulation sim = {0};
+    struct result r;
+    bool good = simulate(&sim, &r, recipe, NULL, 0, from->paths, from->cache, why);
+    r.id = recipe;
+    if (good)
+        results_add(&from->known, &r, a);
+    simulation_free(&sim);
+    return good ? results_find(&from->known, recipe) : NULL;
+}
+
+static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
+{
+    struct err why = {0};
+    const struct result *r = result_of(from, path_beside(row->figure->path, recipe, a), a, &why);
+    if (!r)
+        no_value(row, VERDICT_NO_RECIPE, arena_strdup(a, why.msg));
+    return r;
+}
+
+static bool metric_value(struct check_row *row, const struct metric *m, const struct result *r, struct arena *a)
+{
+    double value = *(const double *)((const char *)r + m->offset);
+    if (!(value > 0))
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "%s has no %s", r->id, m->name));
+    row->simulated = value * m->per_unit;
+    return true;
+}
+
+static void take_predicted(struct check_row *row, const struct result *r)
+{
+    row->has_predicted = text_is(row->figure->metric, "time_to_train_min") && r->predicted_time_to_train_s > 0;
+    row->predicted = r->predicted_time_to_train_s / 60;
+    row->predicted_error = row->predicted / row->figure->value - 1;
+}
+
+static bool value_of_recipe(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct metric *m = metric_find(row->figure->metric);
+    if (!m)
+        return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "no model of this metric; known: %s", metric_names(a)));
+    const struct result *r = needed_result(row, from, row->figure->recipe, a);
+    if (!r)
+        return false;
+    row->workload = r->workload;
+    row->system = r->system;
+    row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    take_predicted(row, r);
+    return metric_value(row, m, r, a);
+}
+
+/* "A:B": how many times faster A is than B, by throughput or by time to train. */
+static bool value_of_ratio(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const char *colon = strchr(row->figure->recipe, ':');
+    const char *first = arena_printf(a, "%.*s", (int)(colon - row->figure->recipe), row->figure->recipe);
+    bool by_time = text_is(row->figure->metric, "time_to_train_speedup_x");
+    const struct metric *m = metric_find(by_time ? "time_to_train_min" : "throughput_samples_per_s");
+    const struct result *x = needed_result(row, from, first, a);
+    const struct result *y = x ? needed_result(row, from, colon + 1, a) : NULL;
+    if (!y || !metric_value(row, m, x, a))
+        return false;
+    double of_first = row->simulated;
+    if (!metric_value(row, m, y, a))
+        return false;
+    row->simulated = by_time ? row->simulated / of_first : of_first / row->simulated;
+    row->workload = x->workload;
+    row->system = x->system;
+    row->verdict = x->fits && y->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    return true;
+}
+
+/* ---- measured parts: kernels and links ------------------------------------------------- */
+
+/* "kernel:matmul;machine=bow;..." -> "kernel matmul", "bow" */
+static void name_part(struct check_row *row, struct arena *a)
+{
+    const char *recipe = row->figure->recipe, *colon = strchr(recipe, ':'), *machine = strstr(recipe, ";machine=");
+    row->workload = arena_printf(a, "%.*s %.*s", (int)(colon - recipe), recipe, (int)strcspn(colon + 1, ";"), colon + 1);
+    if (machine)
+        row->system = arena_printf(a, "%.*s", (int)strcspn(machine + 9, ";"), machine + 9);
+}
+
+static bool value_of_part(struct check_row *row, struct check_source *from, bool is_kernel, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    struct err why = {0};
+    name_part(row, a);
+    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, from->cache, a, &why)
+                          : link_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, a, &why);
+    return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+}
+
+enum figure_kind figure_kind(const struct figure *f)
+{
+    return strncmp(f->recipe, "kernel:", 7) == 0 ? FIGURE_OF_KERNEL : strncmp(f->recipe, "link:", 5) == 0 ? FIGURE_OF_LINK
+                                                                                                         : FIGURE_OF_RUN;
+}
+
+static bool value_of(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    enum figure_kind kind = figure_kind(row->figure);
+    if (kind != FIGURE_OF_RUN)
+        return value_of_part(row, from, kind == FIGURE_OF_KERNEL, a);
+    const char *recipe = row->figure->recipe;
+    if (!*recipe)
+        return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
+    bool is_ratio = text_is(row->figure->metric, "speedup_x") || text_is(row->figure->metric, "time_to_train_speedup_x");
+    if (is_ratio && strchr(recipe, ':'))
+        return value_of_ratio(row, from, a);
+    return value_of_recipe(row, from, a);
+}
+
+static void judge(struct check_row *row)
+{
+    const struct figure *f = row->figure;
+    row->error = row->simulated / f->value - 1;
+    if (row->verdict == VERDICT_PASS && !(fabs(row->error) <= f->tolerance))
+        row->verdict = VERDICT_OUT_OF_TOLERANCE;
+}
+
+/* A score that a vendor states again is the same prediction: it counts once. */
+static void drop_restated(const struct check *c, struct check_row *row)
+{
+    for (const struct check_row *before = c->rows; before < row && row->has_predicted; before++)
+        if (before->has_predicted && text_is(before->figure->recipe, row->figure->recipe))
+            row->has_predicted = false;
+}
+
+bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err)
+{
+    out->n = figures->n;
+    out->rows = ARENA_ARRAY(a, struct check_row, figures->n);
+    for (size_t i = 0; i < figures->n; i++) {
+        struct check_row *row = &out->rows[i];
+        *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-" };
+        if (!(row->figure->value > 0))
+            return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
+                        row->figure->value);
+        row->has_simulated = value_of(row, from, a);
+        if (row->has_simulated)
+            judge(row);
+        drop_restated(out, row);
+        if (from->progress)
+            from->progress(from->user, i + 1, figures->n);
+    }
+    return true;
+}
+
+bool check_passes(const struct check *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->rows[i].figure->role != FIGURE_CONTEXT && c->rows[i].verdict != VERDICT_PASS)
+            return false;
+    return true;
+}
+
+/* ---- accuracy ------------------------------------------------------------------------- */
+
+static bool in_group(const struct check_row *row, enum role role, const struct check_group *g)
+{
+    return row->figure->role == role && (g->kind == N_FIGURE_KINDS || figure_kind(row->figure) == g->kind) &&
+           (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system)) &&
+           (g->manner == MANNER_ANY || row->has_predicted);
+}
+
+/* A prediction passes by the tolerance of the same figure. */
+static bool row_passes(const struct check_row *row, enum check_manner manner)
+{
+    if (manner != MANNER_PREDICTED_SAMPLES)
+        return row->verdict == VERDICT_PASS;
+    return row->verdict != VERDICT_DOES_NOT_FIT && fabs(row->predicted_error) <= row->figure->tolerance;
+}
+
+struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch)
+{
+    struct accuracy acc = { .role = role };
+    double *signed_errors = ARENA_ARRAY(scratch, double, c->n + 1), *errors = ARENA_ARRAY(scratch, double, c->n + 1);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        if (!in_group(row, role, group))
+            continue;
+        acc.n_rows++;
+        acc.n_passed += row_passes(row, group->manner);
+        if (!row->has_simulated)
+            continue;
+        double error = group->manner == MANNER_PREDICTED_SAMPLES ? row->predicted_error : row->error;
+        signed_errors[acc.n_simulated] = error;
+        errors[acc.n_simulated++] = fabs(error);
+        if (!acc.worst || fabs(error) > acc.max_abs_error) {
+            acc.worst = row;
+            acc.max_abs_error = fabs(error);
+        }
+    }
+    if (acc.n_simulated) {
+        acc.median_abs_error = statistics_median(errors, acc.n_simulated, scratch);
+        acc.mean_abs_error = statistics_mean(errors, acc.n_simulated);
+        acc.bias = statistics_mean(signed_errors, acc.n_simulated);
+    }
+    return acc;
+}
+
+/* Names in the order they first appear, each once. */
+static const char **group_names(size_t *n, const struct check *c, bool by_system, struct arena *a)
+{
+    const char **names = ARENA_ARRAY(a, const char *, c->n + 1);
+    *n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const char *name = by_system ? c->rows[i].system : c->rows[i].workload;
+        size_t j = 0;
+        while (j < *n && !text_is(names[j], name))
+            j++;
+        if (j == *n)
+            names[(*n)++] = name;
+    }
+    return names;
+}
+
+static struct accuracy *add_groups(struct accuracy *out, const struct check *c, const char *group, const char *name,
+                                   const struct check_group *g, struct arena *a)
+{
+    for (int role = 0; role < N_FIGURE_ROLES; role++) {
+        struct accuracy acc = check_accuracy(c, (enum role)role, g, a);
+        acc.group = group;
+        acc.name = name;
+        if (acc.n_rows)
+            *out++ = acc;
+    }
+    return out;
+}
+
+static struct accuracy *add_manner(struct accuracy *end, const struct check *c, const char *group, enum check_manner manner,
+                                   const char *const *workloads_of, size_t n, struct arena *a)
+{
+    end = add_groups(end, c, group, "all times to train", &(struct check_group){ .kind = N_FIGURE_KINDS, .manner = manner }, a);
+    for (size_t i = 0; i < n; i++)
+        end = add_groups(end, c, group, workloads_of[i],
+                         &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = workloads_of[i], .manner = manner }, a);
+    return end;
+}
+
+struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
+{
+    size_t n_names, n_systems;
+    const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
+    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_FIGURE_ROLES * (3 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
+    struct check_group any = { .kind = N_FIGURE_KINDS };
+    end = add_groups(end, c, "role", "all", &any, a);
+    for (int kind = 0; kind < N_FIGURE_KINDS; kind++)
+        end = add_groups(end, c, "kind", figure_kind_names[kind], &(struct check_group){ .kind = (enum figure_kind)kind }, a);
+    for (size_t i = 0; i < n_names; i++)
+        end = add_groups(end, c, "workload", by_workload[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = by_workload[i] }, a);
+    for (size_t i = 0; i < n_systems; i++)
+        end = add_groups(end, c, "system", by_system[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .system = by_system[i] }, a);
+    end = add_manner(end, c, "given", MANNER_PUBLISHED_SAMPLES, by_workload, n_names, a);
+    end = add_manner(end, c, "predicted", MANNER_PREDICTED_SAMPLES, by_workload, n_names, a);
+    *n = (size_t)(end - all);
+    return all;
+}

@@ -1,0 +1,80 @@
+/*
+ * check.h - simulated values set beside published ones: error, tolerance, verdict, and the accuracy by group.
+ *
+ * error = simulated / published - 1. A row passes when its error is within its tolerance and the model
+ * fits the machine. Rows of role calibrate and validate decide the verdict of the whole; context never does.
+ */
+#ifndef RESULTS_CHECK_H
+#define RESULTS_CHECK_H
+#include "results/published/published.h"
+#include "results/simulate/simulate.h"
+
+enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
+extern const char *const verdict_names[N_VERDICTS];
+
+struct check_row {
+    const struct figure *figure;
+    const char *workload, *system;      /* "-" when unknown */
+    bool has_simulated;
+    double simulated, error;            /* when has_simulated */
+    bool has_predicted;                 /* a published time to train; the first row of its recipe */
+    double predicted, predicted_error;  /* with samples to converge as predicted, not as published; when has_predicted */
+    enum verdict verdict;
+    const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
+};
+struct check { struct check_row *rows; size_t n; };
+
+/* Where simulated values come from. Recipes that are not in known are simulated and added to it. */
+struct check_source {
+    struct results known;
+    const struct model_paths *paths;
+    struct plan_cache *cache;
+    void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
+};
+
+/* One row a figure, in the figures' order. Fails only on malformed input: a row without a value is a verdict. */
+bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err);
+/* True when every row of role calibrate or validate passes. */
+bool check_passes(const struct check *c);
+
+/* What a figure is of: a recipe or two, one kernel, one link or collective. */
+enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, N_FIGURE_KINDS };
+extern const char *const figure_kind_names[N_FIGURE_KINDS];
+enum figure_kind figure_kind(const struct figure *f);
+
+/* ---- accuracy ------------------------------------------------------------------------ */
+
+struct accuracy {
+    const char *group, *name;           /* "role" "all"; "kind" "runs"; "workload" "resnet50"; "system" "bow-pod16" */
+    enum role role;
+    size_t n_rows, n_simulated, n_passed;
+    double median_abs_error, mean_abs_error, max_abs_error, bias;   /* over the simulated rows; bias: mean signed error */
+    const struct check_row *worst;      /* NULL when none is simulated */
+};
+
+/* Times to train come in two manners: with the published samples to converge (the model of the system alone: simulated, error) and with
+ * predicted ones (the whole: predicted, predicted_error). Both manners' groups hold the rows that have both; ANY: all rows, simulated. */
+enum check_manner { MANNER_ANY, MANNER_PUBLISHED_SAMPLES, MANNER_PREDICTED_SAMPLES };
+
+struct check_group {
+    enum figure_kind kind;              /* N_FIGURE_KINDS: any */
+    const char *workload, *system;      /* NULL: any */
+    enum check_manner manner;
+};
+struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch);
+/* By role; by kind, workload and system, each by role; times to train in both manners, all and by workload. Groups without rows are
+ * left out. */
+struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
+
+/* ---- printing ------------------------------------------------------------------------- */
+
+void check_print_text(FILE *f, const struct check *c, struct arena *scratch);      /* rows, then the summary */
+void check_print_summary(FILE *f, const struct check *c, struct arena *scratch);
+void check_print_tap(FILE *f, const struct check *c);
+void check_print_junit(FILE *f, const struct check *c);
+void check_write_csv(FILE *f, const struct check *c);
+void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
+struct json_t *check_json(const struct check *c);
+struct json_t *accuracy_json(const struct accuracy *a);
+
+#endif

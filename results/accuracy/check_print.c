@@ -1,0 +1,249 @@
+/*
+ * check_print.c - a check as a table, TAP, JUnit XML, CSV and JSON.
+ */
+#include "results/accuracy/check.h"
+#include <jansson.h>
+#include <string.h>
+
+static const char *cell(char *out, size_t n, bool known, const char *format, double value)
+{
+    if (known)
+        snprintf(out, n, format, value);
+    else
+        snprintf(out, n, "-");
+    return out;
+}
+
+static int widest_id(const struct check *c)
+{
+    size_t width = 6;
+    for (size_t i = 0; i < c->n; i++) {
+        size_t n = strlen(c->rows[i].figure->id);
+        width = n > width ? n : width;
+    }
+    return (int)(width < 64 ? width : 64);
+}
+
+/* A context row that no recipe describes: nothing to compare, the summary counts it. */
+static bool stands_alone(const struct check_row *row)
+{
+    return row->figure->role == FIGURE_CONTEXT && !*row->figure->recipe;
+}
+
+static bool has_runs(const struct check *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (figure_kind(c->rows[i].figure) == FIGURE_OF_RUN)
+            return true;
+    return false;
+}
+
+/* The recipe where the id does not begin with it, and why there is no value. */
+static const char *remark(const struct check_row *row, struct arena *a)
+{
+    const struct figure *g = row->figure;
+    bool told = strncmp(g->id, g->recipe, strlen(g->recipe)) == 0;
+    return arena_printf(a, "%s%s%s%s", told ? "" : "  ", told ? "" : g->recipe, row->why ? "  " : "", row->why ? row->why : "");
+}
+
+/* Published times to train, with the published samples to converge and with the predicted ones. */
+static void print_manners(FILE *f, const struct check *c, int width)
+{
+    static const char title[] = "minutes to train";
+    bool any = false;
+    width = width < (int)strlen(title) ? (int)strlen(title) : width;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        char given[32], error[32];
+        if (!row->has_predicted)
+            continue;
+        if (!any)
+            fprintf(f, "\n%-*s  %-9s %12s %16s %9s %18s %9s\n", width, title, "role", "published", "samples as given",
+                    "error %", "samples predicted", "error %");
+        any = true;
+        fprintf(f, "%-*s  %-9s %12.6g %16s %9s %18.6g %+9.2f\n", width, row->figure->id, role_names[row->figure->role],
+                row->figure->value, cell(given, sizeof given, row->has_simulated, "%.6g", row->simulated),
+                cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error), row->predicted, 100 * row->predicted_error);
+    }
+}
+
+void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
+{
+    int width = widest_id(c);
+    char simulated[32], error[32];
+    size_t n_alone = 0, n_parts = 0;
+    bool runs_only = has_runs(c);
+    fprintf(f, "%-*s  %-26s %-9s %12s %12s %9s %6s  %s\n", width, "figure", "metric", "role", "published", "simulated", "error %",
+            "tol %", "verdict");
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        const struct figure *g = row->figure;
+        n_alone += stands_alone(row);
+        n_parts += runs_only && figure_kind(g) != FIGURE_OF_RUN;
+        if (stands_alone(row) || (runs_only && figure_kind(g) != FIGURE_OF_RUN))
+            continue;
+        cell(simulated, sizeof simulated, row->has_simulated, "%.6g", row->simulated);
+        cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error);
+        fprintf(f, "%-*s  %-26s %-9s %12.6g %12s %9s %6.3g  %s%s\n", width, g->id, g->metric, role_names[g->role], g->value,
+                simulated, error, 100 * g->tolerance, verdict_names[row->verdict], remark(row, scratch));
+    }
+    if (n_parts)
+        fprintf(f, "and %zu measured kernels, links and collectives: 'podbench bench --kernels', '--links', or --format csv\n", n_parts);
+    if (n_alone)
+        fprintf(f, "and %zu context rows that no recipe describes (other machines' scores, statements); --format csv has them\n", n_alone);
+    print_manners(f, c, width);
+    fprintf(f, "\n");
+    check_print_summary(f, c, scratch);
+}
+
+void check_print_summary(FILE *f, const struct check *c, struct arena *scratch)
+{
+    size_t n;
+    struct accuracy *all = check_summary(&n, c, scratch);
+    fprintf(f, "%-9s %-24s %-9s %5s %5s %6s %9s %9s %9s %9s  %s\n", "summary", "of", "role", "rows", "sim", "passed",
+            "median %", "mean %", "max %", "bias %", "worst row");
+    for (size_t i = 0; i < n; i++) {
+        const struct accuracy *acc = &all[i];
+        char median[32], mean[32], max[32], bias[32];
+        bool known = acc->n_simulated > 0;
+        fprintf(f, "%-9s %-24s %-9s %5zu %5zu %6zu %9s %9s %9s %9s  %s\n", acc->group, acc->name, role_names[acc->role],
+                acc->n_rows, acc->n_simulated, acc->n_passed,
+                cell(median, sizeof median, known, "%.2f", 100 * acc->median_abs_error),
+                cell(mean, sizeof mean, known, "%.2f", 100 * acc->mean_abs_error),
+                cell(max, sizeof max, known, "%.2f", 100 * acc->max_abs_error),
+                cell(bias, sizeof bias, known, "%+.2f", 100 * acc->bias), acc->worst ? acc->worst->figure->id : "-");
+    }
+}
+
+/* "published 42029, simulated 41000, error -2.45 %, tolerance 10 %" - or why there is no value. */
+static void describe(char *out, size_t n, const struct check_row *row)
+{
+    if (row->has_simulated)
+        snprintf(out, n, "published %.6g, simulated %.6g, error %+.2f %%, tolerance %.3g %%", row->figure->value,
+                 row->simulated, 100 * row->error, 100 * row->figure->tolerance);
+    else
+        snprintf(out, n, "published %.6g, %s: %s", row->figure->value, verdict_names[row->verdict], row->why ? row->why : "");
+}
+
+void check_print_tap(FILE *f, const struct check *c)
+{
+    char text[768];
+    fprintf(f, "1..%zu\n", c->n);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        bool context = row->figure->role == FIGURE_CONTEXT;
+        describe(text, sizeof text, row);
+        fprintf(f, "%s %zu - %s %s %s: %s%s\n", context || row->verdict == VERDICT_PASS ? "ok" : "not ok", i + 1,
+                row->figure->id, row->figure->metric, role_names[row->figure->role], text, context ? " # SKIP context" : "");
+    }
+}
+
+void write_xml_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", f); break;
+        case '<': fputs("&lt;", f); break;
+        case '>': fputs("&gt;", f); break;
+        case '"': fputs("&quot;", f); break;
+        default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+        }
+}
+
+void check_print_junit(FILE *f, const struct check *c)
+{
+    size_t n_failed = 0, n_skipped = 0;
+    char text[768];
+    for (size_t i = 0; i < c->n; i++) {
+        bool context = c->rows[i].figure->role == FIGURE_CONTEXT;
+        n_skipped += context;
+        n_failed += !context && c->rows[i].verdict != VERDICT_PASS;
+    }
+    fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"podbench check\" tests=\"%zu\" failures=\"%zu\" "
+            "skipped=\"%zu\">\n", c->n, n_failed, n_skipped);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        bool context = row->figure->role == FIGURE_CONTEXT, failed = !context && row->verdict != VERDICT_PASS;
+        describe(text, sizeof text, row);
+        fprintf(f, "  <testcase classname=\"");
+        write_xml_text(f, row->figure->recipe);
+        fprintf(f, "\" name=\"");
+        write_xml_text(f, row->figure->id);
+        fprintf(f, " %s\">", row->figure->metric);
+        fprintf(f, failed ? "<failure message=\"" : context ? "<skipped message=\"" : "<system-out>");
+        write_xml_text(f, text);
+        fprintf(f, failed || context ? "\"/>" : "</system-out>");
+        fprintf(f, "</testcase>\n");
+    }
+    fprintf(f, "</testsuite>\n");
+}
+
+void check_write_csv(FILE *f, const struct check *c)
+{
+    static const char *const names[] = { "id", "recipe", "metric", "role", "workload", "system", "published", "simulated",
+                                         "error", "tolerance", "verdict", "predicted", "predicted_error" };
+    enum { N = sizeof names / sizeof *names };
+    char text[32];
+    for (size_t i = 0; i < N; i++)
+        csv_write_cell(f, names[i], i + 1 == N);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        const struct figure *g = row->figure;
+        const char *const words[] = { g->id, g->recipe, g->metric, role_names[g->role], row->workload, row->system };
+        const double numbers[] = { g->value, row->simulated, row->error, g->tolerance };
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            csv_write_cell(f, words[k], false);
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            bool known = row->has_simulated || k == 0 || k == 3;
+            snprintf(text, sizeof text, "%.10g", numbers[k]);
+            csv_write_cell(f, known ? text : "", false);
+        }
+        csv_write_cell(f, verdict_names[row->verdict], false);
+        const double predicted[] = { row->predicted, row->predicted_error };
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(text, sizeof text, "%.10g", predicted[k]);
+            csv_write_cell(f, row->has_predicted ? text : "", k == 1);
+        }
+    }
+}
+
+json_t *check_json(const struct check *c)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        const struct figure *g = row->figure;
+        json_t *o = json_object();
+        json_object_set_new(o, "id", json_string(g->id));
+        json_object_set_new(o, "recipe", json_string(g->recipe));
+        json_object_set_new(o, "metric", json_string(g->metric));
+        json_object_set_new(o, "role", json_string(role_names[g->role]));
+        json_object_set_new(o, "workload", json_string(row->workload));
+        json_object_set_new(o, "system", json_string(row->system));
+        json_object_set_new(o, "published", json_real(g->value));
+        json_object_set_new(o, "simulated", row->has_simulated ? json_real(row->simulated) : json_null());
+        json_object_set_new(o, "error", row->has_simulated ? json_real(row->error) : json_null());
+        json_object_set_new(o, "predicted", row->has_predicted ? json_real(row->predicted) : json_null());
+        json_object_set_new(o, "predicted_error", row->has_predicted ? json_real(row->predicted_error) : json_null());
+        json_object_set_new(o, "tolerance", json_real(g->tolerance));
+        json_object_set_new(o, "pass", json_boolean(row->verdict == VERDICT_PASS));
+        json_object_set_new(o, "verdict", json_string(verdict_names[row->verdict]));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+json_t *accuracy_json(const struct accuracy *a)
+{
+    json_t *o = json_object();
+    bool known = a->n_simulated > 0;
+    json_object_set_new(o, "rows", json_integer((json_int_t)a->n_rows));
+    json_object_set_new(o, "simulated", json_integer((json_int_t)a->n_simulated));
+    json_object_set_new(o, "passed", json_integer((json_int_t)a->n_passed));
+    json_object_set_new(o, "mean_abs_error", known ? json_real(a->mean_abs_error) : json_null());
+    json_object_set_new(o, "median_abs_error", known ? json_real(a->median_abs_error) : json_null());
+    json_object_set_new(o, "max_abs_error", known ? json_real(a->max_abs_error) : json_null());
+    json_object_set_new(o, "bias", known ? json_real(a->bias) : json_null());
+    json_object_set_new(o, "worst", a->worst ? json_string(a->worst->figure->id) : json_null());
+    return o;
+}

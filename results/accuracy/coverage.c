@@ -1,0 +1,155 @@
+/*
+ * coverage.c - how often published single runs lie within the 90 % interval predicted for them.
+ *
+ * Samples: the interval of the convergence model for the run's benchmark, round, batch and way of evaluating; it knows nothing of the
+ * submission. Time: the same draws through a time for each step, which the caller's model gives, or else the median time a sample of the
+ * submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts as inside when the interval reaches beyond where it stopped.
+ */
+#include "results/mlperf/runs_distribution.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "results/mlperf/run_log.h"
+#include "results/published/runs_table.h"
+
+enum { DRAWS = 400 };
+
+struct report {
+    struct coverage *out;
+    const struct run_rows *rows;
+    const char *data_dir;
+    coverage_timing *timing;
+    void *user;
+    struct arena *a;
+    struct err *err;
+};
+
+static struct coverage_count *count_named(struct coverage *c, const char *what)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (text_is(c->items[i].what, what))
+            return &c->items[i];
+    if (c->n == sizeof c->items / sizeof *c->items)
+        return &c->items[0];
+    c->items[c->n] = (struct coverage_count){ .what = what };
+    return &c->items[c->n++];
+}
+
+/* All time as if a part of the steps: what the other runs took for each sample. */
+static bool timing_from_others(struct run_timing *out, const struct run_rows *t, size_t first, size_t n, size_t self, struct arena *a)
+{
+    double *rates = ARENA_ARRAY(a, double, n);
+    size_t n_rates = 0;
+    for (size_t i = first; i < first + n; i++)
+        if (i != self && t->items[i].success)
+            rates[n_rates++] = t->items[i].time_to_train_s / t->items[i].samples_to_converge;
+    double rate = median_of(rates, n_rates);
+    *out = (struct run_timing){ .step_time_s = rate * t->items[self].global_batch, .noise = -1,
+                                .eval_placement = t->items[self].eval_at_end ? EVAL_END : EVAL_INLINE };
+    return rate > 0;
+}
+
+static bool inside(const struct run_row *r, double x, double low, double high)
+{
+    if (!r->success && !r->eval_at_end)
+        return high > x;
+    return x >= low * (1 - 1e-9) && x <= high * (1 + 1e-9);
+}
+
+static void tally(struct report *w, const struct run_row *r, const struct run_distribution *d, bool timed)
+{
+    static const char *const roles[] = { "calibrate", "validate", "context" };
+    const char *const groups[] = { "all", r->benchmark, r->division, roles[r->role] };
+    /* Without a log of samples at the evaluation, the interval's rounding up to a batch is not seen: compare at one evaluation's grain. */
+    bool samples_in = inside(r, r->samples_to_converge, d->samples_low - r->global_batch, d->samples_high);
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct coverage_count *c = count_named(w->out, groups[i]);
+        c->n++;
+        c->samples_inside += samples_in;
+        c->time_n += timed;
+        c->time_inside += timed && inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
+    }
+}
+
+static bool test_run(struct report *w, const struct convergence *c, size_t first, size_t n, size_t self)
+{
+    const struct run_row *r = &w->rows->items[self];
+    struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1, .open_division = true, .data_dir = w->data_dir };
+    struct run_distribution d;
+    struct err why;
+    if (w->timing && !w->timing(w->user, &q.timing, r, &why)) {
+        w->out->n_without_timing++;
+        return true;
+    }
+    bool timed = w->timing || timing_from_others(&q.timing, w->rows, first, n, self, w->a);
+    if (!timed)
+        q.timing = (struct run_timing){ .step_time_s = 1, .eval_placement = r->eval_at_end ? EVAL_END : EVAL_INLINE };
+    if (!distribution_draw(&d, &q, w->a, w->err))
+        return false;
+    tally(w, r, &d, timed);
+    return true;
+}
+
+static bool test_group(struct report *w, size_t first, size_t n)
+{
+    const struct run_row *r = &w->rows->items[first];
+    struct convergence c;
+    if (!*rcp_ruleset(r->round)) {
+        w->out->n_without_reference += n;
+        return true;
+    }
+    if (!convergence_predict_for(&c, r->benchmark, r->round, r->global_batch, r->optimizer, w->data_dir, w->a, w->err))
+        return false;
+    for (size_t i = first; i < first + n; i++)
+        if (!test_run(w, &c, first, n, i))
+            return false;
+    return true;
+}
+
+bool coverage_report(struct coverage *out, const char *runs, const char *data_dir, coverage_timing *timing, void *user, struct arena *a,
+                     struct err *err)
+{
+    struct run_rows rows;
+    struct report w = { out, &rows, data_dir, timing, user, NULL, err };
+    *out = (struct coverage){ .n = 0 };
+    if (!run_rows_load(&rows, runs, a, err))
+        return false;
+    count_named(out, "all");
+    bool done = true;
+    for (size_t i = 0, n; done && i < rows.n; i += n) {
+        struct arena scratch = { 0 };
+        w.a = &scratch;
+        n = run_rows_group(&rows, i);
+        done = test_group(&w, i, n);
+        arena_free(&scratch);
+    }
+    return done;
+}
+
+void coverage_print(FILE *f, const struct coverage *c)
+{
+    fprintf(f, "%-10s %6s %18s %18s\n", "runs", "number", "samples inside", "time inside");
+    for (size_t i = 0; i < c->n; i++) {
+        const struct coverage_count *k = &c->items[i];
+        fprintf(f, "%-10s %6llu %9llu (%4.1f %%)", k->what, (unsigned long long)k->n, (unsigned long long)k->samples_inside,
+                100.0 * (double)k->samples_inside / (double)k->n);
+        if (k->time_n)
+            fprintf(f, " %9llu (%4.1f %%)", (unsigned long long)k->time_inside, 100.0 * (double)k->time_inside / (double)k->time_n);
+        fprintf(f, "\n");
+    }
+    fprintf(f, "90 %% intervals; left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
+            (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
+}
+
+json_t *coverage_json(const struct coverage *c)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < c->n; i++) {
+        const struct coverage_count *k = &c->items[i];
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "of", k->what, "runs", (json_int_t)k->n, "samples_inside",
+            (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside));
+    }
+    return array;
+}

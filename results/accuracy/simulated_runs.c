@@ -1,0 +1,85 @@
+/*
+ * simulated_runs.c - see simulated_runs.h. Each submission is simulated once, by the recipe that states it as its source.
+ */
+#include "results/accuracy/simulated_runs.h"
+#include "results/published/runs_table.h"
+
+#include <string.h>
+
+struct run_timing simulated_timing(const struct simulation *sim, const struct result *r)
+{
+    const struct recipe *rec = &sim->recipe;
+    double load_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_load_s : 0;
+    if (load_s > r->tail_time_s)
+        load_s = r->tail_time_s;
+    return (struct run_timing){ .step_time_s = r->step_time_s, .samples_per_step = r->global_batch, .startup_s = r->startup_time_s,
+                                .tail_s = r->tail_time_s - load_s, .first_eval_extra_s = load_s, .eval_time_s = sim->evaluation_s,
+                                .eval_placement = rec->eval_placement, .error = sim->fitted.throughput_error, .noise = -1 };
+}
+
+/* ---- published runs ----------------------------------------------------------------------------------------- */
+
+struct sourced { const char *id, *source; };
+
+struct lookup {
+    struct sourced *recipes;
+    size_t n_recipes;
+    const struct model_paths *paths;
+    struct plan_cache *cache;
+    struct arena *a;
+    const char *simulated;              /* the recipe that timing is of; NULL: none yet */
+    struct run_timing timing;
+};
+
+static bool load_sources(struct lookup *l, struct err *err)
+{
+    char **ids;
+    size_t n;
+    if (!list_folder(&ids, &n, l->paths->recipes_dir, ".ini", l->a, err))
+        return false;
+    l->recipes = ARENA_ARRAY(l->a, struct sourced, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        struct recipe r;
+        if (!recipe_load(&r, ids[i], l->paths->recipes_dir, NULL, 0, l->a, err))
+            return false;
+        l->recipes[l->n_recipes++] = (struct sourced){ ids[i], r.source };
+    }
+    return true;
+}
+
+static const char *recipe_of(const struct lookup *l, const struct run_row *run)
+{
+    const char *named = arena_printf(l->a, "%s results: %s %s/%s", run->round, run->submitter, run->system, run->benchmark);
+    for (size_t i = 0; i < l->n_recipes; i++)
+        if (strstr(l->recipes[i].source, named))
+            return l->recipes[i].id;
+    return NULL;
+}
+
+static bool timing_of_run(void *user, struct run_timing *out, const struct run_row *run, struct err *err)
+{
+    struct lookup *l = user;
+    const char *id = recipe_of(l, run);
+    if (!id)
+        return fail(err, "no recipe of %s %s %s", run->round, run->submitter, run->system);
+    if (!text_is(l->simulated, id)) {
+        struct simulation sim = {0};
+        struct result r;
+        bool good = simulate(&sim, &r, id, NULL, 0, l->paths, l->cache, err);
+        if (good)
+            l->timing = simulated_timing(&sim, &r);
+        simulation_free(&sim);
+        if (!good)
+            return false;
+        l->simulated = id;
+    }
+    *out = l->timing;
+    return true;
+}
+
+bool simulated_coverage(struct coverage *out, const char *runs, const struct model_paths *paths, struct plan_cache *cache,
+                        struct arena *a, struct err *err)
+{
+    struct lookup l = { .paths = paths, .cache = cache, .a = a };
+    return load_sources(&l, err) && coverage_report(out, runs, paths->data_dir, timing_of_run, &l, a, err);
+}

@@ -1,0 +1,16 @@
+/*
+ * simulated_runs.h - what a simulation says of single runs: the timing that their distribution is drawn with, and how often published
+ * runs lie within the interval it gives.
+ */
+#ifndef SIMULATED_RUNS_H
+#define SIMULATED_RUNS_H
+#include "results/simulate/simulate.h"
+#include "results/mlperf/runs_distribution.h"
+
+struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
+
+/* Over the runs of the table whose submission a recipe's source names ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). */
+bool simulated_coverage(struct coverage *out, const char *runs, const struct model_paths *paths, struct plan_cache *cache,
+                        struct arena *a, struct err *err);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * fit.c - Levenberg-Marquardt from GSL over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2
+ * (Cauchy's loss): a row that misses for a cause that is not modelled pulls little.
+ *
+ * A parameter u stands for x = low + (high - low) / (1 + exp(-u)), which keeps the bounds. The Jacobian is by central
+ * differences, as wide as the caller asks: plans are minima over whole numbers, and small steps see nothing. A standard
+ * error is the square root of the covariance's diagonal, scaled by the residuals.
+ */
+#include "results/calibration/fit.h"
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_multifit_nlinear.h>
+#include <math.h>
+#include <string.h>
+
+struct job { const struct fit_problem *problem; struct arena arena; struct err *err; bool failed; };
+
+static double share_of(double u) { return 1 / (1 + exp(-u)); }
+
+static double value_of(const struct fit_parameter *p, double u)
+{
+    return p->low + (p->high - p->low) * share_of(u);
+}
+
+/* One on a bound starts a fiftieth inside. */
+static double start_of(const struct fit_parameter *p)
+{
+    double share = (p->start - p->low) / (p->high - p->low);
+    share = share < 0.02 ? 0.02 : share > 0.98 ? 0.98 : share;
+    return log(share / (1 - share));
+}
+
+static double softened(double d)
+{
+    const double s = 0.01;
+    return copysign(sqrt(s * log(1 + d * d / s)), d);
+}
+
+static int residuals(const gsl_vector *u, void *user, gsl_vector *f)
+{
+    struct job *job = user;
+    const struct fit_problem *p = job->problem;
+    double x[MAX_FIT_PARAMETERS], *d = ARENA_ARRAY(&job->arena, double, p->n_rows);
+    for (size_t i = 0; i < p->n_parameters; i++)
+        x[i] = value_of(&p->parameters[i], gsl_vector_get(u, i));
+    job->failed |= !p->log_ratios(d, x, p->user, job->err);
+    for (size_t i = 0; i < p->n_rows; i++)
+        gsl_vector_set(f, i, job->failed ? 0 : softened(d[i]) * (p->weights ? p->weights[i] : 1));
+    return job->failed ? GSL_EFAILED : GSL_SUCCESS;
+}
+
+/* The step in u that moves x by the parameter's step. */
+static double step_of(const struct fit_parameter *p, double u)
+{
+    double share = share_of(u), step = p->step / (share * (1 - share));
+    return step > 1 ? 1 : step;
+}
+
+static int jacobian(const gsl_vector *u, void *user, gsl_matrix *j)
+{
+    const struct fit_problem *p = ((struct job *)user)->problem;
+    gsl_vector *low = gsl_vector_alloc(p->n_rows), *high = gsl_vector_alloc(p->n_rows), *at = gsl_vector_alloc(u->size);
+    int status = GSL_SUCCESS;
+    for (size_t k = 0; k < u->size && status == GSL_SUCCESS; k++) {
+        double step = step_of(&p->parameters[k], gsl_vector_get(u, k));
+        gsl_vector_memcpy(at, u);
+        gsl_vector_set(at, k, gsl_vector_get(u, k) - step);
+        status = residuals(at, user, low);
+        gsl_vector_set(at, k, gsl_vector_get(u, k) + step);
+        status = status == GSL_SUCCESS ? residuals(at, user, high) : status;
+        for (size_t i = 0; i < p->n_rows; i++)
+            gsl_matrix_set(j, i, k, (gsl_vector_get(high, i) - gsl_vector_get(low, i)) / (2 * step));
+    }
+    gsl_vector_free(low);
+    gsl_vector_free(high);
+    gsl_vector_free(at);
+    return status;
+}
+
+static size_t counted_rows(const struct fit_problem *p)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_rows; i++)
+        n += !p->weights || p->weights[i] > 0;
+    return n;
+}
+
+static void take_values(struct fit_value *out, const struct fit_problem *p, gsl_multifit_nlinear_workspace *w)
+{
+    double chi2 = 0, spare = (double)counted_rows(p) - (double)p->n_parameters;
+    gsl_matrix *covariance = gsl_matrix_alloc(p->n_parameters, p->n_parameters);
+    const gsl_vector *f = gsl_multifit_nlinear_residual(w);
+    gsl_blas_ddot(f, f, &chi2);
+    gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 1e-12, covariance);
+    for (size_t i = 0; i < p->n_parameters; i++) {
+        const struct fit_parameter *k = &p->parameters[i];
+        double u = gsl_vector_get(gsl_multifit_nlinear_position(w), i), share = share_of(u);
+        double slope = (k->high - k->low) * share * (1 - share);
+        out[i] = (struct fit_value){ .value = value_of(k, u), .at_bound = share < 0.01 || share > 0.99,
+                                     .standard_error = slope * sqrt(chi2 / spare * gsl_matrix_get(covariance, i, i)) };
+    }
+    gsl_matrix_free(covariance);
+}
+
+bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct err *err)
+{
+    struct job job = { .problem = problem, .err = err };
+    size_t n = problem->n_parameters;
+    if (counted_rows(problem) <= n)
+        return fail(err, "a fit of %zu constants wants more than %zu rows", n, counted_rows(problem));
+    gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
+    gsl_multifit_nlinear_fdf fdf = { .f = residuals, .df = jacobian, .n = problem->n_rows, .p = n, .params = &job };
+    gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, problem->n_rows, n);
+    gsl_vector *start = gsl_vector_alloc(n);
+    int info = 0;
+    for (size_t i = 0; i < n; i++)
+        gsl_vector_set(start, i, start_of(&problem->parameters[i]));
+    gsl_multifit_nlinear_init(start, &fdf, w);
+    int status = gsl_multifit_nlinear_driver(25, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
+    /* Out of steps or of progress is where a fit over whole numbers ends; anything else is a failure. */
+    bool good = !job.failed && (status == GSL_SUCCESS || status == GSL_EMAXITER || status == GSL_ENOPROG);
+    if (good)
+        take_values(out, problem, w);
+    else if (!job.failed)
+        fail(err, "the fit: %s", gsl_strerror(status));
+    gsl_vector_free(start);
+    gsl_multifit_nlinear_free(w);
+    arena_free(&job.arena);
+    return good;
+}

@@ -1,0 +1,160 @@
+/*
+ * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each row, and against
+ * inference runs of one chip, each a whole simulation.
+ *
+ * The steps of the differences are wide, 2 % of a constant's range: a plan is a minimum over whole splits.
+ */
+#include "results/calibration/kernel_fit.h"
+#include "results/published/kernel_rows.h"
+#include "system-model/base/statistics.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A measured kernel of one of the chips, or (chip NULL) a measured inference run of one chip. */
+struct fit_row { const char *recipe; const struct chip *chip; double log_measured; };
+struct fit_job {
+    struct fit_row *rows;
+    size_t n_rows;
+    struct chip *chips;                 /* all that constants belong to, as the sheets have them */
+    size_t n_chips;
+    const struct model_paths *paths;
+};
+
+static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const double *x, struct plan_cache *cache,
+                         struct arena *scratch, struct err *err)
+{
+    struct chip chip = *row->chip;
+    struct op_plan plan;
+    fitted_constants_set(&chip, x);
+    if (!kernel_row_plan(&plan, row->recipe, &chip, cache, scratch, err))
+        return false;
+    *tflop_per_s = 2e-12 * (double)plan.mac * chip.clock_hz / (double)op_plan_cycles(&plan);
+    return true;
+}
+
+static bool inference_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,
+                            struct plan_cache *cache, struct err *err)
+{
+    struct model_paths paths = *job->paths;
+    struct simulation sim = {0};
+    struct result r;
+    paths.chip_constants = x;
+    bool good = simulate(&sim, &r, row->recipe, NULL, 0, &paths, cache, err);
+    *samples_per_s = r.throughput_samples_per_s;
+    simulation_free(&sim);
+    return good;
+}
+
+/* x: values of the constants. */
+static bool log_ratios(double *out, const double *x, void *user, struct err *err)
+{
+    struct fit_job *job = user;
+    struct plan_cache cache = { 0 };
+    struct arena scratch = { 0 };
+    bool good = true;
+    for (size_t i = 0; good && i < job->n_rows; i++) {
+        const struct fit_row *row = &job->rows[i];
+        double value = 1;
+        good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : inference_value(&value, row, x, job, &cache, err);
+        out[i] = log(value) - row->log_measured;
+    }
+    plan_cache_free(&cache);
+    arena_free(&scratch);
+    return good;
+}
+
+static bool median_error(double *out, struct fit_job *job, const double *x, struct arena *a, struct err *err)
+{
+    double *d = ARENA_ARRAY(a, double, job->n_rows);
+    if (!log_ratios(d, x, job, err))
+        return false;
+    for (size_t i = 0; i < job->n_rows; i++)
+        d[i] = fabs(exp(d[i]) - 1);
+    *out = statistics_median(d, job->n_rows, a);
+    return true;
+}
+
+static bool load_chips(struct fit_job *job, struct arena *a, struct err *err)
+{
+    static const char *const names[] = { "gc2", "gc200", "bow", "c600" };
+    job->n_chips = sizeof names / sizeof *names;
+    job->chips = ARENA_ARRAY(a, struct chip, job->n_chips);
+    for (size_t i = 0; i < job->n_chips; i++) {
+        struct machine m;
+        if (!machine_load(&m, names[i], job->paths->specs_dir, a, err))
+            return false;
+        job->chips[i] = m.chip;
+    }
+    return true;
+}
+
+static const struct chip *chip_of(const struct fit_job *job, const char *kernel, struct arena *a)
+{
+    for (size_t c = 0; c < job->n_chips; c++)
+        if (strstr(kernel, arena_printf(a, "machine=%s;", job->chips[c].name)))
+            return &job->chips[c];
+    return NULL;
+}
+
+/* A run of one chip that only infers: its recipe says so. */
+static bool is_single_chip_inference(const struct fit_job *job, const char *recipe, struct arena *a)
+{
+    struct recipe r;
+    return recipe_load(&r, recipe, job->paths->recipes_dir, NULL, 0, a, NULL) && r.mode == MODE_INFER
+        && r.replicas * r.ipus_per_replica == 1;
+}
+
+static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
+{
+    job->rows = ARENA_ARRAY(a, struct fit_row, figures->n + 1);
+    for (size_t i = 0; i < figures->n; i++) {
+        const struct figure *f = &figures->items[i];
+        if (f->role != FIGURE_CALIBRATE)
+            continue;
+        const struct chip *chip = is_kernel_recipe(f->recipe) ? chip_of(job, f->recipe, a) : NULL;
+        bool kernel = chip && text_is(f->metric, "tflop_per_s");
+        bool run = !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s")
+                && is_single_chip_inference(job, f->recipe, a);
+        if (kernel || run)
+            job->rows[job->n_rows++] = (struct fit_row){ f->recipe, kernel ? chip : NULL, log(f->value) };
+    }
+}
+
+bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
+                    struct err *err)
+{
+    struct fit_job job = { .paths = paths };
+    struct fit_parameter parameters[MAX_FITTED];
+    double before[MAX_FITTED], after[MAX_FITTED];
+    if (!load_chips(&job, a, err))
+        return false;
+    take_rows(&job, figures, a);
+    for (size_t i = 0; i < n_fitted_constants; i++) {
+        const struct fitted_constant *k = &fitted_constants[i];
+        parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, k->open_source_value, 0.02 };
+        before[i] = k->open_source_value;
+    }
+    struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,
+                             .log_ratios = log_ratios, .user = &job };
+    if (!fit_run(out->values, &p, err))
+        return false;
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        after[i] = out->values[i].value;
+    out->n_rows = job.n_rows;
+    return median_error(&out->median_before, &job, before, a, err) && median_error(&out->median_after, &job, after, a, err);
+}
+
+void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
+{
+    fprintf(f, "key,value,unit,source,note\n");
+    for (size_t i = 0; i < n_fitted_constants; i++) {
+        const struct fitted_constant *k = &fitted_constants[i];
+        const struct fit_value *v = &fit->values[i];
+        bool whole = k->field.type == FIELD_U64;
+        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu rows, by least squares on log ratios\",", generation_names[k->generation], k->field.name,
+                whole ? 0 : 3, v->value, k->field.unit, table, fit->n_rows);
+        fprintf(f, "\"standard error %.*f; bounds %g to %g; open source %g%s\"\n", whole ? 0 : 3, v->standard_error,
+                k->field.min, k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");
+    }
+}

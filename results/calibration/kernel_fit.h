@@ -1,0 +1,22 @@
+/*
+ * kernel_fit.h - fits the chip constants that may be fitted to the measured kernels.
+ */
+#ifndef KERNEL_FIT_H
+#define KERNEL_FIT_H
+#include "results/calibration/fit.h"
+#include "results/published/published.h"
+#include "results/simulate/simulate.h"
+#include "system-model/machine/fitted_chip.h"
+
+struct kernel_fit {
+    struct fit_value values[MAX_FITTED];    /* in the order of fitted_constants */
+    size_t n_rows;
+    double median_before, median_after;     /* absolute relative error of the rows, open-source values and fitted */
+};
+/* Only rows of role calibrate count: measured kernels, and inference runs of one chip. */
+bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
+                    struct err *err);
+/* The sheet: key,value,unit,source,note. table: the path of the rows. */
+void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table);
+
+#endif

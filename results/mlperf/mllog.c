@@ -1,0 +1,387 @@
+/*
+ * mllog.c - reads and writes the lines of MLPerf logs; see mllog.h.
+ *
+ * JSON is parsed by jansson, which is stricter than the Python that wrote the logs. Before parsing, an event is cleaned:
+ * Infinity, -Infinity, NaN and numbers beyond a double become strings that begin with byte 1 (no log can hold one raw),
+ * integers beyond 18 digits become reals, and a lone surrogate escape becomes U+FFFD.
+ */
+#include "results/mlperf/mllog.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char token[] = ":::MLLOG ";
+enum { TOKEN_LENGTH = sizeof token - 1, EXACT_DIGITS = 18 };
+#define MARK "\\u0001"                  /* heads a number that JSON cannot say */
+
+/* ---- records ------------------------------------------------------------------------------ */
+
+void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name)
+{
+    *out = (struct mllog_reader){ .path = name, .f = f, .after_newline = true };
+}
+
+bool mllog_open(struct mllog_reader *out, const char *path, struct err *err)
+{
+    struct stat s;
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return fail(err, "%s: %s", path, strerror(errno));
+    if (fstat(fileno(f), &s) == 0 && S_ISDIR(s.st_mode)) {
+        fclose(f);
+        return fail(err, "%s: is a folder, want a log file", path);
+    }
+    mllog_open_stream(out, f, path);
+    return true;
+}
+
+void mllog_close(struct mllog_reader *r)
+{
+    json_decref(r->event);
+    if (r->f)
+        fclose(r->f);
+    arena_free(&r->arena);
+    *r = (struct mllog_reader){ 0 };
+}
+
+/* The next byte, with every line end as '\n'; a lone '\r' ends a record without counting as a line. */
+static int next_byte(struct mllog_reader *r)
+{
+    int c = getc_unlocked(r->f);
+    if (r->after_newline && c != EOF) {
+        r->line++;
+        r->after_newline = false;
+    }
+    if (c == '\r') {
+        int d = getc_unlocked(r->f);
+        if (d == '\n') {
+            r->after_newline = true;
+        } else if (d != EOF) {
+            ungetc(d, r->f);
+        }
+        return '\n';
+    }
+    r->after_newline = c == '\n';
+    return c;
+}
+
+/* Passes over bytes until just behind a token. False at the end of the file. */
+static bool find_token(struct mllog_reader *r)
+{
+    size_t matched = 0;
+    for (int c; (c = next_byte(r)) != EOF; ) {
+        if (c == token[matched])
+            matched++;
+        else if (c == ':')
+            matched = matched == 3 ? 3 : 1;     /* "::::" still ends in ":::" */
+        else
+            matched = 0;
+        if (matched == TOKEN_LENGTH)
+            return true;
+    }
+    return false;
+}
+
+static char *room(struct mllog_reader *r, char *buffer, size_t *cap, size_t wanted)
+{
+    if (wanted <= *cap)
+        return buffer;
+    size_t size = *cap ? *cap : 4096;
+    while (size < wanted)
+        size *= 2;
+    char *larger = arena_alloc(&r->arena, size);
+    if (*cap)
+        memcpy(larger, buffer, *cap);
+    *cap = size;
+    return larger;
+}
+
+/* The rest of the record into r->raw, without white space at its ends. False if it is too long. */
+static bool read_event(struct mllog_reader *r)
+{
+    size_t n = 0;
+    for (int c; (c = next_byte(r)) != EOF && c != '\n'; ) {
+        if (n == MLLOG_LONGEST_EVENT)
+            return false;               /* the rest is passed over by find_token */
+        if (n == 0 && isspace(c))
+            continue;
+        r->raw = room(r, r->raw, &r->raw_cap, n + 1);
+        r->raw[n++] = (char)c;
+    }
+    while (n > 0 && isspace((unsigned char)r->raw[n - 1]))
+        n--;
+    r->n_raw = n;
+    return true;
+}
+
+/* ---- cleaning ------------------------------------------------------------------------------ */
+
+struct cleaner { const char *in, *end; char *out; bool latin1; };
+
+static void put(struct cleaner *c, const char *text, size_t n)
+{
+    memcpy(c->out, text, n);
+    c->out += n;
+}
+
+static void put_byte(struct cleaner *c, char byte)
+{
+    unsigned char b = (unsigned char)byte;
+    if (b >= 0x80 && c->latin1) {
+        *c->out++ = (char)(0xc0 | b >> 6);
+        *c->out++ = (char)(0x80 | (b & 0x3f));
+    } else {
+        *c->out++ = byte;
+    }
+}
+
+/* The code of a \uXXXX escape at s, or -1. */
+static long escape_code(const char *s, const char *end)
+{
+    if (end - s < 6 || s[0] != '\\' || s[1] != 'u')
+        return -1;
+    long code = 0;
+    for (int i = 2; i < 6; i++) {
+        if (!isxdigit((unsigned char)s[i]))
+            return -1;
+        code = code * 16 + (isdigit((unsigned char)s[i]) ? s[i] - '0' : tolower((unsigned char)s[i]) - 'a' + 10);
+    }
+    return code;
+}
+
+static void clean_escape(struct cleaner *c)
+{
+    long code = escape_code(c->in, c->end), low = -1;
+    size_t n = code >= 0 ? 6 : (size_t)(c->end - c->in < 2 ? c->end - c->in : 2);
+    if (code >= 0xd800 && code < 0xdc00)
+        low = escape_code(c->in + 6, c->end);
+    if (low >= 0xdc00 && low < 0xe000)
+        n = 12;
+    else if (code >= 0xd800 && code < 0xe000) {
+        put(c, "\\ufffd", 6);
+        c->in += 6;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        put_byte(c, *c->in++);
+}
+
+static void clean_string(struct cleaner *c)
+{
+    put_byte(c, *c->in++);
+    while (c->in < c->end && *c->in != '"') {
+        if (*c->in == '\\')
+            clean_escape(c);
+        else
+            put_byte(c, *c->in++);
+    }
+    if (c->in < c->end)
+        put_byte(c, *c->in++);
+}
+
+static void put_mark(struct cleaner *c, const char *name)
+{
+    put(c, "\"" MARK, 1 + strlen(MARK));
+    put(c, name, strlen(name));
+    *c->out++ = '"';
+}
+
+static bool clean_word(struct cleaner *c)
+{
+    static const char *const words[] = { "Infinity", "-Infinity", "NaN" };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if ((size_t)(c->end - c->in) >= n && !memcmp(c->in, words[i], n)) {
+            put_mark(c, words[i]);
+            c->in += n;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void clean_number(struct cleaner *c)
+{
+    char *stop;
+    size_t n = strspn(c->in, "+-0123456789.eE");
+    double x = strtod(c->in, &stop);        /* hexadecimal and "inf" never start with these bytes */
+    bool whole = stop == c->in + n, integer = strcspn(c->in, ".eE") >= n;
+    if (whole && isinf(x)) {
+        put_mark(c, x > 0 ? "Infinity" : "-Infinity");
+    } else {
+        put(c, c->in, n);
+        if (whole && integer && n > EXACT_DIGITS)
+            put(c, ".0", 2);
+    }
+    c->in += n;
+}
+
+/* raw to clean; the longest growth is "NaN" to 11 bytes and a digit run's ".0". */
+static size_t clean_event(struct mllog_reader *r)
+{
+    r->raw = room(r, r->raw, &r->raw_cap, r->n_raw + 1);
+    r->raw[r->n_raw] = 0;
+    r->clean = room(r, r->clean, &r->clean_cap, 4 * r->n_raw + 32);
+    struct cleaner c = { r->raw, r->raw + r->n_raw, r->clean, !is_utf8(r->raw, r->n_raw) };
+    while (c.in < c.end) {
+        if (*c.in == '"')
+            clean_string(&c);
+        else if (clean_word(&c))
+            continue;
+        else if (*c.in == '-' || isdigit((unsigned char)*c.in))
+            clean_number(&c);
+        else
+            put_byte(&c, *c.in++);
+    }
+    return (size_t)(c.out - r->clean);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
+static bool bad(struct mllog_reader *r, const char *what)
+{
+    snprintf(r->problem, sizeof r->problem, "%s", what);
+    return false;
+}
+
+static bool take_event(struct mllog_reader *r, struct mllog_line *out)
+{
+    json_error_t e;
+    size_t n = clean_event(r);
+    r->event = json_loadb(r->clean, n, JSON_ALLOW_NUL, &e);
+    if (!r->event) {
+        snprintf(r->problem, sizeof r->problem, "is not JSON: %.100s", e.text);
+        return false;
+    }
+    if (!json_is_object(r->event))
+        return bad(r, "is not a JSON object");
+    const json_t *key = json_object_get(r->event, "key"), *type = json_object_get(r->event, "event_type");
+    out->value = json_object_get(r->event, "value");
+    out->metadata = json_object_get(r->event, "metadata");
+    if (!json_is_string(key))
+        return bad(r, "has no 'key' that is a string");
+    if (!out->value)
+        return bad(r, "has no 'value'");
+    if (!out->metadata)
+        return bad(r, "has no 'metadata'");
+    if (!mllog_number_loose(json_object_get(r->event, "time_ms"), &out->time_ms))
+        return bad(r, "has no 'time_ms' that is a number");
+    out->key = json_string_value(key);
+    out->event_type = json_is_string(type) ? json_string_value(type) : "";
+    return true;
+}
+
+enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out)
+{
+    json_decref(r->event);
+    r->event = NULL;
+    *out = (struct mllog_line){ 0 };
+    if (!find_token(r))
+        return MLLOG_END;
+    out->line = r->line;
+    bool fits = read_event(r);
+    if (!fits) {
+        snprintf(r->problem, sizeof r->problem, "is an event longer than %d bytes", MLLOG_LONGEST_EVENT);
+        return MLLOG_BAD_LINE;
+    }
+    return take_event(r, out) ? MLLOG_LINE : MLLOG_BAD_LINE;
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+bool mllog_number(const json_t *v, double *out)
+{
+    if (json_is_boolean(v)) {
+        *out = json_is_true(v) ? 1 : 0;
+        return true;
+    }
+    if (json_is_number(v)) {
+        *out = json_number_value(v);
+        return true;
+    }
+    const char *text = json_is_string(v) ? json_string_value(v) : "";
+    if (text[0] != 1)
+        return false;
+    *out = text_is(text + 1, "NaN") ? (double)NAN : text[1] == '-' ? -HUGE_VAL : HUGE_VAL;
+    return true;
+}
+
+bool mllog_number_loose(const json_t *v, double *out)
+{
+    if (mllog_number(v, out))
+        return true;
+    if (json_is_string(v))
+        return parse_f64(json_string_value(v), out);
+    size_t n = json_array_size(v);
+    double sum = 0, x;
+    for (size_t i = 0; i < n; i++) {
+        if (!mllog_number(json_array_get(v, i), &x))
+            return false;
+        sum += x;
+    }
+    *out = n ? sum / (double)n : 0;
+    return n > 0;
+}
+
+const char *mllog_show(const json_t *v, char out[64])
+{
+    double x;
+    char *text = NULL;
+    if (json_is_string(v) && json_string_value(v)[0] == 1)
+        snprintf(out, 64, "%s", json_string_value(v) + 1);
+    else if (json_is_real(v) && mllog_number(v, &x))
+        snprintf(out, 64, "%.10g", x);
+    else if ((text = json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)))
+        snprintf(out, 64, "%.60s", text);
+    else
+        snprintf(out, 64, "?");
+    free(text);
+    return out;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------ */
+
+void mllog_write(FILE *f, const struct mllog_entry *e)
+{
+    static const char *const events[] = { "POINT_IN_TIME", "INTERVAL_START", "INTERVAL_END" };
+    struct arena a = { 0 };
+    fprintf(f, "%s{\"namespace\": %s, \"time_ms\": %lld, \"event_type\": \"%s\", \"key\": %s, \"value\": %s, "
+            "\"metadata\": {\"file\": %s, \"lineno\": %d%s%s}}\n", token, mllog_quote(e->name_space ? e->name_space : "", &a),
+            (long long)e->time_ms, events[e->event], mllog_quote(e->key, &a), e->value ? e->value : "null",
+            mllog_quote(e->file, &a), e->lineno, e->metadata ? ", " : "", e->metadata ? e->metadata : "");
+    arena_free(&a);
+}
+
+const char *mllog_quote(const char *text, struct arena *a)
+{
+    json_t *s = json_string(text);
+    if (!s)                             /* not UTF-8 */
+        return "\"?\"";
+    char *quoted = json_dumps(s, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+    char *kept = arena_strdup(a, quoted);
+    free(quoted);
+    json_decref(s);
+    return kept;
+}
+
+const char *mllog_real(double x, struct arena *a)
+{
+    if (isnan(x))
+        return "NaN";
+    if (isinf(x))
+        return x > 0 ? "Infinity" : "-Infinity";
+    if (fabs(x) < 1e15 && x == floor(x))
+        return arena_printf(a, "%.0f", x);
+    char *text = NULL;
+    for (int digits = 15; digits <= 17; digits++) {
+        text = arena_printf(a, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            break;
+    }
+    return text;
+}

@@ -1,0 +1,274 @@
+/*
+ * run_log.c - one log file folded into one run.
+ *
+ * Time to train is the first run_start to the first run_stop. Steady throughput is taken from the finest marks a log has:
+ *   epoch marks       train_samples / median(epoch_stop - epoch_start)
+ *   block marks       train_samples / median((block_stop - block_start) / epoch_count); a block may include its evaluation
+ *   BERT blocks       median over blocks after the first of samples gained / (block_stop - block_start)
+ *   BERT evaluations  median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
+ *   none of these     samples to converge / time to train
+ * BERT counts in samples: its eval_accuracy lines carry samples as epoch_num, or, in older logs, 1 and a train_samples at the end.
+ * Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
+ */
+#include "results/mlperf/run_log.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <string.h>
+
+enum { SERIES_LIMIT = 1 << 16 };
+
+struct series { double *v; size_t n, cap; };
+
+/* Times in seconds since run_start; NaN when not seen. */
+struct fold {
+    struct run_log *run;
+    struct arena *a;
+    double init_start_ms, init_stop_ms, run_stop_ms;
+    double epoch_start, block_start, block_stop, block_epochs, eval_start, last_eval, last_eval_point, first_unit;
+    uint64_t n_epochs, n_blocks;
+    struct series epochs, blocks, evals, gaps, block_rates, eval_rates, eval_steps, eval_times;
+};
+
+static void push(struct fold *f, struct series *s, double v)
+{
+    if (s->n == SERIES_LIMIT || !isfinite(v))
+        return;
+    s->v = arena_grow(f->a, s->v, s->n, &s->cap, sizeof *s->v);
+    s->v[s->n++] = v;
+}
+
+double median_of(double *values, size_t n)
+{
+    if (n == 0)
+        return NAN;
+    gsl_sort(values, 1, n);
+    return gsl_stats_median_from_sorted_data(values, 1, n);
+}
+
+static double member(const json_t *metadata, const char *name)
+{
+    double x;
+    return mllog_number_loose(json_object_get(metadata, name), &x) ? x : (double)NAN;
+}
+
+static const char *text_of(const json_t *v, struct arena *a)
+{
+    char shown[64];
+    const char *text = json_is_string(v) ? json_string_value(v) : mllog_show(v, shown);
+    return arena_strdup(a, text);
+}
+
+/* ---- one function a kind of line ---------------------------------------------------------- */
+
+static void on_number(double *slot, const json_t *value)
+{
+    double x;
+    if (isnan(*slot) && mllog_number_loose(value, &x))
+        *slot = x;
+}
+
+static void on_text(const char **slot, const struct mllog_line *l, struct arena *a)
+{
+    if (!*slot)
+        *slot = text_of(l->value, a);
+}
+
+static void on_unit_start(struct fold *f, double t)
+{
+    if (isnan(f->first_unit))
+        f->first_unit = t;
+}
+
+static void on_block_start(struct fold *f, const struct mllog_line *l, double t)
+{
+    on_unit_start(f, t);
+    f->block_start = t;
+    f->block_epochs = member(l->metadata, "epoch_count");
+}
+
+static void on_block_stop(struct fold *f, double t)
+{
+    double epochs = f->block_epochs > 0 ? f->block_epochs : 1;
+    push(f, &f->blocks, (t - f->block_start) / epochs);
+    f->n_blocks++;
+    f->block_stop = t;
+}
+
+static void on_epoch_stop(struct fold *f, double t)
+{
+    push(f, &f->epochs, t - f->epoch_start);
+    f->epoch_start = NAN;
+    f->n_epochs++;
+}
+
+/* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. */
+static void on_accuracy(struct fold *f, const struct mllog_line *l, double t)
+{
+    struct run_log *r = f->run;
+    double point = member(l->metadata, "epoch_num"), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
+    on_number(&r->first_eval_epoch, json_object_get(l->metadata, "epoch_num"));
+    push(f, &f->gaps, t - f->block_stop);
+    if (gain > 0) {
+        push(f, &f->eval_steps, gain);
+        if (block > 0 && f->n_blocks > 1)
+            push(f, &f->block_rates, gain / block);
+        if (t > f->last_eval && r->n_evals > 1)
+            push(f, &f->eval_rates, gain / (t - f->last_eval));
+    }
+    if (r->n_evals > 1)
+        push(f, &f->eval_times, t - f->last_eval);
+    f->last_eval = t;
+    f->last_eval_point = point;
+    r->n_evals++;
+    r->convergence_point = point;
+    r->final_accuracy = NAN;
+    on_number(&r->final_accuracy, l->value);
+}
+
+static void on_run_stop(struct fold *f, const struct mllog_line *l)
+{
+    const json_t *status = json_object_get(l->metadata, "status");
+    f->run_stop_ms = l->time_ms;
+    f->run->status = status ? text_of(status, f->a) : NULL;
+    f->run->success = text_is(f->run->status, "success");
+}
+
+static void on_interval(struct fold *f, const struct mllog_line *l)
+{
+    double t = (l->time_ms - f->run->run_start_ms) / 1e3;
+    if (text_is(l->key, "block_start"))
+        on_block_start(f, l, t);
+    else if (text_is(l->key, "block_stop"))
+        on_block_stop(f, t);
+    else if (text_is(l->key, "epoch_start"))
+        on_unit_start(f, t), f->epoch_start = t;
+    else if (text_is(l->key, "epoch_stop"))
+        on_epoch_stop(f, t);
+    else if (text_is(l->key, "eval_start"))
+        f->eval_start = t;
+    else if (text_is(l->key, "eval_stop"))
+        push(f, &f->evals, t - f->eval_start);
+    else if (text_is(l->key, "eval_accuracy"))
+        on_accuracy(f, l, t);
+    else if (text_is(l->key, "run_stop"))
+        on_run_stop(f, l);
+}
+
+static void on_setting(struct fold *f, const struct mllog_line *l)
+{
+    struct run_log *r = f->run;
+    const struct { const char *key; double *slot; } numbers[] = {
+        { "global_batch_size", &r->global_batch }, { "gradient_accumulation_steps", &r->grad_accum },
+        { "train_samples", &r->train_samples }, { "eval_samples", &r->eval_samples },
+    };
+    const struct { const char *key; const char **slot; } texts[] = {
+        { "submission_benchmark", &r->benchmark }, { "submission_division", &r->division }, { "submission_org", &r->org },
+        { "submission_platform", &r->platform }, { "seed", &r->seed },
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (text_is(l->key, numbers[i].key))
+            on_number(numbers[i].slot, l->value);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (text_is(l->key, texts[i].key))
+            on_text(texts[i].slot, l, f->a);
+}
+
+static void on_line(struct fold *f, const struct mllog_line *l)
+{
+    struct run_log *r = f->run;
+    if (text_is(l->key, "init_start") && isnan(f->init_start_ms))
+        f->init_start_ms = l->time_ms;
+    else if (text_is(l->key, "init_stop") && isnan(f->init_stop_ms))
+        f->init_stop_ms = l->time_ms;
+    else if (text_is(l->key, "run_start") && isnan(r->run_start_ms))
+        r->run_start_ms = l->time_ms;
+    on_setting(f, l);
+    if (!isnan(r->run_start_ms) && isnan(f->run_stop_ms))
+        on_interval(f, l);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static bool counts_samples(const struct run_log *r)
+{
+    return text_is(r->benchmark, "bert");
+}
+
+static void fold_samples(const struct fold *f)
+{
+    struct run_log *r = f->run;
+    bool by_samples = counts_samples(r);
+    if (!by_samples)
+        r->epochs_trained = f->n_epochs ? (double)f->n_epochs : r->convergence_point;
+    if (by_samples)
+        r->samples_to_converge = r->convergence_point > 1 ? r->convergence_point : r->train_samples;
+    else
+        r->samples_to_converge = r->epochs_trained * r->train_samples;
+}
+
+static void fold_throughput(struct fold *f)
+{
+    struct run_log *r = f->run;
+    double unit_s = NAN, rate = NAN;
+    const char *method = "samples to converge / time to train";
+    if (!counts_samples(r) && f->epochs.n > 0) {
+        unit_s = median_of(f->epochs.v, f->epochs.n);
+        method = "train_samples / median(epoch_stop - epoch_start)";
+        rate = r->train_samples / unit_s;
+    } else if (!counts_samples(r) && f->blocks.n > 0) {
+        unit_s = median_of(f->blocks.v, f->blocks.n);
+        method = "train_samples / median(block / epoch_count), a block may include its evaluation";
+        rate = r->train_samples / unit_s;
+    } else if (f->blocks.n > 1 && f->block_rates.n > 0) {
+        method = "median over blocks after the first of samples gained / block time";
+        rate = median_of(f->block_rates.v, f->block_rates.n);
+        unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block warms up */
+    } else if (f->eval_rates.n > 0) {
+        method = "median of samples gained / time between evaluations, evaluation included";
+        rate = median_of(f->eval_rates.v, f->eval_rates.n);
+    }
+    if (isnan(unit_s))
+        unit_s = median_of(f->eval_times.v, f->eval_times.n);
+    r->train_unit_s = unit_s;
+    r->throughput_method = method;
+    r->throughput_samples_per_s = isfinite(rate) ? rate : r->samples_to_converge / r->time_to_train_s;
+}
+
+static void fold_run(struct fold *f)
+{
+    struct run_log *r = f->run;
+    r->problem = isnan(r->run_start_ms) ? "no run_start" : isnan(f->run_stop_ms) ? "no run_stop" : NULL;
+    r->time_to_train_s = (f->run_stop_ms - r->run_start_ms) / 1e3;
+    r->init_s = (f->init_stop_ms - f->init_start_ms) / 1e3;
+    r->startup_s = f->first_unit;
+    bool timed = f->evals.n > 0;
+    r->eval_time_s = timed ? median_of(f->evals.v, f->evals.n)
+                   : f->blocks.n > 1 ? median_of(f->gaps.v, f->gaps.n) : (double)NAN;
+    r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
+    fold_samples(f);
+    fold_throughput(f);
+}
+
+bool run_log_read(struct run_log *out, const char *path, struct arena *a, struct err *err)
+{
+    struct mllog_reader reader;
+    struct mllog_line line;
+    *out = (struct run_log){ .path = path, .run_start_ms = NAN, .global_batch = NAN, .grad_accum = NAN, .train_samples = NAN,
+        .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN, .first_eval_epoch = NAN };
+    struct fold f = { .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .run_stop_ms = NAN, .epoch_start = NAN,
+        .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN };
+    if (!mllog_open(&reader, path, err))
+        return false;
+    for (enum mllog_status s; (s = mllog_next(&reader, &line)) != MLLOG_END; ) {
+        out->n_lines++;
+        if (s == MLLOG_BAD_LINE)
+            out->n_bad_lines++;
+        else
+            on_line(&f, &line);
+    }
+    mllog_close(&reader);
+    fold_run(&f);
+    return true;
+}

@@ -1,0 +1,38 @@
+/*
+ * run_log.h - one log file folded into one run: when it ran, whether it converged, how fast it trained.
+ */
+#ifndef RUN_LOG_H
+#define RUN_LOG_H
+#include "results/mlperf/mllog.h"
+
+/* Absent numbers are NaN, absent texts NULL. */
+struct run_log {
+    const char *path;
+    const char *benchmark, *division, *org, *platform, *status, *seed;
+    uint64_t n_lines, n_bad_lines;
+    const char *problem;                /* why the run has no time; NULL: it has one */
+    bool success;                       /* run_stop says so */
+    double run_start_ms;                /* since the epoch */
+    double time_to_train_s;             /* first run_start to first run_stop */
+    double init_s;                      /* first init_start to init_stop */
+    double startup_s;                   /* run_start to the first block or epoch */
+    double global_batch, grad_accum, train_samples, eval_samples;
+    double final_accuracy;
+    double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop: what the RCP test takes */
+    double epochs_trained;
+    double samples_to_converge;
+    double first_eval_epoch, eval_interval;     /* in epoch_num's unit; the median step between evaluations */
+    uint64_t n_evals;
+    double train_unit_s;                /* median epoch, or block between evaluations */
+    double eval_time_s;                 /* median evaluation */
+    double throughput_samples_per_s;
+    const char *throughput_method;
+};
+
+/* Fails only when the file cannot be read. */
+bool run_log_read(struct run_log *out, const char *path, struct arena *a, struct err *err);
+
+/* Median of n values, which it sorts; NaN of none. */
+double median_of(double *values, size_t n);
+
+#endif

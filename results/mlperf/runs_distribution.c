@@ -1,0 +1,277 @@
+/*
+ * runs_distribution.c - draws runs and submissions; see runs_distribution.h.
+ *
+ * Random numbers: GSL's mt19937. Run i of the reported submission is drawn from a generator seeded with its own logged seed, so that it does
+ * not depend on how many are drawn; the submissions behind the intervals come from one generator of their own. The reported runs carry no
+ * shared error: they are what the model's centre gives. Quantiles are of the drawn sample. A fixed schedule's planned epochs vary
+ * as whole numbers. Limits: shared errors of samples and of time are independent of each other.
+ */
+#include "results/mlperf/runs_distribution.h"
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <jansson.h>
+#include <math.h>
+
+#include "results/mlperf/score.h"
+
+enum { SUBMISSIONS = 2000, MOST_RUNS = 1000 };
+
+struct drawing {
+    const struct distribution_request *q;
+    struct run_timing timing;
+    struct eval_schedule schedule;
+    struct rcp_table reference;
+    double samples_factor, plan_factor, time_factor;    /* shared by the runs of a submission */
+};
+
+/* ---- one run ---------------------------------------------------------------------------------- */
+
+static bool has_plan(const struct distribution_request *q)
+{
+    return q->epochs > 0 || (q->timing.eval_placement == EVAL_END && q->convergence->has_plan);
+}
+
+/* A planned run evaluates its last epoch and passes or not. */
+static void draw_plan(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+{
+    const struct convergence *c = d->q->convergence;
+    double planned = d->q->epochs > 0 ? d->q->epochs : c->planned_epochs;
+    r->epochs = fmax(1, round(planned * d->plan_factor));
+    r->samples = r->epochs * c->samples_per_epoch;
+    r->convergence_point = r->epochs;
+    r->n_evals = (uint64_t)ceil(r->epochs / d->schedule.interval);
+    r->converged = true;
+    r->accuracy = c->target;
+    if (c->has_plan) {
+        r->accuracy = c->accuracy_mean + c->accuracy_sd * gsl_ran_ugaussian(rng);
+        r->converged = c->higher_is_better ? r->accuracy >= c->target : r->accuracy <= c->target;
+    }
+}
+
+static void draw_latent(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+{
+    const struct convergence *c = d->q->convergence;
+    struct convergence scheduled = *c;
+    scheduled.schedule = d->schedule;
+    double offset = c->in_samples ? 0 : (double)gsl_rng_uniform_int(rng, (unsigned long)fmax(1, d->schedule.interval));
+    double x = c->median_samples * d->samples_factor * exp(c->sigma * gsl_ran_ugaussian(rng));
+    r->samples = convergence_observed(&scheduled, x, offset);
+    r->epochs = c->in_samples ? (double)NAN : r->samples / c->samples_per_epoch;
+    r->converged = !(d->q->max_samples > 0) || r->samples <= d->q->max_samples;
+    if (!r->converged)
+        r->samples = d->q->max_samples;
+    double passed = c->in_samples ? floor(r->samples / d->schedule.interval) : ceil(r->epochs / d->schedule.interval);
+    r->n_evals = (uint64_t)fmax(1, passed);
+    r->convergence_point = c->in_samples ? r->samples : r->epochs;
+    r->accuracy = c->target;
+}
+
+static void draw_given(struct drawn_run *r, const struct drawing *d)
+{
+    const struct convergence *c = d->q->convergence;
+    r->samples = d->q->samples_to_converge;
+    r->epochs = c->in_samples ? (double)NAN : r->samples / c->samples_per_epoch;
+    r->convergence_point = c->in_samples ? r->samples : r->epochs;
+    r->n_evals = (uint64_t)fmax(1, floor(r->convergence_point / d->schedule.interval + 1e-9));
+    r->accuracy = c->target;
+    r->converged = true;
+}
+
+double samples_per_step(const struct run_timing *t, double global_batch)
+{
+    return t->samples_per_step > 0 ? t->samples_per_step : global_batch;
+}
+
+static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
+{
+    const struct run_timing *t = &d->timing;
+    if (d->q->samples_to_converge > 0)
+        draw_given(r, d);
+    else if (has_plan(d->q))
+        draw_plan(r, d, rng);
+    else
+        draw_latent(r, d, rng);
+    double train_s = r->samples / samples_per_step(t, d->q->convergence->global_batch) * t->step_time_s;
+    double exact_s = t->startup_s + train_s + (double)r->n_evals * t->eval_time_s + t->first_eval_extra_s + t->tail_s;
+    r->time_s = exact_s * d->time_factor * exp(t->noise * gsl_ran_ugaussian(rng));
+}
+
+/* ---- one submission ------------------------------------------------------------------------------- */
+
+static void draw_shared(struct drawing *d, gsl_rng *rng)
+{
+    const struct convergence *c = d->q->convergence;
+    double t = gsl_ran_tdist(rng, c->error_dof), z = gsl_ran_ugaussian(rng);
+    d->samples_factor = exp(c->error * t);
+    d->plan_factor = d->q->epochs > 0 ? 1 : exp(c->plan_error * t);
+    d->time_factor = exp(d->timing.error * z);
+}
+
+static double score_of(const struct drawn_run *runs, size_t n, const char *benchmark, struct arena *a)
+{
+    double *minutes = ARENA_ARRAY(a, double, n);
+    const char *note;
+    for (size_t i = 0; i < n; i++)
+        minutes[i] = runs[i].converged ? runs[i].time_s / 60 : HUGE_VAL;
+    return olympic_score(minutes, n, benchmark, &note, a);
+}
+
+static bool passes(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
+{
+    struct rcp_verdict v;
+    double *points = ARENA_ARRAY(a, double, n);
+    for (size_t i = 0; i < n; i++)
+        points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
+    return d->q->open_division || n != rcp_runs(d->reference.benchmark)
+        || (rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL) && v.passed);
+}
+
+struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
+
+static void draw_submissions(struct samples *s, struct drawing *d, size_t runs, uint32_t submissions, gsl_rng *rng)
+{
+    for (uint32_t k = 0; k < submissions; k++) {
+        struct arena scratch = { 0 };
+        struct drawn_run *drawn = ARENA_ARRAY(&scratch, struct drawn_run, runs);
+        draw_shared(d, rng);
+        for (size_t i = 0; i < runs; i++) {
+            draw_run(&drawn[i], d, rng);
+            s->samples[s->n_times] = drawn[i].samples;
+            s->times[s->n_times++] = drawn[i].time_s;
+        }
+        double score = score_of(drawn, runs, d->q->convergence->benchmark, &scratch);
+        if (isfinite(score)) {
+            s->scores[s->n_scores++] = score;
+            s->n_passed += passes(d, drawn, runs, &scratch);
+        }
+        arena_free(&scratch);
+    }
+    s->n_drawn = submissions;
+}
+
+static double quantile(double *v, size_t n, double p)
+{
+    gsl_sort(v, 1, n);
+    return n ? gsl_stats_quantile_from_sorted_data(v, 1, n, p) : (double)NAN;
+}
+
+static void take_intervals(struct run_distribution *out, struct samples *s)
+{
+    out->expected_minutes = s->n_scores ? gsl_stats_mean(s->scores, 1, s->n_scores) : (double)NAN;
+    out->low_minutes = quantile(s->scores, s->n_scores, 0.05);
+    out->high_minutes = quantile(s->scores, s->n_scores, 0.95);
+    out->expected_samples = gsl_stats_mean(s->samples, 1, s->n_times);
+    out->run_low_s = quantile(s->times, s->n_times, 0.05);
+    out->run_high_s = quantile(s->times, s->n_times, 0.95);
+    out->samples_low = quantile(s->samples, s->n_times, 0.05);
+    out->samples_high = quantile(s->samples, s->n_times, 0.95);
+    out->valid_probability = (double)s->n_scores / (double)s->n_drawn;
+    out->pass_probability = (double)s->n_passed / (double)s->n_drawn;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------- */
+
+static bool prepare(struct drawing *d, const struct distribution_request *q, struct arena *a, struct err *err)
+{
+    const struct convergence *c = q->convergence;
+    *d = (struct drawing){ .q = q, .timing = q->timing, .schedule = c->schedule, .samples_factor = 1, .plan_factor = 1, .time_factor = 1 };
+    if (!(q->timing.step_time_s > 0) || !isfinite(q->timing.step_time_s))
+        return fail(err, "step time of %g s, want a number above 0", q->timing.step_time_s);
+    if (q->runs > MOST_RUNS)
+        return fail(err, "%u runs, want at most %d", q->runs, MOST_RUNS);
+    if (q->eval_interval > 0)
+        d->schedule.interval = q->eval_interval;
+    if (q->timing.noise < 0
+        && !fit_value(&d->timing.noise, NULL, c->benchmark, c->ruleset, "time_noise", q->data_dir, a, err))
+        return false;
+    if (!rcp_load(&d->reference, c->benchmark, c->ruleset, RCP_DEADLINE, q->data_dir, a, err))
+        return false;
+    if (rcp_is_pruned(c->ruleset))
+        rcp_prune(&d->reference);
+    return true;
+}
+
+static void draw_reported(struct run_distribution *out, const struct drawing *d, gsl_rng *rng)
+{
+    for (size_t i = 0; i < out->n; i++) {
+        out->runs[i].seed = d->q->seed + i;
+        gsl_rng_set(rng, (unsigned long)hash_bytes(&out->runs[i].seed, sizeof out->runs[i].seed, 1) & 0xffffffff);
+        draw_run(&out->runs[i], d, rng);
+    }
+}
+
+bool distribution_draw(struct run_distribution *out, const struct distribution_request *q, struct arena *a, struct err *err)
+{
+    struct drawing d;
+    uint32_t required = rcp_runs(q->convergence->benchmark), submissions = q->submissions ? q->submissions : SUBMISSIONS;
+    *out = (struct run_distribution){ .n = q->runs ? q->runs : required };
+    if (!prepare(&d, q, a, err))
+        return false;
+    out->runs = ARENA_ARRAY(a, struct drawn_run, out->n);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    draw_reported(out, &d, rng);
+    out->score_minutes = score_of(out->runs, out->n, q->convergence->benchmark, a);
+    struct samples s = { .scores = ARENA_ARRAY(a, double, submissions), .times = ARENA_ARRAY(a, double, submissions * required),
+                         .samples = ARENA_ARRAY(a, double, submissions * required) };
+    gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 2) & 0xffffffff);
+    draw_submissions(&s, &d, required, submissions, rng);
+    gsl_rng_free(rng);
+    take_intervals(out, &s);
+    return true;
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------- */
+
+static json_t *number_or_null(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static const struct { const char *name; size_t offset; } members[] = {
+#define M(member) { #member, offsetof(struct run_distribution, member) }
+    M(score_minutes), M(expected_minutes), M(low_minutes), M(high_minutes), M(run_low_s), M(run_high_s), M(expected_samples),
+    M(samples_low), M(samples_high), M(valid_probability), M(pass_probability),
+};
+enum { N_MEMBERS = sizeof members / sizeof *members };
+
+static double member_of(const struct run_distribution *d, size_t i)
+{
+    return *(const double *)((const char *)d + members[i].offset);
+}
+
+json_t *distribution_json(const struct run_distribution *d)
+{
+    json_t *o = json_object(), *runs = json_array();
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        json_object_set_new(o, members[i].name, number_or_null(member_of(d, i)));
+    for (size_t i = 0; i < d->n; i++) {
+        const struct drawn_run *r = &d->runs[i];
+        json_array_append_new(runs, json_pack("{s:I, s:b, s:o, s:o, s:o, s:I, s:o}", "seed", (json_int_t)r->seed, "converged",
+            (int)r->converged, "samples", number_or_null(r->samples), "epochs", number_or_null(r->epochs), "accuracy",
+            number_or_null(r->accuracy), "evaluations", (json_int_t)r->n_evals, "time_s", number_or_null(r->time_s)));
+    }
+    json_object_set_new(o, "runs", runs);
+    return o;
+}
+
+void distribution_print(FILE *f, const struct run_distribution *d)
+{
+    fprintf(f, "%-6s %-9s %14s %8s %5s %12s\n", "seed", "status", "samples", "epochs", "evals", "minutes");
+    for (size_t i = 0; i < d->n; i++) {
+        const struct drawn_run *r = &d->runs[i];
+        fprintf(f, "%-6llu %-9s %14.0f ", (unsigned long long)r->seed, r->converged ? "success" : "aborted", r->samples);
+        if (isfinite(r->epochs))
+            fprintf(f, "%8.0f ", r->epochs);
+        else
+            fprintf(f, "%8s ", "-");
+        fprintf(f, "%5llu %12.4f\n", (unsigned long long)r->n_evals, r->time_s / 60);
+    }
+    for (size_t i = 0; i < N_MEMBERS; i++)
+        if (isfinite(member_of(d, i)))
+            fprintf(f, "%-18s %.6g\n", members[i].name, member_of(d, i));
+        else
+            fprintf(f, "%-18s -\n", members[i].name);
+}

@@ -1,0 +1,86 @@
+/*
+ * runs_distribution.h - time to train as MLPerf scores it, drawn as a distribution: N runs with their seeds, the score of a submission of
+ * them, its 90 % interval, and the chance that it passes.
+ *
+ * One run: startup + steps * step time + evaluations * evaluation time + tail, times noise; steps = samples to converge / global batch.
+ * What a run draws for itself: its latent convergence point (or last accuracy) and the time noise. What all runs of a submission share:
+ * the error of the predicted convergence and of the modelled time.
+ */
+#ifndef RUNS_DISTRIBUTION_H
+#define RUNS_DISTRIBUTION_H
+#include "results/mlperf/rcp.h"
+#include "system-model/schedule/plan.h"
+#include "workloads/convergence/convergence.h"
+#include "workloads/recipe/recipe.h"
+
+struct run_timing {
+    double step_time_s, startup_s, tail_s;
+    double samples_per_step;                    /* on average, where it is not the global batch as logged; 0: it is */
+    double eval_time_s, first_eval_extra_s;     /* the first evaluation loads a program */
+    int eval_placement;                         /* enum eval_placement */
+    double error;                               /* relative spread of the modelled time, shared by all runs; 0: taken as exact */
+    double noise;                               /* relative spread from run to run; negative: the table's time_noise */
+};
+
+double samples_per_step(const struct run_timing *t, double global_batch);
+
+struct distribution_request {
+    const struct convergence *convergence;
+    struct run_timing timing;
+    double samples_to_converge;         /* as published, every run the same; 0: draw from convergence */
+    double epochs;                      /* of a fixed schedule evaluated at the end; 0: the predicted plan */
+    double eval_interval;               /* in the benchmark's unit; 0: the rules' */
+    double max_samples;                 /* a run that has not converged by here is aborted; 0: no limit */
+    uint32_t runs;                      /* 0: as many as the rules ask for */
+    uint64_t seed;
+    uint32_t submissions;               /* drawn for the intervals; 0: 2000 */
+    bool open_division;                 /* no reference-convergence test */
+    const char *data_dir;               /* workloads/convergence */
+};
+
+struct drawn_run {
+    uint64_t seed;
+    bool converged;
+    double samples, epochs, accuracy;   /* epochs: NaN for a benchmark that counts samples */
+    double convergence_point;           /* in the benchmark's unit: what the reference-convergence test takes */
+    uint64_t n_evals;
+    double time_s;
+};
+
+struct run_distribution {
+    struct drawn_run *runs;
+    size_t n;
+    double score_minutes;               /* of these runs; NaN: not valid */
+    double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid */
+    double run_low_s, run_high_s;                               /* 5 % and 95 % of one run's time to train */
+    double samples_low, samples_high;                           /* and of its samples */
+    double expected_samples;
+    double pass_probability;            /* enough runs converge, and not suspiciously fast */
+    double valid_probability;           /* enough runs converge */
+};
+
+bool distribution_draw(struct run_distribution *out, const struct distribution_request *q, struct arena *a, struct err *err);
+struct json_t *distribution_json(const struct run_distribution *d);     /* the caller owns it */
+void distribution_print(FILE *f, const struct run_distribution *d);
+
+/* ---- coverage ------------------------------------------------------------------------------- */
+
+struct run_row;
+/* Time of one training step and of all else of a published run, from anything but that run. NULL in coverage_report: the median time
+ * a sample of the submission's other runs. False: no prediction for this run, which is left out. */
+typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
+
+struct coverage_count { const char *what; uint64_t n, samples_inside, time_n, time_inside; };
+struct coverage {
+    struct coverage_count items[16];
+    size_t n;                           /* the first is "all" */
+    uint64_t n_without_reference;       /* rounds without reference points */
+    uint64_t n_without_timing;          /* the caller's model does not know the run */
+};
+
+/* For every run of the table: whether its samples to converge and its time to train lie within the 90 % interval predicted for it. */
+bool coverage_report(struct coverage *out, const char *runs, const char *data_dir, coverage_timing *timing, void *user, struct arena *a,
+                     struct err *err);
+void coverage_print(FILE *f, const struct coverage *c);
+struct json_t *coverage_json(const struct coverage *c);         /* an array of groups; the caller owns it */
+#endif

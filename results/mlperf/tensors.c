@@ -1,0 +1,80 @@
+/*
+ * tensors.c - names of weights from patterns.
+ */
+#include "results/mlperf/tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void name_list_add(struct name_list *l, const char *name, struct arena *a)
+{
+    l->names = arena_grow(a, l->names, l->n, &l->cap, sizeof *l->names);
+    l->names[l->n++] = arena_strdup(a, name);
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return strcmp(*(char *const *)x, *(char *const *)y);
+}
+
+void name_list_sort(struct name_list *l)
+{
+    if (l->n)
+        qsort(l->names, l->n, sizeof *l->names, by_name);
+}
+
+static bool expand_range(struct name_list *words, const char *body, struct arena *a, struct err *err)
+{
+    uint64_t first, last;
+    char *dots, *copy = arena_strdup(a, body);
+    dots = strstr(copy, "..");
+    *dots = 0;
+    if (!parse_u64(copy, &first) || !parse_u64(dots + 2, &last) || last < first || last - first > 10000)
+        return fail(err, "'{%s}' is no range of numbers", body);
+    for (uint64_t i = first; i <= last; i++)
+        name_list_add(words, arena_printf(a, "%llu", (unsigned long long)i), a);
+    return true;
+}
+
+static bool expand_brace(struct name_list *words, const char *body, struct arena *a, struct err *err)
+{
+    if (strstr(body, ".."))
+        return expand_range(words, body, a, err);
+    char *rest = NULL;
+    for (char *w = strtok_r(arena_strdup(a, body), ",", &rest); w; w = strtok_r(NULL, ",", &rest))
+        name_list_add(words, w, a);
+    return true;
+}
+
+bool expand_pattern(struct name_list *out, const char *pattern, struct arena *a, struct err *err)
+{
+    const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
+    if (!open) {
+        name_list_add(out, pattern, a);
+        return true;
+    }
+    if (!close)
+        return fail(err, "'%s': a brace is not closed", pattern);
+    struct name_list words = { 0 };
+    char *body = arena_printf(a, "%.*s", (int)(close - open - 1), open + 1);
+    if (!expand_brace(&words, body, a, err))
+        return false;
+    for (size_t i = 0; i < words.n; i++)
+        if (!expand_pattern(out, arena_printf(a, "%.*s%s%s", (int)(open - pattern), pattern, words.names[i], close + 1), a, err))
+            return false;
+    return true;
+}
+
+bool tensor_names(struct name_list *out, const char *benchmark, const char *rules_dir, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t bench, pattern;
+    *out = (struct name_list){ 0 };
+    if (!csv_load(&t, arena_printf(a, "%s/tensors.csv", rules_dir), a, err)
+        || !csv_column(&bench, &t, "benchmark", err) || !csv_column(&pattern, &t, "pattern", err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (text_is(t.rows[i].cells[bench], benchmark) && !expand_pattern(out, t.rows[i].cells[pattern], a, err))
+            return false;
+    return out->n > 0 || fail(err, "%s: no tensors of '%s'", t.path, benchmark);
+}

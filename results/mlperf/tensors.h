@@ -1,0 +1,18 @@
+/*
+ * tensors.h - the names of the weights that a conformant log lists once each (results/rules/tensors.csv).
+ *
+ * The table holds patterns: {a,b} stands for each word of the list, {1..3} for each number of the range.
+ */
+#ifndef TENSORS_H
+#define TENSORS_H
+#include "system-model/base/base.h"
+
+struct name_list { char **names; size_t n, cap; };
+
+/* In the table's order. Fails when the table has none for the benchmark. */
+bool tensor_names(struct name_list *out, const char *benchmark, const char *rules_dir, struct arena *a, struct err *err);
+/* Appends every name that the pattern stands for, the first brace varying slowest. */
+bool expand_pattern(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
+void name_list_add(struct name_list *l, const char *name, struct arena *a);
+void name_list_sort(struct name_list *l);
+#endif

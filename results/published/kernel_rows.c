@@ -1,0 +1,198 @@
+/*
+ * kernel_rows.c - a measured kernel, from the text of its case to the planner's figure for it.
+ *
+ * Operands lie on chip before and after. What the operation's temporaries may take is 0.6 of tile memory (the
+ * default share of PopLibs), but no more than operands and code leave: 15 % for code, in the middle of the 10 to 25 %
+ * that programs were seen to take. Fields of convolutions are padded by half the filter unless the case says otherwise.
+ */
+#include "results/published/kernel_rows.h"
+#include "system-model/graph/graph.h"
+#include "system-model/machine/machine.h"
+
+#include <string.h>
+
+enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, N_KERNEL_KINDS };
+static const char *const kind_names[] = { "matmul", "conv", NULL };
+static const char *const type_names[] = { "fp16", "fp32", "fp8", NULL };    /* in the order of enum data_type */
+static const char *const partials_names[] = { "fp16", "fp32", NULL };
+
+struct kernel_case {
+    enum kernel_kind kind;
+    const char *machine;
+    uint64_t m, k, n;
+    uint64_t batch, filter, input, in_chans, out_chans, stride, groups, pad;
+    int type, partials;
+};
+
+enum { NO_PAD = 1000 };
+#define U(member, help) { #member, "", FIELD_U64, offsetof(struct kernel_case, member), 1, 1e6, NULL, true, help }
+#define CHOICE(member, names, help) \
+    { #member, NULL, FIELD_CHOICE, offsetof(struct kernel_case, member), 0, 0, names, true, help }
+#define MACHINE { "machine", NULL, FIELD_TEXT, offsetof(struct kernel_case, machine), 0, 0, NULL, true, "a chip's sheet" }
+static const struct field matmul_fields[] = {
+    MACHINE, U(m, "rows of the weights"), U(k, "columns of the weights"), U(n, "columns of the input"),
+    CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
+};
+static const struct field conv_fields[] = {
+    MACHINE, U(batch, "images"), U(filter, "height and width of the kernel"), U(input, "height and width of the field"),
+    U(in_chans, "input channels"), U(out_chans, "output channels"), U(stride, "of the kernel"), U(groups, "of channels"),
+    { "pad", "", FIELD_U64, offsetof(struct kernel_case, pad), 0, NO_PAD, NULL, false, "on each side; half the filter if not given" },
+    CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),
+};
+static const struct { const struct field *fields; size_t n; } kind_fields[N_KERNEL_KINDS] = {
+    [KERNEL_MATMUL] = { matmul_fields, sizeof matmul_fields / sizeof *matmul_fields },
+    [KERNEL_CONV] = { conv_fields, sizeof conv_fields / sizeof *conv_fields },
+};
+#undef U
+#undef CHOICE
+#undef MACHINE
+
+/* ---- the text of a case ---------------------------------------------------------------- */
+
+bool is_kernel_recipe(const char *recipe_text)
+{
+    return strncmp(recipe_text, "kernel:", 7) == 0;
+}
+
+static const char *field_names(const struct field *fields, size_t n, struct arena *a)
+{
+    const char *names[16];
+    for (size_t i = 0; i < n; i++)
+        names[i] = fields[i].name;
+    return names_list(names, n, a);
+}
+
+static bool set_entry(struct kernel_case *c, char *entry, bool *given, const char *text, struct arena *a, struct err *err)
+{
+    const struct field *fields = kind_fields[c->kind].fields;
+    size_t n = kind_fields[c->kind].n;
+    char *equals = strchr(entry, '=');
+    if (!equals)
+        return fail(err, "%.200s: '%.60s' is not key=value", text, entry);
+    *equals = 0;
+    const struct field *f = field_find(fields, n, entry);
+    if (!f)
+        return fail(err, "%.200s: %.60s: not a key of a %s; known: %s", text, entry, kind_names[c->kind],
+                    field_names(fields, n, a));
+    if (given[f - fields])
+        return fail(err, "%.200s: %s: given twice", text, f->name);
+    given[f - fields] = true;
+    return field_set(c, f, equals + 1, arena_printf(a, "%.200s: %s", text, f->name), err);
+}
+
+static bool check_case(const struct kernel_case *c, const bool *given, const char *text, struct err *err)
+{
+    for (size_t i = 0; i < kind_fields[c->kind].n; i++)
+        if (!given[i] && kind_fields[c->kind].fields[i].required)
+            return fail(err, "%.200s: %s: missing (%s)", text, kind_fields[c->kind].fields[i].name,
+                        kind_fields[c->kind].fields[i].help);
+    if (c->kind == KERNEL_CONV && (c->in_chans % c->groups != 0 || c->out_chans % c->groups != 0))
+        return fail(err, "%.200s: groups: %llu does not divide the channels", text, (unsigned long long)c->groups);
+    if (c->kind == KERNEL_CONV && c->filter > c->input + 2 * c->pad)
+        return fail(err, "%.200s: filter: %llu is wider than the padded input", text, (unsigned long long)c->filter);
+    return true;
+}
+
+static bool parse_case(struct kernel_case *c, const char *text, struct arena *a, struct err *err)
+{
+    bool given[16] = { false };
+    if (!is_kernel_recipe(text))
+        return fail(err, "%.200s: want kernel:matmul;... or kernel:conv;...", text);
+    char *rest = arena_strdup(a, text + 7), *kind = rest;
+    rest += strcspn(rest, ";");
+    if (*rest)
+        *rest++ = 0;
+    *c = (struct kernel_case){ .pad = NO_PAD };
+    while (c->kind < N_KERNEL_KINDS && !text_is(kind_names[c->kind], kind))
+        c->kind++;
+    if (c->kind == N_KERNEL_KINDS)
+        return fail(err, "%.200s: unknown kernel '%.60s'; known: matmul, conv", text, kind);
+    while (*rest) {
+        char *entry = rest;
+        rest += strcspn(rest, ";");
+        if (*rest)
+            *rest++ = 0;
+        if (!set_entry(c, entry, given, text, a, err))
+            return false;
+    }
+    if (c->pad == NO_PAD)
+        c->pad = c->kind == KERNEL_CONV ? (c->filter - 1) / 2 : 0;
+    return check_case(c, given, text, err);
+}
+
+/* ---- a graph of one operation ------------------------------------------------------------ */
+
+static void build_graph(struct graph *g, const struct kernel_case *c, struct arena *a)
+{
+    enum data_type type = (enum data_type)c->type;
+    graph_start(g, "kernel", 1, a);
+    graph_layer(g, (struct layer){ .name = "kernel", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t inputs[2];
+    if (c->kind == KERNEL_MATMUL) {     /* the transpose of weights times input: n rows */
+        inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 2, (uint64_t[]){ c->n, c->k });
+        inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 2, (uint64_t[]){ c->k, c->m });
+        graph_op(g, OP_MATMUL, inputs, 2, (struct op_attributes){ 0 });
+        return;
+    }
+    struct op_attributes at = { .kernel_h = (uint32_t)c->filter, .kernel_w = (uint32_t)c->filter,
+                                .stride = (uint32_t)c->stride, .pad = (uint32_t)c->pad, .groups = (uint32_t)c->groups };
+    inputs[0] = graph_tensor(g, "input", ROLE_INPUT, type, 4, (uint64_t[]){ c->batch, c->input, c->input, c->in_chans });
+    inputs[1] = graph_tensor(g, "weights", ROLE_WEIGHT, type, 4,
+                             (uint64_t[]){ c->filter, c->filter, c->in_chans / c->groups, c->out_chans });
+    graph_op(g, OP_CONV, inputs, 2, at);
+}
+
+/* Share of tile memory for temporaries: 0.6, or what the operands and the code leave. */
+static double memory_share(const struct graph *g, const struct chip *chip)
+{
+    const double code_share = 0.15, default_share = 0.6, least_share = 0.05;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        bytes += tensor_bytes(&g->tensors[i]);
+    double left = 1 - code_share - (double)bytes / (double)(chip->n_tiles * chip->tile_memory_bytes);
+    return left > default_share ? default_share : left > least_share ? left : least_share;
+}
+
+static void plan_case(struct op_plan *out, const struct kernel_case *c, const struct chip *chip,
+                      struct plan_cache *cache, struct arena *a)
+{
+    struct graph g;
+    build_graph(&g, c, a);
+    struct op_plan_options opt = { .partials = c->partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32, .inference = true,
+                                   .available_memory = memory_share(&g, chip), .n_tiles = chip->n_tiles };
+    op_plan_build(out, &g, 0, chip, &opt, cache);
+}
+
+bool kernel_row_plan(struct op_plan *out, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
+                     struct arena *a, struct err *err)
+{
+    struct kernel_case c;
+    if (!parse_case(&c, recipe_text, a, err))
+        return false;
+    plan_case(out, &c, chip, cache, a);
+    return true;
+}
+
+bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
+                        struct plan_cache *cache, struct arena *a, struct err *err)
+{
+    struct kernel_case c;
+    struct machine m;
+    struct op_plan plan;
+    if (!parse_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err))
+        return false;
+    plan_case(&plan, &c, &m.chip, cache, a);
+    uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c.type, c.partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);
+    double time_s = (double)op_plan_cycles(&plan) / m.chip.clock_hz, flop = 2.0 * (double)plan.mac;
+    if (text_is(metric, "tflop_per_s"))
+        *value = flop / time_s / 1e12;
+    else if (text_is(metric, "time_s"))
+        *value = time_s;
+    else if (text_is(metric, "cycles"))
+        *value = (double)op_plan_cycles(&plan);
+    else if (text_is(metric, "peak_share"))
+        *value = flop / time_s / chip_peak_flop_per_s(&m.chip, peak_mac);
+    else
+        return fail(err, "metric '%.60s' of a kernel; known: tflop_per_s, time_s, cycles, peak_share", metric);
+    return true;
+}

@@ -1,0 +1,436 @@
+/*
+ * link_rows.c - measured micro-benchmarks of the links, from the machine's sheet alone.
+ *
+ * A message between tiles of one chip takes a sync, the way to the tile, and its words at the exchange's rate. Between chips
+ * it takes the sync of chips, the latency of its route, and its words at the rate of the exchange or of the busiest link. One tile's
+ * stream over a link keeps the link's efficiency. Where many tiles each send a short message, what counts is how long a
+ * message holds the link pairs of its route: the pair's own time where it enters or turns from rung to rail, one word where
+ * it passes straight on.
+ *     T = sync + latency + max(n x hold, bytes / rate)
+ * Source of the measurements: arXiv:1912.03413 (GC2, DSS 8440). Structure that the report shows and no datasheet gives:
+ *   - messages in regular order use every pair of a rung, all others one (Table 4.3: 2.521 against 4.282 us);
+ *   - "random destinations" load the links as if every message crossed between the halves of the IPUs (Table 4.6: two IPUs get
+ *     what the both-ways test gets, and the sum does not grow from 2 to 16), so that is what `halves` does;
+ *   - a broadcast over three and more IPUs is one stream for up to eight of them (Table 4.9).
+ * Not modelled: order of sends within a column, caches of the host.
+ */
+#include "results/published/link_rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    N_COLUMNS = 16,                 /* of tiles on a chip (iPUG 2021; osmarks/ipu-stack) */
+    ISLAND_TILES = 4,               /* a broadcast reaches the shared buses' double rate from one island on (iPUG 2021) */
+    WORD_BYTES = 4,
+    COPY_CALL_CYCLES = 288,         /* bringing what was gathered into order (osmarks/ipu-stack, measured) */
+    REDUCE_STAGE_CYCLES = 704,      /* one operand on one tile: 0.44 us at 1.6 GHz (arXiv:1912.03413 Table 4.16) */
+    STREAM_IPUS = 8,                /* reached by one broadcast stream (arXiv:1912.03413 Table 4.9) */
+    MOST_IPUS = 64,
+};
+
+struct link_case {
+    const char *experiment, *machine_name;
+    uint32_t from, to, n_ipus, n_tiles, operands, apart;
+    double bytes;
+    bool both;
+    int column;
+    struct machine machine;
+    struct topology topology;
+    struct arena *a;
+};
+
+static const char *const column_names[] = { "same", "other", NULL };
+static const struct field case_fields[] = {
+    { "machine", NULL, FIELD_TEXT, offsetof(struct link_case, machine_name), 0, 0, NULL, true, "sheet" },
+    { "from", "", FIELD_U32, offsetof(struct link_case, from), 0, 1e6, NULL, false, "IPU that sends, or gathers" },
+    { "to", "", FIELD_U32, offsetof(struct link_case, to), 0, 1e6, NULL, false, "the other IPU, where there is one" },
+    { "ipus", "", FIELD_U32, offsetof(struct link_case, n_ipus), 1, MOST_IPUS, NULL, false, "2: from and to; more: the first so many" },
+    { "tiles", "", FIELD_U32, offsetof(struct link_case, n_tiles), 1, 1e6, NULL, false, "of each IPU" },
+    { "bytes", "", FIELD_F64, offsetof(struct link_case, bytes), 1, 1e9, NULL, false, "a message" },
+    { "operands", "", FIELD_U32, offsetof(struct link_case, operands), 1, 1e6, NULL, false, "floats a tile, for reduce" },
+    { "both", "", FIELD_BOOL, offsetof(struct link_case, both), 0, 0, NULL, false, "both ways at once" },
+    { "apart", "", FIELD_U32, offsetof(struct link_case, apart), 0, 1000, NULL, false, "boards between the two, for hop" },
+    { "column", "", FIELD_CHOICE, offsetof(struct link_case, column), 0, 0, column_names, false, "of the two, for hop" },
+};
+enum { N_CASE_FIELDS = sizeof case_fields / sizeof *case_fields };
+
+/* ---- rates and times of one chip ------------------------------------------------------ */
+
+static double cycles_s(const struct link_case *c, double cycles)
+{
+    return cycles / c->machine.chip.clock_hz;
+}
+
+static double tile_bytes_per_s(const struct link_case *c)
+{
+    const struct chip *chip = &c->machine.chip;
+    return (double)chip->exchange_bytes_per_cycle * chip->exchange_efficiency * chip->clock_hz;
+}
+
+static double word_s(const struct link_case *c)
+{
+    return WORD_BYTES / tile_bytes_per_s(c);
+}
+
+/* One tile's stream over a link. */
+static double stream_bytes_per_s(const struct link_case *c)
+{
+    return tile_bytes_per_s(c) * c->machine.chip.link_efficiency;
+}
+
+static double near_s(const struct link_case *c)
+{
+    return cycles_s(c, (double)c->machine.chip.exchange_near_cycles);
+}
+
+static double far_s(const struct link_case *c)
+{
+    return cycles_s(c, (double)c->machine.chip.exchange_transit_cycles);
+}
+
+/* n tiles that fit a column are near. */
+static double transit_s(const struct link_case *c, uint32_t n_tiles)
+{
+    return n_tiles <= c->machine.chip.n_tiles / N_COLUMNS ? near_s(c) : far_s(c);
+}
+
+static double chip_sync_s(const struct link_case *c)
+{
+    return cycles_s(c, (double)c->machine.chip.on_chip_sync_cycles);
+}
+
+/* One pair are neighbours; n pairs have random places (section 1.5): the longest of n even draws from near to far. */
+static double pairs_transit_s(const struct link_case *c, uint32_t n_pairs)
+{
+    double share = n_pairs > 1 ? (double)n_pairs / (n_pairs + 1.0) : 0;
+    return near_s(c) + share * (far_s(c) - near_s(c));
+}
+
+/* One endpoint tile and its words, in or out; the far words are under way while the near ones move. */
+static double endpoint_s(const struct link_case *c, double bytes, uint32_t n_tiles)
+{
+    double stream_s = near_s(c) + bytes / tile_bytes_per_s(c), last_s = transit_s(c, n_tiles) + word_s(c);
+    return chip_sync_s(c) + (stream_s > last_s ? stream_s : last_s);
+}
+
+/* ---- routes ------------------------------------------------------------------------------ */
+
+struct path { uint32_t links[2 * MOST_IPUS]; size_t n; double latency_s; };
+
+static bool find_path(struct path *p, const struct link_case *c, uint32_t from, uint32_t to, struct err *err)
+{
+    *p = (struct path){ .n = 0 };
+    if (!topology_route(p->links, sizeof p->links / sizeof *p->links, &p->n, &c->topology, from, to, err))
+        return false;
+    for (size_t i = 0; i < p->n; i++)
+        p->latency_s += c->topology.links[p->links[i]].latency_s;
+    return true;
+}
+
+/* How long a message holds the pairs of its route; regular: spread over every pair of a rung. */
+static double hold_s(const struct link_case *c, const struct path *p, bool regular)
+{
+    const struct machine *m = &c->machine;
+    double pairs = (double)(m->rung_links - m->rung_through_links) / 2, time_s = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct link *l = &c->topology.links[p->links[i]];
+        bool straight = i > 0 && c->topology.links[p->links[i - 1]].kind == l->kind;
+        if (straight)
+            time_s += word_s(c);
+        else if (l->kind == LINK_RUNG)
+            time_s += m->rung_message_s / (regular && !l->through ? pairs : 1);
+        else
+            time_s += m->rail_message_s;
+    }
+    return time_s;
+}
+
+static uint32_t ipu_of(const struct link_case *c, uint32_t i)
+{
+    return c->n_ipus == 2 && c->to != c->from ? (i ? c->to : c->from) : i;
+}
+
+/* Over all participants: the sync, and the route from `from` that takes longest. */
+static bool span(double *sync_s, struct path *longest, const struct link_case *c, struct err *err)
+{
+    uint32_t ipus[MOST_IPUS + 2];
+    size_t n = 0;
+    for (uint32_t i = 0; i < c->n_ipus; i++)
+        ipus[n++] = ipu_of(c, i);
+    if (c->n_ipus == 1)
+        ipus[n++] = c->to;
+    *longest = (struct path){ .n = 0 };
+    for (size_t i = 0; i < n; i++) {
+        struct path p;
+        if (!find_path(&p, c, ipus[i], c->from, err))
+            return false;
+        if (p.latency_s > longest->latency_s)
+            *longest = p;
+    }
+    *sync_s = topology_sync_s(&c->topology, ipus, n);
+    return true;
+}
+
+static bool on_one_chip(const struct link_case *c)
+{
+    return c->n_ipus == 1 && c->from == c->to;
+}
+
+/* ---- experiments: seconds, and the bytes that count ------------------------------------------ */
+
+static bool p2p(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    *bytes = c->bytes * c->n_tiles * (c->both ? 2 : 1);
+    if (on_one_chip(c)) {
+        *time_s = chip_sync_s(c) + pairs_transit_s(c, c->n_tiles) + c->bytes / tile_bytes_per_s(c);
+        return true;
+    }
+    struct flow flows[2] = { { c->from, c->to, c->bytes * c->n_tiles }, { c->to, c->from, c->bytes * c->n_tiles } };
+    uint32_t ends[2] = { c->from, c->to };
+    struct path p;
+    double links_s;
+    if (!find_path(&p, c, c->from, c->to, err) || !topology_flows(&links_s, &c->topology, flows, c->both ? 2 : 1, NULL, c->a, err))
+        return false;
+    double tiles_s = p.latency_s + c->bytes / stream_bytes_per_s(c);
+    double messages_s = p.latency_s + (c->n_tiles > 1 ? c->n_tiles * hold_s(c, &p, true) : 0);
+    double longest_s = links_s > tiles_s ? links_s : tiles_s;
+    *time_s = topology_sync_s(&c->topology, ends, 2) + (longest_s > messages_s ? longest_s : messages_s);
+    return true;
+}
+
+/* Every tile of each half of the IPUs sends one message to the other half, evenly spread. */
+static bool halves(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    uint32_t n = c->n_ipus, half = n / 2;
+    size_t n_flows = 0;
+    struct flow *flows = ARENA_ARRAY(c->a, struct flow, (size_t)2 * half * half + 1);
+    double *messages = ARENA_ARRAY(c->a, double, c->topology.n_links), ignored, links_s, sync_s;
+    struct path longest;
+    if (n < 2 || n % 2)
+        return fail(err, "link case: halves: ipus %u, want an even number", n);
+    for (uint32_t i = 0; i < half; i++) {
+        for (uint32_t j = half; j < n; j++) {
+            flows[n_flows++] = (struct flow){ ipu_of(c, i), ipu_of(c, j), (double)c->n_tiles / half };
+            flows[n_flows++] = (struct flow){ ipu_of(c, j), ipu_of(c, i), (double)c->n_tiles / half };
+        }
+    }
+    if (!topology_flows(&ignored, &c->topology, flows, n_flows, messages, c->a, err) || !span(&sync_s, &longest, c, err))
+        return false;
+    double most = 0;
+    for (uint32_t i = 0; i < c->topology.n_links; i++)
+        most = messages[i] > most ? messages[i] : most;
+    for (size_t i = 0; i < n_flows; i++)
+        flows[i].bytes *= c->bytes;
+    if (!topology_flows(&links_s, &c->topology, flows, n_flows, NULL, c->a, err))
+        return false;
+    double messages_s = longest.latency_s + most * hold_s(c, &longest, false);
+    *time_s = sync_s + (links_s > messages_s ? links_s : messages_s);
+    *bytes = c->bytes * c->n_tiles * n;
+    return true;
+}
+
+/* Mean over every pair of IPUs so many boards apart, in the same column or not. */
+static bool hop(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    uint32_t n = c->topology.ipus_per_domain, n_pairs = 0;
+    double sum_s = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t rows = i / 2 > j / 2 ? i / 2 - j / 2 : j / 2 - i / 2;
+            if (i == j || rows != c->apart || (i % 2 != j % 2) != (c->column == 1))
+                continue;
+            c->from = i;
+            c->to = j;
+            if (!p2p(time_s, bytes, c, err))
+                return false;
+            sum_s += *time_s;
+            n_pairs++;
+        }
+    }
+    if (n_pairs == 0)
+        return fail(err, "link case: hop: no two IPUs of %s are %u boards apart", c->machine.name, c->apart);
+    *time_s = sum_s / n_pairs;
+    return true;
+}
+
+static bool broadcast(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    const struct chip *chip = &c->machine.chip;
+    double sync_s, own_rate = tile_bytes_per_s(c) * (c->n_tiles >= ISLAND_TILES ? (double)chip->tiles_per_exchange_bus : 1);
+    struct path longest;
+    *bytes = c->bytes * c->n_tiles * c->n_ipus;
+    if (on_one_chip(c)) {
+        *time_s = chip_sync_s(c) + transit_s(c, c->n_tiles) + c->bytes / own_rate;
+        return true;
+    }
+    if (!span(&sync_s, &longest, c, err))
+        return false;
+    double streams = c->n_ipus <= 2 ? 1 : (double)ceil_div(c->n_ipus, STREAM_IPUS);
+    double own_s = c->n_ipus == 2 ? c->bytes / own_rate : 0;    /* the source's own chip is served apart */
+    *time_s = sync_s + longest.latency_s + far_s(c) + own_s + streams * c->bytes / stream_bytes_per_s(c);
+    return true;
+}
+
+/* Bytes at the one tile, from (or to) its own chip and from (or to) others. */
+static void endpoint_bytes(double *own, double *remote, const struct link_case *c)
+{
+    double chip_bytes = c->bytes * c->n_tiles;
+    bool has_own = c->n_ipus > 1 || c->from == c->to;
+    *own = has_own ? chip_bytes : 0;
+    *remote = chip_bytes * c->n_ipus - *own;
+}
+
+static bool gather(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    double own, remote, sync_s;
+    struct path longest;
+    endpoint_bytes(&own, &remote, c);
+    *bytes = own + remote;
+    double copy_s = c->bytes > WORD_BYTES ? cycles_s(c, COPY_CALL_CYCLES) : 0;
+    if (on_one_chip(c)) {
+        *time_s = endpoint_s(c, own, c->n_tiles) + copy_s;
+        return true;
+    }
+    if (!span(&sync_s, &longest, c, err))
+        return false;
+    double messages_s = c->n_tiles * hold_s(c, &longest, false) + remote / c->bytes * word_s(c);
+    double stream_s = remote / stream_bytes_per_s(c);
+    *time_s = sync_s + longest.latency_s + (messages_s > stream_s ? messages_s : stream_s) + own / tile_bytes_per_s(c) + copy_s;
+    return true;
+}
+
+static bool scatter(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    double own, remote, sync_s;
+    struct path longest;
+    endpoint_bytes(&own, &remote, c);
+    *bytes = own + remote;
+    if (on_one_chip(c)) {
+        *time_s = endpoint_s(c, own, c->n_tiles);
+        return true;
+    }
+    if (!span(&sync_s, &longest, c, err))
+        return false;
+    *time_s = sync_s + longest.latency_s + own / tile_bytes_per_s(c) + remote / stream_bytes_per_s(c);
+    return true;
+}
+
+static bool all_to_all(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    if (!on_one_chip(c))
+        return fail(err, "link case: all-to-all: on one chip only");
+    *time_s = chip_sync_s(c) + transit_s(c, c->n_tiles) + c->n_tiles * c->bytes / tile_bytes_per_s(c);
+    *bytes = c->bytes * c->n_tiles * c->n_tiles;
+    return true;
+}
+
+/* Sums on each tile, one operand a cycle; then one word of each tile comes together. More operands than workers take a
+ * second stage. */
+static bool reduce(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    double operands = (double)c->operands * c->n_tiles * c->n_ipus, sync_s;
+    double stages = operands > (double)c->machine.chip.n_workers ? 2 : 1;
+    struct path longest;
+    *bytes = operands * WORD_BYTES;
+    *time_s = stages * cycles_s(c, REDUCE_STAGE_CYCLES) + (c->operands > 1 ? c->operands * word_s(c) : 0);
+    if (on_one_chip(c)) {
+        *time_s += c->n_tiles > 1 ? endpoint_s(c, (double)c->n_tiles * WORD_BYTES, c->n_tiles) : 0;
+        return true;
+    }
+    if (!span(&sync_s, &longest, c, err))
+        return false;
+    *time_s += sync_s + longest.latency_s + (c->n_tiles > 1 ? c->n_tiles * hold_s(c, &longest, false) : 0);
+    return true;
+}
+
+static bool host(double *time_s, double *bytes, struct link_case *c, struct err *err)
+{
+    struct flow *flows = ARENA_ARRAY(c->a, struct flow, c->n_ipus);
+    for (uint32_t i = 0; i < c->n_ipus; i++) {
+        uint32_t ipu = c->n_ipus == 1 ? c->to : ipu_of(c, i);
+        flows[i] = (struct flow){ c->topology.first_host + (uint32_t)(ipu / c->machine.ipus_per_host), ipu, c->bytes * c->n_tiles };
+    }
+    *bytes = c->bytes * c->n_tiles * c->n_ipus;
+    return topology_flows(time_s, &c->topology, flows, c->n_ipus, NULL, c->a, err);
+}
+
+static const struct experiment {
+    const char *name;
+    bool (*run)(double *time_s, double *bytes, struct link_case *c, struct err *err);
+} experiments[] = {
+    { "p2p", p2p }, { "halves", halves }, { "hop", hop }, { "broadcast", broadcast }, { "gather", gather },
+    { "scatter", scatter }, { "all-to-all", all_to_all }, { "reduce", reduce }, { "host", host },
+};
+enum { N_EXPERIMENTS = sizeof experiments / sizeof *experiments };
+
+/* ---- a case from its text -------------------------------------------------------------------- */
+
+static bool set_key(struct link_case *c, char *part, const char *recipe, struct err *err)
+{
+    char *value = strchr(part, '=');
+    if (!value)
+        return fail(err, "%.200s: '%.60s' is not key=value", recipe, part);
+    *value++ = 0;
+    const struct field *f = field_find(case_fields, N_CASE_FIELDS, part);
+    if (!f) {
+        const char *names[N_CASE_FIELDS];
+        for (size_t i = 0; i < N_CASE_FIELDS; i++)
+            names[i] = case_fields[i].name;
+        return fail(err, "%.200s: %.60s: unknown key; known: %s", recipe, part, names_list(names, N_CASE_FIELDS, c->a));
+    }
+    return field_set(c, f, value, arena_printf(c->a, "%.200s: %s", recipe, part), err);
+}
+
+static bool parse_case(struct link_case *c, const char *recipe, struct err *err)
+{
+    static const char prefix[] = "link:";
+    if (strncmp(recipe, prefix, sizeof prefix - 1) != 0)
+        return fail(err, "%.200s: a link case begins with %s", recipe, prefix);
+    char *at = arena_strdup(c->a, recipe + sizeof prefix - 1);
+    c->experiment = strsep(&at, ";");
+    bool has_to = false;
+    while (at) {
+        char *part = strsep(&at, ";");
+        has_to = has_to || strncmp(part, "to=", 3) == 0;
+        if (!set_key(c, part, recipe, err))
+            return false;
+    }
+    if (!c->machine_name)
+        return fail(err, "%.200s: machine: missing", recipe);
+    if (!has_to)
+        c->to = c->from;
+    return true;
+}
+
+static bool run_case(double *time_s, double *bytes, struct link_case *c, const char *recipe, struct err *err)
+{
+    if (c->from >= c->topology.n_ipus || c->to >= c->topology.n_ipus || c->n_ipus > c->topology.n_ipus)
+        return fail(err, "%.200s: %s has IPUs 0 to %u", recipe, c->machine.name, c->topology.n_ipus - 1);
+    if (c->n_tiles > c->machine.chip.n_tiles)
+        return fail(err, "%.200s: %u tiles, a chip has %llu", recipe, c->n_tiles, (unsigned long long)c->machine.chip.n_tiles);
+    const char *names[N_EXPERIMENTS];
+    for (size_t i = 0; i < N_EXPERIMENTS; i++) {
+        names[i] = experiments[i].name;
+        if (text_is(names[i], c->experiment))
+            return experiments[i].run(time_s, bytes, c, err);
+    }
+    return fail(err, "%.200s: unknown experiment '%.40s'; known: %s", recipe, c->experiment, names_list(names, N_EXPERIMENTS, c->a));
+}
+
+bool link_row_predict(double *value, const char *recipe, const char *metric, const char *specs_dir, struct arena *a, struct err *err)
+{
+    struct link_case c = { .n_ipus = 1, .n_tiles = 1, .operands = 1, .bytes = WORD_BYTES, .a = a };
+    double time_s = 0, bytes = 0;
+    if (!parse_case(&c, recipe, err) || !machine_load(&c.machine, c.machine_name, specs_dir, a, err) ||
+        !topology_build(&c.topology, &c.machine, NULL, a, err) || !run_case(&time_s, &bytes, &c, recipe, err))
+        return false;
+    assert(time_s > 0);
+    if (text_is(metric, "latency_us"))
+        *value = time_s * 1e6;
+    else if (text_is(metric, "aggregate_gb_per_s"))
+        *value = bytes / time_s / 1e9;
+    else
+        return fail(err, "%.200s: unknown metric '%.40s'; known: latency_us, aggregate_gb_per_s", recipe, metric);
+    return true;
+}

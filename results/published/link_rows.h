@@ -1,0 +1,14 @@
+/*
+ * link_rows.h - what the model says of a measured micro-benchmark of links, collectives between tiles, or the host.
+ *
+ * A case is written as link:EXPERIMENT;key=value;... - the recipe column of results/published/links.csv.
+ * Experiments: p2p halves hop broadcast gather scatter all-to-all reduce host. Keys (link_rows.c has them in a table): machine from to
+ * ipus tiles bytes operands both apart column. Metrics: latency_us, aggregate_gb_per_s.
+ */
+#ifndef LINK_ROWS_H
+#define LINK_ROWS_H
+#include "system-model/network/topology.h"
+
+bool link_row_predict(double *value, const char *recipe, const char *metric, const char *specs_dir, struct arena *a, struct err *err);
+
+#endif

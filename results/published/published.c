@@ -1,0 +1,164 @@
+/*
+ * published.c - tables of published figures: what was measured, where it stands, and which recipe should reproduce it.
+ *
+ * id,recipe,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the value of A
+ * over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x). "kernel:..." and
+ * "link:..." name no run but one operation, or one transfer. The role says whether a figure may shape a constant
+ * (calibrate), is only checked (validate), or stands beside (context: peers, quotes, what no recipe describes). Units
+ * of known metrics are fixed, so that no figure is off by a thousand.
+ */
+#include "results/published/published.h"
+#include <string.h>
+#include <sys/stat.h>
+
+const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "context", NULL };
+
+enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE, COL_ROLE, COL_SOURCE, COL_QUOTE,
+              COL_NOTE, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
+                                                      "source", "quote", "note" };
+
+/* Metrics that a result has, and their unit. */
+static const struct metric_unit { const char *metric, *unit; } metric_units[] = {
+    { "throughput_samples_per_s", "samples/s" }, { "step_time_s", "s" }, { "time_to_train_min", "min" },
+    { "time_to_train_s", "s" }, { "mfu", "share" }, { "hfu", "share" },
+    { "latency_s", "s" }, { "samples_to_converge", "samples" }, { "speedup_x", "x" }, { "time_to_train_speedup_x", "x" },
+};
+
+static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
+{
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (!csv_column(&at[i], t, column_names[i], err))
+            return false;
+    if (t->n_columns != N_COLUMNS)
+        return fail(err, "%s: has %zu columns, want %d: id,recipe,metric,value,unit,tolerance,role,source,quote,note",
+                    t->path, t->n_columns, N_COLUMNS);
+    return true;
+}
+
+static bool check_unit(const struct figure *f, struct err *err)
+{
+    for (size_t i = 0; i < sizeof metric_units / sizeof *metric_units; i++)
+        if (text_is(metric_units[i].metric, f->metric) && !text_is(metric_units[i].unit, f->unit))
+            return fail(err, "%s:%u: unit: '%.40s', want '%s' for %s", f->path, f->line, f->unit, metric_units[i].unit,
+                        f->metric);
+    return true;
+}
+
+static bool is_ratio(const struct figure *f)
+{
+    return text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
+}
+
+/* One operation or transfer; what follows is its own reader's affair. */
+static bool is_part(const struct figure *f)
+{
+    return strncmp(f->recipe, "kernel:", 7) == 0 || strncmp(f->recipe, "link:", 5) == 0;
+}
+
+/* What a recipe cell may be: empty for context; A:B for ratios; one id for all else. */
+static bool check_recipe(const struct figure *f, struct err *err)
+{
+    const char *colon = strchr(f->recipe, ':');
+    if (is_part(f))
+        return true;
+    if (f->role != FIGURE_CONTEXT && !*f->recipe)
+        return fail(err, "%s:%u: recipe: is empty; only context rows may have none", f->path, f->line);
+    if (*f->recipe && is_ratio(f) && (!colon || colon == f->recipe || !colon[1] || strchr(colon + 1, ':')))
+        return fail(err, "%s:%u: recipe: '%.80s', want two ids, A:B, for %s", f->path, f->line, f->recipe, f->metric);
+    if (colon && !is_ratio(f))
+        return fail(err, "%s:%u: recipe: '%.80s' are two ids, want one for %s", f->path, f->line, f->recipe, f->metric);
+    return true;
+}
+
+static bool read_role(struct figure *f, const char *text, struct err *err)
+{
+    for (int i = 0; i < N_FIGURE_ROLES; i++)
+        if (text_is(role_names[i], text)) {
+            f->role = (enum role)i;
+            return true;
+        }
+    return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", f->path, f->line, text);
+}
+
+static bool read_numbers(struct figure *f, const char *value, const char *tolerance, struct err *err)
+{
+    if (!parse_f64(value, &f->value) || !(f->value > 0))
+        return fail(err, "%s:%u: value: '%.40s' is not a number above 0", f->path, f->line, value);
+    if (!*tolerance && f->role == FIGURE_CONTEXT)
+        return true;
+    if (!parse_f64(tolerance, &f->tolerance) || !(f->tolerance > 0) || f->tolerance > 10)
+        return fail(err, "%s:%u: tolerance: '%.40s' is not a share above 0, as in 0.1 for 10 %%", f->path, f->line, tolerance);
+    return true;
+}
+
+static bool check_filled(const struct figure *f, struct err *err)
+{
+    const struct { const char *name, *text; } filled[] = {
+        { "id", f->id }, { "metric", f->metric }, { "unit", f->unit }, { "source", f->source },
+    };
+    for (size_t i = 0; i < sizeof filled / sizeof *filled; i++)
+        if (!*filled[i].text)
+            return fail(err, "%s:%u: %s: is empty", f->path, f->line, filled[i].name);
+    return true;
+}
+
+/* Over all tables at once. */
+static bool check_ids(const struct figures *all, struct arena *a, struct err *err)
+{
+    const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
+    size_t earlier;
+    for (size_t i = 0; i < all->n; i++)
+        ids[i] = all->items[i].id;
+    size_t again = first_repeated(&earlier, ids, all->n);
+    if (again == all->n)
+        return true;
+    const struct figure *f = &all->items[again], *before = &all->items[earlier];
+    return fail(err, "%s:%u: id: '%.80s' stands already in %s:%u", f->path, f->line, f->id, before->path, before->line);
+}
+
+static bool read_row(struct figures *out, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS],
+                     struct arena *a, struct err *err)
+{
+    char **c = row->cells;
+    struct figure f = { .id = c[at[COL_ID]], .recipe = c[at[COL_RECIPE]], .metric = c[at[COL_METRIC]],
+                        .unit = c[at[COL_UNIT]], .source = c[at[COL_SOURCE]], .quote = c[at[COL_QUOTE]],
+                        .note = c[at[COL_NOTE]], .path = t->path, .line = row->line };
+    if (!check_filled(&f, err) || !read_role(&f, c[at[COL_ROLE]], err) ||
+        !read_numbers(&f, c[at[COL_VALUE]], c[at[COL_TOLERANCE]], err) || !check_unit(&f, err) ||
+        !check_recipe(&f, err))
+        return false;
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof f);
+    out->items[out->n++] = f;
+    return true;
+}
+
+static bool load_table(struct figures *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_COLUMNS];
+    if (!csv_load(&t, path, a, err) || !check_columns(at, &t, err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!read_row(out, &t, &t.rows[i], at, a, err))
+            return false;
+    return true;
+}
+
+bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err)
+{
+    struct stat st;
+    char **names;
+    size_t n;
+    *out = (struct figures){ 0 };
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
+        return load_table(out, path, a, err) && check_ids(out, a, err);
+    if (!list_folder(&names, &n, path, ".csv", a, err))
+        return false;
+    if (n == 0)
+        return fail(err, "%s: has no .csv table", path);
+    for (size_t i = 0; i < n; i++)
+        if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), a, err))
+            return false;
+    return check_ids(out, a, err);
+}

@@ -1,0 +1,19 @@
+/*
+ * published.h - tables of published figures: results/published/<table>.csv.
+ */
+#ifndef PUBLISHED_H
+#define PUBLISHED_H
+#include "system-model/base/base.h"
+
+enum role { FIGURE_CALIBRATE, FIGURE_VALIDATE, FIGURE_CONTEXT, N_FIGURE_ROLES };
+extern const char *const role_names[N_FIGURE_ROLES + 1];
+struct figure {
+    const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
+    double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
+    enum role role;
+    uint32_t line;
+};
+struct figures { struct figure *items; size_t n, cap; };
+bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
+
+#endif

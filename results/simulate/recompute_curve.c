@@ -1,0 +1,96 @@
+/*
+ * recompute_curve.c - checkpoints between layers: what is kept, what is computed again.
+ *
+ * With checkpoints at the ends of some layers, a training step keeps those layers' outputs for the whole micro-batch and,
+ * while the backward pass is in one segment, that segment's activations:
+ *     memory = sum of checkpoint bytes + largest segment.
+ * All segments but the last are computed again. For a limit on the segment, taking layers greedily gives the fewest
+ * segments; all limits that matter are sums of neighbouring layers, so trying each finds the least memory for each
+ * number of checkpoints. (Chen et al. 2016, arXiv 1604.06174, with uneven layers.)
+ */
+#include "results/simulate/recompute_curve.h"
+#include "system-model/schedule/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
+
+static void fill_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
+{
+    uint64_t *kept = ARENA_ARRAY(a, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(a, uint64_t, g->n_layers);
+    graph_activations(kept, outputs, g);
+    for (size_t i = 0; i < g->n_layers; i++)
+        layers[i] = (struct cut_layer){ .kept_bytes = kept[i], .output_bytes = outputs[i] };
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        layers[g->ops[i].layer_id].mac += op_mac(g, &g->ops[i]);
+}
+
+/* Fewest segments of at most limit bytes each (a layer alone may be larger). */
+static struct recompute_point cut(const struct cut_layer *layers, size_t n, uint64_t limit)
+{
+    struct recompute_point p = {0};
+    uint64_t segment = 0, largest = 0, checkpoints = 0, segment_mac = 0, again = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (segment && segment + layers[i].kept_bytes > limit) {
+            checkpoints += layers[i - 1].output_bytes;
+            again += segment_mac;
+            p.n_checkpoints++;
+            segment = segment_mac = 0;
+        }
+        segment += layers[i].kept_bytes;
+        segment_mac += layers[i].mac;
+        if (largest < segment)
+            largest = segment;
+    }
+    p.memory_bytes = checkpoints + largest;
+    p.extra_work_share = (double)again;
+    return p;
+}
+
+static void keep_better(struct recompute_point *best, size_t n, struct recompute_point p)
+{
+    if (p.n_checkpoints < n && (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes))
+        best[p.n_checkpoints] = p;
+}
+
+/* A point that a later one outdoes, with less memory and no more work, is no choice. */
+static size_t drop_outdone(struct recompute_point *points, size_t n)
+{
+    size_t kept = n;
+    double least_work = 2;
+    for (size_t i = n; i-- > 0; ) {
+        if (points[i].extra_work_share >= least_work)
+            continue;
+        least_work = points[i].extra_work_share;
+        points[--kept] = points[i];
+    }
+    memmove(points, points + kept, (n - kept) * sizeof *points);
+    return n - kept;
+}
+
+void recompute_curve(struct recompute_point **out, size_t *n_points, const struct graph *g, struct arena *a)
+{
+    size_t n = g->n_layers, kept = 0;
+    struct cut_layer *layers = ARENA_ARRAY(a, struct cut_layer, n);
+    struct recompute_point *best = ARENA_ARRAY(a, struct recompute_point, n + 1);
+    fill_layers(layers, g, a);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t limit = 0;
+        for (size_t k = i; k < n; k++)
+            keep_better(best, n, cut(layers, n, limit += layers[k].kept_bytes));
+    }
+    uint64_t mac = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        mac += op_mac(g, &g->ops[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct recompute_point p = best[i];
+        if (!p.memory_bytes || (kept && p.memory_bytes >= best[kept - 1].memory_bytes))
+            continue;
+        p.extra_work_share /= (double)mac;
+        p.memory_share = (double)p.memory_bytes / (double)best[0].memory_bytes;
+        best[kept++] = p;
+    }
+    *out = best;
+    *n_points = drop_outdone(best, kept);
+}

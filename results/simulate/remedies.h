@@ -1,0 +1,25 @@
+/*
+ * remedies.h - what would make a model fit: single changes of its recipe, tried, with what each costs.
+ */
+#ifndef REMEDIES_H
+#define REMEDIES_H
+#include "results/simulate/simulate.h"
+
+enum { MAX_REMEDIES = 8, MAX_REMEDY_SETS = 4 };
+struct remedy {
+    const char *what;                   /* "recompute every layer" */
+    const char *sets[MAX_REMEDY_SETS];  /* the overrides that do it, as --set takes them */
+    uint32_t n_sets;
+    bool fits;
+    double throughput_samples_per_s;
+    uint64_t shortfall_bytes_per_tile;
+};
+
+/* Tries every change that is not in force already; those that fit come first, the fastest of them at the head, the
+ * rest by shortfall. sim, r: the simulation that did not fit; overrides: those it was made with. */
+bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
+                   size_t n_overrides, const struct model_paths *paths, struct plan_cache *cache, struct arena *a, struct err *err);
+void remedies_print(FILE *f, const struct remedy *r, size_t n);
+struct json_t *remedies_json(const struct remedy *r, size_t n);     /* an array; the caller owns it */
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * result.h - the ratios of one simulation, as a row, as text and as JSON.
+ */
+#ifndef RESULT_H
+#define RESULT_H
+#include "system-model/compiler/cycles.h"
+
+struct result {
+    const char *id, *workload, *system;
+    uint64_t ipus;
+    double global_batch;                /* samples as the source counts them */
+    double throughput_samples_per_s;    /* steady state */
+    double step_time_s;
+    double latency_s;                   /* inference: one micro-batch from first byte in to result */
+    double samples_to_converge;         /* 0: unknown */
+    double train_time_s, eval_time_s, startup_time_s, tail_time_s;  /* time_to_train_s is their sum */
+    double time_to_train_s;             /* 0: unknown */
+    double predicted_samples_to_converge, predicted_time_to_train_s;    /* by the global batch, whatever is given; 0: unknown */
+    bool fits;
+    uint64_t memory_peak_bytes_per_tile;
+    uint64_t memory_shortfall_bytes_per_tile;
+    double mfu, hfu;
+    double energy_j;                    /* 0: no published power */
+    double fault_cost_s;                /* of step_time_s: what the recipe's faults cost */
+    double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */
+};
+
+/* The columns of rows.csv and the members of the JSON object, in order; one table for both. */
+void result_print_text(FILE *f, const struct result *r);
+void result_write_csv_header(FILE *f);
+void result_write_csv(FILE *f, const struct result *r);
+struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
+/* +1: higher is better, -1: lower is better, 0: neither, or no such column. */
+int result_column_direction(const char *name);
+
+/* The rows of a run, read back (absent values are 0), or gathered as they are simulated. */
+struct results { struct result *items; size_t n, cap; };
+bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err);
+void results_add(struct results *set, const struct result *r, struct arena *a);     /* copies r and its texts */
+const struct result *results_find(const struct results *set, const char *id);       /* NULL: not there */
+
+#endif

@@ -1,0 +1,222 @@
+/*
+ * result_fields.c - how a result prints: one table of columns for text, CSV and JSON.
+ *
+ * A value that is unknown (no published power, no way to converge) is absent: an empty cell, a JSON
+ * null, a dash in text. The parts of the breakdown follow the columns, and sum to step_time_s. The same
+ * table reads rows back.
+ */
+#include "results/simulate/result.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <stddef.h>
+#include <string.h>
+
+enum presence { KNOWN, ZERO_IS_UNKNOWN };
+
+static const struct result_column {
+    const char *name, *unit;
+    enum field_type type;
+    size_t offset;
+    enum presence presence;
+    int direction;                      /* +1: higher is better, -1: lower is better */
+    const char *help;
+} columns[] = {
+#define C(name, unit, type, presence, direction, help) \
+    { #name, unit, type, offsetof(struct result, name), presence, direction, help }
+    C(id,                              NULL,        FIELD_TEXT, KNOWN, 0, "recipe"),
+    C(workload,                        NULL,        FIELD_TEXT, KNOWN, 0, "model"),
+    C(system,                          NULL,        FIELD_TEXT, KNOWN, 0, "machine"),
+    C(ipus,                            "",          FIELD_U64,  KNOWN, 0, "chips in use"),
+    C(global_batch,                    "samples",   FIELD_F64,  KNOWN, 0, "samples a weight update, counted as the source does"),
+    C(throughput_samples_per_s,        "samples/s", FIELD_F64,  KNOWN, 1, "steady state"),
+    C(step_time_s,                     "s",         FIELD_F64,  KNOWN, -1, "one weight update, or one call"),
+    C(latency_s,                       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "inference: input to result"),
+    C(samples_to_converge,             "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "samples until the target is met"),
+    C(train_time_s,                    "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "training proper"),
+    C(eval_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "evaluations inside the timed region, with their checkpoints"),
+    C(startup_time_s,                  "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the start of timing to the first step"),
+    C(tail_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the last step to the end of timing"),
+    C(time_to_train_s,                 "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "the sum of the four above"),
+    C(predicted_samples_to_converge,   "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "by the global batch, whatever the recipe gives"),
+    C(predicted_time_to_train_s,       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "with those"),
+    C(fits,                            NULL,        FIELD_BOOL, KNOWN, 1, "every tile holds what it must"),
+    C(memory_peak_bytes_per_tile,      "B",         FIELD_U64,  KNOWN, -1, "on the worst tile"),
+    C(memory_shortfall_bytes_per_tile, "B",         FIELD_U64,  KNOWN, -1, "what the worst tile lacks"),
+    C(mfu,                             "",          FIELD_F64,  KNOWN, 1, "model flop over peak flop"),
+    C(hfu,                             "",          FIELD_F64,  KNOWN, 1, "the same with recomputation counted"),
+    C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training"),
+    C(fault_cost_s,                    "s",         FIELD_F64,  KNOWN, -1, "of the step: what the recipe's faults cost"),
+#undef C
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+static bool is_unknown(const struct result_column *c, const void *at)
+{
+    if (c->presence == KNOWN)
+        return false;
+    return c->type == FIELD_F64 ? *(const double *)at == 0 : *(const uint64_t *)at == 0;
+}
+
+/* The cell's text; "" when unknown. Ten digits: enough to see any change, few enough not to show rounding. */
+static void format_value(char *out, size_t n, const struct result_column *c, const struct result *r)
+{
+    const void *at = (const char *)r + c->offset;
+    const char *text = c->type == FIELD_TEXT ? *(const char *const *)at : NULL;
+    if (c->type == FIELD_TEXT)
+        snprintf(out, n, "%s", text ? text : "");
+    else if (c->type == FIELD_BOOL)
+        snprintf(out, n, "%s", *(const bool *)at ? "yes" : "no");
+    else if (is_unknown(c, at))
+        snprintf(out, n, "%s", "");
+    else if (c->type == FIELD_U64)
+        snprintf(out, n, "%" PRIu64, *(const uint64_t *)at);
+    else
+        snprintf(out, n, "%.10g", *(const double *)at);
+}
+
+void result_print_text(FILE *f, const struct result *r)
+{
+    char value[256];
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        format_value(value, sizeof value, &columns[i], r);
+        bool has_unit = *value && columns[i].unit && *columns[i].unit;
+        fprintf(f, "%-32s %s%s%s\n", columns[i].name, *value ? value : "-", has_unit ? " " : "", has_unit ? columns[i].unit : "");
+    }
+    fprintf(f, "%-32s\n", "breakdown");
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (r->breakdown_s[i] != 0)
+            fprintf(f, "  %-30s %.6g s  %5.1f %%\n", part_names[i], r->breakdown_s[i], 100 * r->breakdown_s[i] / r->step_time_s);
+}
+
+void result_write_csv_header(FILE *f)
+{
+    char name[64];
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        csv_write_cell(f, columns[i].name, false);
+    for (size_t i = 0; i < N_PARTS; i++) {
+        snprintf(name, sizeof name, "breakdown_%s_s", part_names[i]);
+        csv_write_cell(f, name, i + 1 == N_PARTS);
+    }
+}
+
+void result_write_csv(FILE *f, const struct result *r)
+{
+    char value[256];
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        format_value(value, sizeof value, &columns[i], r);
+        csv_write_cell(f, value, false);
+    }
+    for (size_t i = 0; i < N_PARTS; i++) {
+        snprintf(value, sizeof value, "%.10g", r->breakdown_s[i]);
+        csv_write_cell(f, value, i + 1 == N_PARTS);
+    }
+}
+
+static json_t *column_json(const struct result_column *c, const struct result *r)
+{
+    const void *at = (const char *)r + c->offset;
+    if (is_unknown(c, at))
+        return json_null();
+    switch (c->type) {
+    case FIELD_TEXT: return *(const char *const *)at ? json_string(*(const char *const *)at) : json_null();
+    case FIELD_BOOL: return json_boolean(*(const bool *)at);
+    case FIELD_U64:  return json_integer((json_int_t)*(const uint64_t *)at);
+    default:         return json_real(*(const double *)at);
+    }
+}
+
+json_t *result_json(const struct result *r)
+{
+    json_t *object = json_object(), *breakdown = json_object();
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        json_object_set_new(object, columns[i].name, column_json(&columns[i], r));
+    for (size_t i = 0; i < N_PARTS; i++)
+        json_object_set_new(breakdown, part_names[i], json_real(r->breakdown_s[i]));
+    json_object_set_new(object, "breakdown", breakdown);
+    return object;
+}
+
+int result_column_direction(const char *name)
+{
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (text_is(columns[i].name, name))
+            return columns[i].direction;
+    return strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? -1 : 0;
+}
+
+/* ---- reading back --------------------------------------------------------------------- */
+
+static bool read_cell(struct result *out, const struct result_column *c, const char *text, const char *where, struct err *err)
+{
+    if (!*text && (c->presence == ZERO_IS_UNKNOWN || c->type == FIELD_TEXT))
+        return true;
+    struct field f = { .name = c->name, .unit = c->unit, .type = c->type, .offset = c->offset, .min = 0, .max = 1e300 };
+    return field_set(out, &f, text, where, err);
+}
+
+static bool read_row(struct result *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
+{
+    char where[256];
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, columns[i].name);
+        if (!read_cell(out, &columns[i], row->cells[at[i]], where, err))
+            return false;
+    }
+    for (size_t i = 0; i < N_PARTS; i++)
+        if (!parse_f64(row->cells[at[N_COLUMNS + i]], &out->breakdown_s[i]))
+            return fail(err, "%s:%u: breakdown_%s_s: '%.60s' is not a number", t->path, row->line, part_names[i],
+                        row->cells[at[N_COLUMNS + i]]);
+    return true;
+}
+
+static bool check_ids(const struct results *all, const struct csv_table *t, struct arena *a, struct err *err)
+{
+    const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
+    size_t earlier;
+    for (size_t i = 0; i < all->n; i++)
+        ids[i] = all->items[i].id ? all->items[i].id : "";
+    size_t again = first_repeated(&earlier, ids, all->n);
+    return again == all->n ? true : fail(err, "%s:%u: id: %s stands twice", t->path, t->rows[again - (all->n - t->n_rows)].line, ids[again]);
+}
+
+bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_COLUMNS + N_PARTS];
+    char name[64];
+    if (!csv_load(&t, rows_csv, a, err))
+        return false;
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (!csv_column(&at[i], &t, columns[i].name, err))
+            return false;
+    for (size_t i = 0; i < N_PARTS; i++) {
+        snprintf(name, sizeof name, "breakdown_%s_s", part_names[i]);
+        if (!csv_column(&at[N_COLUMNS + i], &t, name, err))
+            return false;
+    }
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct result r = {0};
+        if (!read_row(&r, &t, &t.rows[i], at, err))
+            return false;
+        results_add(out, &r, a);
+    }
+    return check_ids(out, &t, a, err);
+}
+
+void results_add(struct results *set, const struct result *r, struct arena *a)
+{
+    set->items = arena_grow(a, set->items, set->n, &set->cap, sizeof *set->items);
+    struct result *copy = &set->items[set->n++];
+    *copy = *r;
+    copy->id = r->id ? arena_strdup(a, r->id) : NULL;
+    copy->workload = r->workload ? arena_strdup(a, r->workload) : NULL;
+    copy->system = r->system ? arena_strdup(a, r->system) : NULL;
+}
+
+const struct result *results_find(const struct results *set, const char *id)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (text_is(set->items[i].id, id))
+            return &set->items[i];
+    return NULL;
+}

@@ -1,0 +1,229 @@
+/*
+ * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are taken here and nowhere earlier.
+ *
+ * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
+ * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
+ *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
+ *             as many training steps as hold the set (eval_program);
+ *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
+ * The results of a session's call are read when the next one ends, so a run takes one call more than its steps: the logs of
+ * runs that may calibrate show it as a last epoch longer by a fifth where five calls make an epoch.
+ * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
+ * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
+ */
+#include "results/simulate/simulate.h"
+#include "system-model/machine/fitted_chip.h"
+#include "workloads/recipe/recipe_convergence.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool build_artefacts(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides,
+                            const struct model_paths *paths, struct plan_cache *cache, struct plan_options *opt, struct err *err)
+{
+    struct arena *a = &sim->arena;
+    if (!recipe_load(&sim->recipe, recipe, paths->recipes_dir, overrides, n_overrides, a, err)
+        || !machine_load(&sim->machine, path_beside(sim->recipe.path, sim->recipe.system, a), paths->specs_dir, a, err))
+        return false;
+    if (paths->chip_constants)
+        fitted_constants_set(&sim->machine.chip, paths->chip_constants);
+    if (!fitted_system_load(&sim->fitted, paths->specs_dir, a, err))
+        return false;
+    if (paths->fitted)
+        sim->fitted = *paths->fitted;
+    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;   /* of every board, whatever its sheet has */
+    if (!sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
+        || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
+        || !recipe_graph(&sim->graph, &sim->recipe, a, err))
+        return false;
+    opt->host_call_s = sim->fitted.host_call_s;
+    opt->unfolded = paths->unfolded;
+    compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
+    return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
+}
+
+/* ---- ratios ------------------------------------------------------------------------- */
+
+static double seconds(const struct machine *m, double cycles)
+{
+    return cycles / m->chip.clock_hz;
+}
+
+/* Sums over all IPUs can pass 64 bits, so the upper and the lower half of each number are summed apart: whole numbers, the
+ * same folded and unfolded. */
+static void fill_breakdown(struct result *r, const struct timeline *t)
+{
+    uint64_t upper[N_PARTS] = {0}, lower[N_PARTS] = {0}, n_ipus = 0;
+    for (uint32_t i = 0; i < t->n_rows; i++) {
+        n_ipus += t->rows[i].n_alike;
+        for (int k = 0; k < N_PARTS; k++) {
+            upper[k] += (t->rows[i].spent.part[k] >> 32) * t->rows[i].n_alike;
+            lower[k] += (t->rows[i].spent.part[k] & UINT32_MAX) * t->rows[i].n_alike;
+        }
+    }
+    for (int k = 0; k < N_PARTS; k++)
+        r->breakdown_s[k] = seconds(t->plan->topology->machine, ((double)upper[k] * 0x1p32 + (double)lower[k]) / (double)n_ipus);
+}
+
+_Static_assert((int)COMPUTE_FP16 == (int)TYPE_FP16 && (int)COMPUTE_FP32 == (int)TYPE_FP32 && (int)COMPUTE_FP8 == (int)TYPE_FP8,
+               "what is computed in is a data type");
+
+static void fill_utilisation(struct result *r, const struct recipe *rec, const struct timeline *t)
+{
+    const struct plan *p = t->plan;
+    const struct chip *c = &p->topology->machine->chip;
+    double can = (double)chip_mac_per_cycle(c, (enum data_type)rec->model.compute, p->options.partials) * (double)c->n_tiles
+               * (double)t->step_cycles * p->options.ipus_per_replica;
+    r->mfu = (double)p->model_mac * p->options.grad_accum / can;
+    r->hfu = (double)p->hardware_mac * p->options.grad_accum / can;
+}
+
+static void fill_memory(struct result *r, const struct plan *p)
+{
+    r->fits = p->fits;
+    r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
+    r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
+}
+
+void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
+{
+    const struct plan *p = t->plan;
+    const struct machine *m = p->topology->machine;
+    *r = (struct result){ .id = rec->id, .workload = rec->workload, .system = m->name };
+    r->ipus = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
+    r->global_batch = (double)p->global_batch * recipe_samples_per_item(rec);
+    r->step_time_s = seconds(m, (double)t->step_cycles);
+    r->throughput_samples_per_s = r->global_batch / r->step_time_s;
+    if (rec->mode == MODE_INFER)
+        r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
+    fill_memory(r, p);
+    fill_utilisation(r, rec, t);
+    fill_breakdown(r, t);
+}
+
+/* The same step on a machine where nothing is at fault. */
+static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
+{
+    struct plan_options opt = sim->plan.options;
+    if (!opt.faults)
+        return true;
+    opt.faults = NULL;
+    struct topology healthy;
+    struct compiler c;
+    struct plan p;
+    struct timeline t;
+    if (!topology_build(&healthy, &sim->machine, NULL, &sim->arena, err))
+        return false;
+    compiler_start(&c, &sim->graph, &healthy, sim->compiler.cache, &sim->arena);
+    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    r->fault_cost_s = r->step_time_s - seconds(&sim->machine, (double)t.step_cycles);
+    return true;
+}
+
+/* ---- training ------------------------------------------------------------------------ */
+
+enum { MOST_EVALUATION_CALLS = 1000000 };        /* as many as a recipe may accumulate */
+
+/* A forward pass over the evaluation set on all replicas, pipelined as the training was. */
+static bool forward_evaluation(struct simulation *sim, struct err *err)
+{
+    const struct recipe *rec = &sim->recipe;
+    struct plan_options opt = sim->plan.options;
+    double batch = (double)sim->graph.micro_batch * opt.n_replicas * recipe_samples_per_item(rec);
+    double n_calls = ceil((double)rec->eval_samples / batch);
+    if (n_calls > MOST_EVALUATION_CALLS)
+        return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n_calls, (double)MOST_EVALUATION_CALLS);
+    opt.training = false;
+    opt.grad_accum = (uint32_t)n_calls;
+    struct graph forward;
+    struct recipe infer = *rec;
+    infer.mode = MODE_INFER;
+    if (!recipe_graph(&forward, &infer, &sim->arena, err))
+        return false;
+    struct compiler c;
+    compiler_start(&c, &forward, &sim->topology, sim->compiler.cache, &sim->arena);
+    struct plan p;
+    struct timeline t;
+    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    sim->evaluation_s = seconds(&sim->machine, (double)t.step_cycles);
+    return true;
+}
+
+static bool time_evaluation(struct simulation *sim, const struct result *r, struct err *err)
+{
+    const struct recipe *rec = &sim->recipe;
+    sim->evaluation_s = 0;
+    if (rec->eval_samples && rec->eval_program == EVAL_TRAINING)
+        sim->evaluation_s = ceil((double)rec->eval_samples / r->global_batch - 1e-9) * r->step_time_s;
+    else if (rec->eval_samples && !forward_evaluation(sim, err))
+        return false;
+    if (rec->eval_placement == EVAL_END)
+        sim->evaluation_s += sim->sdk.checkpoint_save_s + sim->sdk.checkpoint_restore_s;
+    return true;
+}
+
+static struct expected_training given_training(const struct recipe *r)
+{
+    double samples = r->samples_to_converge > 0 ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
+    double evaluations = r->evaluations ? (double)r->evaluations
+                       : r->eval_every ? floor(samples / (double)r->eval_every + 1e-9) : 1;
+    return (struct expected_training){ samples, evaluations };
+}
+
+static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t)
+{
+    const struct recipe *rec = &sim->recipe;
+    r->samples_to_converge = t->samples;
+    double n_steps = ceil(t->samples / r->global_batch);
+    r->train_time_s = n_steps * r->step_time_s;
+    r->eval_time_s = sim->evaluation_s * t->evaluations;
+    r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
+    r->tail_time_s = fmin(rec->steps_per_call, n_steps) * r->step_time_s;
+    if (rec->eval_placement == EVAL_END)
+        r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
+    r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
+    r->energy_j = sim->machine.board_power_w * (double)r->ipus / (double)sim->machine.ipus_per_board * r->time_to_train_s;
+}
+
+static bool fill_training(struct result *r, struct simulation *sim, const char *data_dir, struct err *err)
+{
+    const struct recipe *rec = &sim->recipe;
+    struct expected_training given = given_training(rec), predicted;
+    if (!(given.samples > 0) && !rec->converge)
+        return true;
+    if (!time_evaluation(sim, r, err))
+        return false;
+    const struct workload *w = workload_find(rec->workload, err);
+    if (w && w->benchmark && (rec->converge || recipe_terms(rec).named)) {
+        struct convergence c;
+        if (!recipe_convergence(&c, rec, data_dir, &sim->arena, err))
+            return false;
+        predicted = expected_training(rec, &c);
+        fill_times(r, sim, &predicted);
+        r->predicted_samples_to_converge = r->samples_to_converge;
+        r->predicted_time_to_train_s = r->time_to_train_s;
+    }
+    if (!rec->converge)
+        fill_times(r, sim, &given);
+    return true;
+}
+
+bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
+              const struct model_paths *paths, struct plan_cache *cache, struct err *err)
+{
+    struct plan_options opt;
+    memset(sim, 0, sizeof *sim);
+    if (!build_artefacts(sim, recipe, overrides, n_overrides, paths, cache, &opt, err))
+        return false;
+    result_of_step(out, &sim->recipe, &sim->timeline);
+    if (!fill_fault_cost(out, sim, err))
+        return false;
+    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, paths->data_dir, err);
+}
+
+void simulation_free(struct simulation *sim)
+{
+    arena_free(&sim->arena);
+}

@@ -1,0 +1,41 @@
+/*
+ * simulate.h - recipe to machine, graph, plan, timeline and result.
+ */
+#ifndef SIMULATE_H
+#define SIMULATE_H
+#include "results/simulate/result.h"
+#include "system-model/machine/fitted_system.h"
+#include "system-model/machine/sdk.h"
+#include "system-model/timeline/timeline.h"
+#include "workloads/recipe/recipe.h"
+
+/* Everything one simulation made; lives in its arena. */
+struct simulation {
+    struct arena arena;
+    struct recipe recipe;
+    struct machine machine;
+    struct sdk sdk;
+    struct fitted_system fitted;
+    struct topology topology;
+    struct graph graph;
+    struct compiler compiler;
+    struct plan plan;
+    struct timeline timeline;
+    double evaluation_s;                /* one evaluation, with its checkpoint where that is evaluated at the end; 0: none, or inference */
+};
+
+struct model_paths {
+    const char *specs_dir, *recipes_dir, *data_dir;
+    const struct fitted_system *fitted;     /* instead of the sheet in specs_dir; NULL: the sheet */
+    const double *chip_constants;           /* values of fitted_constants instead of their sheet's; NULL: the sheet */
+    bool unfolded;                          /* every replica is played, instead of one for all that are alike */
+};
+
+/* Loads, builds, plays. cache may be shared by many simulations. */
+bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
+              const struct model_paths *paths, struct plan_cache *cache, struct err *err);
+void simulation_free(struct simulation *sim);
+/* The ratios of one step; how long the training takes is not filled in. */
+void result_of_step(struct result *out, const struct recipe *recipe, const struct timeline *t);
+
+#endif

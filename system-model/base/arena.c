@@ -1,0 +1,124 @@
+/*
+ * arena.c - errors, and the arena: a chain of blocks, each at least as large as all before it together.
+ */
+#include "system-model/base/base.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool fail(struct err *err, const char *format, ...)
+{
+    if (err) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->msg, sizeof err->msg, format, args);
+        va_end(args);
+    }
+    return false;
+}
+
+struct arena_block { struct arena_block *next; size_t used, size; _Alignas(16) unsigned char data[]; };
+
+enum { FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 8 << 20 };
+
+void out_of_memory(size_t n_bytes)
+{
+    fprintf(stderr, "podbench: out of memory (%zu more bytes wanted)\n", n_bytes);
+    exit(EXIT_OUT_OF_MEMORY);
+}
+
+static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
+{
+    size_t size = a->head ? a->head->size * 2 : FIRST_BLOCK_BYTES;
+    if (size > LARGEST_BLOCK_BYTES)
+        size = LARGEST_BLOCK_BYTES;
+    if (size < n_bytes)
+        size = n_bytes;
+    struct arena_block *b = calloc(1, sizeof *b + size);
+    if (!b)
+        out_of_memory(n_bytes);
+    b->size = size;
+    b->next = a->head;
+    a->head = b;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t n_bytes)
+{
+    if (n_bytes > SIZE_MAX / 2)
+        out_of_memory(n_bytes);
+    n_bytes = (n_bytes + 15) & ~(size_t)15;
+    struct arena_block *b = a->head;
+    if (!b || b->size - b->used < n_bytes)
+        b = arena_add_block(a, n_bytes);
+    void *p = b->data + b->used;
+    b->used += n_bytes;
+    a->used_bytes += n_bytes;
+    return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t item_bytes)
+{
+    if (item_bytes && n > SIZE_MAX / 2 / item_bytes)
+        out_of_memory(SIZE_MAX);
+    return arena_alloc(a, n * item_bytes);
+}
+
+char *arena_strdup(struct arena *a, const char *text)
+{
+    size_t n = strlen(text) + 1;
+    return memcpy(arena_alloc(a, n), text, n);
+}
+
+char *arena_printf(struct arena *a, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    assert(n >= 0);
+    char *text = arena_alloc(a, (size_t)n + 1);
+    vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(args);
+    return text;
+}
+
+void arena_free(struct arena *a)
+{
+    struct arena_block *b = a->head;
+    while (b) {
+        struct arena_block *next = b->next;
+        free(b);
+        b = next;
+    }
+    *a = (struct arena){0};
+}
+
+/* Blocks only grow, so the newest is the largest. */
+void arena_reset(struct arena *a)
+{
+    struct arena_block *kept = a->head;
+    if (!kept)
+        return;
+    a->head = kept->next;
+    arena_free(a);
+    memset(kept->data, 0, kept->used);
+    kept->next = NULL;
+    kept->used = 0;
+    a->head = kept;
+}
+
+void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes)
+{
+    if (n < *cap)
+        return items;
+    size_t wider = *cap ? *cap * 2 : 16;
+    void *moved = arena_array(a, wider, item_bytes);
+    if (n)
+        memcpy(moved, items, n * item_bytes);
+    *cap = wider;
+    return moved;
+}

@@ -1,0 +1,119 @@
+/*
+ * base.h - what every room stands on: errors, one arena, strings, numbers, files, and the two file formats people edit.
+ *
+ * Errors: a function that can fail on its input returns false and leaves one line in *err
+ * (file, line, key, what was found, what was wanted). Running out of host memory ends the
+ * program with status 3; a broken invariant is an assert, kept on in every build.
+ */
+#ifndef BASE_H
+#define BASE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- errors ------------------------------------------------------------------ */
+
+struct err { char msg[512]; };
+
+/* Writes the message (cut at the buffer's end) and returns false. err may be NULL. */
+bool fail(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_OUT_OF_MEMORY = 3 };
+
+/* ---- arena: everything an artefact owns; zeroed; freed whole ------------------- */
+
+struct arena { struct arena_block *head; size_t used_bytes; };
+
+_Noreturn void out_of_memory(size_t n_bytes);          /* says so and ends the program with status 3 */
+void *arena_alloc(struct arena *a, size_t n_bytes);     /* zeroed, aligned to 16; never NULL */
+void *arena_array(struct arena *a, size_t n, size_t item_bytes);    /* checks n * item_bytes */
+char *arena_strdup(struct arena *a, const char *text);
+char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void arena_free(struct arena *a);                       /* leaves an empty arena, fit for use */
+void arena_reset(struct arena *a);                      /* empty, but its largest block stays at hand: for loops */
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
+
+/* A growing array inside one function or artefact: makes room for one more item in an arena.
+ * items: the array now (NULL at first), n: in use, *cap: its capacity. Returns the array. */
+void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes);
+
+/* ---- numbers and strings: independent of the locale ---------------------------- */
+
+bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */
+bool parse_f64(const char *text, double *out);          /* whole text, finite */
+bool text_is(const char *a, const char *b);             /* equal; NULL is equal to nothing */
+bool is_utf8(const char *text, size_t n);
+const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
+static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */
+/* Index of the first name that stands before it too, and where; n: each stands once. */
+size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
+uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1a: plan cache, manifest */
+
+/* ---- files --------------------------------------------------------------------- */
+
+/* Reads a whole text file into the arena (NUL added). Refuses a directory, a file over max_bytes,
+ * a NUL byte inside (binary). Bytes that are not UTF-8 are taken for Latin-1. *n_bytes may be NULL. */
+bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
+                    struct arena *a, struct err *err);
+
+/* A file that appears whole or not at all: write to out->f, then save (renames) or drop. The name it is written under is the
+ * process's own; a device or pipe is written straight. */
+struct new_file { FILE *f; char *path, *temp_path; };
+bool new_file_open(struct new_file *out, const char *path, struct err *err);
+bool new_file_save(struct new_file *file, struct err *err);
+void new_file_drop(struct new_file *file);
+bool make_folders(const char *path, struct err *err);   /* mkdir -p */
+
+/* A path that a file gives: beside that file where it is there, else as it stands (from the current folder). */
+const char *path_beside(const char *file, const char *path, struct arena *a);
+
+/* A sorted list of the names in a folder that end in suffix (suffix itself cut off). */
+bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
+                 struct arena *a, struct err *err);
+
+/* ---- CSV (libcsv): a header line, then rows; each cell a string ---------------- */
+
+struct csv_row { uint32_t line; char **cells; };        /* n_columns cells, never NULL */
+struct csv_table {
+    const char *path;
+    char **columns;
+    size_t n_columns, n_rows;
+    struct csv_row *rows;
+};
+
+/* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
+bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
+bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
+void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
+
+/* ---- INI (libinih): sections of key = value ------------------------------------- */
+
+struct ini_entry { const char *section, *key, *value; uint32_t line; };
+struct ini_file { const char *path; struct ini_entry *entries; size_t n_entries; };
+
+/* Refuses: an over-long line, a key outside a section, a repeated key, a line that is neither. */
+bool ini_load(struct ini_file *out, const char *path, struct arena *a, struct err *err);
+
+/* ---- field tables: one row a struct member; loader, checker, printer and help walk it -- */
+
+enum field_type { FIELD_U64, FIELD_U32, FIELD_F64, FIELD_TEXT, FIELD_BOOL, FIELD_CHOICE };
+struct field {
+    const char *name, *unit;        /* unit "" for a count, NULL for text */
+    enum field_type type;
+    size_t offset;
+    double min, max;                /* inclusive; for numbers */
+    const char *const *choices;     /* FIELD_CHOICE: NULL-ended; stored as an enum (int) index */
+    bool required;
+    const char *help;
+};
+/* Parses text into record + offset, with range check; where "path:line: key" heads the message. */
+bool field_set(void *record, const struct field *f, const char *text, const char *where, struct err *err);
+const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);
+/* "known: a, b, c" - for messages about an unknown name; cut with "..." past 300 bytes. */
+const char *names_list(const char *const *names, size_t n, struct arena *a);
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * csv.c - tables: a header line, then rows. libcsv does the quoting rules.
+ *
+ * Traps of libcsv met here: its callbacks cannot stop a parse (the first error is kept, later rows are
+ * passed over), a cell has no terminating zero unless asked for, an unclosed quote shows only at csv_fini.
+ */
+#include "system-model/base/base.h"
+
+#include <csv.h>
+#include <string.h>
+
+enum { LARGEST_TABLE_BYTES = 64 << 20, MOST_COLUMNS = 256 };
+
+struct csv_reader {
+    struct csv_table *t;
+    struct arena *a;
+    struct err *err;
+    bool failed;
+    uint32_t line;                      /* of the text that is being read */
+    char *cells[MOST_COLUMNS];
+    size_t n_cells, cap_rows;
+    uint32_t row_line;                  /* where the row began */
+};
+
+static void on_cell(void *text, size_t n, void *user)
+{
+    struct csv_reader *r = user;
+    if (r->failed)
+        return;
+    if (r->n_cells == 0)
+        r->row_line = r->line;
+    if (r->n_cells == MOST_COLUMNS) {
+        r->failed = true;
+        fail(r->err, "%s:%u: more than %d columns", r->t->path, r->line, MOST_COLUMNS);
+        return;
+    }
+    char *cell = arena_alloc(r->a, n + 1);
+    if (n)
+        memcpy(cell, text, n);
+    r->cells[r->n_cells++] = cell;
+}
+
+static bool take_header(struct csv_reader *r)
+{
+    struct csv_table *t = r->t;
+    t->n_columns = r->n_cells;
+    t->columns = ARENA_ARRAY(r->a, char *, r->n_cells);
+    memcpy(t->columns, r->cells, r->n_cells * sizeof *t->columns);
+    for (size_t i = 0; i < t->n_columns; i++) {
+        if (!*t->columns[i])
+            return fail(r->err, "%s:%u: column %zu has no name", t->path, r->row_line, i + 1);
+        for (size_t j = 0; j < i; j++)
+            if (text_is(t->columns[i], t->columns[j]))
+                return fail(r->err, "%s:%u: column '%.60s' stands twice", t->path, r->row_line, t->columns[i]);
+    }
+    return true;
+}
+
+static bool take_row(struct csv_reader *r)
+{
+    struct csv_table *t = r->t;
+    if (r->n_cells != t->n_columns)
+        return fail(r->err, "%s:%u: %zu cells, want %zu (%s%s)", t->path, r->row_line, r->n_cells, t->n_columns,
+                    t->columns[0], t->n_columns > 1 ? ", ..." : "");
+    t->rows = arena_grow(r->a, t->rows, t->n_rows, &r->cap_rows, sizeof *t->rows);
+    struct csv_row *row = &t->rows[t->n_rows++];
+    row->line = r->row_line;
+    row->cells = ARENA_ARRAY(r->a, char *, r->n_cells);
+    memcpy(row->cells, r->cells, r->n_cells * sizeof *row->cells);
+    return true;
+}
+
+static void on_row(int end, void *user)
+{
+    struct csv_reader *r = user;
+    (void)end;
+    if (!r->failed && r->n_cells)
+        r->failed = !(r->t->columns ? take_row(r) : take_header(r));
+    r->n_cells = 0;
+}
+
+/* Line by line, so that a row knows where it stands. */
+static bool feed(struct csv_reader *r, struct csv_parser *p, const char *text, size_t n)
+{
+    for (size_t at = 0; at < n && !r->failed; ) {
+        const char *end = memchr(text + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - text) + 1 - at : n - at;
+        r->line++;
+        if (csv_parse(p, text + at, length, on_cell, on_row, r) != length)
+            return fail(r->err, "%s:%u: %s", r->t->path, r->line, csv_strerror(csv_error(p)));
+        at += length;
+    }
+    if (!r->failed && csv_fini(p, on_cell, on_row, r) != 0)
+        return fail(r->err, "%s:%u: a quote is not closed", r->t->path, r->row_line ? r->row_line : r->line);
+    return !r->failed;
+}
+
+bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err)
+{
+    char *text;
+    size_t n;
+    *out = (struct csv_table){ .path = arena_strdup(a, path) };
+    if (!read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err))
+        return false;
+    struct csv_parser p;
+    if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
+        return fail(err, "%s: libcsv could not start", path);
+    struct csv_reader r = { .t = out, .a = a, .err = err };
+    size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;    /* the byte order mark of spreadsheets */
+    bool good = feed(&r, &p, text + mark, n - mark);
+    csv_free(&p);
+    if (good && !out->columns)
+        return fail(err, "%s: is empty, want a header line", path);
+    return good;
+}
+
+bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        if (text_is(t->columns[i], name)) {
+            *out = i;
+            return true;
+        }
+    }
+    return fail(err, "%s:1: no column '%s'", t->path, name);
+}
+
+void csv_write_cell(FILE *f, const char *text, bool last)
+{
+    if (strpbrk(text, ",\"\r\n") || text[0] == ' ' || (*text && text[strlen(text) - 1] == ' '))
+        csv_fwrite(f, text, strlen(text));
+    else
+        fputs(text, f);
+    fputc(last ? '\n' : ',', f);
+}

@@ -1,0 +1,81 @@
+/*
+ * field.c - field tables: a record's members by name, with type, unit and range.
+ */
+#include "system-model/base/base.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+const struct field *field_find(const struct field *fields, size_t n_fields, const char *name)
+{
+    for (size_t i = 0; i < n_fields; i++)
+        if (text_is(fields[i].name, name))
+            return &fields[i];
+    return NULL;
+}
+
+static bool in_range(const struct field *f, double v, const char *text, const char *where, struct err *err)
+{
+    if (v < f->min || v > f->max)
+        return fail(err, "%s: %s is outside %.15g to %.15g", where, text, f->min, f->max);
+    return true;
+}
+
+static bool field_set_number(void *at, const struct field *f, const char *text, const char *where, struct err *err)
+{
+    double v;
+    uint64_t u;
+    if (f->type == FIELD_F64) {
+        if (!parse_f64(text, &v))
+            return fail(err, "%s: '%.60s' is not a number", where, text);
+        *(double *)at = v;
+        return in_range(f, v, text, where, err);
+    }
+    if (!parse_u64(text, &u))
+        return fail(err, "%s: '%.60s' is not a whole number from 0 up", where, text);
+    if (f->type == FIELD_U32 && u > UINT32_MAX)
+        return fail(err, "%s: %s is outside 0 to %u", where, text, UINT32_MAX);
+    if (f->type == FIELD_U32)
+        *(uint32_t *)at = (uint32_t)u;
+    else
+        *(uint64_t *)at = u;
+    return in_range(f, (double)u, text, where, err);
+}
+
+static bool field_set_choice(void *at, const struct field *f, const char *text, const char *where, struct err *err)
+{
+    char known[256] = "";
+    for (int i = 0; f->choices[i]; i++) {
+        if (text_is(f->choices[i], text)) {
+            *(int *)at = i;
+            return true;
+        }
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", f->choices[i]);
+    }
+    return fail(err, "%s: '%.60s' is not one of: %s", where, text, known);
+}
+
+bool field_set(void *record, const struct field *f, const char *text, const char *where, struct err *err)
+{
+    void *at = (char *)record + f->offset;
+    switch (f->type) {
+    case FIELD_U64:
+    case FIELD_U32:
+    case FIELD_F64:
+        return field_set_number(at, f, text, where, err);
+    case FIELD_CHOICE:
+        return field_set_choice(at, f, text, where, err);
+    case FIELD_TEXT:
+        *(const char **)at = text;
+        return *text ? true : fail(err, "%s: is empty", where);
+    case FIELD_BOOL:
+        if (!text_is(text, "yes") && !text_is(text, "no"))
+            return fail(err, "%s: '%.60s' is not one of: yes, no", where, text);
+        *(bool *)at = text_is(text, "yes");
+        return true;
+    }
+    assert(false && "a field type");
+    return false;
+}

@@ -1,0 +1,165 @@
+/*
+ * file.c - text files read whole, files that appear whole or not at all, folders.
+ */
+#include "system-model/base/base.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool read_open(FILE **f, size_t *size, const char *path, size_t max_bytes, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return fail(err, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return fail(err, "%s: is not a regular file", path);
+    if ((uintmax_t)st.st_size > max_bytes)
+        return fail(err, "%s: %jd bytes, more than the %zu that such a file may have", path, (intmax_t)st.st_size, max_bytes);
+    *f = fopen(path, "rb");
+    if (!*f)
+        return fail(err, "%s: %s", path, strerror(errno));
+    *size = (size_t)st.st_size;
+    return true;
+}
+
+bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes, struct arena *a, struct err *err)
+{
+    FILE *f;
+    size_t size = 0;
+    if (!read_open(&f, &size, path, max_bytes, err))
+        return false;
+    char *text = arena_alloc(a, size + 1);
+    size_t n = fread(text, 1, size, f);
+    bool broken = ferror(f) || n != size;
+    fclose(f);
+    if (broken)
+        return fail(err, "%s: could not be read whole", path);
+    if (memchr(text, 0, n))
+        return fail(err, "%s: is binary (a zero byte at offset %zu), want text", path, strlen(text));
+    *out = (char *)utf8_text(text, a);
+    if (n_bytes)
+        *n_bytes = strlen(*out);
+    return true;
+}
+
+bool make_folders(const char *path, struct err *err)
+{
+    char part[4096];
+    if (strlen(path) >= sizeof part)
+        return fail(err, "%.100s...: path is too long", path);
+    strcpy(part, path);
+    for (char *p = part + 1; ; p++) {
+        char c = *p;
+        if (c != '/' && c)
+            continue;
+        *p = 0;
+        if (mkdir(part, 0777) != 0 && errno != EEXIST)
+            return fail(err, "%s: cannot be made: %s", part, strerror(errno));
+        *p = c;
+        if (!c)
+            return true;
+    }
+}
+
+static char *joined(const char *path, const char *suffix)
+{
+    size_t n = strlen(path) + strlen(suffix) + 1;
+    char *text = malloc(n);
+    if (!text)
+        out_of_memory(n);
+    snprintf(text, n, "%s%s", path, suffix);
+    return text;
+}
+
+static bool is_device(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+bool new_file_open(struct new_file *out, const char *path, struct err *err)
+{
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
+    out->path = joined(path, "");
+    out->temp_path = joined(path, is_device(path) ? "" : suffix);
+    out->f = fopen(out->temp_path, "wb");
+    if (out->f)
+        return true;
+    fail(err, "%s: cannot be written: %s", path, strerror(errno));
+    free(out->path);
+    free(out->temp_path);
+    return false;
+}
+
+static void new_file_forget(struct new_file *file)
+{
+    free(file->path);
+    free(file->temp_path);
+    *file = (struct new_file){0};
+}
+
+bool new_file_save(struct new_file *file, struct err *err)
+{
+    bool good = !ferror(file->f);
+    good = fclose(file->f) == 0 && good;
+    bool renames = !text_is(file->temp_path, file->path);
+    good = good && (!renames || rename(file->temp_path, file->path) == 0);
+    if (!good)
+        fail(err, "%s: could not be written whole: %s", file->path, strerror(errno));
+    if (!good && renames)
+        unlink(file->temp_path);
+    new_file_forget(file);
+    return good;
+}
+
+void new_file_drop(struct new_file *file)
+{
+    if (!file->f)
+        return;
+    fclose(file->f);
+    if (!text_is(file->temp_path, file->path))
+        unlink(file->temp_path);
+    new_file_forget(file);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+const char *path_beside(const char *file, const char *path, struct arena *a)
+{
+    const char *slash = strrchr(file, '/');
+    const char *beside = arena_printf(a, "%.*s%s", slash ? (int)(slash - file) + 1 : 0, file, path);
+    struct stat st;
+    return *path != '/' && stat(beside, &st) == 0 && S_ISREG(st.st_mode) ? beside : path;
+}
+
+bool list_folder(char ***names, size_t *n, const char *path, const char *suffix, struct arena *a, struct err *err)
+{
+    DIR *d = opendir(path);
+    if (!d)
+        return fail(err, "%s: %s", path, strerror(errno));
+    size_t cap = 0, end = strlen(suffix);
+    char **found = NULL;
+    *n = 0;
+    for (struct dirent *e; (e = readdir(d)); ) {
+        size_t length = strlen(e->d_name);
+        if (e->d_name[0] == '.' || length <= end || !text_is(e->d_name + length - end, suffix))
+            continue;
+        found = arena_grow(a, found, *n, &cap, sizeof *found);
+        found[*n] = arena_strdup(a, e->d_name);
+        found[(*n)++][length - end] = 0;
+    }
+    closedir(d);
+    if (*n)
+        qsort(found, *n, sizeof *found, compare_names);
+    *names = found;
+    return true;
+}

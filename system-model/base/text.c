@@ -1,0 +1,136 @@
+/*
+ * text.c - numbers and strings, whatever the locale.
+ */
+#include "system-model/base/base.h"
+
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool parse_u64(const char *text, uint64_t *out)
+{
+    if (!*text)
+        return false;
+    uint64_t v = 0;
+    for (const char *p = text; *p; p++) {
+        if (*p < '0' || *p > '9')
+            return false;
+        uint64_t digit = (uint64_t)(*p - '0');
+        if (v > (UINT64_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    *out = v;
+    return true;
+}
+
+/* The program never calls setlocale, so strtod reads the C locale's decimal point. */
+bool parse_f64(const char *text, double *out)
+{
+    size_t n = strspn(text, "0123456789.eE+-");
+    if (!*text || text[n])
+        return false;               /* no spaces, hexadecimal, inf or nan */
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !isfinite(v))
+        return false;
+    *out = v;
+    return true;
+}
+
+bool text_is(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+    static const struct { unsigned char mask, lead; uint32_t least; } kinds[] = {
+        { 0x80, 0x00, 0 }, { 0xe0, 0xc0, 0x80 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 },
+    };
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        if ((s[0] & kinds[k].mask) != kinds[k].lead || k >= n)
+            continue;
+        uint32_t code = s[0] & (unsigned char)~kinds[k].mask;
+        for (size_t i = 1; i <= k; i++) {
+            if ((s[i] & 0xc0) != 0x80)
+                return 0;
+            code = code << 6 | (s[i] & 0x3f);
+        }
+        bool surrogate = code >= 0xd800 && code < 0xe000;
+        return code < kinds[k].least || code > 0x10ffff || surrogate ? 0 : k + 1;
+    }
+    return 0;
+}
+
+bool is_utf8(const char *text, size_t n)
+{
+    for (size_t i = 0, step; i < n; i += step) {
+        step = utf8_length((const unsigned char *)text + i, n - i);
+        if (!step)
+            return false;
+    }
+    return true;
+}
+
+const char *utf8_text(const char *text, struct arena *a)
+{
+    size_t n = strlen(text);
+    if (is_utf8(text, n))
+        return text;
+    char *out = arena_alloc(a, 2 * n + 1), *p = out;
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
+        if (*s >= 0x80)
+            *p++ = (char)(0xc0 | *s >> 6);
+        *p++ = (char)(*s >= 0x80 ? 0x80 | (*s & 0x3f) : *s);
+    }
+    return out;
+}
+
+size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
+{
+    struct arena scratch = {0};
+    size_t n_slots = 1, found = n;
+    while (n_slots < 2 * n)
+        n_slots *= 2;
+    size_t *slots = ARENA_ARRAY(&scratch, size_t, n_slots);     /* index + 1; 0: free */
+    for (size_t i = 0; i < n && found == n; i++) {
+        size_t at = hash_bytes(names[i], strlen(names[i]), 0) & (n_slots - 1);
+        while (slots[at] && strcmp(names[slots[at] - 1], names[i]) != 0)
+            at = (at + 1) & (n_slots - 1);
+        if (slots[at]) {
+            *earlier = slots[at] - 1;
+            found = i;
+        }
+        slots[at] = i + 1;
+    }
+    arena_free(&scratch);
+    return found;
+}
+
+uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed)
+{
+    const unsigned char *p = data;
+    uint64_t h = 14695981039346656037u ^ seed;
+    for (size_t i = 0; i < n_bytes; i++)
+        h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+const char *names_list(const char *const *names, size_t n, struct arena *a)
+{
+    enum { WIDTH = 300 };
+    char *text = arena_alloc(a, WIDTH + 8);
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t more = strlen(names[i]) + (i ? 2 : 0);
+        if (used + more > WIDTH) {
+            strcpy(text + used, ", ...");
+            break;
+        }
+        used += (size_t)sprintf(text + used, "%s%s", i ? ", " : "", names[i]);
+    }
+    return text;
+}

@@ -1,0 +1,403 @@
+/*
+ * compile.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer.
+ *
+ * Layers are what plans are made of: placement, recomputation and schedules only add and multiply layer
+ * costs. Compiled graphs and collectives are remembered, so a sweep over replicas, gradient accumulation and
+ * schedules of one graph never plans an operation twice.
+ */
+#include "system-model/compiler/compile.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Which part of the breakdown an operation's computing belongs to; its exchange and sync have their own. */
+static const enum part part_of_op[N_OP_KINDS] = {
+    [OP_CONV] = PART_CONV, [OP_MATMUL] = PART_MATMUL,
+    [OP_ADD] = PART_ELEMENTWISE, [OP_MUL] = PART_ELEMENTWISE, [OP_SCALE] = PART_ELEMENTWISE, [OP_BIAS_ADD] = PART_ELEMENTWISE,
+    [OP_RELU] = PART_ELEMENTWISE, [OP_GELU] = PART_ELEMENTWISE, [OP_TANH] = PART_ELEMENTWISE, [OP_SIGMOID] = PART_ELEMENTWISE,
+    [OP_SWISH] = PART_ELEMENTWISE, [OP_DROPOUT] = PART_ELEMENTWISE, [OP_OUTER_ADD] = PART_ELEMENTWISE,
+    [OP_SOFTMAX] = PART_SOFTMAX,
+    [OP_BATCH_NORM] = PART_NORM, [OP_GROUP_NORM] = PART_NORM, [OP_LAYER_NORM] = PART_NORM,
+    [OP_MAX_POOL] = PART_POOLING, [OP_AVERAGE_POOL] = PART_POOLING,
+    [OP_GATHER] = PART_EMBEDDING,
+    [OP_TRANSPOSE] = PART_REARRANGE, [OP_CONCAT] = PART_REARRANGE, [OP_SLICE] = PART_REARRANGE, [OP_PAD] = PART_REARRANGE,
+    [OP_CAST] = PART_REARRANGE, [OP_INPUT_PREPARE] = PART_REARRANGE,
+    [OP_LSTM] = PART_LSTM,
+    [OP_CROSS_ENTROPY] = PART_LOSS, [OP_TRANSDUCER_LOSS] = PART_LOSS,
+};
+
+/* ---- one graph on one chip ------------------------------------------------------- */
+
+static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
+{
+    bool forward = op->pass == PASS_FORWARD;
+    struct cycles once = {0};
+    cycles_add_plan(&once, p, part_of_op[op->kind]);
+    cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
+    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
+        cycles_add(&layer->backward, &once, repeats);
+        layer->slices_mac += p->mac * repeats;
+    }
+    if (forward)
+        layer->forward_mac += p->mac * repeats;
+    else
+        layer->backward_mac += p->mac * repeats;
+    if (layer->temp_bytes_per_tile < p->temp_bytes_per_tile)
+        layer->temp_bytes_per_tile = p->temp_bytes_per_tile;
+}
+
+static void add_weights(struct layer_cost *layers, const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        if (t->role != ROLE_WEIGHT)
+            continue;
+        struct layer_cost *l = &layers[t->layer_id];
+        l->n_parameters += tensor_elements(t);
+        l->weight_bytes += tensor_bytes(t);
+        l->n_weight_tensors++;
+    }
+}
+
+/* An input from the host comes once, to the layer that reads it first. */
+static void add_inputs(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const struct tensor *t = &g->tensors[op->inputs[k]];
+            if (t->role == ROLE_INPUT && !seen[op->inputs[k]])
+                layers[op->layer_id].host_bytes += tensor_bytes(t);
+            seen[op->inputs[k]] = true;
+        }
+    }
+}
+
+static void add_activations(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    uint64_t *kept = ARENA_ARRAY(scratch, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(scratch, uint64_t, g->n_layers);
+    graph_activations(kept, outputs, g);
+    for (size_t i = 0; i < g->n_layers; i++) {
+        layers[i].kept_bytes = kept[i];
+        layers[i].output_bytes = outputs[i];
+    }
+}
+
+/* Operations that write over their input, as PopART and popops do with element-wise work. */
+static bool in_place(enum op_kind kind)
+{
+    enum part part = part_of_op[kind];
+    return (part == PART_ELEMENTWISE && kind != OP_OUTER_ADD) || part == PART_NORM || part == PART_SOFTMAX;
+}
+
+/* Bytes of an operation's tensors that have one of the two roles. */
+static uint64_t live_bytes(const struct graph *g, const struct op *op, enum tensor_role a, enum tensor_role b)
+{
+    uint64_t bytes = 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        const struct tensor *t = &g->tensors[op->inputs[k]];
+        bytes += t->role == a || t->role == b ? tensor_bytes(t) : 0;
+    }
+    for (uint32_t k = 0; k < op->n_outputs && !in_place(op->kind); k++) {
+        const struct tensor *t = &g->tensors[op->outputs[k]];
+        bytes += t->role == a || t->role == b ? tensor_bytes(t) : 0;
+    }
+    return bytes;
+}
+
+/* Inference keeps nothing for later but what later operations read: a unit's input lives on beside what its convolutions make
+ * until it is added. An operation in place frees what it read last before it writes. */
+static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
+    uint64_t alive = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            last_use[g->ops[i].inputs[k]] = i;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        uint64_t *most = &layers[op->layer_id].forward_live_bytes, made = 0, freed = 0, state = 0;
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            made += tensor_bytes(&g->tensors[op->outputs[k]]);
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            const struct tensor *t = &g->tensors[op->inputs[k]];
+            bool again = k > 0 && op->inputs[k] == op->inputs[k - 1];
+            freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? tensor_bytes(t) : 0;
+            state += t->role == ROLE_STATE ? tensor_bytes(t) : 0;
+        }
+        uint64_t now = in_place(op->kind) && freed >= made ? alive : alive + made;
+        if (*most < now + state)
+            *most = now + state;
+        alive += made - freed;
+    }
+}
+
+static void add_live(struct layer_cost *layers, const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        bool forward = op->pass == PASS_FORWARD;
+        uint64_t *most = forward ? &layers[op->layer_id].forward_live_bytes : &layers[op->layer_id].backward_live_bytes;
+        uint64_t bytes = forward ? live_bytes(g, op, ROLE_ACTIVATION, ROLE_STATE)
+                                 : live_bytes(g, op, ROLE_GRADIENT, ROLE_WEIGHT_GRADIENT);
+        if (*most < bytes)
+            *most = bytes;
+    }
+}
+
+static void compile_layers(struct compiled *out, const struct graph *g, struct arena *a)
+{
+    out->layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
+    for (size_t i = 0; i < g->n_ops; i++)
+        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i], op_repeats(g, &g->ops[i]));
+    struct arena scratch = {0};
+    add_weights(out->layers, g);
+    add_inputs(out->layers, g, &scratch);
+    add_activations(out->layers, g, &scratch);
+    if (g->n_ops == g->n_forward_ops)
+        add_live_inference(out->layers, g, &scratch);
+    else
+        add_live(out->layers, g);
+    arena_free(&scratch);
+}
+
+/* Tied weights: read by a layer that does not own them. One entry for each such layer. */
+static void find_tied(struct compiler *c, const struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++) {
+            struct tied_use use = { op->layer_id, op->inputs[k] };
+            const struct tensor *t = &g->tensors[use.tensor_id];
+            if (t->role != ROLE_WEIGHT || t->layer_id == op->layer_id)
+                continue;
+            c->tied = arena_grow(c->arena, c->tied, c->n_tied, &c->cap_tied, sizeof *c->tied);
+            c->tied[c->n_tied++] = use;
+        }
+    }
+}
+
+void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
+{
+    *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops) };
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at.norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
+            c->spanning[c->n_spanning++] = i;
+    find_tied(c, g);
+}
+
+static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
+{
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
+        && a->n_tiles == b->n_tiles;
+}
+
+const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err)
+{
+    for (uint32_t i = 0; i < c->n_variants; i++)
+        if (same_options(&c->variants[i]->options, opt))
+            return c->variants[i];
+    if (c->n_variants == MAX_STAGES) {
+        fail(err, "parallel.available_memory: more than %d different values for one graph", MAX_STAGES);
+        return NULL;
+    }
+    struct compiled *out = ARENA_NEW(c->arena, struct compiled);
+    out->options = *opt;
+    out->op_plans = ARENA_ARRAY(c->arena, struct op_plan, c->graph->n_ops);
+    for (uint32_t i = 0; i < c->graph->n_ops; i++)
+        op_plan_build(&out->op_plans[i], c->graph, i, &c->topology->machine->chip, opt, c->cache);
+    compile_layers(out, c->graph, c->arena);
+    c->variants[c->n_variants++] = out;
+    return out;
+}
+
+/* ---- collectives, remembered ------------------------------------------------------- */
+
+struct collective_memo { uint64_t key; struct collective_request request; struct collective_cost cost; };
+
+static uint64_t request_key(const struct collective_request *r)
+{
+    size_t n = (size_t)r->n_groups * r->n_ranks;
+    uint64_t words[6] = { (uint64_t)r->kind, (uint64_t)r->method, n, r->n_ranks, (uint64_t)r->ranks[0] << 32 | r->ranks[n - 1], 0 };
+    memcpy(&words[5], &r->bytes, sizeof r->bytes);
+    return hash_bytes(words, sizeof words, 0);
+}
+
+static bool same_request(const struct collective_request *a, const struct collective_request *b)
+{
+    return a->kind == b->kind && a->method == b->method && a->n_groups == b->n_groups && a->n_ranks == b->n_ranks
+        && a->bytes == b->bytes && a->unfolded == b->unfolded
+        && memcmp(a->ranks, b->ranks, sizeof *a->ranks * a->n_groups * a->n_ranks) == 0;
+}
+
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err)
+{
+    uint64_t key = request_key(req);
+    for (size_t i = 0; i < c->n_collectives; i++) {
+        if (c->collectives[i].key == key && same_request(&c->collectives[i].request, req)) {
+            *out = c->collectives[i].cost;
+            return true;
+        }
+    }
+    struct arena scratch = {0};
+    bool good = collective_run(out, c->topology, req, &scratch, err);
+    arena_free(&scratch);
+    if (!good)
+        return false;
+    c->collectives = arena_grow(c->arena, c->collectives, c->n_collectives, &c->cap_collectives, sizeof *c->collectives);
+    struct collective_memo *m = &c->collectives[c->n_collectives++];
+    size_t n = (size_t)req->n_groups * req->n_ranks;
+    uint32_t *ranks = ARENA_ARRAY(c->arena, uint32_t, n);
+    memcpy(ranks, req->ranks, n * sizeof *ranks);
+    *m = (struct collective_memo){ key, *req, *out };
+    m->request.ranks = ranks;
+    return true;
+}
+
+/* ---- flows, remembered --------------------------------------------------------------- */
+
+struct flows_memo { struct flow *flows; size_t n; uint32_t n_replicas, width; struct flows_cost cost; };
+
+static bool same_flows(const struct flows_memo *m, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width)
+{
+    if (m->n != n || m->n_replicas != n_replicas || m->width != width)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (m->flows[i].from != flows[i].from || m->flows[i].to != flows[i].to || m->flows[i].bytes != flows[i].bytes)
+            return false;
+    return true;
+}
+
+static bool run_flows(struct flows_memo *m, const struct topology *t, struct err *err)
+{
+    struct arena scratch = {0};
+    struct flow *all = ARENA_ARRAY(&scratch, struct flow, m->n * m->n_replicas);
+    double *load_bytes = ARENA_ARRAY(&scratch, double, t->n_links);
+    for (size_t i = 0; i < m->n * m->n_replicas; i++) {
+        uint32_t offset = (uint32_t)(i / m->n) * m->width;
+        const struct flow *f = &m->flows[i % m->n];
+        all[i] = (struct flow){ f->from + offset, f->to + offset, f->bytes };
+    }
+    bool good = topology_flows(&m->cost.time_s, t, all, m->n * m->n_replicas, load_bytes, &scratch, err);
+    for (uint32_t i = 0; good && i < t->n_links; i++)
+        if (m->cost.busiest_bytes[t->links[i].kind] < load_bytes[i])
+            m->cost.busiest_bytes[t->links[i].kind] = load_bytes[i];
+    arena_free(&scratch);
+    return good;
+}
+
+bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
+                   struct err *err)
+{
+    for (size_t i = 0; i < c->n_flows; i++) {
+        if (same_flows(&c->flows[i], flows, n, n_replicas, width)) {
+            *out = c->flows[i].cost;
+            return true;
+        }
+    }
+    struct flows_memo m = { ARENA_ARRAY(c->arena, struct flow, n), n, n_replicas, width, { .time_s = 0 } };
+    memcpy(m.flows, flows, n * sizeof *flows);
+    if (!run_flows(&m, c->topology, err))
+        return false;
+    c->flows = arena_grow(c->arena, c->flows, c->n_flows, &c->cap_flows, sizeof *c->flows);
+    c->flows[c->n_flows++] = m;
+    *out = m.cost;
+    return true;
+}
+
+/* ---- sums over layers of one IPU, remembered ---------------------------------------------- */
+
+struct range_memo { struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
+
+static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (layer >= ranges[i].first && layer < ranges[i].first + ranges[i].n) {
+            *compiled = ranges[i].compiled;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds a key to an open-addressed set; true when it was new. */
+static bool set_add(uint64_t *slots, size_t n_slots, uint64_t key)
+{
+    size_t at = key & (n_slots - 1);
+    while (slots[at] && slots[at] != key)
+        at = (at + 1) & (n_slots - 1);
+    bool is_new = !slots[at];
+    slots[at] = key;
+    return is_new;
+}
+
+/* Operations with equal plans share their code (outlining). */
+static void sum_code(struct range_memo *m, struct compiler *c)
+{
+    const struct graph *g = c->graph;
+    struct arena scratch = {0};
+    size_t n_slots = 1;
+    while (n_slots < 2 * g->n_ops)
+        n_slots *= 2;
+    uint64_t *seen = ARENA_ARRAY(&scratch, uint64_t, n_slots);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct compiled *compiled;
+        if (!in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
+            continue;
+        const struct op_plan *o = &compiled->op_plans[i];
+        uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
+        if (set_add(seen, n_slots, hash_bytes(what, sizeof what, o->mac) | 1))
+            m->bytes += o->code_bytes_per_tile;
+    }
+    arena_free(&scratch);
+}
+
+/* Every weight tensor has compute sets of its own; large ones are sharded. */
+static void sum_weight_work(struct range_memo *m, struct compiler *c)
+{
+    const struct graph *g = c->graph;
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        const struct compiled *compiled;
+        if (t->role != ROLE_WEIGHT || !in_ranges(t->layer_id, m->ranges, m->n, &compiled))
+            continue;
+        uint64_t n = tensor_elements(t);
+        if (n >= SHARDED_ELEMENTS)
+            n = ceil_div(n, m->question.n_shards);
+        struct op_plan work;
+        vector_work_plan(&work, m->question.work, n, t->type, &c->topology->machine->chip, &compiled->options);
+        cycles_add_plan(&m->cycles, &work, m->question.part);
+    }
+}
+
+static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
+{
+    for (size_t i = 0; i < c->n_sums; i++) {
+        const struct range_memo *m = &c->sums[i];
+        if (m->n == n && m->question.code == q.code && m->question.work == q.work && m->question.n_shards == q.n_shards
+            && memcmp(m->ranges, ranges, n * sizeof *ranges) == 0)
+            return m;
+    }
+    c->sums = arena_grow(c->arena, c->sums, c->n_sums, &c->cap_sums, sizeof *c->sums);
+    struct range_memo *m = &c->sums[c->n_sums++];
+    *m = (struct range_memo){ .ranges = ARENA_ARRAY(c->arena, struct layer_range, n), .n = n, .question = q };
+    memcpy(m->ranges, ranges, n * sizeof *ranges);
+    if (q.code)
+        sum_code(m, c);
+    else
+        sum_weight_work(m, c);
+    return m;
+}
+
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges)
+{
+    return ask(c, ranges, n_ranges, (struct range_question){ .code = true })->bytes;
+}
+
+struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
+                                  uint64_t n_shards, enum part part)
+{
+    return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .n_shards = n_shards, .part = part })->cycles;
+}

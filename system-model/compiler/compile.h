@@ -1,0 +1,67 @@
+/*
+ * compile.h - what each layer of a graph costs on one chip, and what collectives and flows cost on its links; all of it remembered.
+ */
+#ifndef COMPILE_H
+#define COMPILE_H
+#include "system-model/compiler/cycles.h"
+#include "system-model/graph/graph.h"
+#include "system-model/network/collective.h"
+
+enum { MAX_STAGES = 64 };
+
+
+/* One layer, one micro-batch. Sums over its operations' plans. */
+struct layer_cost {
+    struct cycles forward, backward;
+    uint64_t forward_mac, backward_mac, slices_mac;     /* slices: done again, slice by slice, for the backward pass */
+    uint64_t n_parameters;                  /* trainable elements */
+    uint32_t n_weight_tensors;
+    uint64_t weight_bytes;
+    uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
+    uint64_t kept_bytes;                    /* activations that backward passes read: live until then without recomputation */
+    uint64_t forward_live_bytes;            /* activations that one of its forward operations reads and writes, at most */
+    uint64_t backward_live_bytes;           /* gradients likewise, backward */
+    uint64_t temp_bytes_per_tile;           /* worst operation */
+    uint64_t host_bytes;                    /* inputs from the host */
+};
+
+/* A graph compiled for one chip and one set of options. */
+struct compiled {
+    struct op_plan_options options;
+    struct op_plan *op_plans;               /* one an operation of the graph */
+    struct layer_cost *layers;
+};
+
+/* Compiles on demand and remembers, so that a sweep over configurations of one graph on one machine
+ * pays for each layer and each collective once. */
+struct compiler {
+    const struct graph *graph;
+    const struct topology *topology;
+    struct plan_cache *cache;
+    struct arena *arena;
+    struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
+    struct collective_memo *collectives; size_t n_collectives, cap_collectives;
+    struct flows_memo *flows; size_t n_flows, cap_flows;
+    uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
+    struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
+    struct range_memo *sums; size_t n_sums, cap_sums;
+};
+void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
+const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
+/* collective_run, remembered by its arguments. */
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
+/* Flows of replica 0, made by n_replicas at the same time, each `width` IPUs after the one before; remembered likewise. */
+struct flows_cost { double time_s, busiest_bytes[N_LINK_KINDS]; };
+bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,
+                   struct err *err);
+/* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
+struct layer_range { const struct compiled *compiled; uint32_t first, n; };
+uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
+/* Vector work over all their weights, tensor by tensor; of a tensor of at least SHARDED_ELEMENTS one of n_shards (PopART's
+ * threshold for replicated tensor sharding). Compute goes to part; exchange and sync to theirs. */
+enum { SHARDED_ELEMENTS = 8192 };
+struct range_question { bool code; enum vector_work work; uint64_t n_shards; enum part part; };
+struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
+                                  uint64_t n_shards, enum part part);
+
+#endif

@@ -1,0 +1,108 @@
+/*
+ * conv_fully_connected.c - a fully connected layer in training: three plans of their own, or one for all passes.
+ *
+ * The joint plan turns the matmul round: the weights are the convolution's input and stay, split over columns and
+ * inner dimension; the activations are loaded into the AMP as its weights. With columns as field, one split serves
+ * all passes: backward swaps field and input channels, the weight gradient input and output channels (PopLibs'
+ * fullyConnectedPass). It pays for layers of few rows; the search takes whichever is faster over the three passes.
+ */
+#include <string.h>
+#include "system-model/compiler/conv_internal.h"
+
+static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t in, uint32_t out, enum data_type type,
+                                     enum op_pass pass)
+{
+    struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
+    s.pass = pass;
+    s.weights_elsewhere = 1;            /* the activations or gradients that are loaded as weights */
+    s.in_elsewhere = pass == PASS_BACKWARD_WEIGHT;
+    return s;
+}
+
+/* The layer's input, or the gradient of its output, comes as another operation left it. */
+static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+                                     enum op_pass pass)
+{
+    struct conv_shape s = matmul_conv_shape(groups, rows, inner, columns, type, pass);
+    s.in_elsewhere = 1;
+    return s;
+}
+
+/* One pass with its split given; false when it is over the memory bound. */
+static bool joint_pass(struct op_plan *out, const struct conv_shape *s, uint64_t p_field, uint64_t p_in, uint64_t p_out,
+                       uint64_t p_groups, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct search f = conv_search_start(s, chip, opt);
+    struct candidates list = { .n = 0 };
+    struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
+    conv_add_amp(&list, s, 1, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    const struct candidate *c = &list.items[0];
+    struct share t = { .p_groups = p_groups, .p_batch = 1, .p_field = p_field, .p_kernel = 1, .p_in = p_in, .p_out = p_out,
+                       .serial_in = 1, .serial_out = 1, .groups = ceil_div(s->groups, p_groups), .batch = 1, .width = 1,
+                       .height = ceil_div(s->field_h, p_field), .kernel_h = 1,
+                       .in = ceil_div(ceil_div(s->in_chans, c->in_grain), p_in),
+                       .out = ceil_div(ceil_div(s->out_chans, c->out_grain), p_out) };
+    conv_price(&f, c, &t);
+    if (f.best_cycles == UINT64_MAX)
+        return false;
+    conv_fill_plan(out, &f);
+    return true;
+}
+
+/* The weights lie in grains for the forward pass; backward reads them turned, which is copied on the tile. */
+static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const struct chip *chip, uint64_t n_tiles)
+{
+    uint64_t cycles = regroup_cycles(chip, ceil_div(weight_bytes, n_tiles));
+    p->compute_cycles += cycles;
+    p->rearrange_cycles += cycles;
+    p->sync_cycles += superstep_cycles(chip);
+    p->n_supersteps++;
+}
+
+static uint64_t plans_cycles(const struct op_plan *p)
+{
+    uint64_t sum = 0;
+    for (int pass = 0; pass < N_OP_PASSES; pass++)
+        sum += op_plan_cycles(&p[pass]);
+    return sum;
+}
+
+static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct conv_shape s[N_OP_PASSES], uint64_t p_groups,
+                        uint64_t p_columns, uint64_t p_inner, const struct chip *chip, const struct op_plan_options *opt)
+{
+    return joint_pass(&out[PASS_FORWARD], &s[PASS_FORWARD], p_columns, p_inner, 1, p_groups, chip, opt)
+        && joint_pass(&out[PASS_BACKWARD_DATA], &s[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, chip, opt)
+        && joint_pass(&out[PASS_BACKWARD_WEIGHT], &s[PASS_BACKWARD_WEIGHT], p_columns, 1, p_inner, p_groups, chip, opt);
+}
+
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
+                               uint32_t columns, enum data_type type, const struct chip *chip,
+                               const struct op_plan_options *opt)
+{
+    const struct conv_shape apart[N_OP_PASSES] = {
+        apart_shape(groups, rows, inner, columns, type, PASS_FORWARD),
+        apart_shape(groups, rows, columns, inner, type, PASS_BACKWARD_DATA),
+        apart_shape(groups, inner, rows, columns, type, PASS_BACKWARD_WEIGHT),
+    };
+    const struct conv_shape joint[N_OP_PASSES] = {
+        joint_shape(groups, columns, inner, rows, type, PASS_FORWARD),
+        joint_shape(groups, inner, columns, rows, type, PASS_BACKWARD_DATA),
+        joint_shape(groups, columns, rows, inner, type, PASS_BACKWARD_WEIGHT),
+    };
+    for (int pass = 0; pass < N_OP_PASSES; pass++)
+        conv_plan_search(&out[pass], &apart[pass], chip, opt);
+    uint64_t n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles, p_groups = min_u64(groups, n_tiles);
+    uint64_t grain = amp_for(chip, type, opt->partials).in_grain, n_grains = ceil_div(inner, grain);
+    uint64_t weight_bytes = (uint64_t)groups * inner * columns * data_type_bytes(type);
+    uint32_t splits[MAX_SPLITS];
+    size_t n = conv_distinct_splits(splits, n_grains, n_tiles / p_groups);
+    for (size_t i = 0; i < n; i++) {
+        struct op_plan plans[N_OP_PASSES];
+        uint64_t columns_part, p_columns = conv_fewest_parts(columns, n_tiles / p_groups / splits[i], &columns_part);
+        if (!joint_plans(plans, joint, p_groups, p_columns, splits[i], chip, opt))
+            continue;
+        add_turned_weights(&plans[PASS_BACKWARD_DATA], weight_bytes, chip, n_tiles);
+        if (plans_cycles(plans) < plans_cycles(out))
+            memcpy(out, plans, sizeof plans);
+    }
+}

@@ -1,0 +1,79 @@
+/*
+ * conv_internal.h - what the files of the convolution planner share: candidates, shares of a tile, costs, the search's state.
+ */
+#ifndef CONV_INTERNAL_H
+#define CONV_INTERNAL_H
+#include "system-model/compiler/conv_plan.h"
+#include "system-model/compiler/vertex_cost.h"
+
+
+static inline uint64_t shape_positions(const struct conv_shape *s)
+{
+    return (uint64_t)s->batch * s->field_h * s->field_w;
+}
+
+/* ---- conv_shape.c: a vertex, its grains, and the shape it sees ----------------------------- */
+
+struct candidate {
+    enum vertex_kind vertex;
+    struct amp amp;
+    struct conv_shape s;                /* with kernel dimensions moved into the input channels, where that is tried */
+    uint64_t in_grain, out_grain, filter_height, passes;
+    uint64_t expand;                    /* input elements a raw one has become */
+    bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
+};
+
+enum { MAX_CANDIDATES = 16 };
+struct candidates { struct candidate items[MAX_CANDIDATES]; size_t n; };
+
+/* Vertices in the order in which they are tried. */
+void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
+                     const struct op_plan_options *opt);
+void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t expand, const struct chip *chip,
+                  struct amp amp, uint64_t in_grain, uint64_t out_grain);
+
+/* ---- conv_price.c: one split, priced ------------------------------------------------------------ */
+
+/* How often each dimension is split, and the share of the largest tile. Channels in grains. */
+struct share {
+    uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
+    uint64_t groups, batch, height, width, kernel_h, in, out;
+};
+
+struct cost {
+    uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
+    uint64_t copied_bytes, planned_copies;  /* of the input on the fullest tile, into another layout before the vertex; cycles that
+                                         * the planner reckons with for them, in one step */
+};
+
+struct search {
+    const struct chip *chip;
+    const struct op_plan_options *opt;
+    const struct conv_shape *shape;
+    uint64_t n_tiles, bound_bytes, best_cycles;
+    struct candidate best_candidate;
+    struct share best;
+    struct cost best_cost;
+};
+
+static inline uint64_t share_positions(const struct share *t) { return t->batch * t->height * t->width; }
+
+static inline uint64_t tiles_in_use(const struct share *t)
+{
+    return t->p_groups * t->p_batch * t->p_field * t->p_kernel * t->p_in * t->p_out;
+}
+
+struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt);
+/* Keeps the split if it is the fastest so far and within the bound. */
+void conv_price(struct search *f, const struct candidate *c, const struct share *t);
+void conv_fill_plan(struct op_plan *out, struct search *f);
+uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t);
+uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p);
+
+/* ---- conv_plan.c: splits worth a try ------------------------------------------------------------- */
+
+enum { MAX_SPLITS = 640 };
+size_t conv_distinct_splits(uint32_t *out, uint64_t n, uint64_t limit);
+uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *part);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * conv_plan.h - convolutions and matmuls over the tiles of one IPU: the search of splits.
+ *
+ * Every pass is put as one forward-like convolution: batch x field positions, each a sum over kernel elements
+ * and input channels. A matmul has a 1x1 kernel and its rows as field. The gradient passes are brought
+ * to the same form by conv_shape_of_pass: channels swapped for the data gradient; for the weight gradient the
+ * batch and the field become the input channels.
+ */
+#ifndef CONV_PLAN_H
+#define CONV_PLAN_H
+#include "system-model/compiler/op_plan.h"
+
+struct conv_shape {
+    uint32_t groups, batch;
+    uint32_t field_h, field_w;          /* positions computed for each kernel element */
+    uint32_t kernel_h, kernel_w;
+    uint32_t in_chans, out_chans;       /* of one group */
+    uint32_t in_stride, out_stride;     /* input steps a position; output elements a position (dilated gradient) */
+    uint32_t in_h, in_w;                /* the input field, without padding: where halos end */
+    uint32_t in_expand;                 /* each input element stands in so many rows (weight gradient of a k x k kernel) */
+    uint32_t type;                      /* enum data_type */
+    uint32_t pass;                      /* enum op_pass */
+    /* How the operands lie before. By default as this plan wants them: each tile has its share of what it needs. */
+    uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid them out, so that all of it moves */
+    uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
+};
+
+/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. */
+struct conv_params { uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride; enum data_type type; };
+struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
+struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+                                    enum op_pass pass);
+
+uint64_t conv_shape_mac(const struct conv_shape *s);
+/* Fastest plan within available_memory x tile memory; the bound doubles until there is one. */
+void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
+                      const struct op_plan_options *opt);
+/* A fully connected layer in training: three plans of their own, or one whose weights never move, whichever is
+ * faster over the three passes. out: by pass. */
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
+                               uint32_t columns, enum data_type type, const struct chip *chip,
+                               const struct op_plan_options *opt);
+#endif

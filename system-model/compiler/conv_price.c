@@ -1,0 +1,372 @@
+/*
+ * conv_price.c - what one split of a convolution costs on the fullest tile.
+ *
+ * One superstep computes a tile's share: its inputs and weights arrive by exchange, the vertex runs over
+ * its channels, kernel elements and field; partial sums from a split of the reduction are exchanged and added,
+ * in as many stages as their number asks for; serial splits repeat this. Times are added, as supersteps
+ * are (bulk synchronous):
+ *     cycles = steps * (exchange in + compute + reduce) + once (changes of layout, cast)   + sync a superstep.
+ * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2), which leaves out
+ * what the chip pays besides: sync for each superstep, exchange transit, the halo's share of the exchange, the way
+ * of a result to where its tensor lives. Those are added here, and no estimate is charged where nothing moves.
+ *
+ * Copies by single elements are where the planner's estimate and the chip part: splits are chosen by the estimate, the
+ * plan pays the regression over measured copies. More tiles may then make such a plan slower (channels not in fours).
+ * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
+ * yet, as there, they are not in the temporary memory; what makes thin channels collapse at large batches on the first
+ * generation is not known.
+ */
+#include "system-model/compiler/conv_internal.h"
+
+uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
+{
+    uint64_t outs = t->out * c->passes, kernel_w = c->s.kernel_w;
+    switch (c->vertex) {
+    case VERTEX_AMP_1X1:
+        return amp_1x1_cycles(f->chip, &c->amp, t->groups, t->in, outs, share_positions(t));
+    case VERTEX_AMP_NX1:
+        return amp_nx1_cycles(f->chip, &c->amp, t->groups, t->in, outs, t->batch * t->height, t->width,
+                              ceil_div(t->kernel_h, c->filter_height), kernel_w, c->filter_height)
+             + zero_cycles(f->chip, t->groups * t->out * c->out_grain * share_positions(t), 4);
+    case VERTEX_SLIC:
+        return slic_cycles(f->chip, t->groups, t->batch * t->height, t->width, t->kernel_h, kernel_w, c->s.in_stride,
+                           c->s.in_chans, c->amp.partial_bytes == 4);
+    case VERTEX_HMAC:
+        return hmac_cycles(f->chip, t->groups, t->in * c->in_grain, t->out, share_positions(t),
+                           t->kernel_h * kernel_w, c->amp.element_bytes);
+    default:
+        return outer_product_cycles(f->chip, t->groups, share_positions(t), t->out * c->out_grain);
+    }
+}
+
+/* Bytes at the measured share of the nominal rate, and the skew between columns where anything moves. */
+static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t n_shared_bytes)
+{
+    if (n_bytes + n_shared_bytes == 0)
+        return 0;
+    double rate = (double)chip->exchange_bytes_per_cycle * chip->exchange_efficiency;
+    double cycles = ((double)n_bytes + (double)n_shared_bytes / (double)chip->tiles_per_exchange_bus) / rate;
+    return (uint64_t)cycles + 1;
+}
+
+struct operand_bytes { uint64_t in, in_received, weights, weights_received, partials, outputs; };
+
+static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint64_t limit)
+{
+    return min_u64((positions - 1) * stride + kernel, max_u64(limit, 1));
+}
+
+/* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p. Beyond four
+ * parts the own one is not deducted. */
+uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p)
+{
+    return p > 4 ? n_bytes : n_bytes - n_bytes / p;
+}
+
+static struct operand_bytes operand_bytes(const struct candidate *c, const struct share *t)
+{
+    const struct conv_shape *s = &c->s;
+    uint64_t es = c->amp.element_bytes, in_chans = t->groups * t->in * c->in_grain;
+    uint64_t own = share_positions(t) * (c->flat ? 1 : (uint64_t)s->in_stride * s->in_stride), field = own;
+    if (!c->flat)
+        field = t->batch * reach(t->height, s->in_stride, t->kernel_h, s->in_h)
+              * reach(t->width, s->in_stride, s->kernel_w, s->in_w);
+    struct operand_bytes b = { .in = field * in_chans * es };
+    uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
+    uint64_t halo = field > own ? (field - own) * in_chans * es : 0;
+    b.in_received = s->in_elsewhere ? raw : min_u64(raw, conv_missing_part(raw, t->p_out) + halo);
+    b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
+    b.weights_received = s->weights_elsewhere ? b.weights : conv_missing_part(b.weights, t->p_batch * t->p_field);
+    uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
+    b.partials = outputs * c->amp.partial_bytes;
+    b.outputs = outputs * s->out_stride * s->out_stride;
+    return b;
+}
+
+/* Partials of p_in x p_kernel tiles, added in one to three stages of equal depth. */
+static void add_reduction(const struct search *f, struct cost *k, const struct candidate *c, uint64_t n,
+                          uint64_t depth)
+{
+    uint64_t stages = depth < 16 ? 1 : depth < 125 ? 2 : 3, ps = c->amp.partial_bytes;
+    while (depth > 1) {
+        uint64_t fan = depth;
+        if (stages > 1)
+            for (fan = 2; stages == 2 ? fan * fan < depth : fan * fan * fan < depth; fan++) {}
+        uint64_t mine = ceil_div(n, fan), bytes = mine * (fan - 1) * ps;
+        k->compute += reduce_cycles(f->chip, mine, fan, ps);
+        k->exchange += exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+        k->received_bytes += bytes;
+        k->supersteps++;
+        n = mine;
+        depth = ceil_div(depth, fan);
+        stages--;
+    }
+}
+
+/* Whole-tensor changes of layout before the loop, spread over all tiles. */
+static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
+                              uint64_t chans, uint64_t *worst_bytes)
+{
+    uint64_t bytes = ceil_div(total_bytes, f->n_tiles);
+    uint64_t compute = rearrange_cycles(f->chip, bytes, element_bytes, chans % 4 == 0);
+    uint64_t exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+    k->compute += compute;
+    k->exchange += exchange;
+    k->rearrange += compute + exchange;
+    k->received_bytes += bytes;
+    k->supersteps++;
+    *worst_bytes = max_u64(*worst_bytes, bytes);
+}
+
+static void add_layout_changes(const struct search *f, struct cost *k, const struct candidate *c, uint64_t *worst)
+{
+    const struct conv_shape *s = f->shape;
+    uint64_t es = c->amp.element_bytes;
+    uint64_t in_bytes = (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
+    uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
+    if (s->rearrange_in)
+        add_rearrangement(f, k, in_bytes, es, s->in_chans, worst);
+    *worst /= s->in_expand;             /* what stands in several rows is stored once before the exchange */
+    if (s->rearrange_weights)
+        add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
+}
+
+/* The planner's own estimate of copies by pieces of one element: all of the input passes once, spread evenly over the tiles (its
+ * transforms come before the exchange), and goes into its grains on each tile at the data path's width. */
+static uint64_t planned_copy_cycles(const struct search *f, const struct candidate *c, uint64_t tile_bytes)
+{
+    const struct conv_shape *s = &c->s;
+    uint64_t field = c->flat ? shape_positions(s) : (uint64_t)s->batch * s->in_h * s->in_w;
+    uint64_t bytes = ceil_div(field * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles);
+    return ceil_div(5 * bytes, 3 * c->amp.element_bytes) + regroup_cycles(f->chip, tile_bytes);
+}
+
+/* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
+ * tiles that share an input each do it. */
+static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
+                             const struct operand_bytes *b)
+{
+    const struct conv_shape *s = f->shape;
+    bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
+    if (!padded && c->expand <= 1)
+        return;
+    bool by_fours = s->in_chans % 4 == 0;
+    k->copied_bytes = b->in;
+    k->planned_copies = by_fours ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, true) : planned_copy_cycles(f, c, b->in);
+    k->compute += k->planned_copies;
+    k->rearrange += k->planned_copies;
+    k->supersteps++;
+}
+
+/* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros. */
+static void add_kernel_padding(struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
+{
+    if (t->kernel_h % c->filter_height == 0 && c->s.kernel_h % c->filter_height == 0)
+        return;
+    uint64_t cycles = copy_pieces_cycles(b->weights);
+    k->compute += cycles;
+    k->rearrange += cycles;
+    k->supersteps += k->copied_bytes == 0;      /* or together with the input */
+}
+
+/* What serial steps add: slices of the operands before each, the result put in its place or added after. */
+static void add_serial_steps(const struct search *f, struct cost *k, const struct share *t, const struct candidate *c,
+                             const struct operand_bytes *b)
+{
+    uint64_t es = c->amp.element_bytes, weights = ceil_div(b->weights, t->p_batch * t->p_field);
+    uint64_t outputs = ceil_div(b->outputs, t->p_in * t->p_kernel);
+    k->compute += dynamic_slice_cycles(f->chip, ceil_div(weights, es));
+    if (t->serial_in > 1)
+        k->compute += dynamic_slice_cycles(f->chip, ceil_div(ceil_div(b->in, t->p_out), es))
+                    + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
+    else
+        k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
+    k->supersteps += 2;
+}
+
+static void multiply_cost(struct cost *k, uint64_t n)
+{
+    k->compute *= n;
+    k->exchange *= n;
+    k->supersteps *= n;
+    k->rearrange *= n;
+    k->received_bytes *= n;
+}
+
+/* The loop's body; the input of output-serial steps is the same in all and comes once (returned apart). */
+static struct cost step_cost(const struct search *f, const struct candidate *c, const struct share *t,
+                             const struct operand_bytes *b, uint64_t compute)
+{
+    struct cost k = { .compute = compute, .supersteps = 1 };
+    bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
+    uint64_t in = t->serial_out > 1 ? 0 : b->in_received;
+    k.exchange = exchange_cycles(f->chip, b->weights_received + (paired ? 0 : in), paired ? in : 0);
+    k.exchange += k.exchange ? f->chip->exchange_transit_cycles : 0;
+    k.received_bytes = b->weights_received + in;
+    if (t->p_in * t->p_kernel > 1)
+        add_reduction(f, &k, c, b->outputs, t->p_in * t->p_kernel);
+    if (t->serial_in * t->serial_out > 1)
+        add_serial_steps(f, &k, t, c, b);
+    return k;
+}
+
+static uint64_t temp_bytes(const struct share *t, const struct candidate *c, const struct operand_bytes *b,
+                           uint64_t rearranged_bytes)
+{
+    uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials;
+    if (t->p_in * t->p_kernel > 1)
+        working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
+    if (t->serial_in > 1)
+        working += ceil_div(partials, t->p_in * t->p_kernel);
+    if (t->serial_in * t->serial_out > 1)           /* the weights of all steps, in their order */
+        working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
+    return max_u64(2 * rearranged_bytes, working);
+}
+
+static uint64_t cost_cycles(const struct search *f, const struct cost *k)
+{
+    return k->compute + k->exchange + k->supersteps * superstep_cycles(f->chip);
+}
+
+/* An output that no reduction has spread moves from where it was computed to where the tensor lives; it
+ * shares the superstep of what follows. */
+static void add_home(const struct search *f, struct cost *k, uint64_t n_bytes)
+{
+    k->exchange += exchange_cycles(f->chip, n_bytes, 0);
+    k->received_bytes += n_bytes;
+}
+
+/* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
+static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
+{
+    uint64_t depth = t->p_in * t->p_kernel;
+    if (c->amp.partial_bytes <= c->amp.element_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
+        return;
+    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.element_bytes);
+    k->supersteps++;
+}
+
+/* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
+static void add_weights_by_step(const struct search *f, struct cost *k, uint64_t element_bytes)
+{
+    const struct conv_shape *s = f->shape;
+    uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
+    uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
+    uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
+    k->exchange += cycles;
+    k->rearrange += cycles;
+    k->received_bytes += bytes;
+    k->supersteps++;
+}
+
+void conv_price(struct search *f, const struct candidate *c, const struct share *t)
+{
+    uint64_t steps = t->serial_in * t->serial_out, compute = conv_vertex_cycles(f, c, t);
+    if (steps * compute >= f->best_cycles)
+        return;
+    struct operand_bytes b = operand_bytes(c, t);
+    uint64_t rearranged = 0;
+    struct cost k = step_cost(f, c, t, &b, compute);
+    add_tile_padding(&k, c, f, &b);
+    add_kernel_padding(&k, c, t, &b);
+    multiply_cost(&k, steps);
+    add_layout_changes(f, &k, c, &rearranged);
+    if (steps > 1)
+        add_weights_by_step(f, &k, c->amp.element_bytes);
+    if (t->serial_out > 1) {
+        bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
+        k.exchange += exchange_cycles(f->chip, paired ? 0 : b.in_received, paired ? b.in_received : 0);
+        k.received_bytes += b.in_received;
+        k.supersteps++;
+    }
+    add_cast(f, &k, c, t, b.outputs);
+    if (t->p_in * t->p_kernel == 1)
+        add_home(f, &k, b.outputs * steps * c->amp.element_bytes);
+    uint64_t cycles = cost_cycles(f, &k);
+    if (cycles >= f->best_cycles)
+        return;
+    k.temp_bytes = temp_bytes(t, c, &b, rearranged);
+    if (k.temp_bytes > f->bound_bytes)
+        return;
+    f->best_cycles = cycles;
+    f->best_candidate = *c;
+    f->best = *t;
+    f->best_cost = k;
+}
+
+/* ---- the plan of the best split ---------------------------------------------------------------- */
+
+static uint64_t padded_mac(const struct candidate *c, const struct share *t)
+{
+    uint64_t kernel = c->vertex == VERTEX_AMP_NX1
+        ? ceil_div(t->kernel_h, c->filter_height) * c->filter_height : t->kernel_h;
+    return tiles_in_use(t) * t->serial_in * t->serial_out * t->groups * share_positions(t) * kernel * c->s.kernel_w
+         * t->in * c->in_grain * t->out * c->out_grain;
+}
+
+/* Pieces that reach a tile in one step, each from one other tile: operands lie over the tiles in order, channel
+ * groups outermost, so a tile's share of a channel group is one run (a row of the field each where the kernel is wider
+ * than one), cut where it leaves the tile that holds it. */
+static uint64_t received_pieces(const struct search *f)
+{
+    const struct share *t = &f->best;
+    const struct candidate *c = &f->best_candidate;
+    uint64_t es = c->amp.element_bytes, steps = t->serial_in * t->serial_out;
+    uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
+    uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
+                                                  * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
+    uint64_t runs = t->groups * t->in * (c->flat ? 1 : t->batch), run = share_positions(t) / (c->flat ? 1 : t->batch) * c->in_grain * es;
+    uint64_t weight_run = t->in * c->in_grain * c->out_grain * t->kernel_h * c->s.kernel_w * es;
+    uint64_t pieces = runs * (1 + run / held) + t->groups * t->out * (1 + weight_run / weights_held) + t->p_in * t->p_kernel;
+    return min_u64(pieces, ceil_div(ceil_div(f->best_cost.received_bytes, steps), 128));
+}
+
+/* Exchange code: 3 instructions of 4 bytes a received piece, 24 bytes a superstep of control; vertex state: a
+ * worklist item of 8 bytes a worker, kernel element and channel group. */
+static uint64_t code_bytes(const struct search *f)
+{
+    const struct share *t = &f->best;
+    uint64_t steps = t->serial_in * t->serial_out;
+    return 12 * received_pieces(f) + 24 * (f->best_cost.supersteps / steps + 1)
+         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
+}
+
+/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
+static void pay_copies(const struct search *f, struct cost *k)
+{
+    if (k->copied_bytes == 0)
+        return;
+    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate.amp.element_bytes, f->shape->in_chans % 4 == 0);
+    uint64_t steps = f->best.serial_in * f->best.serial_out, more = max_u64(paid, k->planned_copies) - k->planned_copies;
+    k->compute += steps * more;
+    k->rearrange += steps * more;
+}
+
+void conv_fill_plan(struct op_plan *out, struct search *f)
+{
+    const struct share *t = &f->best;
+    struct cost *k = &f->best_cost;
+    pay_copies(f, k);
+    *out = (struct op_plan){
+        .compute_cycles = k->compute, .exchange_cycles = k->exchange,
+        .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
+        .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
+        .padded_mac = padded_mac(&f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
+        .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
+        .vertex = f->best_candidate.vertex,
+        .partials = f->best_candidate.amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
+        .rearrange_cycles = k->rearrange,
+        .split = { .batch = (uint32_t)t->p_batch, .field = (uint32_t)t->p_field, .kernel = (uint32_t)t->p_kernel,
+                   .conv_groups = (uint32_t)t->p_groups, .in_chans = (uint32_t)t->p_in,
+                   .out_chans = (uint32_t)t->p_out, .serial_in = (uint32_t)t->serial_in,
+                   .serial_out = (uint32_t)t->serial_out, .in_grain = (uint32_t)f->best_candidate.in_grain,
+                   .out_grain = (uint32_t)f->best_candidate.out_grain },
+    };
+}
+
+struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    return (struct search){ .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX,
+                            .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
+                            .bound_bytes = max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes)) };
+}

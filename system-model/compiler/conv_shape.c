@@ -1,0 +1,158 @@
+/*
+ * conv_shape.c - the three passes of convolutions and matmuls as one form, and the vertices that may compute it.
+ *
+ * The data gradient swaps the channels; the weight gradient sums over batch and field, which become input channels, and
+ * has each kernel element and input channel as a row. A vertex wants channels in grains; what does not fill one is
+ * padded, and counts. Kernel elements may become input channels (im2col) where there are few. The order, AMP, slices, HMAC,
+ * outer product, is that of poplin's planner (PopLibs 7eac0f2).
+ */
+#include <assert.h>
+#include "system-model/compiler/conv_internal.h"
+
+static struct conv_shape data_gradient_shape(const struct conv_params *p)
+{
+    return (struct conv_shape){
+        .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
+        .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->out_chans, .out_chans = p->in_chans,
+        .in_stride = 1, .out_stride = p->stride, .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
+        .type = p->type, .pass = PASS_BACKWARD_DATA, .rearrange_weights = 1,
+    };
+}
+
+/* The reduction runs over batch and field; each kernel element and input channel is a row of the result. */
+static struct conv_shape weight_gradient_shape(const struct conv_params *p)
+{
+    uint32_t kernel = p->kernel_h * p->kernel_w;
+    uint32_t expand = kernel / (p->stride * p->stride);
+    return (struct conv_shape){
+        .groups = p->groups, .batch = 1, .field_h = p->in_chans * kernel, .field_w = 1,
+        .kernel_h = 1, .kernel_w = 1, .in_chans = p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
+        .in_stride = 1, .out_stride = 1, .in_h = p->in_chans * kernel, .in_w = 1, .in_expand = expand ? expand : 1,
+        .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
+        .in_elsewhere = 1, .weights_elsewhere = 1,      /* spread evenly by the change of layout */
+    };
+}
+
+struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass)
+{
+    if (pass == PASS_BACKWARD_DATA)
+        return data_gradient_shape(p);
+    if (pass == PASS_BACKWARD_WEIGHT)
+        return weight_gradient_shape(p);
+    return (struct conv_shape){
+        .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
+        .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->in_chans, .out_chans = p->out_chans,
+        .in_stride = p->stride, .out_stride = 1, .in_h = p->in_h, .in_w = p->in_w, .in_expand = 1,
+        .type = p->type, .pass = PASS_FORWARD,
+    };
+}
+
+/* Rows, inner dimension and columns are those of the pass itself: gradients come with their operands swapped already. */
+struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+                                    enum op_pass pass)
+{
+    return (struct conv_shape){
+        .groups = groups, .batch = 1, .field_h = rows, .field_w = 1, .kernel_h = 1, .kernel_w = 1,
+        .in_chans = inner, .out_chans = columns, .in_stride = 1, .out_stride = 1, .in_h = rows, .in_w = 1,
+        .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
+        .rearrange_weights = pass != PASS_FORWARD,
+        .in_elsewhere = pass == PASS_BACKWARD_WEIGHT, .weights_elsewhere = pass == PASS_BACKWARD_WEIGHT,
+    };
+}
+
+uint64_t conv_shape_mac(const struct conv_shape *s)
+{
+    return shape_positions(s) * s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
+}
+
+/* ---- candidates: a vertex, its grains, and the shape it sees -------------------------------- */
+
+static struct candidate *add_candidate(struct candidates *list, enum vertex_kind vertex, const struct conv_shape *s,
+                                       uint64_t expand)
+{
+    assert(list->n < MAX_CANDIDATES);
+    struct candidate *c = &list->items[list->n++];
+    *c = (struct candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1, .expand = expand,
+                             .flat = s->kernel_h == 1 && s->kernel_w == 1 };
+    return c;
+}
+
+/* Output channels in grains of 16, or of 8 where that wastes less; AMP units serve a grain in passes. */
+void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t expand, const struct chip *chip,
+                  struct amp amp, uint64_t in_grain, uint64_t out_grain)
+{
+    bool flat = s->kernel_h == 1 && s->kernel_w == 1;
+    struct candidate *c = add_candidate(list, flat ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s, expand);
+    c->amp = out_grain < amp.units ? amp_with_units(chip, amp, out_grain) : amp;
+    c->passes = ceil_div(out_grain, amp.units);
+    c->in_grain = in_grain;
+    c->out_grain = out_grain;
+    c->filter_height = flat ? 1 : amp.in_grain / in_grain;
+}
+
+static void add_amp_grains(struct candidates *list, const struct conv_shape *s, uint64_t expand,
+                           const struct chip *chip, struct amp amp)
+{
+    uint64_t wide = max_u64(amp.units, amp.in_grain), narrow = 8;
+    conv_add_amp(list, s, expand, chip, amp, amp.in_grain, wide);
+    if (narrow < wide)
+        conv_add_amp(list, s, expand, chip, amp, amp.in_grain, narrow);
+    if (s->in_chans > amp.in_grain / 2 || s->kernel_h == 1 || s->type != TYPE_FP16)
+        return;
+    uint64_t thin = s->in_chans <= amp.in_grain / 4 ? 4 : 8;    /* 4 or 2 kernel rows share a pass */
+    conv_add_amp(list, s, expand, chip, amp, thin, wide);
+    if (narrow < wide)
+        conv_add_amp(list, s, expand, chip, amp, thin, narrow);
+}
+
+/* Kernel columns, then all kernel elements, become input channels. */
+static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
+{
+    struct conv_shape e = *s;
+    e.in_chans *= s->kernel_w;
+    e.kernel_w = 1;
+    e.in_w = s->field_w;
+    if (s->kernel_h > 1 && s->in_chans <= amp.in_grain)
+        add_amp_grains(list, &e, max_u64(1, s->kernel_w / s->in_stride), chip, amp);
+    e.in_chans *= s->kernel_h;
+    e.kernel_h = 1;
+    e.in_h = s->field_h;
+    e.in_stride = 1;
+    uint64_t expand = (uint64_t)s->kernel_h * s->kernel_w / ((uint64_t)s->in_stride * s->in_stride);
+    conv_add_amp(list, &e, max_u64(1, expand), chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+}
+
+/* Slice vertices came with the second generation of the chip (16 half units). */
+static bool has_slic(const struct chip *chip) { return chip->conv_units_fp16_fp16 >= 16; }
+
+/* Groups that would fill less than half of the AMP's input chain are left to the vertices made for them. */
+void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
+                     const struct op_plan_options *opt)
+{
+    struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
+    list->n = 0;
+    bool sparse = s->groups > 1 && 2 * s->in_chans < amp.in_grain;
+    if (!sparse)
+        add_amp_grains(list, s, 1, chip, amp);
+    if (!sparse && s->kernel_h * s->kernel_w > 1 && s->in_chans <= 4 * amp.in_grain)
+        add_expanded(list, s, chip, amp);
+    if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
+        && s->kernel_w > 1 && s->in_stride <= 2) {
+        struct candidate *c = add_candidate(list, VERTEX_SLIC, s, 1);
+        c->in_grain = c->out_grain = 4;
+        c->amp = amp;
+    }
+    uint64_t lanes = chip->vector_bytes_per_cycle / amp.element_bytes;
+    struct candidate *h = add_candidate(list, VERTEX_HMAC, s, 1);
+    h->in_grain = lanes;
+    h->out_grain = 1;
+    h->amp = amp;
+    h->amp.partial_bytes = 4;
+    if (s->in_chans == 1 && s->kernel_h * s->kernel_w == 1) {
+        struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s, 1);
+        c->in_grain = 1;
+        c->out_grain = lanes;
+        c->amp = amp;
+        c->amp.partial_bytes = amp.element_bytes;
+    }
+}

@@ -1,0 +1,40 @@
+/*
+ * cycles.c - sums of cycles by part.
+ */
+#include "system-model/compiler/cycles.h"
+
+#include <math.h>
+
+const char *const part_names[N_PARTS] = {
+    [PART_MATMUL] = "matmul", [PART_CONV] = "conv", [PART_NORM] = "norm", [PART_ELEMENTWISE] = "elementwise",
+    [PART_SOFTMAX] = "softmax", [PART_EMBEDDING] = "embedding", [PART_POOLING] = "pooling", [PART_LSTM] = "lstm",
+    [PART_LOSS] = "loss", [PART_REARRANGE] = "rearrange", [PART_EXCHANGE] = "exchange", [PART_SYNC] = "sync",
+    [PART_STAGE_COPY] = "stage_copy", [PART_BUBBLE] = "bubble", [PART_ACCUMULATE] = "accumulate",
+    [PART_ALL_REDUCE] = "all_reduce", [PART_OPTIMIZER] = "optimizer", [PART_STREAMING] = "streaming", [PART_HOST] = "host",
+};
+
+uint64_t cycles_total(const struct cycles *c)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < N_PARTS; i++)
+        total += c->part[i];
+    return total;
+}
+
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times)
+{
+    for (int i = 0; i < N_PARTS; i++)
+        to->part[i] += c->part[i] * times;
+}
+
+uint64_t cycles_of(const struct topology *t, double time_s)
+{
+    return (uint64_t)ceil(time_s * t->machine->chip.clock_hz);
+}
+
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
+{
+    to->part[part] += p->compute_cycles;
+    to->part[PART_EXCHANGE] += p->exchange_cycles;
+    to->part[PART_SYNC] += p->sync_cycles;
+}

@@ -1,0 +1,29 @@
+/*
+ * cycles.h - cycles by what they are spent on: the parts of a breakdown.
+ */
+#ifndef CYCLES_H
+#define CYCLES_H
+#include "system-model/compiler/op_plan.h"
+#include "system-model/network/topology.h"
+
+enum part {
+    PART_MATMUL, PART_CONV, PART_NORM, PART_ELEMENTWISE, PART_SOFTMAX, PART_EMBEDDING, PART_POOLING, PART_LSTM, PART_LOSS,
+    PART_REARRANGE,
+    PART_EXCHANGE, PART_SYNC,
+    PART_STAGE_COPY,                    /* activations and gradients between the replica's IPUs */
+    PART_BUBBLE,                        /* waiting: fill, drain, uneven stages, slower chips */
+    PART_ACCUMULATE,
+    PART_ALL_REDUCE, PART_OPTIMIZER,
+    PART_STREAMING,                     /* optimizer state to and from streaming memory */
+    PART_HOST,                          /* input that is not hidden, barriers */
+    N_PARTS
+};
+extern const char *const part_names[N_PARTS];
+struct cycles { uint64_t part[N_PARTS]; };
+uint64_t cycles_total(const struct cycles *c);
+void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part);   /* compute to part; exchange and sync to theirs */
+/* Seconds on this chip's clock, rounded up. */
+uint64_t cycles_of(const struct topology *t, double time_s);
+
+#endif

@@ -1,0 +1,240 @@
+/*
+ * op_plan.c - one operation pass to one plan: which planner makes it, and the memory of plans made before.
+ *
+ * The cache is an open-addressing table, linear probing, at most half full, keyed by the shape of the
+ * convolution (matmuls are one) and by a digest of the chip's rates and the options. The digest has 64 bits:
+ * two chips or option sets that share one are not told apart (chance 2^-64 a pair).
+ */
+#include <string.h>
+#include "system-model/compiler/op_plan.h"
+#include "system-model/compiler/plan_cache.h"
+#include "system-model/compiler/vector_plan.h"
+
+const char *const vertex_kind_names[N_VERTEX_KINDS] = {
+    [VERTEX_NONE] = "vector", [VERTEX_AMP_1X1] = "amp-1x1", [VERTEX_AMP_NX1] = "amp-nx1", [VERTEX_SLIC] = "slic",
+    [VERTEX_HMAC] = "hmac", [VERTEX_OUTER_PRODUCT] = "outer-product",
+};
+
+/* ---- the cache ------------------------------------------------------------------------------- */
+
+enum { FIRST_SLOTS = 256 };
+
+struct plan_key { struct conv_shape shape; uint32_t fully_connected; uint64_t digest; };
+struct plan_cache_slot {
+    struct plan_key key;
+    uint64_t hash;
+    struct op_plan plans[N_OP_PASSES];  /* a fully connected layer has three, others one */
+    bool used;
+};
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
+static uint64_t mix_f64(uint64_t h, double x)
+{
+    uint64_t word;
+    memcpy(&word, &x, sizeof word);
+    return mix(h, word);
+}
+
+/* Everything of the chip and the options that a plan may depend on. */
+static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
+{
+    const uint64_t words[] = {
+        c->n_tiles, c->n_workers, c->tile_memory_bytes, c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle,
+        c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
+        c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
+        c->tiles_per_exchange_bus, superstep_cycles(c), c->exchange_transit_cycles,
+        o->n_tiles, (uint64_t)o->partials << 1 | (uint64_t)o->inference,
+    };
+    uint64_t h = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        h = mix(h, words[i]);
+    h = mix_f64(h, c->exchange_efficiency);
+    h = mix_f64(h, c->amp_efficiency);
+    return mix_f64(h, o->available_memory);
+}
+
+static uint64_t key_hash(const struct plan_key *key)
+{
+    uint64_t words[sizeof *key / sizeof(uint64_t)], h = 1;
+    _Static_assert(sizeof *key % sizeof(uint64_t) == 0, "the key is hashed by words");
+    memcpy(words, key, sizeof *key);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        h = mix(h, words[i]);
+    return h;
+}
+
+static struct plan_cache_slot *find_slot(struct plan_cache_slot *slots, size_t n_slots, const struct plan_key *key,
+                                         uint64_t hash)
+{
+    size_t i = hash & (n_slots - 1);
+    while (slots[i].used && (slots[i].hash != hash || memcmp(&slots[i].key, key, sizeof *key) != 0))
+        i = (i + 1) & (n_slots - 1);
+    return &slots[i];
+}
+
+/* The old table stays in the arena until the cache is freed: all together no larger than the new one. */
+static void grow(struct plan_cache *c)
+{
+    size_t n_slots = c->n_slots ? 2 * c->n_slots : FIRST_SLOTS;
+    struct plan_cache_slot *slots = ARENA_ARRAY(&c->arena, struct plan_cache_slot, n_slots);
+    for (size_t i = 0; i < c->n_slots; i++)
+        if (c->slots[i].used)
+            *find_slot(slots, n_slots, &c->slots[i].key, c->slots[i].hash) = c->slots[i];
+    c->slots = slots;
+    c->n_slots = n_slots;
+}
+
+/* The slot of a key; *found tells whether its plans are there already. */
+static struct plan_cache_slot *cache_slot(struct plan_cache *c, const struct plan_key *key, bool *found)
+{
+    uint64_t hash = key_hash(key);
+    if (2 * c->n_used >= c->n_slots)
+        grow(c);
+    struct plan_cache_slot *slot = find_slot(c->slots, c->n_slots, key, hash);
+    *found = slot->used;
+    if (slot->used) {
+        c->hits++;
+        return slot;
+    }
+    c->misses++;
+    c->n_used++;
+    slot->used = true;
+    slot->key = *key;
+    slot->hash = hash;
+    return slot;
+}
+
+void plan_cache_free(struct plan_cache *c)
+{
+    arena_free(&c->arena);
+    *c = (struct plan_cache){ 0 };
+}
+
+void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
+                      const struct op_plan_options *opt, struct plan_cache *cache)
+{
+    struct plan_key key;
+    memset(&key, 0, sizeof key);        /* padding is hashed too */
+    key.shape = *s;
+    key.digest = chip_digest(chip, opt);
+    bool found;
+    struct plan_cache_slot *slot = cache_slot(cache, &key, &found);
+    if (!found)
+        conv_plan_search(&slot->plans[0], s, chip, opt);
+    *out = slot->plans[0];
+}
+
+static void cached_fully_connected(struct op_plan *out, const struct matmul_shape *m, enum data_type type,
+                                   enum op_pass pass, const struct chip *chip, const struct op_plan_options *opt,
+                                   struct plan_cache *cache)
+{
+    struct plan_key key;
+    memset(&key, 0, sizeof key);
+    key.shape = matmul_conv_shape((uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner, (uint32_t)m->columns,
+                                  type, PASS_FORWARD);
+    key.fully_connected = 1;
+    key.digest = chip_digest(chip, opt);
+    bool found;
+    struct plan_cache_slot *slot = cache_slot(cache, &key, &found);
+    if (!found)
+        conv_plan_fully_connected(slot->plans, (uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner,
+                                  (uint32_t)m->columns, type, chip, opt);
+    *out = slot->plans[pass];
+}
+
+uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials)
+{
+    if (type == TYPE_FP32)
+        return c->mac_fp32_per_cycle;
+    if (type == TYPE_FP8 && c->mac_fp8_per_cycle)
+        return c->mac_fp8_per_cycle;
+    return partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
+}
+
+/* ---- from the graph ---------------------------------------------------------------------------- */
+
+static struct conv_params conv_params(const struct graph *g, const struct op *op)
+{
+    const struct op *f = op_forward(g, op);
+    const struct tensor *x = &g->tensors[f->inputs[0]], *w = &g->tensors[f->inputs[1]];
+    const struct tensor *y = &g->tensors[f->outputs[0]];
+    uint32_t groups = f->at.groups ? f->at.groups : 1;
+    return (struct conv_params){
+        .groups = groups, .batch = (uint32_t)x->dims[0], .in_h = (uint32_t)x->dims[1], .in_w = (uint32_t)x->dims[2],
+        .out_h = (uint32_t)y->dims[1], .out_w = (uint32_t)y->dims[2], .kernel_h = (uint32_t)w->dims[0],
+        .kernel_w = (uint32_t)w->dims[1], .in_chans = (uint32_t)w->dims[2], .out_chans = (uint32_t)(w->dims[3] / groups),
+        .stride = f->at.stride ? f->at.stride : 1, .type = x->type,
+    };
+}
+
+/* The user's serialisation: so many matmuls one after the other, each over a part of the columns. */
+static void repeat_plan(struct op_plan *p, uint64_t n)
+{
+    p->compute_cycles *= n;
+    p->exchange_cycles *= n;
+    p->sync_cycles *= n;
+    p->rearrange_cycles *= n;
+    p->exchanged_bytes *= n;
+    p->n_supersteps *= (uint32_t)n;
+    p->mac *= n;
+    p->padded_mac *= n;
+}
+
+static struct conv_shape matmul_pass_shape(const struct matmul_shape *m, enum data_type type, enum op_pass pass)
+{
+    uint32_t g = (uint32_t)m->groups, rows = (uint32_t)m->rows, inner = (uint32_t)m->inner;
+    uint32_t columns = (uint32_t)m->columns;
+    if (pass == PASS_BACKWARD_DATA)
+        return matmul_conv_shape(g, rows, columns, inner, type, PASS_BACKWARD_DATA);
+    if (pass == PASS_BACKWARD_WEIGHT)
+        return matmul_conv_shape(g, inner, rows, columns, type, PASS_BACKWARD_WEIGHT);
+    return matmul_conv_shape(g, rows, inner, columns, type, PASS_FORWARD);
+}
+
+/* An operation's result lies as that operation left it; inputs and weights are laid out for who reads them. */
+static uint32_t is_made(const struct graph *g, uint32_t tensor_id)
+{
+    return g->tensors[tensor_id].producer_op != NO_ID;
+}
+
+static void plan_matmul(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip,
+                        const struct op_plan_options *opt, struct plan_cache *cache)
+{
+    const struct op *f = op_forward(g, op);
+    struct matmul_shape m = op_matmul_shape(g, op);
+    uint64_t steps = f->at.serial_steps > 1 ? f->at.serial_steps : 1, mac = op_mac(g, op);
+    enum data_type type = g->tensors[f->inputs[0]].type;
+    m.columns = ceil_div(m.columns, steps);
+    if (g->tensors[f->inputs[1]].role == ROLE_WEIGHT && !opt->inference) {
+        cached_fully_connected(out, &m, type, op->pass, chip, opt, cache);
+    } else {
+        struct conv_shape s = matmul_pass_shape(&m, type, op->pass);
+        s.in_elsewhere = is_made(g, f->inputs[0]);
+        s.weights_elsewhere = is_made(g, f->inputs[1]);
+        cached_conv_plan(out, &s, chip, opt, cache);
+    }
+    if (steps > 1)
+        repeat_plan(out, steps);
+    out->mac = mac;
+}
+
+void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, const struct chip *chip,
+                   const struct op_plan_options *opt, struct plan_cache *cache)
+{
+    const struct op *op = &g->ops[op_id];
+    if (op->kind == OP_MATMUL) {
+        plan_matmul(out, g, op, chip, opt, cache);
+    } else if (op->kind == OP_CONV) {
+        struct conv_params p = conv_params(g, op);
+        struct conv_shape s = conv_shape_of_pass(&p, op->pass);
+        s.in_elsewhere = is_made(g, op_forward(g, op)->inputs[0]) || op->pass == PASS_BACKWARD_DATA;
+        cached_conv_plan(out, &s, chip, opt, cache);
+    } else {
+        vector_op_plan(out, g, op, chip, opt, cache);
+    }
+}

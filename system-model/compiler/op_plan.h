@@ -1,0 +1,72 @@
+/*
+ * op_plan.h - the tile-level compiler: how one operation pass is split over the tiles of one IPU, and what it costs.
+ *
+ * Each pass becomes supersteps: compute (the slowest tile), sync, exchange. Convolution and matmul passes
+ * are searched (split, vertex, partials' type); the others have formulas of their own. Plans depend only on
+ * shape, chip and options, and are memoised by them.
+ */
+#ifndef OP_PLAN_H
+#define OP_PLAN_H
+#include "system-model/graph/graph.h"
+#include "system-model/machine/machine.h"
+
+enum partials_type { PARTIALS_FP16, PARTIALS_FP32 };
+enum vertex_kind { VERTEX_NONE, VERTEX_AMP_1X1, VERTEX_AMP_NX1, VERTEX_SLIC, VERTEX_HMAC, VERTEX_OUTER_PRODUCT, N_VERTEX_KINDS };
+extern const char *const vertex_kind_names[N_VERTEX_KINDS];
+
+struct op_plan_options {
+    enum partials_type partials;
+    double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
+    bool inference;                     /* norms fold into fewer passes */
+    uint64_t n_tiles;                   /* tiles for compute: the chip's, less I/O tiles */
+};
+
+struct conv_split {
+    uint32_t batch, field, kernel, conv_groups, in_chans, out_chans;   /* parallel: product = tiles in use */
+    uint32_t serial_in, serial_out;                                     /* steps one after the other */
+    uint32_t in_grain, out_grain;                                       /* channels are split in grains */
+};
+
+struct op_plan {
+    uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the pass */
+    uint32_t n_supersteps;
+    uint32_t n_tiles_used;
+    uint64_t mac, padded_mac;           /* of the operation; as the split computes them */
+    uint64_t exchanged_bytes;           /* received by all tiles = sent by all */
+    uint64_t temp_bytes_per_tile;       /* worst tile, while it runs */
+    uint64_t code_bytes_per_tile;       /* vertex, control and exchange code, and vertex state */
+    enum vertex_kind vertex;
+    enum partials_type partials;
+    struct conv_split split;            /* convolutions and matmuls */
+    uint64_t rearrange_cycles;          /* of the above: changes of layout, compute and exchange */
+};
+
+static inline uint64_t op_plan_cycles(const struct op_plan *p)
+{
+    return p->compute_cycles + p->exchange_cycles + p->sync_cycles;
+}
+
+/* Memoises by shape, chip and options; may live longer than one simulation. */
+struct plan_cache { struct arena arena; struct plan_cache_slot *slots; size_t n_slots, n_used; uint64_t hits, misses; };
+void plan_cache_free(struct plan_cache *c);
+
+/* Multiply-accumulates a tile's AMP can do in a cycle: what shares of peak are shares of. fp8 where the chip has it. */
+uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
+
+/* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
+void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, const struct chip *chip,
+                   const struct op_plan_options *opt, struct plan_cache *cache);
+
+/* Element-wise work that is not in the graph: gradient accumulation, optimizer update, casts, stash copies. */
+enum vector_work {
+    WORK_ACCUMULATE,            /* s += g, one weight gradient into its accumulator */
+    WORK_COPY,                  /* on-tile copy */
+    WORK_ZERO,
+    WORK_CAST,                  /* to or from fp8 / fp16 / fp32 */
+    WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
+    N_VECTOR_WORKS
+};
+void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type,
+                      const struct chip *chip, const struct op_plan_options *opt);
+
+#endif

@@ -1,0 +1,579 @@
+/*
+ * vector_plan.c - operations that are no convolution, as passes over data spread evenly over the tiles.
+ *
+ * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, and
+ * runs one vertex over them (vertex_cost.c); every compute set costs a sync. Where operands lie elsewhere their bytes
+ * are exchanged first. How many passes an operation takes is how PopLibs (popops, popnn, poplin at 7eac0f2) and PopART
+ * build it; neighbours are not fused, as these frameworks run one operation after the other.
+ *     batch norm    statistics (two sums in one pass), then subtract, multiply, multiply, add: 5 passes; inference 2
+ *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
+ *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
+ *     LSTM          a matmul and ten small compute sets a time step, one step after the other
+ * Limits: data is taken to be even over the tiles; broadcasts of vectors cost the vector's bytes once a tile.
+ */
+#include <assert.h>
+#include <string.h>
+#include "system-model/compiler/plan_cache.h"
+#include "system-model/compiler/vector_plan.h"
+#include "system-model/compiler/vertex_cost.h"
+
+
+/* ---- passes: what an operation is built of ------------------------------------------------------ */
+
+struct passes {
+    struct op_plan *plan;
+    const struct chip *chip;
+    uint64_t n_tiles, element_bytes;
+    uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
+};
+
+static uint64_t tile_share(const struct passes *p, uint64_t n)
+{
+    uint64_t grain = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
+    return grain * ceil_div(ceil_div(n, grain), p->n_tiles);
+}
+
+static void add_superstep(struct passes *p, uint64_t compute_cycles)
+{
+    p->plan->compute_cycles += compute_cycles;
+    p->plan->sync_cycles += superstep_cycles(p->chip);
+    p->plan->n_supersteps++;
+    p->plan->code_bytes_per_tile += 24 + 32;    /* control, vertex state */
+}
+
+static void add_map(struct passes *p, enum map_op op, uint64_t n)
+{
+    uint64_t share = tile_share(p, n), grain = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
+    uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
+    p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
+    add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
+}
+
+/* What lies together on the sending tile: sixteen channels of a row or so. */
+enum { MOVED_PIECE_BYTES = 512 };
+
+/* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
+static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
+{
+    if (bytes_per_tile == 0)
+        return;
+    double rate = (double)p->chip->exchange_bytes_per_cycle * p->chip->exchange_efficiency;
+    p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / rate) + 1 + p->chip->exchange_transit_cycles;
+    p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
+    p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
+    p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
+}
+
+static void add_moved(struct passes *p, uint64_t n_elements)
+{
+    add_exchange(p, tile_share(p, n_elements) * p->element_bytes);
+}
+
+/* A scale or bias vector of n elements to the tiles that need a part of it. */
+static void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements)
+{
+    add_exchange(p, min_u64(n_vector, tile_share(p, n_elements)) * p->element_bytes);
+}
+
+/* Adds depth partial sums (floats, one a tile) for each of n_out results. While there are more tiles than results,
+ * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
+static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
+{
+    uint64_t w = p->chip->n_workers;
+    while (depth > 1) {
+        uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
+        uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
+        add_exchange(p, mine * run * 4);
+        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + w * 16 * (ceil_div(mine, w) - 1));
+        depth = sharing;
+    }
+}
+
+/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
+ * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
+ * (mean and square, two gradients). */
+static void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
+{
+    uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
+    uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
+    if (n_quantities > 1)
+        compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
+    add_superstep(p, compute);
+    if (in_rows && ceil_div(n, n_out) <= share)
+        return;
+    add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
+}
+
+static void add_small(struct passes *p, enum map_op op, uint64_t n)
+{
+    add_map(p, op, max_u64(n, 1));
+}
+
+/* ---- what an operation needs to know --------------------------------------------------------------- */
+
+struct work {
+    const struct graph *g;
+    const struct op *op, *forward;
+    const struct tensor *x, *y;         /* first input and output of the forward operation */
+    uint64_t n, n_out, last;            /* elements of x, of y; the last dimension of x */
+    const struct op_plan_options *opt;
+    struct plan_cache *cache;
+    bool backward;
+};
+
+static void plan_binary(struct passes *p, const struct work *w)
+{
+    if (w->op->pass == PASS_FORWARD || w->op->forward_op == NO_ID) {
+        const struct tensor *b = &w->g->tensors[w->op->inputs[w->op->n_inputs - 1]];
+        add_moved(p, tensor_elements(b));
+        add_map(p, MAP_BINARY, w->n_out);
+        return;
+    }
+    for (uint32_t i = 0; i < w->op->n_outputs; i++)
+        add_map(p, MAP_BINARY, w->n_out);
+}
+
+static void plan_scale(struct passes *p, const struct work *w) { add_map(p, MAP_SCALAR, w->n); }
+
+static void plan_bias_add(struct passes *p, const struct work *w)
+{
+    if (w->backward) {
+        add_reduction(p, MAP_REDUCE, false, w->n, w->last, 1);
+        return;
+    }
+    add_vector_broadcast(p, w->last, w->n);
+    add_map(p, MAP_VECTOR, w->n);
+}
+
+static void plan_nonlinearity(struct passes *p, const struct work *w)
+{
+    static const enum map_op ops[][2] = {
+        [OP_RELU] = { MAP_RELU, MAP_RELU_GRAD }, [OP_GELU] = { MAP_GELU, MAP_GELU_GRAD },
+        [OP_TANH] = { MAP_TANH, MAP_TANH_GRAD }, [OP_SIGMOID] = { MAP_SIGMOID, MAP_SIGMOID_GRAD },
+        [OP_SWISH] = { MAP_SWISH, MAP_SWISH_GRAD }, [OP_DROPOUT] = { MAP_DROPOUT, MAP_DROPOUT },
+    };
+    add_map(p, ops[w->op->kind][w->backward], w->n);
+}
+
+static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
+{
+    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
+    add_vector_broadcast(p, rows, n);
+    add_map(p, MAP_VECTOR, n);
+    add_map(p, MAP_EXP, n);
+    add_reduction(p, MAP_REDUCE, true, n, rows, 1);
+    add_small(p, MAP_INVERSE, rows);
+    add_vector_broadcast(p, rows, n);
+    add_map(p, MAP_VECTOR, n);
+}
+
+static void plan_softmax(struct passes *p, const struct work *w)
+{
+    uint64_t rows = w->n / w->last;
+    if (!w->backward) {
+        add_softmax(p, w->n, rows);
+        return;
+    }
+    add_map(p, MAP_BINARY, w->n);
+    add_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
+    add_vector_broadcast(p, rows, w->n);
+    add_map(p, MAP_VECTOR, w->n);
+    add_map(p, MAP_BINARY_IN_PLACE, w->n);
+}
+
+/* How many statistics a norm keeps: a channel's, a group's, or a row's. */
+static uint64_t norm_statistics(const struct work *w)
+{
+    if (w->op->kind == OP_BATCH_NORM)
+        return w->last;
+    if (w->op->kind == OP_LAYER_NORM)
+        return w->n / w->last;
+    return w->x->dims[0] * max_u64(1, w->forward->at.norm_groups);
+}
+
+/* Between replicas: what this chip does to hand its sums over and take them back. */
+static void add_shared_statistics(struct passes *p, const struct work *w, uint64_t n)
+{
+    if (w->op->kind != OP_BATCH_NORM || w->forward->at.norm_groups < 2)
+        return;
+    add_small(p, MAP_COPY, n);
+    add_small(p, MAP_BINARY, n);
+}
+
+static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics)
+{
+    add_vector_broadcast(p, 2 * n_statistics, n);
+    add_map(p, MAP_VECTOR, n);
+    add_map(p, MAP_VECTOR, n);
+}
+
+static void plan_norm(struct passes *p, const struct work *w)
+{
+    uint64_t n = w->n, k = norm_statistics(w);
+    if (w->op->pass == PASS_FORWARD) {
+        if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
+            add_whitening(p, n, k);
+            return;
+        }
+        add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
+        add_shared_statistics(p, w, 2 * k);
+        add_small(p, MAP_RSQRT, k);
+        add_whitening(p, n, k);
+        add_whitening(p, n, w->last);                               /* gamma and beta */
+        return;
+    }
+    if (w->op->pass == PASS_BACKWARD_WEIGHT) {
+        add_map(p, MAP_BINARY, n);      /* on the normalised input that the data pass has made */
+        add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
+        return;
+    }
+    add_whitening(p, n, k);             /* the normalised input is made again, once for both gradients */
+    add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
+    add_map(p, MAP_BINARY, n);
+    add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
+    add_shared_statistics(p, w, 2 * k);
+    add_vector_broadcast(p, 2 * k, n);
+    add_map(p, MAP_VECTOR, n);          /* less what the statistics pass back */
+    add_map(p, MAP_BINARY_IN_PLACE, n);
+    add_map(p, MAP_VECTOR, n);
+}
+
+static void plan_pool(struct passes *p, const struct work *w)
+{
+    const struct op_attributes *at = &w->forward->at;
+    uint64_t lanes = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
+    const struct tensor *out = w->backward ? w->x : w->y;
+    uint64_t rows = out->dims[0] * out->dims[1] * ceil_div(out->dims[3], lanes);
+    uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w, stride2 = (uint64_t)at->stride * max_u64(at->stride, 1);
+    uint64_t share = tile_share(p, w->backward ? w->n_out : w->n) * p->element_bytes;
+    add_exchange(p, share);
+    p->plan->rearrange_cycles += regroup_cycles(p->chip, share);
+    p->plan->compute_cycles += regroup_cycles(p->chip, share);
+    if (w->backward)                    /* an input element is in kernel / stride^2 windows */
+        kernel = max_u64(1, ceil_div(kernel, max_u64(1, stride2)));
+    /* Work items are cut so that all tiles have some: at most a row each. */
+    uint64_t vectors = max_u64(1, min_u64(out->dims[2], ceil_div(rows * out->dims[2], p->n_tiles * p->chip->n_workers)));
+    uint64_t items = ceil_div(rows * out->dims[2], p->n_tiles * vectors);
+    add_superstep(p, pool_cycles(p->chip, items, vectors, kernel, w->backward && w->op->kind == OP_MAX_POOL));
+    p->plan->n_tiles_used = (uint32_t)p->n_tiles;
+}
+
+/* ---- gather: split of the table's rows, of the lookups, and of a row ------------------------------- */
+
+struct gather_split { uint64_t rows, lookups, width; };
+
+static void add_gather_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups,
+                              uint64_t width)
+{
+    uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
+    uint64_t in = ceil_div(lookups, s->rows);
+    if (s->lookups > 1)                 /* each group of lookups has its own copy of the table */
+        add_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
+    add_exchange(p, lookups * 4);
+    add_superstep(p, gather_cycles(p->chip, lookups, in, part));
+    if (s->rows > 1) {
+        add_exchange(p, in * s->rows * part * p->element_bytes);
+        add_superstep(p, gather_cycles(p->chip, in, in, part));
+    }
+}
+
+static void add_scatter_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups,
+                               uint64_t width)
+{
+    uint64_t lookups = ceil_div(n_lookups, s->lookups), part = ceil_div(width, s->width);
+    uint64_t in = ceil_div(lookups, s->rows), rows = ceil_div(table_rows, s->rows);
+    add_exchange(p, lookups * (part * p->element_bytes + 4));
+    add_superstep(p, scatter_add_cycles(p->chip, lookups, in, part));
+    if (s->lookups > 1) {
+        add_exchange(p, rows * part * p->element_bytes);
+        add_superstep(p, reduce_cycles(p->chip, ceil_div(rows * part, s->lookups), s->lookups, p->element_bytes));
+    }
+}
+
+static void plan_gather(struct passes *p, const struct work *w)
+{
+    uint64_t width = w->last, table_rows = w->n / width, n_lookups = w->n_out / width;
+    struct op_plan best = { .compute_cycles = UINT64_MAX / 2 }, empty = *p->plan;
+    uint64_t scratch = 0;
+    for (uint64_t cut = 1; cut <= width; cut *= 2)
+        for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {
+            struct gather_split s = { rows, 1, cut };
+            for (s.lookups = 1; s.lookups * rows * cut <= p->n_tiles && s.lookups <= n_lookups; s.lookups *= 4) {
+                struct op_plan try = empty;
+                struct passes q = *p;
+                q.plan = &try;
+                (w->backward ? add_scatter_stages : add_gather_stages)(&q, &s, table_rows, n_lookups, width);
+                if (op_plan_cycles(&try) >= op_plan_cycles(&best))
+                    continue;
+                best = try;
+                best.n_tiles_used = (uint32_t)(rows * cut * s.lookups);
+                scratch = q.scratch_bytes;
+            }
+        }
+    *p->plan = best;
+    p->scratch_bytes = scratch;
+}
+
+/* ---- moves ------------------------------------------------------------------------------------------ */
+
+static void plan_transpose(struct passes *p, const struct work *w)
+{
+    uint64_t bytes = tile_share(p, w->n) * p->element_bytes, before = p->plan->exchange_cycles;
+    uint64_t compute = rearrange_cycles(p->chip, bytes, p->element_bytes, true);
+    add_exchange(p, bytes);
+    add_superstep(p, compute);
+    p->plan->rearrange_cycles += compute + p->plan->exchange_cycles - before;
+    p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
+}
+
+/* Taking a tensor apart moves nothing; putting parts together, or taking a range, copies them. */
+static void plan_copy(struct passes *p, const struct work *w)
+{
+    if (w->op->kind == OP_SLICE && w->op->pass == PASS_FORWARD && w->forward->at.pieces > 0)
+        return;
+    uint64_t n = w->backward ? w->n : w->n_out, before = op_plan_cycles(p->plan);
+    add_moved(p, n);
+    add_superstep(p, copy_cycles(p->chip, tile_share(p, n) * p->element_bytes));
+    p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, n);
+    p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
+}
+
+static void plan_cast(struct passes *p, const struct work *w)
+{
+    add_map(p, MAP_CAST, w->n);
+    if (w->op->kind == OP_INPUT_PREPARE) {      /* subtract the mean, multiply by the scale; into the first layer's layout */
+        add_map(p, MAP_VECTOR, w->n);
+        add_map(p, MAP_VECTOR, w->n);
+        add_moved(p, w->n);
+    }
+}
+
+static void plan_outer_add(struct passes *p, const struct work *w)
+{
+    if (!w->backward) {
+        add_vector_broadcast(p, w->n, w->n_out);
+        add_map(p, MAP_VECTOR, w->n_out);
+        return;
+    }
+    const struct tensor *b = &w->g->tensors[w->forward->inputs[1]];
+    add_reduction(p, MAP_REDUCE, true, w->n_out, w->n, 1);
+    add_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
+}
+
+/* ---- losses ------------------------------------------------------------------------------------------ */
+
+static void plan_cross_entropy(struct passes *p, const struct work *w)
+{
+    uint64_t rows = w->n / w->last;
+    if (w->backward) {                  /* probabilities less the one-hot labels, times the loss scale */
+        add_map(p, MAP_BINARY_IN_PLACE, rows);
+        add_map(p, MAP_SCALAR, w->n);
+        return;
+    }
+    add_softmax(p, w->n, rows);
+    add_map(p, MAP_CROSS_ENTROPY, w->n);
+    add_reduction(p, MAP_REDUCE, true, rows, 1, 1);
+}
+
+/* Logits [batch, time, labels + 1, vocabulary]. The forward and backward variables run along the lattice's
+ * diagonals: time + labels steps one after the other, both at once, over batch x labels cells. */
+static void plan_transducer_loss(struct passes *p, const struct work *w)
+{
+    const uint64_t *d = w->x->dims;
+    uint64_t batch = d[0], time = w->x->n_dims > 2 ? d[1] : 1, labels = w->x->n_dims > 3 ? d[2] : 1;
+    uint64_t cells = batch * time * labels;
+    if (w->backward) {
+        add_map(p, MAP_EXP, w->n);
+        add_map(p, MAP_BINARY_IN_PLACE, w->n);
+        return;
+    }
+    add_softmax(p, w->n, cells);
+    add_map(p, MAP_LOG, w->n);
+    uint64_t steps = time + labels, width = ceil_div(2 * batch * min_u64(time, labels), p->n_tiles);
+    struct op_plan one = { 0 };
+    struct passes q = *p;
+    q.plan = &one;
+    add_exchange(&q, 4 * width);
+    add_superstep(&q, transducer_cell_cycles(p->chip, width));
+    p->plan->compute_cycles += steps * one.compute_cycles;
+    p->plan->exchange_cycles += steps * one.exchange_cycles;
+    p->plan->sync_cycles += steps * one.sync_cycles;
+    p->plan->exchanged_bytes += steps * one.exchanged_bytes;
+    p->plan->n_supersteps += (uint32_t)steps;
+    p->plan->code_bytes_per_tile += one.code_bytes_per_tile;
+}
+
+/* ---- LSTM ---------------------------------------------------------------------------------------------- */
+
+static void add_plan(struct op_plan *to, const struct op_plan *p, uint64_t times)
+{
+    to->compute_cycles += times * p->compute_cycles;
+    to->exchange_cycles += times * p->exchange_cycles;
+    to->sync_cycles += times * p->sync_cycles;
+    to->rearrange_cycles += times * p->rearrange_cycles;
+    to->exchanged_bytes += times * p->exchanged_bytes;
+    to->n_supersteps += (uint32_t)(times * p->n_supersteps);
+    to->mac += times * p->mac;
+    to->padded_mac += times * p->padded_mac;
+    to->code_bytes_per_tile += p->code_bytes_per_tile;
+    to->temp_bytes_per_tile = max_u64(to->temp_bytes_per_tile, p->temp_bytes_per_tile);
+    to->n_tiles_used = (uint32_t)max_u64(to->n_tiles_used, p->n_tiles_used);
+    if (p->vertex != VERTEX_NONE) {
+        to->vertex = p->vertex;
+        to->split = p->split;
+        to->partials = p->partials;
+    }
+}
+
+/* The four gates and the cell of one step: units = batch x hidden. */
+static void lstm_cell(struct passes *p, uint64_t units, bool backward)
+{
+    add_moved(p, 4 * units);            /* the matmul's output, sorted by gate */
+    add_map(p, MAP_VECTOR, 4 * units);
+    if (!backward) {
+        add_map(p, MAP_SIGMOID, 3 * units);
+        add_map(p, MAP_TANH, units);
+        add_map(p, MAP_BINARY, units);
+        add_map(p, MAP_BINARY, units);
+        add_map(p, MAP_BINARY_IN_PLACE, units);
+        add_map(p, MAP_TANH, units);
+        add_map(p, MAP_BINARY, units);
+        add_map(p, MAP_COPY, units);    /* into the sequence */
+        return;
+    }
+    add_map(p, MAP_TANH, units);
+    add_map(p, MAP_BINARY, 2 * units);
+    add_map(p, MAP_TANH_GRAD, units);
+    add_map(p, MAP_BINARY_IN_PLACE, units);
+    add_map(p, MAP_BINARY, 4 * units);
+    add_map(p, MAP_SIGMOID_GRAD, 3 * units);
+    add_map(p, MAP_TANH_GRAD, units);
+    add_map(p, MAP_COPY, 4 * units);
+}
+
+static void add_matmul(struct passes *p, const struct work *w, uint64_t rows, uint64_t inner, uint64_t columns,
+                       enum op_pass pass, uint64_t times)
+{
+    struct conv_shape s = matmul_conv_shape(1, (uint32_t)rows, (uint32_t)inner, (uint32_t)columns, w->x->type, pass);
+    struct op_plan plan;
+    cached_conv_plan(&plan, &s, p->chip, w->opt, w->cache);
+    add_plan(p->plan, &plan, times);
+}
+
+/* A step's matmul keeps its weights where they are: the plan whose weights never move, with the gates as field. */
+static void add_step_matmul(struct passes *p, const struct work *w, uint64_t batch, uint64_t inner, uint64_t columns,
+                            uint64_t times)
+{
+    struct conv_shape s = matmul_conv_shape(1, (uint32_t)columns, (uint32_t)inner, (uint32_t)batch, w->x->type, PASS_FORWARD);
+    struct conv_shape r = matmul_conv_shape(1, (uint32_t)batch, (uint32_t)inner, (uint32_t)columns, w->x->type, PASS_FORWARD);
+    struct op_plan swapped, straight;
+    cached_conv_plan(&swapped, &s, p->chip, w->opt, w->cache);
+    cached_conv_plan(&straight, &r, p->chip, w->opt, w->cache);
+    add_plan(p->plan, op_plan_cycles(&swapped) < op_plan_cycles(&straight) ? &swapped : &straight, times);
+}
+
+static void plan_lstm(struct passes *p, const struct work *w)
+{
+    uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at.hidden;
+    if (w->op->pass == PASS_BACKWARD_WEIGHT) {
+        add_matmul(p, w, in + hidden, batch * steps, 4 * hidden, PASS_BACKWARD_WEIGHT, 1);
+        add_reduction(p, MAP_REDUCE, false, batch * steps * 4 * hidden, 4 * hidden, 1);
+        return;
+    }
+    /* The inputs of all steps are multiplied at once where the products fit in a tenth of tile memory. */
+    uint64_t products = ceil_div(batch * steps * 4 * hidden * p->element_bytes, p->n_tiles);
+    bool at_once = 10 * products <= p->chip->tile_memory_bytes;
+    bool forward = w->op->pass == PASS_FORWARD, input_wanted = forward || w->op->n_outputs > 1;
+    if (at_once && input_wanted) {
+        if (forward)
+            add_matmul(p, w, batch * steps, in, 4 * hidden, PASS_FORWARD, 1);
+        else
+            add_matmul(p, w, batch * steps, 4 * hidden, in, PASS_BACKWARD_DATA, 1);
+        p->scratch_bytes = max_u64(p->scratch_bytes, products);
+    }
+    uint64_t extra = at_once || !input_wanted ? 0 : in;
+    if (forward)
+        add_step_matmul(p, w, batch, hidden + extra, 4 * hidden, steps);
+    else
+        add_step_matmul(p, w, batch, 4 * hidden, hidden + extra, steps);
+    struct op_plan cell = { 0 };
+    struct passes q = *p;
+    q.plan = &cell;
+    lstm_cell(&q, batch * hidden, !forward);
+    add_plan(p->plan, &cell, steps);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------- */
+
+static void (*const planners[N_OP_KINDS])(struct passes *p, const struct work *w) = {
+    [OP_ADD] = plan_binary, [OP_MUL] = plan_binary, [OP_SCALE] = plan_scale, [OP_BIAS_ADD] = plan_bias_add,
+    [OP_RELU] = plan_nonlinearity, [OP_GELU] = plan_nonlinearity, [OP_TANH] = plan_nonlinearity,
+    [OP_SIGMOID] = plan_nonlinearity, [OP_SWISH] = plan_nonlinearity, [OP_DROPOUT] = plan_nonlinearity,
+    [OP_SOFTMAX] = plan_softmax, [OP_BATCH_NORM] = plan_norm, [OP_GROUP_NORM] = plan_norm,
+    [OP_LAYER_NORM] = plan_norm, [OP_MAX_POOL] = plan_pool, [OP_AVERAGE_POOL] = plan_pool, [OP_GATHER] = plan_gather,
+    [OP_TRANSPOSE] = plan_transpose, [OP_CONCAT] = plan_copy, [OP_SLICE] = plan_copy, [OP_PAD] = plan_copy,
+    [OP_LSTM] = plan_lstm, [OP_OUTER_ADD] = plan_outer_add, [OP_CROSS_ENTROPY] = plan_cross_entropy,
+    [OP_TRANSDUCER_LOSS] = plan_transducer_loss, [OP_CAST] = plan_cast, [OP_INPUT_PREPARE] = plan_cast,
+};
+
+static struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt,
+                                  uint64_t element_bytes)
+{
+    *out = (struct op_plan){ .partials = opt->partials };
+    return (struct passes){ .plan = out, .chip = chip, .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
+                            .element_bytes = element_bytes };
+}
+
+void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip,
+                    const struct op_plan_options *opt, struct plan_cache *cache)
+{
+    const struct op *f = op_forward(g, op);
+    struct work w = { .g = g, .op = op, .forward = f, .x = &g->tensors[f->inputs[0]], .y = &g->tensors[f->outputs[0]],
+                      .opt = opt, .cache = cache, .backward = op->pass != PASS_FORWARD && op->forward_op != NO_ID };
+    w.n = tensor_elements(w.x);
+    w.n_out = tensor_elements(w.y);
+    w.last = w.x->dims[w.x->n_dims - 1];
+    assert(planners[op->kind]);
+    struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
+    planners[op->kind](&p, &w);
+    out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);
+}
+
+/* ---- work that is not in the graph -------------------------------------------------------------------------- */
+
+/* The vertex of each pass in turn; reductions (norms of weight and update, or of gradient) come last. Adam and LAMB
+ * as PopART builds them: accumulate m, accumulate v (of squares), updater (root, add, divide, decay), update. */
+static const struct work_row { enum map_op ops[10]; uint32_t n_ops, n_norms; bool moved, fp32; } work_rows[] = {
+    [WORK_ACCUMULATE]   = { { MAP_SCALED_ADD }, 1, 0, true, false },
+    [WORK_COPY]         = { { MAP_COPY }, 1, 0, false, false },
+    [WORK_ZERO]         = { { MAP_FILL }, 1, 0, false, false },
+    [WORK_CAST]         = { { MAP_CAST }, 1, 0, false, false },
+    [WORK_SGD_MOMENTUM] = { { MAP_SCALED_ADD, MAP_SCALED_ADD, MAP_SCALED_ADD }, 3, 0, false, false },
+    [WORK_LARS]         = { { MAP_SCALED_ADD, MAP_SCALED_ADD, MAP_SCALED_ADD }, 3, 2, false, false },
+    [WORK_ADAM]         = { { MAP_SCALED_ADD, MAP_SQUARE, MAP_SCALED_ADD, MAP_SQRT, MAP_SCALAR, MAP_DIVIDE,
+                              MAP_SCALED_ADD, MAP_SCALED_ADD_MIXED, MAP_FILL }, 9, 0, false, true },
+    [WORK_LAMB]         = { { MAP_SCALED_ADD, MAP_SQUARE, MAP_SCALED_ADD, MAP_SQRT, MAP_SCALAR, MAP_DIVIDE,
+                              MAP_SCALED_ADD, MAP_SCALED_ADD_MIXED, MAP_FILL }, 9, 2, false, true },
+};
+_Static_assert(sizeof work_rows / sizeof *work_rows == N_VECTOR_WORKS, "one row a kind of work");
+
+void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type,
+                      const struct chip *chip, const struct op_plan_options *opt)
+{
+    const struct work_row *row = &work_rows[work];
+    struct passes p = passes_start(out, chip, opt, row->fp32 ? 4 : data_type_bytes(type));
+    if (n_elements == 0)
+        return;
+    if (row->moved)                     /* a gradient lies as its pass left it, the accumulator as the weight */
+        add_moved(&p, n_elements);
+    for (uint32_t i = 0; i < row->n_ops; i++) {
+        if (row->ops[i] == MAP_COPY)
+            add_superstep(&p, copy_cycles(chip, tile_share(&p, n_elements) * p.element_bytes));
+        else
+            add_map(&p, row->ops[i], n_elements);
+    }
+    for (uint32_t i = 0; i < row->n_norms; i++)
+        add_reduction(&p, MAP_REDUCE_SQUARE, true, n_elements, 1, 1);
+    out->n_tiles_used = (uint32_t)min_u64(p.n_tiles, n_elements);
+    out->temp_bytes_per_tile = p.scratch_bytes;
+}

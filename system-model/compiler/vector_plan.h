@@ -1,0 +1,12 @@
+/*
+ * vector_plan.h - operations that are no convolution: passes over data spread evenly over the tiles.
+ */
+#ifndef VECTOR_PLAN_H
+#define VECTOR_PLAN_H
+#include "system-model/compiler/op_plan.h"
+
+/* Any operation pass but those of OP_CONV and OP_MATMUL. cache: for the matmuls inside an LSTM. */
+void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip,
+                    const struct op_plan_options *opt, struct plan_cache *cache);
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * graph.h - the compiler's input: operations on tensors, grouped in layers, forward and backward.
+ *
+ * A graph is made for one micro-batch by a workload builder. Builders append forward operations;
+ * graph_add_backward derives the backward ones by the chain rule, in reverse order. Everything refers by
+ * index. The graph is complete enough to be executed: kinds, attributes, shapes and types.
+ */
+#ifndef GRAPH_H
+#define GRAPH_H
+#include "system-model/base/base.h"
+
+#define NO_ID UINT32_MAX
+enum { MAX_DIMS = 5, MAX_OP_INPUTS = 8, MAX_OP_OUTPUTS = 3 };
+
+enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
+uint64_t data_type_bytes(enum data_type t);
+
+enum tensor_role {
+    ROLE_INPUT,             /* comes from the host each micro-batch */
+    ROLE_WEIGHT,            /* trainable parameter */
+    ROLE_ACTIVATION,        /* forward result */
+    ROLE_GRADIENT,          /* backward result, of an activation */
+    ROLE_WEIGHT_GRADIENT,   /* backward result, of a weight: accumulated */
+    ROLE_STATE              /* neither trained nor streamed: batch-norm moving averages, masks made on chip */
+};
+
+struct tensor {
+    const char *name;
+    enum data_type type;
+    enum tensor_role role;
+    uint32_t n_dims;
+    uint64_t dims[MAX_DIMS];
+    uint32_t layer_id;      /* the layer that makes or owns it */
+    uint32_t producer_op;   /* NO_ID: input or weight */
+    uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
+};
+
+/* Row order of op_rules in graph.c. Shapes: image tensors are [batch, height, width, channels];
+ * sequences are [batch, time, features]; matmul is [groups, rows, inner] x [groups, inner, columns]. */
+enum op_kind {
+    OP_CONV, OP_MATMUL,
+    OP_ADD, OP_MUL, OP_SCALE,               /* two tensors, two tensors, a tensor and a constant */
+    OP_BIAS_ADD,                            /* a vector over the last dimension */
+    OP_RELU, OP_GELU, OP_TANH, OP_SIGMOID, OP_SWISH,
+    OP_SOFTMAX,                             /* over the last dimension */
+    OP_BATCH_NORM, OP_GROUP_NORM, OP_LAYER_NORM,
+    OP_DROPOUT,
+    OP_MAX_POOL, OP_AVERAGE_POOL,
+    OP_GATHER,                              /* rows of a table by index: embedding; backward scatters and adds */
+    OP_TRANSPOSE,                           /* a change of layout that moves every element */
+    OP_CONCAT, OP_SLICE, OP_PAD,            /* slice: one range, or all of an axis in equal pieces (no element moves) */
+    OP_LSTM,                                /* one layer over all time steps, cell and gates included */
+    OP_OUTER_ADD,                           /* [b,t,h] + [b,u,h] -> [b,t,u,h]: the joint network's input */
+    OP_CROSS_ENTROPY,                       /* softmax, log-likelihood and its gradient's seed */
+    OP_TRANSDUCER_LOSS,                     /* RNN-T loss over the [time, label] lattice */
+    OP_CAST,
+    OP_INPUT_PREPARE,                       /* on-chip preprocessing of a host input: cast, normalise */
+    N_OP_KINDS
+};
+extern const char *const op_kind_names[N_OP_KINDS];
+
+enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
+extern const char *const op_pass_names[N_OP_PASSES];
+
+/* Unused members stay 0. */
+struct op_attributes {
+    uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution) */
+    uint32_t hidden;                                        /* LSTM: width of its state */
+    double rate;                                            /* dropout; scale: the constant */
+    uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
+    uint32_t axis;                                          /* concat, slice, pad */
+    uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */
+    uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards */
+    bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
+    uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is */
+    uint32_t order[MAX_DIMS];                               /* transpose: dimension i of the result is order[i] of the view */
+    uint32_t merge;                                         /* transpose: the last so many dimensions become one; 0: none */
+    enum data_type to_type;                                 /* cast, input preparation */
+    uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0: none */
+    double labels_per_sample;                               /* transducer loss: target length */
+};
+
+struct op {
+    enum op_kind kind;
+    enum op_pass pass;
+    uint32_t layer_id;
+    uint32_t forward_op;                    /* backward passes: the operation they differentiate; else NO_ID */
+    uint32_t n_inputs, n_outputs;
+    uint32_t inputs[MAX_OP_INPUTS], outputs[MAX_OP_OUTPUTS];
+    struct op_attributes at;
+};
+
+/* A layer is the unit of placement and of recomputation: an encoder's attention half, a residual unit, a head. */
+enum layer_role { LAYER_FIRST, LAYER_BODY, LAYER_LAST };    /* stem and embeddings; repeated blocks; heads and loss */
+struct layer {
+    const char *name;                       /* "stage2/unit1", "encoder3/attention", "mlm-head" */
+    enum layer_role role;
+    uint32_t block_id;                      /* LAYER_BODY: which block, counted from 0 */
+    uint32_t repeats;                       /* its operations run so often a micro-batch, each time on the next slice of their
+                                             * input, and again slice by slice backward; 0: once, on all of it */
+    uint32_t part_id, n_parts;              /* attention is part 0 of 2, feed-forward part 1 of 2; a residual unit 0 of 1 */
+};
+
+struct graph {
+    const char *name;
+    uint64_t micro_batch;                   /* samples (images, packs, utterances) the tensors were shaped for */
+    struct arena *arena;                    /* where it grows */
+    struct tensor *tensors; size_t n_tensors, cap_tensors;
+    struct op *ops;         size_t n_ops, cap_ops;
+    struct layer *layers;   size_t n_layers, cap_layers;
+    size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
+};
+
+/* ---- building ----------------------------------------------------------------------- */
+
+void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct arena *a);
+uint32_t graph_layer(struct graph *g, struct layer layer);      /* opens a layer; later ops belong to it */
+uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, enum data_type type,
+                      uint32_t n_dims, const uint64_t *dims);
+/* Appends a forward operation to the open layer and infers its output's shape. Returns the output tensor.
+ * A shape that does not fit is the builder's bug: assert. */
+uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
+                  struct op_attributes at);
+/* Outputs of one operation have consecutive ids (slices in pieces). */
+
+/* Every pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
+ * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it
+ * a weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two
+ * gradients of one tensor. An LSTM's data pass has the gradient of its gates as last output, which its weight pass
+ * reads. Forward tensors among a backward operation's inputs are those it needs kept. */
+void graph_add_backward(struct graph *g);
+uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
+
+/* ---- asking ------------------------------------------------------------------------- */
+
+uint64_t tensor_elements(const struct tensor *t);
+uint64_t tensor_bytes(const struct tensor *t);
+bool tensor_is_same_shape(const struct tensor *a, const struct tensor *b);
+/* The operation whose shapes count: op itself, or the forward one that it differentiates. */
+const struct op *op_forward(const struct graph *g, const struct op *op);
+/* Of a matmul or its backward passes, as the forward pass has them. */
+struct matmul_shape { uint64_t groups, rows, inner, columns; };
+struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op);
+uint64_t op_mac(const struct graph *g, const struct op *op);    /* multiply-accumulates of matmuls, convolutions, LSTMs; else 0 */
+uint64_t op_flop(const struct graph *g, const struct op *op);   /* 2 x op_mac, plus the vector operations */
+uint64_t op_repeats(const struct graph *g, const struct op *op);   /* of its layer; at least 1 */
+/* By layer, room for n_layers zeros each: its activations that backward passes read; those of it and of earlier layers that later
+ * layers read forward. */
+void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struct graph *g);
+uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
+uint64_t graph_forward_mac(const struct graph *g);
+void graph_print(FILE *f, const struct graph *g);               /* a line a layer: shapes, parameters, MACs */
+void graph_print_ops(FILE *f, const struct graph *g);           /* a line an operation */
+
+#endif

@@ -1,0 +1,218 @@
+/*
+ * graph_backward.c - the backward half of a training graph, by the chain rule.
+ *
+ * Walking the forward operations in reverse, each one that has a gradient for its output (or is a loss) gets a pass
+ * for the activations among its inputs and a pass for its weights; never one for the graph's own inputs. A tensor
+ * with several consumers collects several gradients, added up as they arrive, in the layer of the later arrival:
+ * across a stage boundary then goes one sum. A weight with several uses keeps several gradients, since all are
+ * accumulated anyway. An addition hands its gradient on as it is, without an operation.
+ */
+#include "system-model/graph/graph.h"
+#include <assert.h>
+#include <string.h>
+
+/* What a backward pass reads besides the gradient of the output. */
+enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8 };
+
+static const struct gradient_rule {
+    bool pass_through;                  /* the gradient of input 0 (additions: of all) is that of the output */
+    bool no_gradient;
+    bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
+    uint8_t data_keeps, weight_keeps;
+} gradient_rules[N_OP_KINDS] = {
+    [OP_CONV]            = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_MATMUL]          = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_ADD]             = { .pass_through = true },
+    [OP_MUL]             = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
+    [OP_SCALE]           = { .data_keeps = 0 },
+    [OP_BIAS_ADD]        = { .pass_through = true },
+    [OP_RELU]            = { .data_keeps = KEEP_OUTPUT },
+    [OP_GELU]            = { .data_keeps = KEEP_INPUT },
+    [OP_TANH]            = { .data_keeps = KEEP_OUTPUT },
+    [OP_SIGMOID]         = { .data_keeps = KEEP_OUTPUT },
+    [OP_SWISH]           = { .data_keeps = KEEP_INPUT },
+    [OP_SOFTMAX]         = { .data_keeps = KEEP_OUTPUT },
+    [OP_BATCH_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_GROUP_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_LAYER_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
+    [OP_DROPOUT]         = { .data_keeps = 0 },                 /* the mask is drawn again from its seed */
+    [OP_MAX_POOL]        = { .data_keeps = KEEP_INPUT | KEEP_OUTPUT },
+    [OP_AVERAGE_POOL]    = { .data_keeps = 0 },
+    [OP_GATHER]          = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND },
+    [OP_TRANSPOSE]       = { .data_keeps = 0 },
+    [OP_CONCAT]          = { .data_keeps = 0 },
+    [OP_SLICE]           = { .data_keeps = 0 },
+    [OP_PAD]             = { .data_keeps = 0 },
+    [OP_LSTM]            = { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
+                             .weight_keeps = KEEP_INPUT | KEEP_OUTPUT },
+    [OP_OUTER_ADD]       = { .data_keeps = 0 },
+    [OP_CROSS_ENTROPY]   = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
+    [OP_TRANSDUCER_LOSS] = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
+    [OP_CAST]            = { .data_keeps = 0 },
+    [OP_INPUT_PREPARE]   = { .no_gradient = true },
+};
+
+struct backward {
+    struct graph *g;
+    bool *wanted;                       /* by tensor: a gradient is of use */
+    uint32_t *gradient;                 /* by tensor: its gradient so far, or NO_ID */
+};
+
+static bool is_loss(const struct op *op)
+{
+    return op->kind == OP_CROSS_ENTROPY || op->kind == OP_TRANSDUCER_LOSS;
+}
+
+static bool is_weight(const struct graph *g, uint32_t tensor_id)
+{
+    return g->tensors[tensor_id].role == ROLE_WEIGHT;
+}
+
+/* A result is worth differentiating if anything it was made from is. */
+static void mark_wanted(struct backward *b)
+{
+    const struct graph *g = b->g;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        b->wanted[i] = g->tensors[i].role == ROLE_WEIGHT;
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        bool wanted = false;
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            wanted |= b->wanted[op->inputs[k]];
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            b->wanted[op->outputs[k]] = wanted && !gradient_rules[op->kind].no_gradient;
+    }
+}
+
+static uint32_t gradient_tensor(struct graph *g, uint32_t of_tensor, uint32_t layer_id)
+{
+    struct tensor like = g->tensors[of_tensor];
+    enum tensor_role role = like.role == ROLE_WEIGHT ? ROLE_WEIGHT_GRADIENT : ROLE_GRADIENT;
+    uint32_t id = graph_tensor(g, like.name, role, like.type, like.n_dims, like.dims);
+    g->tensors[id].of_tensor = of_tensor;
+    g->tensors[id].layer_id = layer_id;
+    g->tensors[id].producer_op = (uint32_t)g->n_ops;
+    return id;
+}
+
+/* One more gradient of a tensor: the first is kept, later ones are added to it. */
+static void collect(struct backward *b, uint32_t tensor_id, uint32_t gradient_id, uint32_t layer_id)
+{
+    struct graph *g = b->g;
+    if (b->gradient[tensor_id] == NO_ID) {
+        b->gradient[tensor_id] = gradient_id;
+        return;
+    }
+    struct op sum = { .kind = OP_ADD, .pass = PASS_BACKWARD_DATA, .layer_id = layer_id, .forward_op = NO_ID,
+                      .n_inputs = 2, .inputs = { b->gradient[tensor_id], gradient_id }, .n_outputs = 1 };
+    sum.outputs[0] = gradient_tensor(g, tensor_id, layer_id);
+    b->gradient[tensor_id] = sum.outputs[0];
+    graph_append(g, sum);
+}
+
+static void keep(struct graph *g, struct op *out, const struct op *f, uint8_t keeps)
+{
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
+        bool read = (i == 0 && (keeps & KEEP_INPUT)) || (i == 1 && (keeps & KEEP_SECOND)) ||
+                    ((keeps & KEEP_WEIGHTS) && is_weight(g, f->inputs[i]));
+        if (read)
+            out->inputs[out->n_inputs++] = f->inputs[i];
+    }
+    if (keeps & KEEP_OUTPUT)
+        out->inputs[out->n_inputs++] = f->outputs[0];
+}
+
+static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, enum op_pass pass)
+{
+    if (!b->wanted[f->inputs[i]])
+        return false;
+    bool second = f->kind == OP_MATMUL ? i == 1 : is_weight(b->g, f->inputs[i]);
+    return second == (pass == PASS_BACKWARD_WEIGHT);
+}
+
+/* [batch, time, 4 hidden]: what flows back through the steps, whether or not the input wants a gradient. */
+static uint32_t gate_gradient(struct graph *g, const struct op *f)
+{
+    const struct tensor *y = &g->tensors[f->outputs[0]];
+    const uint64_t dims[] = { y->dims[0], y->dims[1], 4 * y->dims[2] };
+    uint32_t id = graph_tensor(g, "gates", ROLE_GRADIENT, y->type, 3, dims);
+    g->tensors[id].layer_id = f->layer_id;
+    g->tensors[id].producer_op = (uint32_t)g->n_ops;
+    return id;
+}
+
+/* One backward pass of one operation, where any of its inputs asks for it. */
+static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass, uint32_t *gradients)
+{
+    struct graph *g = b->g;
+    const struct op f = g->ops[forward_id];
+    const struct gradient_rule *rule = &gradient_rules[f.kind];
+    struct op op = { .kind = f.kind, .pass = pass, .layer_id = f.layer_id, .forward_op = forward_id, .at = f.at };
+    uint32_t of_tensor[MAX_OP_OUTPUTS];
+    for (uint32_t i = 0; i < f.n_inputs; i++)
+        if (in_pass(b, &f, i, pass)) {
+            assert(op.n_outputs < MAX_OP_OUTPUTS);
+            of_tensor[op.n_outputs++] = f.inputs[i];
+        }
+    bool gates = rule->through_time && pass == PASS_BACKWARD_DATA;
+    if (op.n_outputs == 0 && !gates)
+        return;
+    if (!is_loss(&f))
+        for (uint32_t i = 0; i < f.n_outputs; i++)
+            op.inputs[op.n_inputs++] = gradients[i];
+    keep(g, &op, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
+    for (uint32_t i = 0; i < op.n_outputs; i++)
+        op.outputs[i] = gradient_tensor(g, of_tensor[i], f.layer_id);
+    uint32_t n_collected = op.n_outputs;
+    if (gates)
+        gradients[0] = op.outputs[op.n_outputs++] = gate_gradient(g, &f);
+    graph_append(g, op);
+    for (uint32_t i = 0; i < n_collected; i++)
+        if (!is_weight(g, of_tensor[i]))
+            collect(b, of_tensor[i], op.outputs[i], f.layer_id);
+}
+
+/* Additions: what arrives goes on to every operand of the same shape; others have no gradient. */
+static void pass_through(struct backward *b, const struct op *f, uint32_t gradient_id)
+{
+    const struct graph *g = b->g;
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
+        uint32_t id = f->inputs[i];
+        if (!b->wanted[id] || is_weight(g, id))
+            continue;
+        assert(tensor_is_same_shape(&g->tensors[id], &g->tensors[f->outputs[0]]));
+        collect(b, id, gradient_id, f->layer_id);
+    }
+}
+
+static void differentiate(struct backward *b, uint32_t forward_id)
+{
+    const struct op f = b->g->ops[forward_id];
+    uint32_t gradients[MAX_OP_OUTPUTS];
+    bool any = is_loss(&f);
+    for (uint32_t i = 0; i < f.n_outputs; i++) {
+        gradients[i] = b->gradient[f.outputs[i]];
+        any |= gradients[i] != NO_ID;
+        assert((gradients[i] == NO_ID) == (gradients[0] == NO_ID));     /* all pieces of a slice, or none */
+    }
+    if (!any || !b->wanted[f.outputs[0]])
+        return;
+    if (gradient_rules[f.kind].pass_through)
+        pass_through(b, &f, gradients[0]);
+    else
+        add_pass(b, forward_id, PASS_BACKWARD_DATA, gradients);
+    add_pass(b, forward_id, PASS_BACKWARD_WEIGHT, gradients);
+}
+
+void graph_add_backward(struct graph *g)
+{
+    assert(g->n_ops == g->n_forward_ops);
+    size_t n = g->n_tensors;            /* gradients themselves are never differentiated */
+    struct backward b = { .g = g, .wanted = ARENA_ARRAY(g->arena, bool, n),
+                          .gradient = ARENA_ARRAY(g->arena, uint32_t, n) };
+    for (size_t i = 0; i < n; i++)
+        b.gradient[i] = NO_ID;
+    mark_wanted(&b);
+    for (size_t i = g->n_forward_ops; i-- > 0; )
+        differentiate(&b, (uint32_t)i);
+}

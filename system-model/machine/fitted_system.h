@@ -1,0 +1,27 @@
+/*
+ * fitted_system.h - constants of the software around the chips that a calibration has set: specs/fitted-system.csv.
+ *
+ * None belongs to a workload, a system or a row. Without the sheet each has its default, as if nothing had been fitted.
+ */
+#ifndef FITTED_SYSTEM_H
+#define FITTED_SYSTEM_H
+#include "system-model/base/base.h"
+
+struct fitted_system {
+    double host_call_s;         /* the chips stand still this long each time a program's run ends and the host starts the next */
+    double streaming_efficiency;    /* share of the memory modules' peak rate that state moves at, to and from the chips */
+    double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
+};
+
+struct system_constant {
+    struct field field;         /* of struct fitted_system, with its bounds */
+    double unfitted_value;
+};
+enum { N_SYSTEM_CONSTANTS = 2 };
+extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
+extern const struct field throughput_error_field;       /* recorded beside them, not fitted */
+
+void fitted_system_defaults(struct fitted_system *out);
+bool fitted_system_load(struct fitted_system *out, const char *specs_dir, struct arena *a, struct err *err);
+
+#endif

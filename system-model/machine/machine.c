@@ -1,0 +1,381 @@
+/*
+ * machine.c - a machine from its spec sheets.
+ *
+ * One table names every member that a sheet may set: on which level (chip, board, system) it may stand, where it
+ * must, its unit and its range. A system names its board, a board its chip; the outer sheet wins where both
+ * set a value (a board that gives its chip fewer PCIe lanes). What belongs together is checked at the end.
+ */
+#include "system-model/machine/machine.h"
+#include "system-model/machine/fitted_chip.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum level { CHIP = 1, BOARD = 2, SYSTEM = 4, OUTER = BOARD | SYSTEM, ANY = CHIP | BOARD | SYSTEM };
+
+static const char *const domain_names[] = { "none", "ladder", "torus", NULL };
+static const char *const gateway_names[] = { "none", "direct", "switched", "network", NULL };
+
+const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
+
+struct sheet_field { struct field field; int may, must; };
+
+#define N(member, unit, low, high, may, must, help) \
+    { { #member, unit, FIELD_U64, offsetof(struct machine, member), low, high, NULL, false, help }, may, must }
+#define R(member, unit, low, high, may, must, help) \
+    { { #member, unit, FIELD_F64, offsetof(struct machine, member), low, high, NULL, false, help }, may, must }
+#define CN(member, unit, low, high, help) \
+    { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, CHIP }
+#define CR(member, unit, low, high, may, must, help) \
+    { { #member, unit, FIELD_F64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, may, must }
+#define CHOICE(member, names, help) \
+    { { #member, "name", FIELD_CHOICE, offsetof(struct machine, member), 0, 0, names, false, help }, SYSTEM, SYSTEM }
+
+static const struct sheet_field sheet_fields[] = {
+    CN(n_tiles, "tiles", 1, 1e6, "tiles of a chip"),
+    CN(n_workers, "workers", 1, 64, "worker threads of a tile"),
+    CR(clock_hz, "Hz", 1e6, 1e11, CHIP, CHIP, "tile clock"),
+    CN(tile_memory_bytes, "B", 1024, 1e9, "SRAM of a tile"),
+    CN(interleaved_bytes, "B", 0, 1e9, "the part of it that takes 128-bit loads; of record, no cost follows from it"),
+    CN(mac_fp16_fp16_per_cycle, "MAC/cycle", 1, 1e5, "half in, half partials"),
+    CN(mac_fp16_fp32_per_cycle, "MAC/cycle", 1, 1e5, "half in, float partials"),
+    CN(mac_fp32_per_cycle, "MAC/cycle", 1, 1e5, "float"),
+    CN(mac_fp8_per_cycle, "MAC/cycle", 0, 1e5, "8-bit floating point; 0: none"),
+    CN(vector_bytes_per_cycle, "B/cycle", 1, 1024, "data path of the vector unit"),
+    CN(load_bytes_per_cycle, "B/cycle", 1, 1024, "load from standard memory; of record"),
+    CN(interleaved_load_bytes_per_cycle, "B/cycle", 1, 1024, "load from interleaved memory; of record"),
+    CN(weight_load_bytes_per_cycle, "B/cycle", 1, 1024, "weights into the multiply units"),
+    CN(conv_units_fp16_fp16, "units", 1, 1024, "multiply units in use, half in, half partials"),
+    CN(conv_units_fp16_fp32, "units", 1, 1024, "half in, float partials"),
+    CN(conv_units_fp32, "units", 1, 1024, "float"),
+    CN(copy_bytes_per_cycle, "B/cycle", 1, 1024, "copy on a tile; of record, copies take the vector path"),
+    CN(random_bytes_per_cycle, "B/cycle", 1, 1024, "random bits; of record"),
+    CN(exchange_bytes_per_cycle, "B/cycle", 1, 1024, "a tile's exchange, each way"),
+    CN(tiles_per_exchange_bus, "tiles", 1, 64, "tiles that take the same data at a multiple of the rate"),
+    CR(exchange_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
+    CN(on_chip_sync_cycles, "cycles", 0, 1e6, "a sync of the tiles"),
+    CN(global_sync_cycles, "cycles", 0, 1e7, "a sync of chips"),
+    CN(exchange_near_cycles, "cycles", 0, 1e6, "a word's way within a column of tiles"),
+    CN(exchange_transit_cycles, "cycles", 0, 1e6, "a word's way to the farthest tile"),
+    CN(supervisor_cycles, "cycles", 0, 1e6, "starting a vertex"),
+    CN(n_links, "links", 0, 1000, "IPU-Links of a chip"),
+    CR(link_bytes_per_s, "B/s", 1e3, 1e14, CHIP, CHIP, "one IPU-Link, one way, nominal"),
+    CR(link_efficiency, "share", 0.01, 1, CHIP, CHIP, "of the nominal rate"),
+    CR(host_link_bytes_per_s, "B/s", 1e3, 1e14, CHIP | OUTER, CHIP, "the chip's PCIe port, one way, after protocol"),
+    { { "generation", "name", FIELD_CHOICE, offsetof(struct machine, chip.generation), 0, 0, generation_names, false,
+        "of the design: what was fitted of its chips holds for this one; default: other, nothing" }, CHIP, 0 },
+    CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip; of record, energy is of boards"),
+    N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
+    N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),
+    N(rung_through_links, "links", 0, 1000, BOARD, BOARD, "of them, for pass-through traffic only"),
+    N(rail_links, "links", 0, 1000, BOARD, BOARD, "links to each rail neighbour"),
+    R(rung_latency_s, "s", 0, 1, BOARD, BOARD, "a hop over the rung"),
+    R(rail_latency_s, "s", 0, 1, BOARD, BOARD, "a hop along the rail"),
+    R(sync_hop_latency_s, "s", 0, 1, BOARD, BOARD, "the sync's way to the next board"),
+    R(rung_message_s, "s", 0, 1, BOARD, 0, "a rung pair's time for each message of another tile"),
+    R(rail_message_s, "s", 0, 1, BOARD, 0, "a rail pair's time for each message of another tile"),
+    R(gateway_bytes_per_s, "B/s", 1e3, 1e14, BOARD, 0, "gateway links of a board, one way, nominal"),
+    R(gateway_efficiency, "share", 0.01, 1, BOARD, 0, "of the nominal rate"),
+    R(gateway_latency_s, "s", 0, 1, BOARD, 0, "from gateway to gateway or switch"),
+    R(streaming_bytes_per_s, "B/s", 1e3, 1e14, BOARD, 0, "streaming memory of a board"),
+    R(streaming_efficiency, "share", 0.01, 1, BOARD, 0, "of the nominal rate"),
+    N(streaming_bytes, "B", 1, 1e15, BOARD, 0, "streaming memory of a board"),
+    R(host_network_bytes_per_s, "B/s", 1e3, 1e14, OUTER, BOARD, "a board to its host, one way, after protocol"),
+    R(host_latency_s, "s", 0, 1, ANY, 0, "a word from the host to a tile"),
+    R(board_power_w, "W", 1, 1e6, BOARD, 0, "power of a board"),
+    N(n_ipus, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of the system"),
+    N(ipus_per_domain, "IPUs", 1, 64, SYSTEM, SYSTEM, "chips of an IPU-Link domain"),
+    CHOICE(domain_topology, domain_names, "rails open (ladder) or closed (torus)"),
+    CHOICE(gateway_topology, gateway_names, "how domains are linked"),
+    N(ipus_per_host, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of a host"),
+    N(pcie_shared_ipus, "IPUs", 1, 1024, SYSTEM, 0, "chips behind one shared host port"),
+    R(pcie_shared_bytes_per_s, "B/s", 1e3, 1e14, SYSTEM, 0, "the shared port, one way, after protocol"),
+};
+enum { N_SHEET_FIELDS = sizeof sheet_fields / sizeof *sheet_fields };
+#undef N
+#undef R
+#undef CN
+#undef CR
+#undef CHOICE
+
+static const struct sheet_field *sheet_field_find(const char *name)
+{
+    for (size_t i = 0; i < N_SHEET_FIELDS; i++)
+        if (text_is(sheet_fields[i].field.name, name))
+            return &sheet_fields[i];
+    return NULL;
+}
+
+static const struct sheet_row *sheet_find(const struct sheet *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (text_is(s->rows[i].key, key))
+            return &s->rows[i];
+    return NULL;
+}
+
+/* ---- one sheet into the machine ------------------------------------------------- */
+
+static enum level sheet_level(const struct sheet *s)
+{
+    return sheet_find(s, "board") ? SYSTEM : sheet_find(s, "chip") ? BOARD : CHIP;
+}
+
+static const char *level_name(int level)
+{
+    return level == SYSTEM ? "a system" : level == BOARD ? "a board" : "a chip";
+}
+
+static const char *level_keys(int level, struct arena *a)
+{
+    const char *names[N_SHEET_FIELDS];
+    size_t n = 0;
+    for (size_t i = 0; i < N_SHEET_FIELDS; i++)
+        if (sheet_fields[i].may & level)
+            names[n++] = sheet_fields[i].field.name;
+    return names_list(names, n, a);
+}
+
+static bool is_part_row(const struct sheet_row *row)
+{
+    return text_is(row->key, "board") || text_is(row->key, "chip");
+}
+
+static bool set_row(struct machine *m, const struct sheet *s, const struct sheet_row *row, enum level level,
+                    struct arena *a, struct err *err)
+{
+    const struct sheet_field *f = sheet_field_find(row->key);
+    if (!f)
+        return fail(err, "%s:%u: %.60s: not a key of %s; known: %s", s->path, row->line, row->key, level_name(level),
+                    level_keys(level, a));
+    if (!(f->may & level))
+        return fail(err, "%s:%u: %s: does not belong on the sheet of %s (%s)", s->path, row->line, row->key,
+                    level_name(level), f->field.help);
+    if (!text_is(row->unit, f->field.unit))
+        return fail(err, "%s:%u: %s is in '%.60s', want '%s'", s->path, row->line, row->key, row->unit, f->field.unit);
+    const char *where = arena_printf(a, "%s:%u: %s", s->path, row->line, row->key);
+    return field_set(m, &f->field, row->value, where, err);
+}
+
+/* A row that names the next sheet in. */
+static bool check_part_row(const struct sheet *s, const struct sheet_row *row, enum level level, struct err *err)
+{
+    if (text_is(row->key, level == SYSTEM ? "board" : "chip"))
+        return text_is(row->unit, "name") ? true
+            : fail(err, "%s:%u: %s is in '%.60s', want 'name'", s->path, row->line, row->key, row->unit);
+    return fail(err, "%s:%u: %s: does not belong on the sheet of %s", s->path, row->line, row->key, level_name(level));
+}
+
+static bool set_sheet(struct machine *m, const struct sheet *s, struct arena *a, struct err *err)
+{
+    enum level level = sheet_level(s);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const struct sheet_row *row = &s->rows[i];
+        if (!(is_part_row(row) ? check_part_row(s, row, level, err) : set_row(m, s, row, level, a, err)))
+            return false;
+    }
+    for (size_t i = 0; i < N_SHEET_FIELDS; i++) {
+        const struct field *f = &sheet_fields[i].field;
+        if ((sheet_fields[i].must & level) && !sheet_find(s, f->name))
+            return fail(err, "%s: %s: missing (%s, in %s)", s->path, f->name, f->help, f->unit);
+    }
+    return true;
+}
+
+/* ---- finding the sheets: system, its board, its chip ------------------------------ */
+
+static bool is_path(const char *name)
+{
+    size_t n = strlen(name);
+    return strchr(name, '/') || (n > 4 && text_is(name + n - 4, ".csv"));
+}
+
+static bool file_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* A part stands in specs_dir, or beside the sheet that names it. */
+static const char *part_path(const struct sheet *s, const char *name, const char *specs_dir, struct arena *a)
+{
+    const char *beside = path_beside(s->path, arena_printf(a, "%s.csv", name), a);
+    return file_exists(beside) ? beside : arena_printf(a, "%s/%s.csv", specs_dir, name);
+}
+
+/* Loads the sheet that row `key` of s names; it has to be one level further in. */
+static bool load_part(struct sheet *out, const struct sheet *s, const char *key, enum level level, const char *specs_dir,
+                      struct arena *a, struct err *err)
+{
+    const struct sheet_row *row = sheet_find(s, key);
+    if (strchr(row->value, '/'))
+        return fail(err, "%s:%u: %s: '%.60s' is not the name of a sheet", s->path, row->line, key, row->value);
+    const char *path = part_path(s, row->value, specs_dir, a);
+    if (!file_exists(path))
+        return fail(err, "%s:%u: %s: no sheet '%.60s' (looked for %s)", s->path, row->line, key, row->value, path);
+    if (!sheet_load(out, path, a, err))
+        return false;
+    if (sheet_level(out) != level)
+        return fail(err, "%s:%u: %s: %.60s is the sheet of %s, want %s", s->path, row->line, key, row->value,
+                    level_name(sheet_level(out)), level_name(level));
+    return true;
+}
+
+bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena *a, struct err *err)
+{
+    char **all;
+    size_t n_all;
+    if (!list_folder(&all, &n_all, specs_dir, ".csv", a, err))
+        return false;
+    *names = ARENA_ARRAY(a, char *, n_all + 1);
+    *n = 0;
+    for (size_t i = 0; i < n_all; i++) {
+        struct sheet s;
+        struct err ignored;
+        if (sheet_load(&s, arena_printf(a, "%s/%s.csv", specs_dir, all[i]), a, &ignored) &&
+            (sheet_level(&s) != CHIP || sheet_find(&s, "n_tiles")))
+            (*names)[(*n)++] = all[i];
+    }
+    return true;
+}
+
+static bool first_sheet(struct sheet *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
+{
+    if (is_path(name))
+        return sheet_load(out, name, a, err);
+    const char *path = arena_printf(a, "%s/%s.csv", specs_dir, name);
+    if (file_exists(path))
+        return sheet_load(out, path, a, err);
+    char **known;
+    size_t n;
+    if (!machine_names(&known, &n, specs_dir, a, err))
+        return false;
+    return fail(err, "unknown machine '%.60s'; known: %s", name, names_list((const char *const *)known, n, a));
+}
+
+/* sheets[0..n): outermost first. */
+static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const char *specs_dir,
+                        struct arena *a, struct err *err)
+{
+    if (!first_sheet(&sheets[0], name, specs_dir, a, err))
+        return false;
+    *n = 1;
+    if (sheet_level(&sheets[0]) == SYSTEM) {
+        if (!load_part(&sheets[1], &sheets[0], "board", BOARD, specs_dir, a, err))
+            return false;
+        *n = 2;
+    }
+    const struct sheet *board = &sheets[*n - 1];
+    if (sheet_level(board) == BOARD) {
+        if (!load_part(&sheets[*n], board, "chip", CHIP, specs_dir, a, err))
+            return false;
+        ++*n;
+    }
+    return true;
+}
+
+/* ---- what belongs together ---------------------------------------------------------- */
+
+static bool check_chip(const struct machine *m, const char *path, struct err *err)
+{
+    const struct chip *c = &m->chip;
+    if (c->interleaved_bytes > c->tile_memory_bytes)
+        return fail(err, "%s: interleaved_bytes: %llu of a tile's %llu", path, (unsigned long long)c->interleaved_bytes,
+                    (unsigned long long)c->tile_memory_bytes);
+    if (m->rung_links + 2 * m->rail_links > c->n_links)
+        return fail(err, "%s: rung_links: %llu, and twice %llu rail_links, are more than the %llu n_links of %s", path,
+                    (unsigned long long)m->rung_links, (unsigned long long)m->rail_links, (unsigned long long)c->n_links, c->name);
+    if (m->rung_through_links > 0 && m->rung_through_links >= m->rung_links)
+        return fail(err, "%s: rung_through_links: %llu of %llu rung_links leave none for the two chips themselves", path,
+                    (unsigned long long)m->rung_through_links, (unsigned long long)m->rung_links);
+    return true;
+}
+
+static bool check_counts(const struct machine *m, const char *path, struct err *err)
+{
+    const struct { const char *name; uint64_t whole, part; const char *part_name; } rules[] = {
+        { "n_ipus", m->n_ipus, m->ipus_per_board, "ipus_per_board" },
+        { "n_ipus", m->n_ipus, m->ipus_per_domain, "ipus_per_domain" },
+        { "ipus_per_domain", m->ipus_per_domain, m->ipus_per_board, "ipus_per_board" },
+        { "ipus_per_domain", m->ipus_per_domain, m->pcie_shared_ipus, "pcie_shared_ipus" },
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].whole % rules[i].part != 0)
+            return fail(err, "%s: %s: %llu is not a multiple of %s, %llu", path, rules[i].name,
+                        (unsigned long long)rules[i].whole, rules[i].part_name, (unsigned long long)rules[i].part);
+    if (m->ipus_per_domain > 1 && m->ipus_per_domain % 2 != 0)
+        return fail(err, "%s: ipus_per_domain: %llu is odd, want two columns", path, (unsigned long long)m->ipus_per_domain);
+    return true;
+}
+
+static bool check_links(const struct machine *m, const char *path, struct err *err)
+{
+    if (m->ipus_per_domain > 1 && m->domain_topology == DOMAIN_NONE)
+        return fail(err, "%s: domain_topology: none, but %llu IPUs in a domain; want ladder or torus", path,
+                    (unsigned long long)m->ipus_per_domain);
+    if (m->ipus_per_domain > 1 && (m->rung_links == 0 || (m->ipus_per_domain > 2 && m->rail_links == 0)))
+        return fail(err, "%s: %s: 0, so that the %llu IPUs of a domain have no way to each other", path,
+                    m->rung_links == 0 ? "rung_links" : "rail_links", (unsigned long long)m->ipus_per_domain);
+    uint64_t n_domains = m->n_ipus / m->ipus_per_domain;
+    if (n_domains == 1)
+        return true;
+    if (m->gateway_topology == GATEWAY_NONE || m->gateway_bytes_per_s == 0 || m->gateway_efficiency == 0)
+        return fail(err, "%s: %s: %s, so that the %llu domains have no way to each other", path,
+                    m->gateway_topology == GATEWAY_NONE ? "gateway_topology" : "gateway_bytes_per_s",
+                    m->gateway_topology == GATEWAY_NONE ? "none" : "missing on the board", (unsigned long long)n_domains);
+    if (m->gateway_topology == GATEWAY_DIRECT && n_domains != 2)
+        return fail(err, "%s: gateway_topology: direct links two domains, not %llu; want switched or network", path,
+                    (unsigned long long)n_domains);
+    return true;
+}
+
+static bool check_together(const struct machine *m, const char *path, struct err *err)
+{
+    if (m->streaming_bytes_per_s > 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
+        return fail(err, "%s: streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too", path);
+    if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
+        return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,
+                    (unsigned long long)m->pcie_shared_ipus);
+    return check_chip(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
+}
+
+/* ---- the whole ---------------------------------------------------------------------- */
+
+/* A board alone is a system of one board, a chip alone one of one chip. */
+static void stand_alone(struct machine *m, enum level level)
+{
+    if (level == CHIP) {
+        m->ipus_per_board = 1;
+        m->host_network_bytes_per_s = m->chip.host_link_bytes_per_s;
+    }
+    m->n_ipus = m->ipus_per_domain = m->ipus_per_host = m->ipus_per_board;
+    m->domain_topology = m->n_ipus > 1 ? DOMAIN_LADDER : DOMAIN_NONE;
+}
+
+bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
+{
+    struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, what was fitted of the chip */
+    size_t n = 0;
+    *out = (struct machine){ .pcie_shared_ipus = 1 };
+    if (!load_sheets(sheets, &n, name, specs_dir, a, err))
+        return false;
+    for (size_t i = n; i-- > 0; )
+        if (!set_sheet(out, &sheets[i], a, err))
+            return false;
+    enum level level = sheet_level(&sheets[0]);
+    if (level != SYSTEM)
+        stand_alone(out, level);
+    out->name = sheets[0].name;
+    out->chip.name = out->chip_name = sheets[n - 1].name;
+    out->board_name = n > 1 ? sheets[n - 2].name : "";
+    out->sheets = sheets;
+    out->n_sheets = n;
+    if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, a, err))
+        return false;
+    out->n_sheets += sheets[n].n_rows > 0;
+    return check_together(out, sheets[0].path, err);
+}
+
+double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)
+{
+    return 2.0 * (double)mac_per_cycle * (double)c->n_tiles * c->clock_hz;
+}

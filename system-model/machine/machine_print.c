@@ -1,0 +1,75 @@
+/*
+ * machine_print.c - a machine as text: its sheets, then what follows from them. Nothing derived is typed in.
+ *
+ * peak flop/s = 2 x MAC a tile and cycle x tiles x clock; exchange = tiles x bytes a cycle x clock.
+ */
+#include "system-model/machine/machine.h"
+
+static void print_sheet(FILE *f, const struct sheet *s)
+{
+    fprintf(f, "sheet %s\n", s->name);
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const struct sheet_row *row = &s->rows[i];
+        fprintf(f, "  %-33s %14s %-9s %s%s%s\n", row->key, row->value, row->unit, row->source,
+                *row->note ? "; " : "", row->note);
+    }
+}
+
+static void line(FILE *f, const char *what, double value, const char *unit, const char *from)
+{
+    fprintf(f, "  %-33s %14.6g %-9s %s\n", what, value, unit, from);
+}
+
+static void print_chip(FILE *f, const struct chip *c)
+{
+    double tile_cycles_per_s = (double)c->n_tiles * c->clock_hz;
+    fprintf(f, "derived, one chip\n");
+    line(f, "peak fp16, fp16 partials", chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle) / 1e12, "Tflop/s", "2 x MAC x tiles x clock");
+    line(f, "peak fp16, fp32 partials", chip_peak_flop_per_s(c, c->mac_fp16_fp32_per_cycle) / 1e12, "Tflop/s", "");
+    line(f, "peak fp32", chip_peak_flop_per_s(c, c->mac_fp32_per_cycle) / 1e12, "Tflop/s", "");
+    if (c->mac_fp8_per_cycle)
+        line(f, "peak fp8", chip_peak_flop_per_s(c, c->mac_fp8_per_cycle) / 1e12, "Tflop/s", "");
+    line(f, "SRAM", (double)(c->n_tiles * c->tile_memory_bytes) / 1048576, "MiB", "tiles x SRAM of a tile");
+    line(f, "load rate", tile_cycles_per_s * (double)c->interleaved_load_bytes_per_cycle / 1e12, "TB/s", "interleaved loads");
+    line(f, "exchange, nominal", tile_cycles_per_s * (double)c->exchange_bytes_per_cycle / 1e12, "TB/s", "tiles x B/cycle x clock, one way");
+    line(f, "exchange, reached", tile_cycles_per_s * (double)c->exchange_bytes_per_cycle * c->exchange_efficiency / 1e12, "TB/s",
+         "x exchange_efficiency");
+    line(f, "IPU-Links, both ways", 2 * (double)c->n_links * c->link_bytes_per_s / 1e9, "GB/s", "links x rate, nominal");
+    line(f, "worker threads", (double)(c->n_tiles * c->n_workers), "threads", "tiles x workers");
+}
+
+static void print_system(FILE *f, const struct machine *m)
+{
+    const struct chip *c = &m->chip;
+    double n = (double)m->n_ipus, boards = (double)ceil_div(m->n_ipus, m->ipus_per_board);
+    double link = c->link_bytes_per_s * c->link_efficiency / 1e9;
+    fprintf(f, "derived, the machine\n");
+    line(f, "IPUs", n, "IPUs", "");
+    line(f, "boards", boards, "boards", "IPUs / ipus_per_board");
+    line(f, "IPU-Link domains", (double)(m->n_ipus / m->ipus_per_domain), "domains", "IPUs / ipus_per_domain");
+    line(f, "peak fp16, fp16 partials", n * chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle) / 1e15, "Pflop/s", "");
+    line(f, "peak fp32", n * chip_peak_flop_per_s(c, c->mac_fp32_per_cycle) / 1e15, "Pflop/s", "");
+    line(f, "SRAM", n * (double)(c->n_tiles * c->tile_memory_bytes) / 1e9, "GB", "");
+    if (m->streaming_bytes)
+        line(f, "streaming memory", boards * (double)m->streaming_bytes / 1e9, "GB", "boards x streaming_bytes");
+    if (m->rung_links)
+        line(f, "rung, one way", (double)(m->rung_links - m->rung_through_links) * link, "GB/s", "links x rate x efficiency");
+    if (m->rung_through_links)
+        line(f, "rung for pass-through, one way", (double)m->rung_through_links * link, "GB/s", "");
+    if (m->rail_links && m->ipus_per_domain > 2)
+        line(f, "rail, one way", (double)m->rail_links * link, "GB/s", "");
+    if (m->gateway_topology != GATEWAY_NONE)
+        line(f, "gateway of a board, one way", m->gateway_bytes_per_s * m->gateway_efficiency / 1e9, "GB/s", "");
+    if (m->streaming_bytes_per_s > 0)
+        line(f, "streaming memory of an IPU", m->streaming_bytes_per_s * m->streaming_efficiency / (double)m->ipus_per_board / 1e9,
+             "GB/s", "a board's rate x efficiency / its IPUs");
+}
+
+void machine_print(FILE *f, const struct machine *m)
+{
+    fprintf(f, "machine %s\n", m->name);
+    for (size_t i = 0; i < m->n_sheets; i++)
+        print_sheet(f, &m->sheets[i]);
+    print_chip(f, &m->chip);
+    print_system(f, m);
+}

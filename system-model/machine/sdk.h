@@ -1,0 +1,23 @@
+/*
+ * sdk.h - what a release of the software stack costs once a run, outside the chips: host work that the rules time.
+ *
+ * Values are read off the logs of runs that may calibrate; a release without a sheet has none, and costs nothing.
+ */
+#ifndef SDK_H
+#define SDK_H
+#include "system-model/base/base.h"
+
+struct sdk {
+    const char *name;
+    bool known;                 /* a sheet was found */
+    double checkpoint_start_s;  /* start of the clock to the first step, when training starts from a given checkpoint */
+    double eval_switch_s;       /* end of training to the first evaluation, when evaluation comes at the end */
+    double eval_load_s;         /* the evaluation program onto the chips, once */
+    double checkpoint_save_s;   /* training waits so long for each checkpoint it writes */
+    double checkpoint_restore_s;    /* from one evaluation at the end to the next */
+};
+
+/* The sheet specs_dir/sdk/RELEASE.csv, where name ends in the release: "PopART, Poplar SDK 2.3.0". */
+bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
+
+#endif

@@ -1,0 +1,561 @@
+/*
+ * collective.c - collectives as steps of flows on the links.
+ *
+ * A collective over n ranks in one domain is a reduce-scatter, an all-gather, or one after the other, on a ring that
+ * follows physical neighbours: up the left column and down the right one (the peripheral ring; for ranks of one
+ * column alone, that rail). V bytes a rank:
+ *     ring            n-1 steps of V/n to the next rank
+ *     bidirectional   n-1 steps of V/2n to both neighbours
+ *     meet in middle  n/2 steps of V/n to both neighbours (the last one way only where n is even), and one to join
+ *     quad            n-1 steps of V/4n each way on two rings that share no rail, over a whole torus
+ * Across domains: reduce-scatter in each domain, all-reduce of the V/n shards between domains on a ring over the
+ * gateways, all-gather in each domain. A broadcast is a scatter by the root and an all-gather.
+ *     step = sync + latency of the longest route + max over links (bytes / rate) + adding what came on the tiles
+ * All groups run at the same time and share the links, so contention shows, and so do faults.
+ *
+ * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in
+ * their default configuration. There quad is for links set up as a twisted torus (BarleyTwist) alone; no source says that
+ * of a published run, so it is used only where a recipe forces it.
+ * Folding: the steps of a phase are alike, so one is played; where nothing is at fault and all domains hold the same
+ * positions, one domain's flows stand for all. Unfolded, every step and domain is played. Equal steps are counted and multiplied
+ * either way, so that both give the same bits.
+ * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
+ */
+#include "system-model/network/topology_internal.h"
+#include "system-model/network/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
+const char *const collective_method_names[N_COLLECTIVE_METHODS] = {
+    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical",
+};
+
+/* What one group has in one domain; bit i: IPU i of the domain takes part. */
+struct place { uint32_t domain; uint64_t positions; };
+
+/* Where the ranks are. Places of group g: places[first[g] .. first[g + 1]), in ascending order of domains. */
+struct layout {
+    uint32_t n_groups, n_domains, n_local;  /* of a group: its domains at most, its ranks in the first */
+    struct place *places;
+    uint32_t *first;
+    bool regular;                           /* every group has n_domains domains and n_local ranks in each */
+    bool alike;                             /* and all groups the same domains, each domain the same positions */
+};
+
+struct ring { uint32_t *ipus; uint32_t n; };
+
+struct run {
+    const struct topology *t;
+    const struct collective_request *req;
+    struct layout at;
+    struct arena *a;
+    struct collective_cost *cost;
+    struct link_loads loads;
+    double *total_bytes;                    /* by link */
+    double sync_s, slowdown;
+    bool fold_steps, fold_domains;
+};
+
+/* ---- where the ranks are ------------------------------------------------------------ */
+
+static bool check_request(const struct topology *t, const struct collective_request *r, struct err *err)
+{
+    if ((unsigned)r->kind >= N_COLLECTIVE_KINDS || (unsigned)r->method >= N_COLLECTIVE_METHODS)
+        return fail(err, "collective: no such kind or method (%d, %d)", (int)r->kind, (int)r->method);
+    if (r->n_groups == 0 || r->n_ranks == 0)
+        return fail(err, "%s: %u groups of %u ranks", collective_kind_names[r->kind], r->n_groups, r->n_ranks);
+    if (!(r->bytes >= 0 && r->bytes < 1e18))
+        return fail(err, "%s: %g bytes", collective_kind_names[r->kind], r->bytes);
+    for (size_t i = 0; i < (size_t)r->n_groups * r->n_ranks; i++)
+        if (r->ranks[i] >= t->n_ipus)
+            return fail(err, "%s: rank %zu of group %zu is IPU %u; %s has IPUs 0 to %u", collective_kind_names[r->kind],
+                        i % r->n_ranks, i / r->n_ranks, r->ranks[i], t->machine->name, t->n_ipus - 1);
+    return true;
+}
+
+static uint32_t n_bits(uint64_t x)
+{
+    uint32_t n = 0;
+    for (; x; x &= x - 1)
+        n++;
+    return n;
+}
+
+static int by_domain_number(const void *a, const void *b)
+{
+    uint32_t x = ((const struct place *)a)->domain, y = ((const struct place *)b)->domain;
+    return x < y ? -1 : x > y;
+}
+
+/* Appends the places of group g. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
+static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const struct topology *t, const struct collective_request *r,
+                        struct err *err)
+{
+    struct place *places = at->places + at->first[g];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n_ranks; i++) {
+        uint32_t ipu = r->ranks[(size_t)g * r->n_ranks + i], domain = ipu / t->ipus_per_domain;
+        if (slot[domain] == 0) {
+            places[n] = (struct place){ domain, 0 };
+            slot[domain] = ++n;
+        }
+        uint64_t *positions = &places[slot[domain] - 1].positions, bit = (uint64_t)1 << ipu % t->ipus_per_domain;
+        if (*positions & bit)
+            return fail(err, "%s: IPU %u stands twice in group %u", collective_kind_names[r->kind], ipu, g);
+        *positions |= bit;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        slot[places[i].domain] = 0;
+    qsort(places, n, sizeof *places, by_domain_number);
+    at->first[g + 1] = at->first[g] + n;
+    return true;
+}
+
+static void judge_layout(struct layout *at)
+{
+    at->n_local = n_bits(at->places[0].positions);
+    for (uint32_t g = 0; g < at->n_groups; g++)
+        if (at->first[g + 1] - at->first[g] > at->n_domains)
+            at->n_domains = at->first[g + 1] - at->first[g];
+    at->regular = at->first[at->n_groups] == at->n_groups * at->n_domains;
+    for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
+        at->regular = at->regular && n_bits(at->places[i].positions) == at->n_local;
+    at->alike = at->regular;
+    for (uint32_t i = 0; at->alike && i < at->n_groups * at->n_domains; i++)
+        at->alike = at->places[i].domain == at->places[i % at->n_domains].domain &&
+                    at->places[i].positions == at->places[i - i % at->n_domains].positions;
+}
+
+static bool find_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a,
+                        struct err *err)
+{
+    uint32_t *slot = ARENA_ARRAY(a, uint32_t, t->n_domains);
+    *at = (struct layout){ .n_groups = r->n_groups };
+    at->places = ARENA_ARRAY(a, struct place, (size_t)r->n_groups * r->n_ranks);
+    at->first = ARENA_ARRAY(a, uint32_t, (size_t)r->n_groups + 1);
+    for (uint32_t g = 0; g < r->n_groups; g++)
+        if (!place_group(at, g, slot, t, r, err))
+            return false;
+    judge_layout(at);
+    return true;
+}
+
+/* ---- rings --------------------------------------------------------------------------- */
+
+/* Up the left column, down the right one. */
+static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint32_t domain, uint64_t positions)
+{
+    uint32_t n = 0, rows = t->ipus_per_domain > 1 ? t->ipus_per_domain / 2 : 1;
+    for (uint32_t column = 0; column < 2; column++) {
+        for (uint32_t i = 0; i < rows; i++) {
+            uint32_t local = 2 * (column ? rows - 1 - i : i) + column;
+            if (local < t->ipus_per_domain && positions >> local & 1)
+                ipus[n++] = domain * t->ipus_per_domain + local;
+        }
+    }
+    return n;
+}
+
+/* One ring a domain and group: those of the groups' first domains first. */
+static size_t domain_rings(struct ring **rings, const struct run *run)
+{
+    const struct layout *at = &run->at;
+    size_t n = (size_t)at->n_domains * at->n_groups;
+    uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_local);
+    *rings = ARENA_ARRAY(run->a, struct ring, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct place *p = &at->places[at->first[i % at->n_groups] + i / at->n_groups];
+        (*rings)[i] = (struct ring){ ipus + i * at->n_local, at->n_local };
+        peripheral_order((*rings)[i].ipus, run->t, p->domain, p->positions);
+    }
+    return n;
+}
+
+/* One ring a group over all its domains. */
+static size_t flat_rings(struct ring **rings, const struct run *run)
+{
+    const struct layout *at = &run->at;
+    uint32_t n_ranks = run->req->n_ranks;
+    uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, (size_t)at->n_groups * n_ranks);
+    *rings = ARENA_ARRAY(run->a, struct ring, at->n_groups);
+    for (uint32_t g = 0; g < at->n_groups; g++) {
+        struct ring *r = &(*rings)[g];
+        *r = (struct ring){ ipus + (size_t)g * n_ranks, 0 };
+        for (uint32_t i = at->first[g]; i < at->first[g + 1]; i++)
+            r->n += peripheral_order(r->ipus + r->n, run->t, at->places[i].domain, at->places[i].positions);
+    }
+    return at->n_groups;
+}
+
+/* Two rings that take the rungs and every other rail each: 0 1 3 2 4 5 7 6 ... and 1 0 2 3 5 4 6 7 ... */
+static void twisted_order(uint32_t *ipus, uint32_t n, uint32_t first_ipu, uint32_t start_column)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = i / 2, column = (row + i + start_column) % 2;
+        ipus[i] = first_ipu + 2 * row + column;
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------- */
+
+struct routes { struct flow *flows; size_t n_flows; uint32_t *links; size_t n_links, cap_links; size_t *first; double latency_s; };
+
+static void add_flow(struct routes *r, uint32_t from, uint32_t to, double bytes)
+{
+    r->flows[r->n_flows++] = (struct flow){ from, to, bytes };
+}
+
+static struct routes routes_new(size_t n_flows, struct arena *a)
+{
+    return (struct routes){ .flows = ARENA_ARRAY(a, struct flow, n_flows), .first = ARENA_ARRAY(a, size_t, n_flows + 1) };
+}
+
+static bool find_routes(struct routes *r, struct run *run, struct err *err)
+{
+    for (size_t i = 0; i < r->n_flows; i++) {
+        uint32_t links[MAX_ROUTE];
+        size_t n;
+        if (!topology_route(links, MAX_ROUTE, &n, run->t, r->flows[i].from, r->flows[i].to, err))
+            return false;
+        for (size_t j = 0; j < n; j++) {
+            r->links = arena_grow(run->a, r->links, r->n_links, &r->cap_links, sizeof *r->links);
+            r->links[r->n_links++] = links[j];
+        }
+        r->first[i + 1] = r->n_links;
+        double latency_s = route_latency_s(run->t, links, n);
+        if (latency_s > r->latency_s)
+            r->latency_s = latency_s;
+    }
+    return true;
+}
+
+static double links_time_s(struct run *run, const struct routes *r)
+{
+    link_loads_clear(&run->loads);
+    for (size_t i = 0; i < r->n_flows; i++)
+        link_loads_add(&run->loads, r->links + r->first[i], r->first[i + 1] - r->first[i], r->flows[i].bytes);
+    return r->latency_s + link_loads_time_s(&run->loads, run->t);
+}
+
+/* Vector addition, 3 cycles for 8 bytes a worker turn: 11 + 6 (26 + 3 ceil(vectors / 6)) (PopLibs, popops binary vertex). */
+static double add_time_s(const struct chip *c, double bytes, double slowdown)
+{
+    if (bytes <= 0)
+        return 0;
+    uint64_t tile_bytes = ceil_div((uint64_t)bytes, c->n_tiles);
+    uint64_t worker_vectors = ceil_div(ceil_div(tile_bytes, c->vector_bytes_per_cycle), c->n_workers);
+    uint64_t cycles = c->supervisor_cycles + c->n_workers * (26 + 3 * worker_vectors);
+    return (double)cycles / c->clock_hz * slowdown;
+}
+
+/* n steps that took the same time on the links. */
+static void count_steps(struct run *run, uint32_t n, double link_s, double add_s)
+{
+    run->cost->link_s += n * link_s;
+    run->cost->reduce_s += n * add_s;
+    run->cost->sync_s += n * run->sync_s;
+    run->cost->n_steps += n;
+    for (uint32_t i = 0; i < run->loads.n_touched; i++) {
+        uint32_t link = run->loads.touched[i];
+        run->total_bytes[link] += n * run->loads.bytes[link];
+        double *busiest = &run->cost->busiest_bytes[run->t->links[link].kind];
+        if (run->total_bytes[link] > *busiest)
+            *busiest = run->total_bytes[link];
+        if (run->total_bytes[link] > run->cost->busiest_link_bytes)
+            run->cost->busiest_link_bytes = run->total_bytes[link];
+    }
+}
+
+/* The touched links of a phase side by side, to play its steps again and again: links_time_s to the bit, without its
+ * walk over the whole machine. */
+struct replay { uint32_t *slots; double *bytes, *rates; };
+
+static struct replay replay_new(const struct run *run, const struct routes *r)
+{
+    uint32_t n = run->loads.n_touched;
+    uint32_t *slot_of = ARENA_ARRAY(run->a, uint32_t, run->t->n_links);
+    struct replay p = { ARENA_ARRAY(run->a, uint32_t, r->n_links), ARENA_ARRAY(run->a, double, n), ARENA_ARRAY(run->a, double, n) };
+    for (uint32_t i = 0; i < n; i++) {
+        slot_of[run->loads.touched[i]] = i;
+        p.rates[i] = run->t->links[run->loads.touched[i]].bytes_per_s;
+    }
+    for (size_t i = 0; i < r->n_links; i++)
+        p.slots[i] = slot_of[r->links[i]];
+    return p;
+}
+
+static double replay_time_s(const struct replay *p, const struct routes *r, uint32_t n_slots)
+{
+    double longest_s = 0;
+    memset(p->bytes, 0, n_slots * sizeof *p->bytes);
+    for (size_t i = 0; i < r->n_flows; i++)
+        for (size_t j = r->first[i]; j < r->first[i + 1]; j++)
+            p->bytes[p->slots[j]] += r->flows[i].bytes;
+    for (uint32_t i = 0; i < n_slots; i++) {
+        double time_s = p->bytes[i] / p->rates[i];
+        longest_s = time_s > longest_s ? time_s : longest_s;
+    }
+    return r->latency_s + longest_s;
+}
+
+/* n steps of these flows, after each of which every rank adds add_bytes. Unfolded, each step is played. */
+static bool play_steps(struct run *run, struct routes *r, uint32_t n, double add_bytes, struct err *err)
+{
+    if (n == 0)
+        return true;
+    if (!find_routes(r, run, err))
+        return false;
+    double add_s = add_time_s(&run->t->machine->chip, add_bytes, run->slowdown);
+    double link_s = links_time_s(run, r);
+    uint32_t alike = run->fold_steps ? n : 1;
+    struct replay replay = {0};
+    if (alike < n)
+        replay = replay_new(run, r);
+    for (uint32_t step = alike; step < n; step++) {
+        double next_s = replay_time_s(&replay, r, run->loads.n_touched);
+        if (next_s != link_s) {
+            count_steps(run, alike, link_s, add_s);
+            alike = 0;
+            link_s = next_s;
+        }
+        alike++;
+    }
+    count_steps(run, alike, link_s, add_s);
+    return true;
+}
+
+/* Every rank sends to the next one of its ring (forward), to the one before (backward). Folded rings over domains: only what
+ * leaves the first domain. */
+static void ring_flows(struct routes *r, const struct ring *rings, size_t n_rings, double forward, double backward, bool first_only)
+{
+    for (size_t i = 0; i < n_rings; i++) {
+        const struct ring *ring = &rings[i];
+        for (uint32_t j = 0; j < (first_only ? 1 : ring->n); j++) {
+            if (forward > 0)
+                add_flow(r, ring->ipus[j], ring->ipus[(j + 1) % ring->n], forward);
+            if (backward > 0)
+                add_flow(r, ring->ipus[j], ring->ipus[(j + ring->n - 1) % ring->n], backward);
+        }
+    }
+}
+
+static bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double forward, double backward,
+                       bool add, bool first_only, struct err *err)
+{
+    struct routes r = routes_new(2 * n_rings * (n_rings ? rings[0].n : 0), run->a);
+    ring_flows(&r, rings, n_rings, forward, backward, first_only);
+    run->cost->bytes_sent_per_rank += n_steps * (forward + backward);
+    return play_steps(run, &r, n_steps, add ? forward + backward : 0, err);
+}
+
+static bool meet_in_middle(struct run *run, const struct ring *rings, size_t n_rings, double bytes, bool add, struct err *err)
+{
+    uint32_t n = rings[0].n;
+    double share = bytes / n;
+    if (!ring_steps(run, rings, n_rings, (n - 1) / 2, share, share, add, false, err))
+        return false;
+    if (n % 2 == 0 && !ring_steps(run, rings, n_rings, 1, share, 0, add, false, err))
+        return false;
+    link_loads_clear(&run->loads);
+    count_steps(run, 1, 0, add ? add_time_s(&run->t->machine->chip, share, run->slowdown) : 0);
+    return true;
+}
+
+/* Both ways on the two twisted rings of each domain: four flows a rank and step. */
+static bool quad_ring(struct run *run, const struct ring *rings, size_t n_rings, double bytes, bool add, struct err *err)
+{
+    uint32_t n = rings[0].n;
+    double share = bytes / n / 4;
+    struct ring *twisted = ARENA_ARRAY(run->a, struct ring, 2 * n_rings);
+    for (size_t i = 0; i < 2 * n_rings; i++) {
+        uint32_t ipu = rings[i / 2].ipus[0];
+        twisted[i] = (struct ring){ ARENA_ARRAY(run->a, uint32_t, n), n };
+        twisted_order(twisted[i].ipus, n, ipu - ipu % run->t->ipus_per_domain, (uint32_t)(i % 2));
+    }
+    struct routes r = routes_new(4 * n_rings * n, run->a);
+    ring_flows(&r, twisted, 2 * n_rings, share, share, false);
+    run->cost->bytes_sent_per_rank += (n - 1) * 4 * share;
+    return play_steps(run, &r, n - 1, add ? 4 * share : 0, err);
+}
+
+/* A reduce-scatter (add) or an all-gather of `bytes` on each ring. */
+static bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
+                              bool add, struct err *err)
+{
+    uint32_t n = rings[0].n;
+    if (n == 1)
+        return true;
+    switch (method) {
+    case METHOD_BIDIRECTIONAL_RING:
+        return ring_steps(run, rings, n_rings, n - 1, bytes / n / 2, bytes / n / 2, add, false, err);
+    case METHOD_MEET_IN_MIDDLE:
+        return meet_in_middle(run, rings, n_rings, bytes, add, err);
+    case METHOD_QUAD_RING:
+        return quad_ring(run, rings, n_rings, bytes, add, err);
+    default:
+        return ring_steps(run, rings, n_rings, n - 1, bytes / n, 0, add, false, err);
+    }
+}
+
+/* ---- which method ------------------------------------------------------------------------- */
+
+static bool fills_torus(const struct run *run)
+{
+    const struct topology *t = run->t;
+    return t->machine->domain_topology == DOMAIN_TORUS && run->at.n_groups == 1 && run->at.regular &&
+           run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain > 4;
+}
+
+/* One IPU a replica: no gap between the positions of a group's ranks. */
+static bool single_ipu_replicas(const struct run *run)
+{
+    uint64_t p = run->at.places[0].positions;
+    while (p && !(p & 1))
+        p >>= 1;
+    return (p & (p + 1)) == 0;
+}
+
+/* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
+static double meet_in_middle_below(uint32_t n_ranks, bool gather)
+{
+    double bytes = n_ranks > 16 ? 1e18 : n_ranks > 8 ? 19922944 : n_ranks > 4 ? 2490368 : 622592;
+    return gather ? bytes : 2 * bytes;
+}
+
+static enum collective_method choose_method(const struct run *run, uint32_t n)
+{
+    const struct collective_request *r = run->req;
+    bool gather = r->kind == COLLECTIVE_ALL_GATHER || r->kind == COLLECTIVE_BROADCAST;
+    if (n <= 2)
+        return METHOD_RING;
+    if (!single_ipu_replicas(run))
+        return run->t->machine->domain_topology == DOMAIN_TORUS ? METHOD_MEET_IN_MIDDLE : METHOD_RING;
+    return r->bytes < meet_in_middle_below(n, gather) ? METHOD_MEET_IN_MIDDLE : METHOD_BIDIRECTIONAL_RING;
+}
+
+/* Sets the method in a domain and whether the domains are taken apart. */
+static bool settle_method(enum collective_method *local, bool *by_domain, const struct run *run, struct err *err)
+{
+    enum collective_method m = run->req->method;
+    bool several = run->at.n_domains > 1;
+    if (m == METHOD_HIERARCHICAL && !run->at.regular)
+        return fail(err, "%s: hierarchical wants as many ranks of each group in every domain of %s",
+                    collective_kind_names[run->req->kind], run->t->machine->name);
+    if (m == METHOD_QUAD_RING && (!fills_torus(run) || several))
+        return fail(err, "%s: quad-ring wants one group of all %u IPUs of one torus; %u ranks, %u groups, %u domains on %s",
+                    collective_kind_names[run->req->kind], run->t->ipus_per_domain, run->req->n_ranks, run->at.n_groups,
+                    run->at.n_domains, run->t->machine->name);
+    *by_domain = several && run->at.regular && (m == METHOD_AUTO || m == METHOD_HIERARCHICAL);
+    *local = m;
+    if (m == METHOD_AUTO || m == METHOD_HIERARCHICAL)
+        *local = several && !run->at.regular ? METHOD_RING : choose_method(run, *by_domain ? run->at.n_local : run->req->n_ranks);
+    return true;
+}
+
+/* ---- the collectives ------------------------------------------------------------------------ */
+
+/* The root's share for everyone, in one step. */
+static bool scatter_by_root(struct run *run, struct err *err)
+{
+    const struct collective_request *req = run->req;
+    double share = req->bytes / req->n_ranks;
+    struct routes r = routes_new((size_t)req->n_groups * req->n_ranks, run->a);
+    for (uint32_t g = 0; g < req->n_groups; g++)
+        for (uint32_t i = 1; i < req->n_ranks; i++)
+            add_flow(&r, req->ranks[(size_t)g * req->n_ranks], req->ranks[(size_t)g * req->n_ranks + i], share);
+    run->cost->bytes_sent_per_rank += share * (req->n_ranks - 1) / req->n_ranks;
+    return play_steps(run, &r, 1, 0, err);
+}
+
+static bool wants_reduce(const struct collective_request *r)
+{
+    return r->kind == COLLECTIVE_ALL_REDUCE || r->kind == COLLECTIVE_REDUCE_SCATTER;
+}
+
+static bool wants_gather(const struct collective_request *r)
+{
+    return r->kind != COLLECTIVE_REDUCE_SCATTER;
+}
+
+static bool run_flat(struct run *run, enum collective_method method, struct err *err)
+{
+    struct ring *rings;
+    size_t n = flat_rings(&rings, run);
+    run->cost->method = method;
+    return (!wants_reduce(run->req) || scatter_or_gather(run, rings, n, method, run->req->bytes, true, err)) &&
+           (!wants_gather(run->req) || scatter_or_gather(run, rings, n, method, run->req->bytes, false, err));
+}
+
+/* Ring i of group g between domains: the IPUs at place i of that group's ring in every domain. */
+static size_t between_rings(struct ring **rings, const struct run *run, const struct ring *local)
+{
+    const struct layout *at = &run->at;
+    size_t n = (size_t)at->n_groups * at->n_local;
+    uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_domains);
+    *rings = ARENA_ARRAY(run->a, struct ring, n);
+    for (size_t i = 0; i < n; i++) {
+        (*rings)[i] = (struct ring){ ipus + i * at->n_domains, at->n_domains };
+        for (uint32_t d = 0; d < at->n_domains; d++)
+            (*rings)[i].ipus[d] = local[(size_t)d * at->n_groups + i / at->n_local].ipus[i % at->n_local];
+    }
+    return n;
+}
+
+static bool run_by_domain(struct run *run, enum collective_method method, struct err *err)
+{
+    struct ring *local, *between;
+    const struct layout *at = &run->at;
+    size_t n_local_rings = domain_rings(&local, run);
+    size_t n_between = between_rings(&between, run, local);
+    double bytes = run->req->bytes, shard = bytes / at->n_local / at->n_domains;
+    uint32_t steps = at->n_domains - 1;
+    if (run->fold_domains)
+        n_local_rings = at->n_groups;
+    run->cost->method = METHOD_HIERARCHICAL;
+    if (wants_reduce(run->req) &&
+        (!scatter_or_gather(run, local, n_local_rings, method, bytes, true, err) ||
+         !ring_steps(run, between, n_between, steps, shard, 0, true, run->fold_domains, err)))
+        return false;
+    return !wants_gather(run->req) ||
+           (ring_steps(run, between, n_between, steps, shard, 0, false, run->fold_domains, err) &&
+            scatter_or_gather(run, local, n_local_rings, method, bytes, false, err));
+}
+
+/* The slowest of the chips that take part holds up every step. */
+static double slowest(const struct topology *t, const struct collective_request *r)
+{
+    double slowdown = 1;
+    for (size_t i = 0; t->faults && i < t->faults->n_chips; i++)
+        for (size_t j = 0; j < (size_t)r->n_groups * r->n_ranks; j++)
+            if (r->ranks[j] == t->faults->chips[i].ipu && t->faults->chips[i].slowdown > slowdown)
+                slowdown = t->faults->chips[i].slowdown;
+    return slowdown;
+}
+
+bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
+                    struct arena *scratch, struct err *err)
+{
+    struct run run = { .t = t, .req = req, .a = scratch, .cost = out };
+    enum collective_method method = req->method;
+    bool by_domain = false;
+    *out = (struct collective_cost){ .method = req->method };
+    if (!check_request(t, req, err) || !find_layout(&run.at, t, req, scratch, err) || !settle_method(&method, &by_domain, &run, err))
+        return false;
+    out->method = by_domain ? METHOD_HIERARCHICAL : method;
+    if (req->n_ranks == 1 || req->bytes == 0)
+        return true;
+    run.loads = link_loads_new(t, scratch);
+    run.total_bytes = ARENA_ARRAY(scratch, double, (size_t)t->n_links + 1);
+    run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
+    run.slowdown = slowest(t, req);
+    run.fold_steps = !req->unfolded;
+    run.fold_domains = run.fold_steps && !t->faults && run.at.alike;
+    if (req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(&run, err))
+        return false;
+    if (!(by_domain ? run_by_domain(&run, method, err) : run_flat(&run, method, err)))
+        return false;
+    out->time_s = out->link_s + out->reduce_s + out->sync_s;
+    return true;
+}

@@ -1,0 +1,37 @@
+/*
+ * collective.h - collectives over the IPUs of a machine, made of flows on its links.
+ */
+#ifndef COLLECTIVE_H
+#define COLLECTIVE_H
+#include "system-model/network/topology.h"
+
+enum collective_kind { COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER,
+                       COLLECTIVE_BROADCAST, N_COLLECTIVE_KINDS };
+enum collective_method { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE,
+                         METHOD_QUAD_RING, METHOD_HIERARCHICAL, N_COLLECTIVE_METHODS };
+extern const char *const collective_kind_names[N_COLLECTIVE_KINDS];
+extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
+
+/* n_groups collectives at the same time, each over n_ranks IPUs, sharing the links. bytes: per rank, the
+ * whole vector (before reduce-scatter, after all-gather). ranks[g * n_ranks + r] is an IPU. */
+struct collective_request {
+    enum collective_kind kind;
+    enum collective_method method;          /* METHOD_AUTO: by size and topology, as the communication library does */
+    const uint32_t *ranks;
+    uint32_t n_groups, n_ranks;
+    double bytes;
+    bool unfolded;                          /* simulate every group and domain even where symmetric */
+};
+struct collective_cost {
+    double time_s;
+    double link_s, reduce_s, sync_s;        /* sum to time_s: on the links, adding on the tiles, steps' sync */
+    uint32_t n_steps;
+    double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce */
+    enum collective_method method;          /* the one used */
+    double busiest_link_bytes;
+    double busiest_bytes[N_LINK_KINDS];     /* the same by kind of link */
+};
+bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
+                    struct arena *scratch, struct err *err);
+
+#endif

@@ -1,0 +1,306 @@
+/*
+ * route.c - the way of a flow over the links, and the time of flows that share them.
+ *
+ * In a domain: across the rung first, then along the rail, the shorter way round a torus (dimension ordered, as
+ * PopLibs' IPU model routes). Between domains: own hub, its gateway link, the other hub. Where that way meets a cut link,
+ * the shortest live way is taken (breadth first, links in their order); IPU-Links only inside a domain.
+ *     time = latency of the longest route + max over links (bytes / rate)
+ */
+#include "system-model/network/topology_internal.h"
+
+#include <assert.h>
+#include <string.h>
+
+static bool live(const struct topology *t, int64_t link)
+{
+    return link != NO_LINK && t->links[link].bytes_per_s > 0;
+}
+
+static uint32_t n_out(const struct topology *t, uint32_t node)
+{
+    return t->first_out[node + 1] - t->first_out[node];
+}
+
+/* The first link from one node to the next; through: one kept for traffic that goes on, where there is such a link.
+ * Links are made in pairs, there and back, so that a switch need not be searched: its neighbour has few links. */
+static int64_t find_link(const struct topology *t, uint32_t from, uint32_t to, bool through)
+{
+    bool backwards = n_out(t, to) < n_out(t, from);
+    uint32_t at = backwards ? to : from, other = backwards ? from : to;
+    int64_t found = NO_LINK;
+    for (uint32_t i = t->first_out[at]; i < t->first_out[at + 1]; i++) {
+        const struct link *l = &t->links[t->out_links[i]];
+        if (l->to == other && (found == NO_LINK || l->through == through))
+            found = t->out_links[i];
+    }
+    return found != NO_LINK && backwards ? found ^ 1 : found;
+}
+
+/* ---- inside a domain ----------------------------------------------------------------- */
+
+static uint32_t next_row(const struct topology *t, uint32_t row, uint32_t to_row)
+{
+    uint32_t rows = t->ipus_per_domain / 2;
+    if (t->machine->domain_topology != DOMAIN_TORUS || rows <= 2)
+        return row < to_row ? row + 1 : row - 1;
+    uint32_t up = (to_row + rows - row) % rows;
+    return up <= rows - up ? (row + 1) % rows : (row + rows - 1) % rows;
+}
+
+/* Dimension ordered. False when a link of it is cut. */
+static bool ordered_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t base = from - from % t->ipus_per_domain;
+    uint32_t column = (from - base) % 2, row = (from - base) / 2;
+    uint32_t to_column = (to - base) % 2, to_row = (to - base) / 2;
+    size_t n = 0;
+    while (column != to_column || row != to_row) {
+        uint32_t at = base + 2 * row + column;
+        bool rung = column != to_column;
+        if (rung)
+            column = to_column;
+        else
+            row = next_row(t, row, to_row);
+        int64_t link = find_link(t, at, base + 2 * row + column, rung && row != to_row);
+        if (!live(t, link))
+            return false;
+        links[n++] = (uint32_t)link;
+    }
+    *n_links = n;
+    return true;
+}
+
+/* Breadth first from one IPU over the live IPU-Links of its domain. came_by[i]: the link that reached i. */
+struct domain_search { int64_t came_by[LARGEST_DOMAIN]; uint32_t hops[LARGEST_DOMAIN]; };
+
+static void search_domain(struct domain_search *s, const struct topology *t, uint32_t from)
+{
+    uint32_t base = from - from % t->ipus_per_domain, queue[LARGEST_DOMAIN], n = 0;
+    for (uint32_t i = 0; i < LARGEST_DOMAIN; i++) {
+        s->came_by[i] = NO_LINK;
+        s->hops[i] = UINT32_MAX;
+    }
+    s->hops[from - base] = 0;
+    queue[n++] = from;
+    for (uint32_t head = 0; head < n; head++) {
+        uint32_t at = queue[head];
+        for (uint32_t i = t->first_out[at]; i < t->first_out[at + 1]; i++) {
+            const struct link *l = &t->links[t->out_links[i]];
+            if (l->kind > LINK_RAIL || l->bytes_per_s <= 0 || s->hops[l->to - base] != UINT32_MAX)
+                continue;
+            s->hops[l->to - base] = s->hops[at - base] + 1;
+            s->came_by[l->to - base] = t->out_links[i];
+            queue[n++] = l->to;
+        }
+    }
+}
+
+static bool domain_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
+{
+    if (ordered_route(links, n_links, t, from, to))
+        return true;
+    struct domain_search s;
+    search_domain(&s, t, from);
+    uint32_t base = from - from % t->ipus_per_domain;
+    if (s.hops[to - base] == UINT32_MAX)
+        return false;
+    size_t n = *n_links = s.hops[to - base];
+    for (uint32_t at = to; at != from; at = t->links[links[n]].from)
+        links[--n] = (uint32_t)s.came_by[at - base];
+    return true;
+}
+
+/* ---- between domains ------------------------------------------------------------------- */
+
+/* The way from hub to hub: straight, over one switch, or over two and the spine. */
+static size_t hub_nodes(uint32_t *nodes, const struct topology *t, uint32_t from_hub, uint32_t to_hub)
+{
+    uint32_t hubs_per_domain = t->n_hubs / t->n_domains;
+    size_t n = 0;
+    nodes[n++] = t->first_hub + from_hub;
+    if (t->n_switches == 1)
+        nodes[n++] = t->first_switch;
+    if (t->n_switches > 1) {
+        nodes[n++] = t->first_switch + from_hub / hubs_per_domain;
+        nodes[n++] = t->first_switch + t->n_domains;
+        nodes[n++] = t->first_switch + to_hub / hubs_per_domain;
+    }
+    nodes[n++] = t->first_hub + to_hub;
+    return n;
+}
+
+/* One IPU's port, gateway links, the other's port. */
+static bool gateway_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t nodes[8];
+    size_t n = 0;
+    nodes[n++] = from;
+    n += hub_nodes(nodes + n, t, from / t->ipus_per_hub, to / t->ipus_per_hub);
+    nodes[n++] = to;
+    for (size_t i = 0; i + 1 < n; i++) {
+        int64_t link = find_link(t, nodes[i], nodes[i + 1], false);
+        if (!live(t, link))
+            return false;
+        links[i] = (uint32_t)link;
+    }
+    *n_links = n - 1;
+    return true;
+}
+
+/* The IPUs to leave the one domain and to enter the other by: fewest hops, lowest ids. */
+static bool choose_gateways(uint32_t *leave, uint32_t *enter, const struct topology *t, uint32_t from, uint32_t to)
+{
+    struct domain_search out, in;
+    search_domain(&out, t, from);
+    search_domain(&in, t, to);
+    uint32_t n = t->ipus_per_domain, from_base = from - from % n, to_base = to - to % n, best = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t links[8];
+            size_t n_links;
+            if (out.hops[i] == UINT32_MAX || in.hops[j] == UINT32_MAX || out.hops[i] + in.hops[j] >= best ||
+                !gateway_route(links, &n_links, t, from_base + i, to_base + j))
+                continue;
+            best = out.hops[i] + in.hops[j];
+            *leave = from_base + i;
+            *enter = to_base + j;
+        }
+    }
+    return best != UINT32_MAX;
+}
+
+static bool far_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
+{
+    if (gateway_route(links, n_links, t, from, to))
+        return true;
+    uint32_t leave, enter;
+    size_t n, more;
+    if (!choose_gateways(&leave, &enter, t, from, to) || !domain_route(links, &n, t, from, leave) ||
+        !gateway_route(links + n, &more, t, leave, enter))
+        return false;
+    n += more;
+    if (!domain_route(links + n, &more, t, enter, to))
+        return false;
+    *n_links = n + more;
+    return true;
+}
+
+/* ---- hosts and memories ------------------------------------------------------------------ */
+
+/* An IPU and its own host or memory, either way; or a hub and what hangs on it. */
+static bool side_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t nodes[3], n = 0;
+    nodes[n++] = from;
+    if (from < t->n_ipus && to != t->first_hub + from / t->ipus_per_hub)
+        nodes[n++] = t->first_hub + from / t->ipus_per_hub;
+    else if (to < t->n_ipus && from != t->first_hub + to / t->ipus_per_hub)
+        nodes[n++] = t->first_hub + to / t->ipus_per_hub;
+    nodes[n++] = to;
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        int64_t link = find_link(t, nodes[i], nodes[i + 1], false);
+        if (!live(t, link))
+            return false;
+        links[i] = (uint32_t)link;
+    }
+    *n_links = n - 1;
+    return true;
+}
+
+/* ---- any two nodes ------------------------------------------------------------------------ */
+
+static const char *node_kind(const struct topology *t, uint32_t node)
+{
+    return node < t->first_hub ? "IPU" : node < t->first_memory ? "hub" : node < t->first_host ? "memory"
+         : node < t->first_switch ? "host" : "switch";
+}
+
+bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,
+                    uint32_t from, uint32_t to, struct err *err)
+{
+    uint32_t route[MAX_ROUTE];
+    size_t n = 0;
+    if (from >= t->n_nodes || to >= t->n_nodes)
+        return fail(err, "route from node %u to node %u: %s has nodes 0 to %u", from, to, t->machine->name, t->n_nodes - 1);
+    bool found = true;
+    if (from != to && (from >= t->n_ipus || to >= t->n_ipus))
+        found = side_route(route, &n, t, from, to);
+    else if (from != to && from / t->ipus_per_domain == to / t->ipus_per_domain)
+        found = domain_route(route, &n, t, from, to);
+    else if (from != to)
+        found = far_route(route, &n, t, from, to);
+    if (!found)
+        return fail(err, "no route from %s %u to %s %u of %s", node_kind(t, from), from, node_kind(t, to), to, t->machine->name);
+    if (n > max_links)
+        return fail(err, "the route from node %u to node %u has %zu links, room for %zu", from, to, n, max_links);
+    memcpy(links, route, n * sizeof *links);
+    *n_links = n;
+    return true;
+}
+
+double route_latency_s(const struct topology *t, const uint32_t *links, size_t n_links)
+{
+    double latency_s = 0;
+    for (size_t i = 0; i < n_links; i++)
+        latency_s += t->links[links[i]].latency_s;
+    return latency_s;
+}
+
+/* ---- loads ---------------------------------------------------------------------------------- */
+
+struct link_loads link_loads_new(const struct topology *t, struct arena *a)
+{
+    return (struct link_loads){ ARENA_ARRAY(a, double, (size_t)t->n_links + 1), ARENA_ARRAY(a, uint32_t, (size_t)t->n_links + 1), 0 };
+}
+
+void link_loads_clear(struct link_loads *loads)
+{
+    for (uint32_t i = 0; i < loads->n_touched; i++)
+        loads->bytes[loads->touched[i]] = 0;
+    loads->n_touched = 0;
+}
+
+void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes)
+{
+    assert(bytes > 0);
+    for (size_t i = 0; i < n_links; i++) {
+        if (loads->bytes[links[i]] == 0)
+            loads->touched[loads->n_touched++] = links[i];
+        loads->bytes[links[i]] += bytes;
+    }
+}
+
+double link_loads_time_s(const struct link_loads *loads, const struct topology *t)
+{
+    double longest_s = 0;
+    for (uint32_t i = 0; i < loads->n_touched; i++) {
+        double time_s = loads->bytes[loads->touched[i]] / t->links[loads->touched[i]].bytes_per_s;
+        if (time_s > longest_s)
+            longest_s = time_s;
+    }
+    return longest_s;
+}
+
+bool topology_flows(double *time_s, const struct topology *t, const struct flow *flows, size_t n_flows,
+                    double *load_bytes, struct arena *scratch, struct err *err)
+{
+    struct link_loads loads = link_loads_new(t, scratch);
+    double latency_s = 0;
+    for (size_t i = 0; i < n_flows; i++) {
+        uint32_t links[MAX_ROUTE];
+        size_t n;
+        if (!(flows[i].bytes >= 0 && flows[i].bytes < 1e30))
+            return fail(err, "flow from node %u to node %u: %g bytes", flows[i].from, flows[i].to, flows[i].bytes);
+        if (!topology_route(links, MAX_ROUTE, &n, t, flows[i].from, flows[i].to, err))
+            return false;
+        double flow_latency_s = route_latency_s(t, links, n);
+        if (flow_latency_s > latency_s)
+            latency_s = flow_latency_s;
+        if (flows[i].bytes > 0)
+            link_loads_add(&loads, links, n, flows[i].bytes);
+    }
+    for (uint32_t i = 0; load_bytes && i < loads.n_touched; i++)
+        load_bytes[loads.touched[i]] += loads.bytes[loads.touched[i]];
+    *time_s = latency_s + link_loads_time_s(&loads, t);
+    return true;
+}

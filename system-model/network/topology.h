@@ -1,0 +1,62 @@
+/*
+ * topology.h - the link graph of a machine, and flows on it.
+ *
+ * Nodes 0..n_ipus-1 are IPUs; then come hubs (a board's gateway, or the PCIe switch of several cards), streaming
+ * memories (one a board), hosts, and the switches between gateways. A link is one way. A flow follows one
+ * route, and flows at the same time share the links they meet on: the time of a set of flows is the
+ * latency of the longest route plus the largest load (bytes over rate) that any link has to carry.
+ */
+#ifndef TOPOLOGY_H
+#define TOPOLOGY_H
+#include "system-model/machine/machine.h"
+
+enum link_kind { LINK_RUNG, LINK_RAIL, LINK_PORT, LINK_GATEWAY, LINK_SWITCH, LINK_HOST, LINK_STREAMING, N_LINK_KINDS };
+/* rung and rail: IPU-Links; port: an IPU and its hub; gateway: a hub and the next hub or switch; switch: two switches;
+ * host: a hub and its host; streaming: a hub and its memory. */
+extern const char *const link_kind_names[N_LINK_KINDS];
+
+struct link {
+    uint32_t from, to;
+    enum link_kind kind;
+    bool through;                           /* a rung kept for traffic that goes on along a rail (GC2) */
+    double bytes_per_s, latency_s;          /* rate: nominal x efficiency; 0: cut */
+};
+struct topology {
+    const struct machine *machine;
+    const struct faults *faults;            /* NULL: none */
+    uint32_t n_ipus, n_nodes, n_links;
+    uint32_t n_domains, ipus_per_domain, ipus_per_hub;
+    uint32_t first_hub, n_hubs, first_memory, n_memories, first_host, n_hosts, first_switch, n_switches;
+    struct link *links;
+    uint32_t *first_out;                    /* links leaving node i: out_links[first_out[i] .. first_out[i+1]) */
+    uint32_t *out_links;
+};
+
+/* What is wrong with the machine in this run (a recipe's [faults]). */
+struct link_fault { uint32_t from, to; double rate_share; };    /* 0: the link is gone; applies both ways */
+struct chip_fault { uint32_t ipu; double slowdown; };           /* > 1: its compute takes that much longer */
+struct faults {
+    const struct link_fault *links; size_t n_links;
+    const struct chip_fault *chips; size_t n_chips;
+    const struct flow *background; size_t n_background;         /* flows that share the links all the time, bytes a second */
+};
+
+struct flow { uint32_t from, to; double bytes; };
+
+bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
+                    struct arena *a, struct err *err);
+void topology_print(FILE *f, const struct topology *t);         /* text: nodes by kind, links by kind, rates */
+void topology_print_dot(FILE *f, const struct topology *t);
+
+/* Seconds of a sync that has to reach these IPUs: the fixed cost, and there and back to the farthest board. */
+double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n);
+
+/* The links of the route from one node to another, in order; false when there is none (a cut link). */
+bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,
+                    uint32_t from, uint32_t to, struct err *err);
+
+/* Seconds until all flows, started together, have arrived. load_bytes (one a link, may be NULL) is added to. */
+bool topology_flows(double *time_s, const struct topology *t, const struct flow *flows, size_t n_flows,
+                    double *load_bytes, struct arena *scratch, struct err *err);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * topology_print.c - the link graph as text and as DOT (for Graphviz). Up to 64 IPUs every link is written.
+ */
+#include "system-model/network/topology.h"
+
+enum { MOST_IPUS_IN_FULL = 64 };
+
+static void print_node(FILE *f, const struct topology *t, uint32_t node)
+{
+    const struct { const char *name; uint32_t first; } kinds[] = {
+        { "ipu", 0 }, { "hub", t->first_hub }, { "memory", t->first_memory }, { "host", t->first_host }, { "switch", t->first_switch },
+    };
+    size_t kind = 0;
+    for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
+        if (node >= kinds[i].first)
+            kind = i;
+    fprintf(f, "%s%u", kinds[kind].name, node - kinds[kind].first);
+}
+
+/* One line for all links of a kind with the same rate and latency. */
+static void print_kinds(FILE *f, const struct topology *t)
+{
+    enum { MOST_CLASSES = 64 };
+    struct link_class { const struct link *of; uint32_t n; } classes[MOST_CLASSES];
+    size_t n_classes = 0;
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        const struct link *l = &t->links[i];
+        size_t c = 0;
+        while (c < n_classes && !(classes[c].of->kind == l->kind && classes[c].of->through == l->through &&
+                                  classes[c].of->bytes_per_s == l->bytes_per_s && classes[c].of->latency_s == l->latency_s))
+            c++;
+        if (c == MOST_CLASSES)
+            continue;
+        if (c == n_classes)
+            classes[n_classes++] = (struct link_class){ l, 0 };
+        classes[c].n++;
+    }
+    for (size_t c = 0; c < n_classes; c++) {
+        const struct link *l = classes[c].of;
+        double rate = l->bytes_per_s / 1e9;
+        fprintf(f, "  %-9s %-8s %8u links %10.4g GB/s each way %10.4g us   total %.5g TB/s\n", link_kind_names[l->kind],
+                l->through ? "through" : "", classes[c].n, rate, l->latency_s * 1e6, rate * classes[c].n / 1e3);
+    }
+}
+
+static void print_links(FILE *f, const struct topology *t)
+{
+    for (uint32_t i = 0; i < t->n_links; i++) {
+        const struct link *l = &t->links[i];
+        fprintf(f, "  ");
+        print_node(f, t, l->from);
+        fprintf(f, " -> ");
+        print_node(f, t, l->to);
+        fprintf(f, "  %s%s %.4g GB/s %.4g us\n", link_kind_names[l->kind], l->through ? " (through)" : "", l->bytes_per_s / 1e9,
+                l->latency_s * 1e6);
+    }
+}
+
+void topology_print(FILE *f, const struct topology *t)
+{
+    static const char *const domains[] = { "none", "ladder", "torus" };
+    static const char *const gateways[] = { "none", "direct", "switched", "network" };
+    const struct machine *m = t->machine;
+    fprintf(f, "topology of %s\n", m->name);
+    fprintf(f, "  %u nodes: %u IPUs, %u hubs, %u memories, %u hosts, %u switches\n", t->n_nodes, t->n_ipus, t->n_hubs, t->n_memories,
+            t->n_hosts, t->n_switches);
+    fprintf(f, "  %u domain%s of %u IPUs (%s), gateways %s\n", t->n_domains, t->n_domains == 1 ? "" : "s", t->ipus_per_domain,
+            domains[m->domain_topology], gateways[m->gateway_topology]);
+    print_kinds(f, t);
+    if (t->n_ipus <= MOST_IPUS_IN_FULL)
+        print_links(f, t);
+}
+
+/* A pair of links, there and back, is one edge. */
+void topology_print_dot(FILE *f, const struct topology *t)
+{
+    fprintf(f, "graph \"%s\" {\n", t->machine->name);
+    fprintf(f, "  node [shape=box, fontsize=10];\n  edge [fontsize=8];\n");
+    for (uint32_t i = 0; i + 1 < t->n_links; i += 2) {
+        const struct link *l = &t->links[i];
+        fprintf(f, "  ");
+        print_node(f, t, l->from);
+        fprintf(f, " -- ");
+        print_node(f, t, l->to);
+        fprintf(f, " [label=\"%s%s %.4g\", style=%s];\n", link_kind_names[l->kind], l->through ? " through" : "", l->bytes_per_s / 1e9,
+                l->bytes_per_s > 0 ? l->kind <= LINK_RAIL ? "bold" : "solid" : "dotted");
+    }
+    fprintf(f, "}\n");
+}

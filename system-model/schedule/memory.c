@@ -1,0 +1,134 @@
+/*
+ * memory.c - bytes on the worst tile of each IPU, by region, and the verdict.
+ *
+ * Always live: weights, gradients (accumulated, or waiting to be reduced over the replicas), optimizer state on chip, the
+ * stash of every micro-batch in flight, code with its vertices' state, I/O buffers. Live by turns: activations of the
+ * micro-batch at work, temporaries of the operation at work.
+ * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights) as PopLibs maps
+ * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
+ * different tiles, so together they fill evenly. Code of equal operations is shared (outlining).
+ */
+#include "system-model/schedule/plan_stages.h"
+
+#include <string.h>
+
+const char *const region_names[N_REGIONS] = {
+    [REGION_WEIGHTS] = "weights", [REGION_ACCUMULATORS] = "accumulators", [REGION_OPTIMIZER] = "optimizer state",
+    [REGION_STASH] = "stash", [REGION_CODE] = "code", [REGION_IO_BUFFERS] = "io buffers",
+    [REGION_ACTIVATIONS] = "activations", [REGION_TEMPORARIES] = "temporaries",
+};
+
+enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };
+
+static uint64_t spread(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
+{
+    return ceil_div(ceil_div(bytes, grain_bytes), n_tiles) * grain_bytes;
+}
+
+/* One moment of a stage's schedule: its worst is what the tile must hold. */
+struct moment { uint64_t stash, activations, temporaries; };
+
+static uint64_t moment_bytes(const struct moment *m)
+{
+    return m->stash + m->activations + m->temporaries;
+}
+
+static void keep_worst(struct moment *worst, struct moment m)
+{
+    if (moment_bytes(worst) < moment_bytes(&m))
+        *worst = m;
+}
+
+/* fp8 halves what is kept, on all stages but the last. */
+static uint64_t stashed(const struct plan *p, const struct stage_plan *s, uint64_t bytes)
+{
+    bool small = p->options.stash_type == TYPE_FP8 && s != &p->stages[p->n_stages - 1];
+    return small ? bytes / 2 : bytes;
+}
+
+static struct moment layer_moment(const struct plan *p, const struct stage_plan *s, const struct layer_cost *l, uint64_t stash_bytes,
+                                  uint64_t live_bytes)
+{
+    uint64_t tiles = s->compiled->options.n_tiles;
+    return (struct moment){ spread(stashed(p, s, stash_bytes), tiles, ACTIVATION_GRAIN_BYTES),
+                            spread(live_bytes, tiles, ACTIVATION_GRAIN_BYTES), l->temp_bytes_per_tile };
+}
+
+/* While layer i of a segment is worked on backward, the segment's activations up to it are there, the checkpoints of
+ * this micro-batch up to the segment, and the whole stash of the other micro-batches in flight. */
+static struct moment worst_moment(const struct plan *p, const struct stage_plan *s)
+{
+    struct moment worst = {0};
+    uint64_t others = s->stash_depth > 1 ? s->stash_bytes * (s->stash_depth - 1) : 0, segment = 0;
+    uint64_t mine = p->options.training ? stage_input_bytes(s) : 0;
+    for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        keep_worst(&worst, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));
+        if (!p->options.training)
+            continue;
+        segment += l->kept_bytes;
+        keep_worst(&worst, layer_moment(p, s, l, others + mine, segment + l->backward_live_bytes));
+        if (is_checkpoint(p, i)) {
+            mine += l->output_bytes;
+            segment = 0;
+        }
+    }
+    return worst;
+}
+
+static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
+{
+    const struct plan_options *o = &p->options;
+    uint64_t tiles = s->compiled->options.n_tiles;
+    m->bytes[REGION_WEIGHTS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
+    if (o->training && (o->grad_accum > 1 || o->n_replicas > 1))
+        m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
+    if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
+        double state = (double)s->n_parameters * o->optimizer.state_bytes_per_param / shard_replicas(p);
+        m->bytes[REGION_OPTIMIZER] += spread((uint64_t)state, tiles, WEIGHT_GRAIN_BYTES);
+    }
+    m->bytes[REGION_IO_BUFFERS] += spread(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
+    struct moment here = worst_moment(p, s);
+    m->bytes[REGION_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
+    here.stash = 0;
+    keep_worst(worst, here);
+}
+
+/* An I/O tile holds its part of the micro-batch that is arriving, and nothing of the model. */
+static uint64_t io_tile_bytes(const struct plan *p, uint32_t ipu)
+{
+    uint64_t bytes = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (p->stages[s].ipu == ipu)
+            bytes += p->stages[s].host_bytes;
+    return p->options.io_tiles ? spread(bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES) : 0;
+}
+
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
+{
+    uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
+    p->memory = ARENA_ARRAY(a, struct tile_memory, p->options.ipus_per_replica);
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        struct tile_memory *m = &p->memory[i];
+        struct moment worst_here = {0};
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            if (p->stages[s].ipu == i)
+                add_stage(m, &worst_here, p, &p->stages[s]);
+        m->bytes[REGION_ACTIVATIONS] = worst_here.activations;
+        m->bytes[REGION_TEMPORARIES] = worst_here.temporaries;
+        struct layer_range ranges[MAX_STAGES];
+        uint32_t n_ranges = ipu_layers(ranges, p, i);
+        m->bytes[REGION_CODE] = compile_code_bytes(c, ranges, n_ranges);
+        for (int r = 0; r < N_REGIONS; r++)
+            m->total_bytes += m->bytes[r];
+        m->io_tile_bytes = io_tile_bytes(p, i);
+        if (m->total_bytes < m->io_tile_bytes)
+            m->total_bytes = m->io_tile_bytes;
+        if (worst < m->total_bytes) {
+            worst = m->total_bytes;
+            p->worst_ipu = i;
+        }
+    }
+    p->fits = worst <= capacity;
+    p->shortfall_bytes = p->fits ? 0 : worst - capacity;
+}

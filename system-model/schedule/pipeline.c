@@ -1,0 +1,206 @@
+/*
+ * pipeline.c - which stage works on which micro-batch, cycle by cycle, and what moves between the IPUs.
+ *
+ * Every schedule is a set of tasks (a stage's forward or backward), each at work once a cycle from its first cycle on,
+ * for as many cycles as there are micro-batches. With S stages, stage s from 0:
+ *   popart       forward s in cycle s; backward s in cycle 2S-2-s; the last stage does both at once; one slot: all IPUs side
+ *                by side, tasks of one IPU in turn. Cycles: GA + 2S-2. (PopART, pipeline transform)
+ *   grouped      as popart in time, but forwards of all IPUs run together, then backwards: two slots.
+ *   interleaved  forward s at tick s, backward s at tick 2S-1-s, a micro-batch every two ticks: neighbours alternate.
+ *   sequential   one task after the other, no overlap; none: the same, as a model sharded without a pipeline runs.
+ *   inference    forward s in cycle s.
+ * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
+ * After each cycle every boundary in use is copied once, all in the same exchange.
+ */
+#include "system-model/schedule/plan_stages.h"
+
+#include <assert.h>
+#include <string.h>
+
+const char *const schedule_names[N_SCHEDULES + 1] = {
+    [SCHEDULE_NONE] = "none", [SCHEDULE_SEQUENTIAL] = "sequential", [SCHEDULE_GROUPED] = "grouped",
+    [SCHEDULE_INTERLEAVED] = "interleaved", [SCHEDULE_POPART] = "popart",
+};
+const char *const recompute_names[N_RECOMPUTES + 1] = {
+    [RECOMPUTE_NONE] = "none", [RECOMPUTE_STAGE] = "stage", [RECOMPUTE_LAYER] = "layer", [RECOMPUTE_CHECKPOINTS] = "checkpoints",
+};
+
+/* ---- tasks --------------------------------------------------------------------------- */
+
+static void place_tick(struct task *t, uint32_t tick)
+{
+    t->first_cycle = tick / 2;
+    t->slot = tick % 2;
+}
+
+static void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
+{
+    uint32_t s = t->stage, last = n_stages - 1;
+    bool forward = t->kind == TASK_FORWARD;
+    if (schedule == SCHEDULE_SEQUENTIAL || schedule == SCHEDULE_NONE) {
+        t->slot = forward ? s : n_stages + last - s;
+        return;
+    }
+    if (schedule == SCHEDULE_INTERLEAVED && training) {
+        place_tick(t, forward ? s : 2 * last + 1 - s);
+        return;
+    }
+    t->first_cycle = forward ? s : 2 * last - s;
+    t->slot = schedule == SCHEDULE_GROUPED && !forward;
+}
+
+static void make_tasks(struct plan *p, struct arena *a)
+{
+    bool training = p->options.training;
+    p->n_tasks = p->n_stages * (training ? 2 : 1);
+    p->tasks = ARENA_ARRAY(a, struct task, p->n_tasks);
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        struct task *t = &p->tasks[i];
+        t->stage = i < p->n_stages ? i : 2 * p->n_stages - 1 - i;
+        t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
+        t->n_cycles = cycles_total(t->kind == TASK_FORWARD ? &p->stages[t->stage].forward : &p->stages[t->stage].backward);
+        place_task(t, p->options.schedule, p->n_stages, training);
+        if (p->n_slots <= t->slot)
+            p->n_slots = t->slot + 1;
+    }
+}
+
+/* ---- copies between stages -------------------------------------------------------------- */
+
+/* Flows of one cycle in replica 0: a forward task hands its output on, a backward task hands the gradient back. */
+static size_t cycle_flows(struct flow *flows, const struct plan *p, uint64_t active)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        const struct task *t = &p->tasks[i];
+        bool forward = t->kind == TASK_FORWARD;
+        if (!(active >> i & 1) || (forward ? t->stage + 1 == p->n_stages : t->stage == 0))
+            continue;
+        uint32_t to = forward ? t->stage + 1 : t->stage - 1;
+        uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
+        if (bytes && p->stages[t->stage].ipu != p->stages[to].ipu)
+            flows[n++] = (struct flow){ p->stages[t->stage].ipu, p->stages[to].ipu, (double)bytes };
+    }
+    return n;
+}
+
+/* All replicas copy at the same time, on the links they share. */
+static bool plan_copy(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct err *err)
+{
+    struct flow flows[2 * MAX_STAGES];
+    struct flows_cost cost;
+    size_t n = cycle_flows(flows, p, r->active);
+    uint32_t width = p->options.ipus_per_replica;
+    if (!n)
+        return true;
+    if (!compile_flows(&cost, c, flows, n, played_replicas(p, width), width, err))
+        return false;
+    r->copy_cycles = cycles_of(p->topology, cost.time_s) + p->topology->machine->chip.global_sync_cycles;
+    memcpy(r->busiest_bytes, cost.busiest_bytes, sizeof r->busiest_bytes);
+    return true;
+}
+
+/* ---- runs of equal cycles ------------------------------------------------------------------ */
+
+static uint64_t active_in(const struct plan *p, uint64_t cycle)
+{
+    uint64_t active = 0;
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        uint64_t first = p->tasks[i].first_cycle;
+        if (cycle >= first && cycle < first + p->options.grad_accum)
+            active |= (uint64_t)1 << i;
+    }
+    return active;
+}
+
+/* The next cycle at which a task begins or ends. */
+static uint64_t next_change(const struct plan *p, uint64_t cycle)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        uint64_t first = p->tasks[i].first_cycle, end = first + p->options.grad_accum;
+        if (first > cycle && first < next)
+            next = first;
+        if (end > cycle && end < next)
+            next = end;
+    }
+    return next;
+}
+
+static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
+    for (uint64_t cycle = 0, next; (next = next_change(p, cycle)) != UINT64_MAX; cycle = next) {
+        struct pipeline_run *r = &p->runs[p->n_runs++];
+        *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active_in(p, cycle) };
+        if (!plan_copy(r, p, c, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- stash depth, input ----------------------------------------------------------------------- */
+
+static uint32_t stash_depth(const struct plan *p, uint32_t stage)
+{
+    uint32_t behind = p->n_stages - 1 - stage;
+    switch (p->options.schedule) {
+    case SCHEDULE_POPART:
+        return 2 * behind + 1;
+    case SCHEDULE_GROUPED:
+        return 2 * behind + 1;
+    case SCHEDULE_INTERLEAVED:
+        return behind + 1;
+    case SCHEDULE_NONE:
+    case SCHEDULE_SEQUENTIAL:
+    case N_SCHEDULES:
+        return 1;
+    }
+    return 1;
+}
+
+/* Without I/O tiles the IPU stands still while it reads from its host port. */
+static void plan_input(struct plan *p, struct arena *a)
+{
+    const struct machine *m = p->topology->machine;
+    p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
+    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
+    double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
+    if (m->pcie_shared_ipus > 1 && port_share < rate)
+        rate = port_share;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double bytes = (double)p->stages[s].host_bytes;
+        step_bytes += bytes * p->options.grad_accum;
+        if (!p->options.io_tiles && rate > 0)
+            p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
+    }
+    double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
+    double floor_s = m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0;
+    double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
+    if (decode > 0 && step_bytes * p->options.n_replicas / decode > floor_s)
+        floor_s = step_bytes * p->options.n_replicas / decode;
+    p->host_floor_cycles = cycles_of(p->topology, floor_s);
+}
+
+static bool check_schedule(const struct plan *p, struct err *err)
+{
+    const struct plan_options *o = &p->options;
+    uint32_t deepest = 2 * p->n_stages - 1;
+    if (p->n_stages > 32)
+        return fail(err, "parallel.layers_per_ipu: %u stages, at most 32 can be scheduled", p->n_stages);
+    if (o->training && o->schedule == SCHEDULE_POPART && p->n_stages > 1 && o->grad_accum < deepest)
+        return fail(err, "parallel.gradient_accumulation: %u micro-batches cannot fill a popart pipeline of %u stages; want at least %u (2 x stages - 1)",
+                    o->grad_accum, p->n_stages, deepest);
+    return true;
+}
+
+bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    if (!check_schedule(p, err))
+        return false;
+    make_tasks(p, a);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        p->stages[s].stash_depth = p->options.training ? stash_depth(p, s) : 0;
+    plan_input(p, a);
+    return make_runs(p, c, a, err);
+}

@@ -1,0 +1,330 @@
+/*
+ * placement.c - layers on stages, stages on IPUs, and what a stage's forward and backward pass of one micro-batch cost.
+ *
+ * The first stage also holds the stem or the embeddings, the last one the heads; stage i is on IPU i mod ipus_per_replica,
+ * so a list with one stage more than IPUs brings the heads back to the first IPU, as PopART's BERT does.
+ *
+ * Recomputation: only checkpoints are kept between a micro-batch's forward and backward pass (the stage's input; every
+ * layer's input; the outputs of named layers). Everything else is computed again just before its backward
+ * pass, segment by segment. The last segment of the last stage is still there when its backward pass begins.
+ */
+#include "system-model/schedule/plan_stages.h"
+
+#include <string.h>
+
+/* ---- where layers go ----------------------------------------------------------------- */
+
+static uint32_t count_blocks(const struct graph *g)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < g->n_layers; i++)
+        if (g->layers[i].role == LAYER_BODY && g->layers[i].block_id >= n)
+            n = g->layers[i].block_id + 1;
+    return n;
+}
+
+/* No list given: blocks spread evenly, the earlier stages taking the remainder. */
+static void spread_evenly(struct stage_size *sizes, uint32_t n_stages, uint32_t n_blocks)
+{
+    for (uint32_t s = 0; s < n_stages; s++) {
+        uint32_t n = n_blocks / n_stages + (s < n_blocks % n_stages);
+        sizes[s] = (struct stage_size){ { n, n } };
+    }
+}
+
+static bool settle_sizes(struct plan *p, struct err *err)
+{
+    struct plan_options *o = &p->options;
+    uint32_t n_blocks = count_blocks(p->graph);
+    p->n_stages = o->n_stages;
+    if (!o->n_stages) {
+        p->n_stages = o->ipus_per_replica;
+        if (p->n_stages > MAX_STAGES || p->n_stages > (n_blocks ? n_blocks : 1))
+            return fail(err, "parallel.ipus_per_replica: %u stages for the %u blocks of %s; give at most one stage a block",
+                        p->n_stages, n_blocks, p->graph->name);
+        spread_evenly(o->stage_sizes, p->n_stages, n_blocks);
+        return true;
+    }
+    for (int part = 0; part < 2; part++) {
+        uint32_t sum = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            sum += o->stage_sizes[s].part_count[part];
+        if (sum != n_blocks)
+            return fail(err, "parallel.layers_per_ipu: adds up to %u, want the %u blocks of %s", sum, n_blocks, p->graph->name);
+    }
+    return true;
+}
+
+static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
+{
+    if (l->role == LAYER_FIRST)
+        return 0;
+    if (l->role == LAYER_LAST)
+        return p->n_stages - 1;
+    uint32_t part = l->n_parts > 1 ? l->part_id : 0, end = 0, s = 0;
+    for (; s + 1 < p->n_stages; s++) {
+        end += p->options.stage_sizes[s].part_count[part];
+        if (l->block_id < end)
+            break;
+    }
+    return s;
+}
+
+static bool place_layers(struct plan *p, struct err *err)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < p->graph->n_layers; i++) {
+        const struct layer *l = &p->graph->layers[i];
+        uint32_t s = stage_of_layer(p, l);
+        if (s < at)
+            return fail(err, "parallel.layers_per_ipu: layer %s would go back from stage %u to stage %u; its halves must follow each other",
+                        l->name, at, s);
+        struct stage_plan *stage = &p->stages[s];
+        if (!stage->n_layers)
+            stage->first_layer = i;
+        stage->n_layers++;
+        at = s;
+    }
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (!p->stages[s].n_layers)
+            return fail(err, "parallel.layers_per_ipu: stage %u of %u holds no layer of %s", s, p->n_stages, p->graph->name);
+    return true;
+}
+
+/* ---- what stages cost ------------------------------------------------------------------ */
+
+bool is_checkpoint(const struct plan *p, uint32_t layer)
+{
+    const struct plan_options *o = &p->options;
+    if (o->recompute == RECOMPUTE_LAYER)
+        return true;
+    if (o->recompute == RECOMPUTE_CHECKPOINTS)
+        for (uint32_t i = 0; i < o->n_checkpoints; i++)
+            if (text_is(o->checkpoints[i], p->graph->layers[layer].name))
+                return true;
+    return false;
+}
+
+static bool check_checkpoints(const struct plan *p, struct err *err)
+{
+    for (uint32_t i = 0; p->options.recompute == RECOMPUTE_CHECKPOINTS && i < p->options.n_checkpoints; i++) {
+        bool found = false;
+        for (size_t l = 0; l < p->graph->n_layers && !found; l++)
+            found = text_is(p->options.checkpoints[i], p->graph->layers[l].name);
+        if (!found)
+            return fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'",
+                        p->graph->name, p->options.checkpoints[i], p->graph->name);
+    }
+    return true;
+}
+
+uint64_t stage_input_bytes(const struct stage_plan *s)
+{
+    return s->first_layer ? s->compiled->layers[s->first_layer - 1].output_bytes : 0;
+}
+
+/* Nothing recomputed: all that backward passes read is kept for every micro-batch in flight. */
+static void keep_everything(struct stage_plan *s)
+{
+    s->stash_bytes = stage_input_bytes(s);
+    for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++)
+        s->stash_bytes += s->compiled->layers[i].kept_bytes;
+}
+
+/* Cuts the stage into segments at its checkpoints; adds up what is kept and what is done again. */
+static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool last_stage)
+{
+    struct cycles again = {0}, segment = {0};
+    uint64_t segment_mac = 0;
+    uint32_t end = s->first_layer + s->n_layers;
+    s->stash_bytes = stage_input_bytes(s);
+    for (uint32_t i = s->first_layer; i < end; i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        cycles_add(&segment, &l->forward, 1);
+        segment_mac += l->forward_mac;
+        bool cut = i + 1 == end || is_checkpoint(p, i);
+        if (!cut)
+            continue;
+        if (i + 1 < end)
+            s->stash_bytes += l->output_bytes;
+        if (!(last_stage && i + 1 == end)) {
+            cycles_add(&again, &segment, 1);
+            s->recompute_mac += segment_mac;
+            s->n_layers_again = i + 1 - s->first_layer;
+        }
+        segment_mac = 0;
+        segment = (struct cycles){0};
+    }
+    s->recompute_cycles = cycles_total(&again);
+    cycles_add(&s->backward, &again, 1);
+}
+
+/* A micro-batch's stash is written after its forward pass and read back before its backward pass. */
+static void add_stash_copies(const struct plan *p, struct stage_plan *s)
+{
+    const struct chip *chip = &p->topology->machine->chip;
+    struct op_plan copy;
+    uint64_t elements = s->stash_bytes / data_type_bytes(TYPE_FP16);
+    enum vector_work work = p->options.stash_type == TYPE_FP8 ? WORK_CAST : WORK_COPY;
+    vector_work_plan(&copy, work, elements, TYPE_FP16, chip, &s->compiled->options);
+    cycles_add_plan(&s->forward, &copy, PART_STAGE_COPY);
+    cycles_add_plan(&s->backward, &copy, PART_STAGE_COPY);
+}
+
+static void add_accumulation(struct compiler *c, struct stage_plan *s)
+{
+    struct layer_range layers = { s->compiled, s->first_layer, s->n_layers };
+    struct cycles work = compile_weight_work(c, &layers, 1, WORK_ACCUMULATE, 1, PART_ACCUMULATE);
+    cycles_add(&s->backward, &work, 1);
+}
+
+/* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
+ * replicas side by side, in one sync of them all. Few channel counts recur in many norms. */
+enum { MAX_CHANNEL_COUNTS = 16 };
+struct norm_exchange { uint32_t *ranks, n_ranks, span, n_known; struct { uint64_t channels, cycles; } known[MAX_CHANNEL_COUNTS]; };
+
+static void norm_ranks(struct norm_exchange *e, const struct plan *p, const struct stage_plan *s, uint32_t span, struct arena *scratch)
+{
+    uint32_t width = p->options.ipus_per_replica;
+    *e = (struct norm_exchange){ .span = span, .n_ranks = played_replicas(p, span * width) / span * span };
+    e->ranks = ARENA_ARRAY(scratch, uint32_t, e->n_ranks);
+    for (uint32_t r = 0; r < e->n_ranks; r++)
+        e->ranks[r] = r * width + s->ipu;
+}
+
+static bool norm_cycles(uint64_t *cycles, struct norm_exchange *e, const struct plan *p, struct compiler *c, uint64_t channels, struct err *err)
+{
+    for (uint32_t i = 0; i < e->n_known; i++)
+        if (e->known[i].channels == channels) {
+            *cycles = e->known[i].cycles;
+            return true;
+        }
+    struct collective_request req = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = e->ranks, .n_groups = e->n_ranks / e->span,
+                                      .n_ranks = e->span, .bytes = 2.0 * 4 * (double)channels, .unfolded = p->options.unfolded };
+    struct collective_cost cost;
+    if (!compile_collective(&cost, c, &req, err))
+        return false;
+    *cycles = cycles_of(p->topology, cost.time_s);
+    if (e->n_known < MAX_CHANNEL_COUNTS) {
+        e->known[e->n_known].channels = channels;
+        e->known[e->n_known++].cycles = *cycles;
+    }
+    return true;
+}
+
+static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
+{
+    bool forward = op->pass == PASS_FORWARD;
+    (forward ? &s->forward : &s->backward)->part[PART_ALL_REDUCE] += cycles;
+    if (forward && op->layer_id < s->first_layer + s->n_layers_again) {
+        s->backward.part[PART_ALL_REDUCE] += cycles;
+        s->recompute_cycles += cycles;
+    }
+}
+
+/* A small all-reduce for each such norm, forward, again, backward. */
+static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+{
+    struct norm_exchange e = {0};
+    struct arena scratch = {0};
+    bool good = true;
+    for (uint32_t i = 0; i < c->n_spanning && good; i++) {
+        const struct op *op = &p->graph->ops[c->spanning[i]];
+        const struct tensor *x = &p->graph->tensors[op->inputs[0]];
+        uint32_t span = op->at.norm_groups < p->options.n_replicas ? op->at.norm_groups : p->options.n_replicas;
+        uint64_t cycles;
+        if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
+            continue;
+        if (e.span != span)
+            norm_ranks(&e, p, s, span, &scratch);
+        good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1], err);
+        if (good)
+            add_norm(s, op, cycles);
+    }
+    arena_free(&scratch);
+    return good;
+}
+
+static void sum_layers(const struct plan *p, struct stage_plan *s)
+{
+    for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
+        const struct layer_cost *l = &s->compiled->layers[i];
+        cycles_add(&s->forward, &l->forward, 1);
+        s->forward_mac += l->forward_mac;
+        s->n_parameters += l->n_parameters;
+        s->weight_bytes += l->weight_bytes;
+        s->n_weight_tensors += l->n_weight_tensors;
+        s->host_bytes += l->host_bytes;
+        if (!p->options.training)
+            continue;
+        cycles_add(&s->backward, &l->backward, 1);
+        s->backward_mac += l->backward_mac;
+        s->recompute_mac += l->slices_mac;
+    }
+    uint32_t last = s->first_layer + s->n_layers - 1;
+    s->output_bytes = last + 1 < p->graph->n_layers ? s->compiled->layers[last].output_bytes : 0;
+}
+
+/* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there. That
+ * copies are brought together and updated from the first is not modelled. */
+static void add_tied_copies(const struct plan *p, const struct compiler *c, struct stage_plan *s)
+{
+    for (size_t i = 0; i < c->n_tied; i++) {
+        const struct tied_use *use = &c->tied[i];
+        const struct tensor *t = &p->graph->tensors[use->tensor_id];
+        bool here = use->layer_id >= s->first_layer && use->layer_id < s->first_layer + s->n_layers;
+        if (here && stage_of(p, t->layer_id)->ipu != s->ipu)
+            s->weight_bytes += tensor_bytes(t);
+    }
+}
+
+static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
+{
+    struct stage_plan *s = &p->stages[stage_id];
+    bool last = stage_id + 1 == p->n_stages;
+    sum_layers(p, s);
+    add_tied_copies(p, c, s);
+    if (!p->options.training)
+        return add_distributed_norms(p, c, s, err);
+    if (p->options.recompute == RECOMPUTE_NONE)
+        keep_everything(s);
+    else
+        keep_checkpoints(p, s, last);
+    if (p->n_stages > 1)
+        add_stash_copies(p, s);
+    if (p->options.grad_accum > 1)
+        add_accumulation(c, s);
+    return add_distributed_norms(p, c, s, err);
+}
+
+static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
+{
+    const struct plan_options *o = &p->options;
+    const struct chip *chip = &p->topology->machine->chip;
+    if (o->io_tiles >= chip->n_tiles)
+        return fail(err, "parallel.io_tiles: %u of the %s's %ju tiles leaves none to compute", o->io_tiles, chip->name,
+                    (uintmax_t)chip->n_tiles);
+    struct op_plan_options opt = {
+        .partials = o->partials, .inference = !o->training,
+        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = 0.6,    /* PopLibs' default */
+    };
+    if (o->n_available_memory)
+        opt.available_memory = o->available_memory[s->ipu < o->n_available_memory ? s->ipu : o->n_available_memory - 1];
+    s->compiled = compile_graph(c, &opt, err);
+    return s->compiled != NULL;
+}
+
+bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    if (!settle_sizes(p, err) || !check_checkpoints(p, err))
+        return false;
+    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
+    if (!place_layers(p, err))
+        return false;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        p->stages[s].ipu = s % p->options.ipus_per_replica;
+        if (!compile_stage(p, c, &p->stages[s], err) || !cost_stage(p, c, s, err))
+            return false;
+    }
+    return true;
+}

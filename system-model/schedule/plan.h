@@ -1,0 +1,95 @@
+/*
+ * plan.h - decisions: which layer on which IPU, what each stage costs, what each tile holds, in which order
+ * micro-batches run, which collectives follow. Everything here is settled before time starts.
+ */
+#ifndef PLAN_H
+#define PLAN_H
+#include "system-model/schedule/plan_options.h"
+
+/* ---- memory of the worst tile, by region ----------------------------------------------- */
+
+enum region {
+    REGION_WEIGHTS, REGION_ACCUMULATORS, REGION_OPTIMIZER, REGION_STASH, REGION_CODE, REGION_IO_BUFFERS,
+    REGION_ACTIVATIONS, REGION_TEMPORARIES,     /* not always live: their peak over the schedule */
+    N_REGIONS
+};
+extern const char *const region_names[N_REGIONS];
+struct tile_memory { uint64_t bytes[N_REGIONS]; uint64_t io_tile_bytes, total_bytes; };     /* total: of the fuller kind of tile */
+
+/* ---- the plan -------------------------------------------------------------------------- */
+
+struct stage_plan {
+    uint32_t ipu;                       /* within the replica */
+    uint32_t first_layer, n_layers;
+    const struct compiled *compiled;
+    struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
+    uint64_t recompute_cycles;          /* of backward */
+    uint32_t n_layers_again;            /* so many of its first layers are computed again before their backward pass */
+    uint64_t forward_mac, backward_mac, recompute_mac;
+    uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
+    uint32_t n_weight_tensors;
+    uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
+    uint64_t stash_bytes;               /* kept for one micro-batch in flight */
+    uint32_t stash_depth;               /* micro-batches in flight */
+    uint64_t host_bytes;                /* one micro-batch */
+};
+
+/* One task: a stage's forward or backward of one micro-batch. In the pipeline it runs in every cycle from
+ * first_cycle on, once a micro-batch, in the given slot; slots of a cycle run one after the other, and
+ * within a slot IPUs run side by side, the tasks of one IPU one after the other. */
+enum task_kind { TASK_FORWARD, TASK_BACKWARD };
+struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; uint64_t n_cycles; };
+
+/* Cycles in which the same tasks are at work; the pipeline as a run-length code. */
+struct pipeline_run {
+    uint32_t first_cycle, n_cycles;
+    uint64_t active;                            /* bit mask over tasks */
+    uint64_t copy_cycles;                       /* after each cycle */
+    double busiest_bytes[N_LINK_KINDS];         /* of one copy, on the busiest link of each kind */
+};
+
+/* What follows the accumulated micro-batches, once a step; by IPU of the replica. */
+struct update_plan {
+    uint64_t gradient_cycles, weight_cycles;    /* collectives: reduce and, with rts, gather of the new weights */
+    uint64_t norm_cycles;                       /* small all-reduces of norms over shards */
+    struct cycles optimizer;
+    uint64_t streaming_cycles;
+    uint64_t host_cycles;                       /* the step's barrier with the host */
+};
+
+struct plan {
+    const struct graph *graph;
+    const struct topology *topology;
+    struct plan_options options;
+    uint32_t n_stages;
+    struct stage_plan *stages;
+    uint32_t n_tasks, n_slots;
+    struct task *tasks;
+    uint32_t n_runs;
+    struct pipeline_run *runs;
+    uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
+    uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
+    struct update_plan *update;         /* by IPU */
+    struct collective_cost gradient_collective, weight_collective;
+    struct tile_memory *memory;         /* by IPU */
+    uint32_t worst_ipu;
+    bool fits;
+    uint64_t shortfall_bytes;           /* of the worst tile */
+    uint64_t global_batch;              /* micro_batch * grad_accum * n_replicas */
+    uint64_t n_parameters;
+    uint64_t model_mac, hardware_mac;   /* one micro-batch of one replica; hardware: with recomputation */
+};
+
+bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
+void plan_print(FILE *f, const struct plan *p);
+bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
+uint64_t stage_input_bytes(const struct stage_plan *s);     /* what earlier stages hand it, one micro-batch */
+const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
+uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* of its stages, room for MAX_STAGES; how many */
+/* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or
+ * something is at fault, or nothing is to be folded. */
+uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
+uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* of n IPUs behind one port or memory, those in use */
+uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * plan_options.h - what a plan is asked for: replicas, stages, schedule, recomputation, optimizer, host.
+ */
+#ifndef PLAN_OPTIONS_H
+#define PLAN_OPTIONS_H
+#include "system-model/compiler/compile.h"
+
+enum { MAX_CHECKPOINTS = 64 };
+
+enum schedule { SCHEDULE_NONE, SCHEDULE_SEQUENTIAL, SCHEDULE_GROUPED, SCHEDULE_INTERLEAVED, SCHEDULE_POPART, N_SCHEDULES };
+enum recompute { RECOMPUTE_NONE, RECOMPUTE_STAGE, RECOMPUTE_LAYER, RECOMPUTE_CHECKPOINTS, N_RECOMPUTES };
+enum optimizer_place { OPTIMIZER_ON_CHIP, OPTIMIZER_STREAMING };
+enum rts { RTS_NO, RTS_YES };
+enum rts_domain { RTS_DOMAIN_ALL, RTS_DOMAIN_POD };
+extern const char *const schedule_names[N_SCHEDULES + 1];       /* NULL-ended, as field tables want */
+extern const char *const recompute_names[N_RECOMPUTES + 1];
+
+/* How many block parts a stage holds: layer i of kind part p belongs to the stage where the count of part-p layers
+ * reaches it. "7/6" is {7, 6}: seven attention halves and six feed-forward halves; "7" is {7, 7}. */
+struct stage_size { uint32_t part_count[2]; };
+
+struct optimizer {
+    enum vector_work work;              /* the update's arithmetic */
+    double state_bytes_per_param;       /* all moments together */
+    bool needs_norms;                   /* LARS, LAMB: norms of weight and update, over shards too */
+};
+
+struct plan_options {
+    bool training;
+    uint32_t n_replicas, ipus_per_replica;
+    uint32_t grad_accum;                /* micro-batches a weight update; inference: micro-batches a call */
+    struct stage_size stage_sizes[MAX_STAGES];
+    uint32_t n_stages;                  /* 0: one stage, or an even split over ipus_per_replica. Stage i is on IPU i mod ipus_per_replica */
+    enum schedule schedule;
+    enum recompute recompute;
+    const char *checkpoints[MAX_CHECKPOINTS];   /* RECOMPUTE_CHECKPOINTS: names of layers whose output is kept */
+    uint32_t n_checkpoints;
+    enum data_type stash_type;
+    enum optimizer_place optimizer_place;
+    enum rts rts;
+    enum rts_domain rts_domain;
+    uint32_t io_tiles;
+    double available_memory[MAX_STAGES];        /* by IPU of the replica; the last given value repeats */
+    uint32_t n_available_memory;
+    enum partials_type partials;
+    struct optimizer optimizer;
+    enum collective_method all_reduce_method;
+    uint32_t n_hosts;
+    double host_call_s;                 /* what the host takes between two calls of the session */
+    double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
+    double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
+    const struct faults *faults;        /* NULL: none */
+    bool unfolded;                      /* simulate every replica instead of one for all that are alike */
+};
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * plan_stages.h - the stages in which a plan is built, one file each; called by plan_build alone.
+ */
+#ifndef PLAN_STAGES_H
+#define PLAN_STAGES_H
+#include "system-model/schedule/plan.h"
+
+bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err);     /* placement.c: layers on stages on IPUs */
+bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct err *err);  /* pipeline.c: tasks, cycles, copies, input */
+bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err);    /* update.c: collectives, optimizer, streaming */
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a);                    /* memory.c: bytes of the worst tile */
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * timeline.c - the plan played against the clock: spans on the IPUs of each kind of replica, and what each cycle was spent on.
+ *
+ * Replicas that do the same are played once and counted n_alike times (folded); a replica with a slow chip is
+ * of its own kind; unfolded plays every replica. All sums are whole cycles, so both agree to the bit.
+ * Within a slot of a pipeline cycle IPUs run side by side and wait for the slowest; all replicas wait for the slowest
+ * before gradients are reduced.
+ */
+#include "system-model/timeline/timeline.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *const span_kind_names[N_SPAN_KINDS] = {
+    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait",
+    [SPAN_REDUCE] = "reduce", [SPAN_OPTIMIZER] = "optimizer", [SPAN_STREAMING] = "streaming", [SPAN_GATHER] = "gather", [SPAN_HOST] = "host",
+};
+
+struct player {
+    struct timeline *t;
+    const struct plan *p;
+    struct arena *a;
+    uint32_t width;             /* IPUs of a replica */
+    uint32_t first_row;         /* of the replica being played */
+    uint64_t now;               /* its clock */
+};
+
+static void add_span(struct player *pl, struct span s)
+{
+    struct timeline *t = pl->t;
+    if (!s.n_cycles)
+        return;
+    t->spans = arena_grow(pl->a, t->spans, t->n_spans, &t->cap_spans, sizeof *t->spans);
+    t->spans[t->n_spans++] = s;
+}
+
+static double slowdown(const struct plan *p, uint32_t ipu_of_machine)
+{
+    const struct faults *f = p->options.faults;
+    for (size_t i = 0; f && i < f->n_chips; i++)
+        if (f->chips[i].ipu == ipu_of_machine)
+            return f->chips[i].slowdown;
+    return 1;
+}
+
+static uint64_t slowed(uint64_t cycles, double factor)
+{
+    return factor == 1 ? cycles : (uint64_t)ceil((double)cycles * factor);
+}
+
+/* ---- rows: which replicas are played --------------------------------------------------- */
+
+static bool has_fault(const struct plan *p, uint32_t replica)
+{
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
+        if (slowdown(p, replica * p->options.ipus_per_replica + i) != 1)
+            return true;
+    return false;
+}
+
+static void add_replica(struct player *pl, uint32_t replica, uint32_t n_alike)
+{
+    for (uint32_t i = 0; i < pl->width; i++)
+        pl->t->rows[pl->t->n_rows++] = (struct timeline_row){ .replica = replica, .ipu = i, .n_alike = n_alike };
+}
+
+/* One row set for all healthy replicas together, one for each faulty one; unfolded: one for each. */
+static void make_rows(struct player *pl)
+{
+    const struct plan *p = pl->p;
+    uint32_t n = p->options.n_replicas, healthy = 0, first_healthy = 0;
+    bool faulty = p->options.faults && p->options.faults->n_chips;
+    uint32_t n_kinds = p->options.unfolded ? n : 1;
+    for (uint32_t r = 0; faulty && !p->options.unfolded && r < n; r++)
+        n_kinds += has_fault(p, r);
+    pl->t->rows = ARENA_ARRAY(pl->a, struct timeline_row, (size_t)n_kinds * pl->width);
+    for (uint32_t r = 0; r < n; r++) {
+        if (p->options.unfolded || (faulty && has_fault(p, r))) {
+            add_replica(pl, r, 1);
+            continue;
+        }
+        if (!healthy)
+            first_healthy = r;
+        healthy++;
+        if (!faulty) {
+            healthy = n;
+            break;
+        }
+    }
+    if (healthy)
+        add_replica(pl, first_healthy, healthy);
+}
+
+/* ---- a replica's micro-batches ------------------------------------------------------------ */
+
+/* Plays one task in every cycle of a run, from `start` on; returns how long it takes, with the input it waits for. */
+static uint64_t play_task(struct player *pl, const struct pipeline_run *run, const struct task *task, uint64_t start)
+{
+    const struct plan *p = pl->p;
+    const struct stage_plan *stage = &p->stages[task->stage];
+    struct timeline_row *row = &pl->t->rows[pl->first_row + stage->ipu];
+    bool forward = task->kind == TASK_FORWARD;
+    uint64_t input = forward ? p->io_cycles[task->stage] : 0;
+    uint64_t took = slowed(task->n_cycles, slowdown(p, row->replica * pl->width + stage->ipu));
+    struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
+                      .which = run->first_cycle - task->first_cycle };
+    s.start_cycle = start;
+    s.n_cycles = input;
+    s.kind = SPAN_INPUT;
+    add_span(pl, s);
+    s.start_cycle += input;
+    s.n_cycles = took;
+    s.kind = forward ? SPAN_FORWARD : SPAN_BACKWARD;
+    add_span(pl, s);
+    row->spent.part[PART_BUBBLE] += (took - task->n_cycles) * run->n_cycles;    /* a slow chip's loss */
+    row->spent.part[PART_HOST] += input * run->n_cycles;
+    return input + took;
+}
+
+/* Plays one slot of a run of equal cycles; returns how long the slot takes. */
+static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
+{
+    const struct plan *p = pl->p;
+    uint64_t longest = 0, busy[MAX_STAGES] = {0};
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        const struct task *task = &p->tasks[i];
+        if (!(run->active >> i & 1) || task->slot != slot)
+            continue;
+        uint64_t *ipu = &busy[p->stages[task->stage].ipu];
+        *ipu += play_task(pl, run, task, start + *ipu);
+        if (longest < *ipu)
+            longest = *ipu;
+    }
+    for (uint32_t i = 0; i < pl->width; i++) {
+        pl->t->rows[pl->first_row + i].spent.part[PART_BUBBLE] += (longest - busy[i]) * run->n_cycles;
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
+                                    .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
+    }
+    return longest;
+}
+
+/* The first micro-batch leaves the last stage after as many cycles as it takes to reach it. */
+static void note_first_output(struct player *pl, const struct pipeline_run *run, uint64_t period)
+{
+    uint32_t needed = pl->p->tasks[pl->p->n_stages - 1].first_cycle + 1;
+    if (run->first_cycle >= needed)
+        return;
+    uint32_t left = needed - run->first_cycle;
+    uint64_t out_at = pl->now + period * (left < run->n_cycles ? left : run->n_cycles);
+    if (pl->t->first_output_cycles < out_at)    /* of the slowest replica */
+        pl->t->first_output_cycles = out_at;
+}
+
+static void play_run(struct player *pl, const struct pipeline_run *run)
+{
+    struct timeline *t = pl->t;
+    size_t first_span = t->n_spans;
+    uint64_t at = pl->now;
+    for (uint32_t slot = 0; slot < pl->p->n_slots; slot++)
+        at += play_slot(pl, run, slot, at);
+    for (uint32_t i = 0; i < pl->width; i++) {
+        t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += run->copy_cycles * run->n_cycles;
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = at, .n_cycles = run->copy_cycles,
+                                    .stage = UINT16_MAX, .kind = SPAN_COPY, .which = (uint32_t)(run - pl->p->runs) });
+    }
+    uint64_t period = at + run->copy_cycles - pl->now;
+    for (size_t i = first_span; i < t->n_spans; i++)
+        t->spans[i].period_cycles = period;
+    note_first_output(pl, run, period);
+    pl->now += period * run->n_cycles;
+}
+
+static void play_replica(struct player *pl, uint32_t first_row)
+{
+    const struct plan *p = pl->p;
+    pl->first_row = first_row;
+    pl->now = 0;
+    for (uint32_t r = 0; r < p->n_runs; r++)
+        play_run(pl, &p->runs[r]);
+    for (uint32_t s = 0; s < p->n_stages; s++) {        /* every task has run once a micro-batch */
+        struct cycles *spent = &pl->t->rows[first_row + p->stages[s].ipu].spent;
+        cycles_add(spent, &p->stages[s].forward, p->options.grad_accum);
+        if (p->options.training)
+            cycles_add(spent, &p->stages[s].backward, p->options.grad_accum);
+    }
+}
+
+/* ---- the update ------------------------------------------------------------------------------ */
+
+static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles, enum part part, enum span_kind kind)
+{
+    if (part != N_PARTS)                /* N_PARTS: accounted by the caller */
+        pl->t->rows[row].spent.part[part] += cycles;
+    add_span(pl, (struct span){ .row = row, .repeat = 1, .start_cycle = *at, .n_cycles = cycles, .stage = UINT16_MAX, .kind = (uint16_t)kind });
+    *at += cycles;
+}
+
+/* Every row waits until `until`. */
+static void wait_all(struct player *pl, uint64_t *at, uint64_t until, enum part part, enum span_kind kind)
+{
+    for (uint32_t r = 0; r < pl->t->n_rows; r++)
+        spend(pl, r, &at[r], until - at[r], part, kind);
+}
+
+static uint64_t latest(const uint64_t *at, uint32_t n)
+{
+    uint64_t most = 0;
+    for (uint32_t r = 0; r < n; r++)
+        if (most < at[r])
+            most = at[r];
+    return most;
+}
+
+static void play_update(struct player *pl, uint64_t *at)
+{
+    struct timeline *t = pl->t;
+    const struct plan *p = pl->p;
+    wait_all(pl, at, latest(at, t->n_rows), PART_BUBBLE, SPAN_WAIT);
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        const struct update_plan *u = &p->update[t->rows[r].ipu];
+        uint32_t ipu = t->rows[r].replica * pl->width + t->rows[r].ipu;
+        uint64_t work = cycles_total(&u->optimizer), took = slowed(work, slowdown(p, ipu));
+        spend(pl, r, &at[r], u->gradient_cycles + u->norm_cycles, PART_ALL_REDUCE, SPAN_REDUCE);
+        spend(pl, r, &at[r], u->streaming_cycles, PART_STREAMING, SPAN_STREAMING);
+        cycles_add(&t->rows[r].spent, &u->optimizer, 1);
+        t->rows[r].spent.part[PART_BUBBLE] += took - work;      /* a slow chip's loss */
+        spend(pl, r, &at[r], took, N_PARTS, SPAN_OPTIMIZER);
+    }
+    wait_all(pl, at, latest(at, t->n_rows), PART_BUBBLE, SPAN_WAIT);
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        const struct update_plan *u = &p->update[t->rows[r].ipu];
+        spend(pl, r, &at[r], u->weight_cycles, PART_ALL_REDUCE, SPAN_GATHER);
+        spend(pl, r, &at[r], u->host_cycles, PART_HOST, SPAN_HOST);
+    }
+    t->step_cycles = latest(at, t->n_rows);
+    if (t->step_cycles < p->host_floor_cycles)
+        t->step_cycles = p->host_floor_cycles;
+    wait_all(pl, at, t->step_cycles, PART_HOST, SPAN_HOST);
+}
+
+/* All replicas make about as many spans as the first: room for them at once, and for a few of the update. */
+static void reserve_spans(struct player *pl)
+{
+    struct timeline *t = pl->t;
+    size_t cap = (t->n_spans + 16 * pl->width) * (t->n_rows / pl->width);
+    if (t->n_rows == pl->width || cap <= t->cap_spans)
+        return;
+    struct span *spans = ARENA_ARRAY(pl->a, struct span, cap);
+    memcpy(spans, t->spans, t->n_spans * sizeof *spans);
+    t->spans = spans;
+    t->cap_spans = cap;
+}
+
+bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err)
+{
+    *out = (struct timeline){ .plan = p };
+    struct player pl = { .t = out, .p = p, .a = a, .width = p->options.ipus_per_replica };
+    if (pl.width > MAX_STAGES)
+        return fail(err, "parallel.ipus_per_replica: %u, at most %d", pl.width, MAX_STAGES);
+    make_rows(&pl);
+    uint64_t *at = ARENA_ARRAY(a, uint64_t, out->n_rows);
+    for (uint32_t row = 0; row < out->n_rows; row += pl.width) {
+        play_replica(&pl, row);
+        if (row == 0)
+            reserve_spans(&pl);
+        for (uint32_t i = 0; i < pl.width; i++)
+            at[row + i] = pl.now;
+    }
+    play_update(&pl, at);
+    return true;
+}
+
+/* ---- spans and parts ------------------------------------------------------------------------------ */
+
+static const enum part part_of_span[N_SPAN_KINDS] = {
+    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,    /* what a slow chip adds */
+    [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_WAIT] = PART_BUBBLE, [SPAN_REDUCE] = PART_ALL_REDUCE,
+    [SPAN_STREAMING] = PART_STREAMING, [SPAN_GATHER] = PART_ALL_REDUCE, [SPAN_HOST] = PART_HOST,
+};
+
+struct cycles span_parts(const struct timeline *t, const struct span *s)
+{
+    const struct plan *p = t->plan;
+    struct cycles parts = {0};
+    if (s->kind == SPAN_FORWARD)
+        parts = p->stages[s->stage].forward;
+    else if (s->kind == SPAN_BACKWARD)
+        parts = p->stages[s->stage].backward;
+    else if (s->kind == SPAN_OPTIMIZER)
+        parts = p->update[t->rows[s->row].ipu].optimizer;
+    parts.part[part_of_span[s->kind]] += s->n_cycles - cycles_total(&parts);
+    return parts;
+}
+
+/* ---- laws ---------------------------------------------------------------------------------------- */
+
+/* Rows in turn, each from its own spans: what it was spent on must come out of them part by part. */
+static bool check_sums(const struct timeline *t, struct err *err)
+{
+    struct arena scratch = {0};
+    struct cycles *sums = ARENA_ARRAY(&scratch, struct cycles, t->n_rows);
+    bool good = true;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        struct cycles parts = span_parts(t, &t->spans[i]);
+        cycles_add(&sums[t->spans[i].row], &parts, t->spans[i].repeat);
+    }
+    for (uint32_t r = 0; good && r < t->n_rows; r++) {
+        uint64_t spans = cycles_total(&sums[r]), parts = cycles_total(&t->rows[r].spent);
+        good = spans == t->step_cycles && memcmp(&sums[r], &t->rows[r].spent, sizeof sums[r]) == 0;
+        if (!good)
+            fail(err, "timeline: row %u: parts sum to %" PRIu64 " and spans to %" PRIu64 " cycles, the step has %" PRIu64, r, parts,
+                 spans, t->step_cycles);
+    }
+    arena_free(&scratch);
+    return good;
+}
+
+/* Spans of a row are made in the order of their first start; recurring ones must leave room for each other. */
+static bool check_overlap(const struct timeline *t, const struct span *a, const struct span *b, struct err *err)
+{
+    if (a->row != b->row)
+        return true;
+    uint64_t a_end = a->start_cycle + (a->repeat - 1) * a->period_cycles + a->n_cycles;
+    bool same_run = a->repeat == b->repeat && a->period_cycles == b->period_cycles && a->repeat > 1
+                 && b->start_cycle < a->start_cycle + a->period_cycles;
+    bool apart = same_run ? a->start_cycle + a->n_cycles <= b->start_cycle && b->start_cycle + b->n_cycles <= a->start_cycle + a->period_cycles
+                          : a_end <= b->start_cycle;
+    if (!apart)
+        return fail(err, "timeline: row %u: %s from cycle %" PRIu64 " and %s from cycle %" PRIu64 " overlap (step of %" PRIu64 ")", a->row,
+                    span_kind_names[a->kind], a->start_cycle, span_kind_names[b->kind], b->start_cycle, t->step_cycles);
+    return true;
+}
+
+/* Each span against those before it in its row: all of its own run, and the last of the run before. */
+static bool check_overlaps(const struct timeline *t, struct arena *scratch, struct err *err)
+{
+    size_t *last = ARENA_ARRAY(scratch, size_t, t->n_rows), *before = ARENA_ARRAY(scratch, size_t, t->n_spans);    /* index + 1; 0: none */
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        for (size_t k = last[s->row]; k; k = before[k - 1]) {
+            if (!check_overlap(t, &t->spans[k - 1], s, err))
+                return false;
+            if (t->spans[k - 1].period_cycles != s->period_cycles)
+                break;
+        }
+        before[i] = last[s->row];
+        last[s->row] = i + 1;
+    }
+    return true;
+}
+
+bool timeline_check(const struct timeline *t, struct err *err)
+{
+    struct arena scratch = {0};
+    bool good = check_sums(t, err) && check_overlaps(t, &scratch, err);
+    arena_free(&scratch);
+    return good;
+}
+
+/* ---- printing ------------------------------------------------------------------------------------- */
+
+/* Indices of spans, row by row: those of row r from first[r] to first[r + 1]. */
+static const size_t *spans_by_row(size_t **first, const struct timeline *t, struct arena *a)
+{
+    size_t *order = ARENA_ARRAY(a, size_t, t->n_spans + 1);
+    *first = ARENA_ARRAY(a, size_t, (size_t)t->n_rows + 2);
+    for (size_t i = 0; i < t->n_spans; i++)
+        (*first)[t->spans[i].row + 2]++;
+    for (size_t r = 2; r < (size_t)t->n_rows + 2; r++)
+        (*first)[r] += (*first)[r - 1];
+    for (size_t i = 0; i < t->n_spans; i++)
+        order[(*first)[t->spans[i].row + 1]++] = i;
+    return order;
+}
+
+static void print_span(FILE *f, const struct span *s)
+{
+    fprintf(f, "  %14" PRIu64 " %12" PRIu64 " %-10s", s->start_cycle, s->n_cycles, span_kind_names[s->kind]);
+    if (s->stage != UINT16_MAX)
+        fprintf(f, " stage %u", s->stage);
+    if (s->repeat > 1)
+        fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
+    fputc('\n', f);
+}
+
+void timeline_print(FILE *f, const struct timeline *t)
+{
+    struct arena scratch = {0};
+    size_t *first;
+    const size_t *order = spans_by_row(&first, t, &scratch);
+    double hz = t->plan->topology->machine->chip.clock_hz;
+    fprintf(f, "timeline of %s on %s: one step, %" PRIu64 " cycles, %.6g s\n", t->plan->graph->name, t->plan->topology->machine->name,
+            t->step_cycles, (double)t->step_cycles / hz);
+    fprintf(f, "A..Z forward and a..z backward by micro-batch, - copy, # update and host, . waiting\n");
+    timeline_draw(f, t, 110);
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        const struct timeline_row *row = &t->rows[r];
+        fprintf(f, "ipu %u of replica %u (%u alike)\n", row->ipu, row->replica, row->n_alike);
+        for (size_t i = first[r]; i < first[r + 1]; i++)
+            print_span(f, &t->spans[order[i]]);
+        for (int k = 0; k < N_PARTS; k++)
+            if (row->spent.part[k])
+                fprintf(f, "  = %-12s %14" PRIu64 " cycles %6.2f %%\n", part_names[k], row->spent.part[k],
+                        100.0 * (double)row->spent.part[k] / (double)t->step_cycles);
+    }
+    arena_free(&scratch);
+}

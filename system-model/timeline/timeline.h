@@ -1,0 +1,44 @@
+/*
+ * timeline.h - a plan played against the clock: spans of time on each IPU, their text, picture and trace.
+ */
+#ifndef TIMELINE_H
+#define TIMELINE_H
+#include "system-model/schedule/plan.h"
+
+/* One stretch of time on one IPU; it recurs `repeat` times, `period_cycles` apart. */
+struct span {
+    uint32_t row;                       /* into timeline.rows */
+    uint32_t repeat;
+    uint64_t start_cycle, n_cycles, period_cycles;
+    uint16_t stage;                     /* UINT16_MAX: none */
+    uint16_t kind;                      /* enum span_kind */
+    uint32_t which;                     /* forward, backward: its first micro-batch; copy: the run it belongs to */
+};
+enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT, SPAN_REDUCE, SPAN_OPTIMIZER, SPAN_STREAMING,
+                 SPAN_GATHER, SPAN_HOST, N_SPAN_KINDS };
+extern const char *const span_kind_names[N_SPAN_KINDS];
+
+/* A row is one IPU of one replica; it stands for that IPU in n_alike replicas that do the same (1 when unfolded). */
+struct timeline_row { uint32_t replica, ipu; uint32_t n_alike; struct cycles spent; };      /* spent sums to step_cycles */
+
+struct timeline {
+    const struct plan *plan;
+    uint64_t step_cycles;
+    uint64_t first_output_cycles;       /* when the first micro-batch has left the last stage: inference latency */
+    struct span *spans; size_t n_spans, cap_spans;
+    struct timeline_row *rows; uint32_t n_rows;
+};
+bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
+void timeline_print(FILE *f, const struct timeline *t);
+/* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
+struct cycles span_parts(const struct timeline *t, const struct span *s);
+bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err);  /* Chrome trace event JSON; refuses what no viewer opens */
+void timeline_write_csv(FILE *f, const struct timeline *t);     /* a row a span, recurring ones each time */
+/* The first replica as a picture of n_columns: a line a chip, A B C.. the forward passes of micro-batches, a b c.. the backward
+ * ones, - copies, # what follows the micro-batches, . waiting. Each column shows what fills most of it. */
+enum { MAX_PICTURE_COLUMNS = 400 };
+void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns);
+/* The laws: spans of a row do not overlap and leave no gap, each row's parts sum to the step. */
+bool timeline_check(const struct timeline *t, struct err *err);
+
+#endif

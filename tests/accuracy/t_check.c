@@ -1,0 +1,290 @@
+/* t_check.c - errors, verdicts and accuracy by hand; the five formats; rows read back as they were written. */
+#include "tests/check.h"
+#include "results/accuracy/check.h"
+#include "system-model/base/statistics.h"
+#include <jansson.h>
+
+static struct figure figure(const char *id, const char *recipe, const char *metric, double value, double tolerance, enum role role)
+{
+    return (struct figure){ .id = id, .recipe = recipe, .metric = metric, .unit = "x", .source = "a test", .quote = "", .note = "",
+                            .path = "t.csv", .value = value, .tolerance = tolerance, .role = role, .line = 2 };
+}
+
+/* Two known runs; nothing else can be simulated, as the folders do not exist. */
+struct world {
+    struct arena a;
+    struct check_source from;
+    struct model_paths paths;
+    struct plan_cache cache;
+    struct check check;
+    struct figure figures[12];
+    struct figures list;
+};
+
+static void world_build(struct world *w)
+{
+    w->paths = (struct model_paths){ .specs_dir = "/nonexistent", .recipes_dir = "/nonexistent", .data_dir = "/nonexistent" };
+    w->from = (struct check_source){ .paths = &w->paths, .cache = &w->cache };
+    struct result slow = { .id = "slow", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 1100,
+                           .step_time_s = 0.7, .time_to_train_s = 1800, .predicted_time_to_train_s = 2760, .fits = true };
+    struct result fast = { .id = "fast", .workload = "bert-large", .system = "bow-pod16", .throughput_samples_per_s = 3850,
+                           .step_time_s = 0.3, .latency_s = 0.0025, .fits = true };
+    struct result big = { .id = "big", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 100,
+                          .step_time_s = 1.3, .fits = false };
+    results_add(&w->from.known, &slow, &w->a);
+    results_add(&w->from.known, &fast, &w->a);
+    results_add(&w->from.known, &big, &w->a);
+    const struct figure all[] = {
+        figure("a", "slow", "throughput_samples_per_s", 1000, 0.11, FIGURE_CALIBRATE),   /* +10 % */
+        figure("b", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE),              /* 30 min: -25 % */
+        figure("c", "fast", "latency_s", 0.002, 0.3, FIGURE_VALIDATE),           /* 2.5 ms: +25 % */
+        figure("d", "fast:slow", "speedup_x", 3.5, 0.001, FIGURE_CONTEXT),               /* 3850/1100 = 3.5 */
+        figure("e", "big", "throughput_samples_per_s", 100, 0.1, FIGURE_CONTEXT),
+        figure("f", "absent", "throughput_samples_per_s", 7, 0.1, FIGURE_CONTEXT),
+        figure("g", "fast", "time_to_train_min", 7, 0.1, FIGURE_CONTEXT),                /* no time to train */
+        figure("h", "slow", "bananas", 7, 0.1, FIGURE_CONTEXT),
+        figure("i", "", "time_to_train_min", 7, 0.1, FIGURE_CONTEXT),
+    };
+    memcpy(w->figures, all, sizeof all);
+    w->list = (struct figures){ .items = w->figures, .n = sizeof all / sizeof *all };
+}
+
+static void world_check(struct world *w)
+{
+    struct err err;
+    world_build(w);
+    assert_true(check_build(&w->check, &w->list, &w->from, &w->a, &err));
+}
+
+static void errors_are_signed_and_relative(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    world_check(&w);
+    const double want[] = { 0.1, -0.25, 0.25, 0, 0 };
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(w.check.rows[i].has_simulated);
+        assert_near(w.check.rows[i].error, want[i], 1e-12);
+    }
+    assert_near(w.check.rows[1].simulated, 30, 1e-12);
+    assert_near(w.check.rows[2].simulated, 0.0025, 1e-15);
+    arena_free(&w.a);
+}
+
+static void verdicts_name_what_is_wrong(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    world_check(&w);
+    const enum verdict want[] = { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_PASS, VERDICT_PASS, VERDICT_DOES_NOT_FIT,
+                                  VERDICT_NO_RECIPE, VERDICT_NO_VALUE, VERDICT_NO_VALUE, VERDICT_NO_RECIPE };
+    for (size_t i = 0; i < w.check.n; i++)
+        assert_int_equal(w.check.rows[i].verdict, want[i]);
+    assert_string_equal(w.check.rows[6].why, "fast has no time_to_train_min");
+    assert_string_equal(w.check.rows[8].why, "the figure names no recipe");
+    assert_false(check_passes(&w.check));               /* b is a validate row */
+    w.figures[1].tolerance = 0.26;
+    struct err err;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_true(check_passes(&w.check));                /* what is left is context */
+    arena_free(&w.a);
+}
+
+static void a_speedup_is_by_throughput_or_by_time(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    struct result quick = { .id = "quick", .workload = "resnet50", .system = "ipu-pod64", .throughput_samples_per_s = 5500,
+                            .step_time_s = 1, .time_to_train_s = 600, .fits = true };
+    results_add(&w.from.known, &quick, &w.a);
+    w.figures[0] = figure("t", "quick:slow", "time_to_train_speedup_x", 3, 0.1, FIGURE_VALIDATE);
+    w.figures[1] = figure("u", "quick:slow", "speedup_x", 5, 0.1, FIGURE_VALIDATE);
+    w.list.n = 2;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_near(w.check.rows[0].simulated, 3, 1e-12);   /* 1800 s / 600 s */
+    assert_near(w.check.rows[1].simulated, 5, 1e-12);   /* 5500 / 1100 */
+    arena_free(&w.a);
+}
+
+static void a_published_value_of_nothing_is_refused(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[3].value = 0;
+    assert_false(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_string_equal(err.msg, "t.csv:2: d: value 0 is not above 0");
+    arena_free(&w.a);
+}
+
+static void accuracy_is_median_mean_bias_and_worst(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    world_check(&w);
+    for (size_t i = 0; i < 5; i++)
+        w.figures[i].role = FIGURE_VALIDATE;            /* errors 0.1 -0.25 0.25 0 0 */
+    struct accuracy acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+    assert_int_equal(acc.n_rows, 5);
+    assert_int_equal(acc.n_simulated, 5);
+    assert_int_equal(acc.n_passed, 3);
+    assert_near(acc.median_abs_error, 0.1, 1e-12);
+    assert_near(acc.mean_abs_error, 0.6 / 5, 1e-12);
+    assert_near(acc.bias, 0.1 / 5, 1e-12);
+    assert_near(acc.max_abs_error, 0.25, 1e-12);
+    assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
+    acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16", MANNER_ANY }, &w.a);
+    assert_int_equal(acc.n_rows, 2);                    /* c and d */
+    assert_near(acc.median_abs_error, 0.125, 1e-12);
+    arena_free(&w.a);
+}
+
+/* 40 minutes published: 30 with the published samples, 46 with the predicted ones. What a vendor states again counts once. */
+static void times_to_train_come_in_two_manners(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    char *text;
+    world_build(&w);
+    w.figures[8] = figure("again", "slow", "time_to_train_min", 41, 0.2, FIGURE_VALIDATE);
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    for (size_t i = 0; i < w.check.n; i++)
+        assert_int_equal(w.check.rows[i].has_predicted, i == 1);
+    assert_near(w.check.rows[1].predicted, 46, 1e-12);
+    assert_near(w.check.rows[1].predicted_error, 0.15, 1e-12);
+    struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    struct accuracy given = check_accuracy(&w.check, FIGURE_VALIDATE, &g, &w.a);
+    g.manner = MANNER_PREDICTED_SAMPLES;
+    struct accuracy predicted = check_accuracy(&w.check, FIGURE_VALIDATE, &g, &w.a);
+    assert_int_equal(given.n_rows, 1);
+    assert_int_equal(given.n_passed, 0);
+    assert_near(given.bias, -0.25, 1e-12);
+    assert_int_equal(predicted.n_rows, 1);
+    assert_int_equal(predicted.n_passed, 1);            /* 15 % is within 20 % */
+    assert_near(predicted.bias, 0.15, 1e-12);
+    PRINTED(text, check_print_text(f, &w.check, &w.a));
+    assert_non_null(strstr(text, "\nb                 validate            40               30    -25.00                 46    +15.00\n"));
+    free(text);
+    arena_free(&w.a);
+}
+
+static void every_row_is_in_each_kind_of_group_once(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    size_t n, by_role = 0, by_kind = 0, by_workload = 0, by_system = 0, by_manner = 0;
+    world_check(&w);
+    struct accuracy *all = check_summary(&n, &w.check, &w.a);
+    for (size_t i = 0; i < n; i++) {
+        size_t *sum = text_is(all[i].group, "role") ? &by_role : text_is(all[i].group, "kind") ? &by_kind : text_is(all[i].group, "workload") ? &by_workload
+                    : text_is(all[i].group, "system") ? &by_system : &by_manner;
+        *sum += all[i].n_rows;
+    }
+    assert_int_equal(by_role, w.check.n);
+    assert_int_equal(by_kind, w.check.n);
+    assert_int_equal(by_workload, w.check.n);
+    assert_int_equal(by_system, w.check.n);
+    assert_int_equal(by_manner, 4);                     /* b in both manners, of all and of resnet50 */
+    arena_free(&w.a);
+}
+
+static void formats_agree(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    char *tap, *junit, *csv;
+    world_check(&w);
+    PRINTED(tap, check_print_tap(f, &w.check));
+    PRINTED(junit, check_print_junit(f, &w.check));
+    PRINTED(csv, check_write_csv(f, &w.check));
+    assert_true(strncmp(tap, "1..9\nok 1 - a throughput_samples_per_s calibrate: published 1000, simulated 1100, error +10.00 %, "
+                        "tolerance 11 %\nnot ok 2 - b ", 100) == 0);
+    assert_non_null(strstr(junit, "tests=\"9\" failures=\"1\" skipped=\"6\""));
+    assert_non_null(strstr(csv, "\nb,slow,time_to_train_min,validate,resnet50,ipu-pod16,40,30,-0.25,0.2,out of tolerance,46,0.15\n"));
+    assert_non_null(strstr(csv, "\nf,absent,throughput_samples_per_s,context,-,-,7,,,0.1,no recipe,,\n"));
+    free(tap);
+    free(junit);
+    free(csv);
+    json_t *json = check_json(&w.check), *b = json_array_get(json, 1), *none = json_array_get(json, 5);
+    assert_int_equal(json_array_size(json), 9);
+    assert_near(json_real_value(json_object_get(b, "error")), -0.25, 1e-12);
+    assert_true(json_is_false(json_object_get(b, "pass")));
+    assert_true(json_is_null(json_object_get(none, "simulated")));
+    json_decref(json);
+    arena_free(&w.a);
+}
+
+static void rows_are_read_back_as_written(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    struct results set = {0};
+    struct result r = { .id = "x, \"y\"", .workload = "resnet50", .system = "ipu-pod16", .ipus = 16, .global_batch = 1921.5,
+                        .throughput_samples_per_s = 29123.25, .step_time_s = 0.0625, .fits = true, .mfu = 0.3,
+                        .memory_peak_bytes_per_tile = 600000 };
+    for (size_t i = 0; i < N_PARTS; i++)
+        r.breakdown_s[i] = 0.0625 / N_PARTS;
+    char *text;
+    PRINTED(text, (result_write_csv_header(f), result_write_csv(f, &r)));
+    assert_true(results_load(&set, temp_file(text, strlen(text), ".csv"), &a, &err));
+    free(text);
+    assert_int_equal(set.n, 1);
+    assert_string_equal(set.items[0].id, r.id);
+    assert_true(set.items[0].ipus == 16 && set.items[0].fits && set.items[0].memory_peak_bytes_per_tile == 600000);
+    assert_near(set.items[0].throughput_samples_per_s, 29123.25, 0);
+    assert_near(set.items[0].time_to_train_s, 0, 0);    /* absent */
+    assert_near(set.items[0].breakdown_s[3], 0.0625 / N_PARTS, 1e-11);
+    arena_free(&a);
+}
+
+static void json_has_null_for_unknown_and_a_breakdown_that_sums(void **state)
+{
+    (void)state;
+    struct result r = { .id = "x", .workload = "resnet50", .system = "ipu-pod16", .step_time_s = 1.9 };
+    for (size_t i = 0; i < N_PARTS; i++)
+        r.breakdown_s[i] = 0.1;                         /* 19 parts */
+    json_t *json = result_json(&r), *value;
+    const char *key;
+    double sum = 0;
+    assert_true(json_is_null(json_object_get(json, "time_to_train_s")));
+    assert_true(json_is_false(json_object_get(json, "fits")));
+    json_object_foreach(json_object_get(json, "breakdown"), key, value)
+        sum += json_real_value(value);
+    assert_near(sum, json_real_value(json_object_get(json, "step_time_s")), 1e-12);
+    json_decref(json);
+}
+
+static void median_of_even_and_odd_counts(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const double x[] = { 7, 1, 5, 2.5 };
+    assert_near(statistics_median(x, 4, &a), 3.75, 0);
+    assert_near(statistics_median(x, 3, &a), 5, 0);
+    assert_near(statistics_mean(x, 4), 3.875, 1e-15);
+    const double spread[] = { -0.3, 0.1, 0.2, -50 };
+    assert_near(statistics_spread_about_zero(spread, 3, &a), 1.4826 * 0.2, 1e-15);
+    assert_near(statistics_spread_about_zero(spread, 4, &a), 1.4826 * 0.25, 1e-15);
+    assert_near(x[0], 7, 0);                            /* its input stays as it was */
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(errors_are_signed_and_relative),
+    cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
+    cmocka_unit_test(a_published_value_of_nothing_is_refused),
+    cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),
+    cmocka_unit_test(times_to_train_come_in_two_manners),
+    cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
+    cmocka_unit_test(formats_agree),
+    cmocka_unit_test(rows_are_read_back_as_written),
+    cmocka_unit_test(json_has_null_for_unknown_and_a_breakdown_that_sums),
+    cmocka_unit_test(median_of_even_and_odd_counts),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,121 @@
+/* t_compare.c - the gate sees every change, says how much and whether for better, and sees nothing in equal tables. */
+#include "tests/check.h"
+#include "results/accuracy/compare.h"
+
+static void load(struct csv_table *t, const char *text, struct arena *a)
+{
+    struct err err;
+    assert_true(csv_load(t, temp_file(text, strlen(text), ".csv"), a, &err));
+}
+
+static void compare(struct comparison *c, const char *base, const char *run, struct arena *a)
+{
+    struct csv_table x, y;
+    struct err err;
+    load(&x, base, a);
+    load(&y, run, a);
+    assert_true(compare_tables(c, &x, &y, a, &err));
+}
+
+static void equal_tables_have_no_changes(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    compare(&c, "id,step_time_s\nx,0.5\ny,7\n", "id,step_time_s\ny,7\nx,0.5\n", &a);   /* the order of rows is no change */
+    assert_int_equal(c.n, 0);
+    char *text;
+    PRINTED(text, compare_print_text(f, &c));
+    assert_string_equal(text, "the same: 2 rows of 2 columns\n");
+    free(text);
+    arena_free(&a);
+}
+
+static void a_change_has_size_and_direction(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    compare(&c, "id,step_time_s,throughput_samples_per_s,fits,error\nx,0.5,100,yes,-0.2\n",
+            "id,step_time_s,throughput_samples_per_s,fits,error\nx,0.4,90,no,0.1\n", &a);
+    assert_int_equal(c.n, 4);
+    const int verdict[] = { 1, -1, -1, 1 };
+    const double relative[] = { -0.2, -0.1, 0, -1.5 };
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(c.items[i].kind, CHANGE_CELL);
+        assert_int_equal(c.items[i].verdict, verdict[i]);
+        assert_near(c.items[i].relative, relative[i], 1e-12);
+    }
+    arena_free(&a);
+}
+
+/* A digit that only the text shows is a change too. */
+static void the_comparison_is_of_text(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    compare(&c, "id,ipus\nx,16\n", "id,ipus\nx,16.0\n", &a);
+    assert_int_equal(c.n, 1);
+    assert_int_equal(c.items[0].verdict, 0);
+    arena_free(&a);
+}
+
+static void rows_and_columns_come_and_go(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    compare(&c, "id,old,kept\nx,1,2\ny,1,2\n", "id,kept,new\ny,2,3\nz,2,3\n", &a);
+    const enum change_kind want[] = { CHANGE_COLUMN_GONE, CHANGE_COLUMN_NEW, CHANGE_ROW_GONE, CHANGE_ROW_NEW };
+    assert_int_equal(c.n, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(c.items[i].kind, want[i]);
+    char *text;
+    PRINTED(text, compare_print_text(f, &c));
+    assert_string_equal(text, "old: column is gone\nnew: column is new\nx: row is gone\nz: row is new\n4 differences\n");
+    free(text);
+    arena_free(&a);
+}
+
+static void accuracy_is_shown_by_role(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table x, y;
+    char *text;
+    load(&x, "id,role,error\np,validate,-0.3\nq,validate,0.1\nr,calibrate,0.1\n", &a);
+    load(&y, "id,role,error\np,validate,0.2\nq,validate,\nr,calibrate,0.4\n", &a);
+    PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
+    assert_string_equal(text, "accuracy, calibrate: 1 -> 1 rows, median 10.000 -> 40.000 %, mean 10.000 -> 40.000 %  worse\n"
+                              "accuracy, validate: 2 -> 1 rows, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n");
+    free(text);
+    arena_free(&a);
+}
+
+static void tables_without_ids_are_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    struct csv_table good, bad;
+    struct err err;
+    load(&good, "id,v\nx,1\n", &a);
+    load(&bad, "name,v\nx,1\n", &a);
+    assert_false(compare_tables(&c, &good, &bad, &a, &err));
+    assert_non_null(strstr(err.msg, ":1: the first column is 'name', want 'id'"));
+    load(&bad, "id,v\nx,1\nx,2\n", &a);
+    assert_false(compare_tables(&c, &good, &bad, &a, &err));
+    assert_non_null(strstr(err.msg, ":3: id: x stands twice"));
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(equal_tables_have_no_changes),
+    cmocka_unit_test(a_change_has_size_and_direction),
+    cmocka_unit_test(the_comparison_is_of_text),
+    cmocka_unit_test(rows_and_columns_come_and_go),
+    cmocka_unit_test(accuracy_is_shown_by_role),
+    cmocka_unit_test(tables_without_ids_are_refused),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,282 @@
+/* t_time_to_train.c - time to train by hand out of its parts, the batch that logs state, both manners, and coverage by simulated timing. */
+#include "tests/check.h"
+#include "results/accuracy/simulated_runs.h"
+#include "results/calibration/system_fit.h"
+#include "workloads/recipe/recipe_convergence.h"
+#include <sys/stat.h>
+
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
+                                          .data_dir = "workloads/convergence" };
+static const char resnet[] = "mlperf-v2.0-closed-bow-pod16-resnet50", bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+
+struct run { struct simulation sim; struct result r; struct plan_cache cache; struct err err; };
+
+static bool run(struct run *x, const char *recipe, const char *const *sets, size_t n)
+{
+    *x = (struct run){0};
+    return simulate(&x->sim, &x->r, recipe, sets, n, &paths, &x->cache, &x->err);
+}
+#define RUN(x, recipe, ...) \
+    run(x, recipe, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static void end(struct run *x)
+{
+    simulation_free(&x->sim);
+    plan_cache_free(&x->cache);
+}
+
+/* ---- parts ------------------------------------------------------------------------------------- */
+
+/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps. The recipe says ten evaluations; one every 4 epochs would be nine. */
+static void the_recipe_counts_its_evaluations(void **state)
+{
+    (void)state;
+    struct run x;
+    assert_true(run(&x, resnet, NULL, 0));
+    assert_near(x.r.train_time_s, 13831 * x.r.step_time_s, 1e-9);
+    assert_true(x.sim.evaluation_s > 0);
+    assert_near(x.r.eval_time_s, 10 * x.sim.evaluation_s, 1e-12);
+    assert_near(x.r.time_to_train_s, x.r.startup_time_s + x.r.train_time_s + x.r.eval_time_s + x.r.tail_time_s, 1e-9);
+    end(&x);
+    assert_true(RUN(&x, resnet, "training.evaluations="));
+    assert_near(x.r.eval_time_s, 9 * x.sim.evaluation_s, 1e-12);
+    end(&x);
+}
+
+/* SDK 2.5.1: a checkpoint is written in 1.15 s and read back in 0.15 s; 5.9 s to switch, 11.1 to load; one call of 72.8 steps more. */
+static void checkpoints_are_written_and_read_back(void **state)
+{
+    (void)state;
+    struct run x;
+    assert_true(run(&x, resnet, NULL, 0));
+    double with_s = x.sim.evaluation_s;
+    assert_near(x.r.tail_time_s, 5.9 + 11.1 + 72.8 * x.r.step_time_s, 1e-9);
+    end(&x);
+    assert_true(RUN(&x, resnet, "recipe.sdk="));
+    assert_near(with_s - x.sim.evaluation_s, 1.15 + 0.15, 1e-9);
+    assert_near(x.r.tail_time_s, 72.8 * x.r.step_time_s, 1e-9);
+    end(&x);
+    assert_true(RUN(&x, resnet, "training.eval_placement=inline"));
+    assert_near(with_s - x.sim.evaluation_s, 1.15 + 0.15, 1e-9);
+    assert_near(x.r.tail_time_s, 72.8 * x.r.step_time_s, 1e-9);
+    end(&x);
+}
+
+/* 10,000 samples in updates of 3128.5 are four steps; in updates of 6257, two; of 12,514, one. */
+static void an_evaluation_by_training_steps_is_whole_steps(void **state)
+{
+    (void)state;
+    static const struct { const char *set; int steps; } cases[] = {
+        { "parallel.gradient_accumulation=192", 4 }, { "parallel.gradient_accumulation=384", 2 },
+        { "parallel.gradient_accumulation=768", 1 }, { "training.eval_samples=10000", 4 }, { "training.eval_samples=3129", 2 } };
+    struct run x;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(RUN(&x, bert, cases[i].set));
+        assert_near(x.sim.evaluation_s, cases[i].steps * x.r.step_time_s, 1e-12);
+        end(&x);
+    }
+    assert_true(RUN(&x, bert, "training.eval_program=forward"));
+    assert_true(x.sim.evaluation_s > 0 && x.sim.evaluation_s < 2 * x.r.step_time_s);
+    end(&x);
+}
+
+/* ---- predicted samples ----------------------------------------------------------------------------- */
+
+static struct convergence reference(const char *benchmark, const char *round, double batch, const char *optimizer)
+{
+    struct arena a = {0};
+    struct err err;
+    struct convergence c;
+    assert_true(convergence_predict_for(&c, benchmark, round, batch, optimizer, paths.data_dir, &a, &err));
+    arena_free(&a);
+    return c;
+}
+
+/* The reference is looked up at 3072, as the log says; steps are of 3128.5 samples. One evaluation in 175,000. */
+static void bert_converges_by_the_logged_batch(void **state)
+{
+    (void)state;
+    struct run x;
+    struct convergence c = reference("bert", "v1.1", 3072, "lamb");
+    assert_true(RUN(&x, bert, "training.converge=model"));
+    assert_near(x.r.global_batch, 1536 * 2.0368, 1e-9);
+    assert_near(x.r.samples_to_converge, c.mean_samples, 1e-6);
+    assert_near(x.r.train_time_s, ceil(c.mean_samples / (1536 * 2.0368)) * x.r.step_time_s, 1e-9);
+    assert_near(x.r.eval_time_s, floor(c.mean_samples / 175000) * 4 * x.r.step_time_s, 1e-9);
+    assert_near(x.r.predicted_time_to_train_s, x.r.time_to_train_s, 0);
+    double predicted_s = x.r.time_to_train_s;
+    end(&x);
+    assert_true(run(&x, bert, NULL, 0));                /* samples given: the prediction stays beside them */
+    assert_near(x.r.predicted_time_to_train_s, predicted_s, 0);
+    assert_true(x.r.time_to_train_s < predicted_s);
+    end(&x);
+    assert_true(RUN(&x, bert, "training.converge=model", "training.reference_round=v2.0"));
+    assert_near(x.r.samples_to_converge, reference("bert", "v2.0", 3072, "lamb").mean_samples, 1e-6);
+    end(&x);
+}
+
+/* A fixed schedule: its whole epochs, each fourth evaluated, and the last. */
+static void resnet_converges_by_its_planned_epochs(void **state)
+{
+    (void)state;
+    struct run x;
+    struct convergence c = reference("resnet", "v2.0", 3520, "lars");
+    assert_true(RUN(&x, resnet, "training.converge=model"));
+    assert_near(x.r.samples_to_converge, c.planned_epochs * 1281167, 1e-3);
+    assert_near(x.r.eval_time_s, ceil(c.planned_epochs / 4) * x.sim.evaluation_s, 1e-9);
+    end(&x);
+    assert_true(RUN(&x, resnet, "training.converge=model", "optimizer.name=sgd"));
+    assert_true(x.r.samples_to_converge > c.planned_epochs * 1281167);
+    end(&x);
+}
+
+/* Only a recipe that is held to an MLPerf round has a predicted time beside its own. */
+static void other_recipes_have_no_prediction(void **state)
+{
+    (void)state;
+    struct run x;
+    assert_true(RUN(&x, bert, "recipe.id=mine"));
+    assert_true(x.r.time_to_train_s > 0);
+    assert_near(x.r.predicted_time_to_train_s, 0, 0);
+    end(&x);
+    assert_true(RUN(&x, bert, "recipe.id=mine", "training.reference_round=v1.1"));
+    assert_true(x.r.predicted_time_to_train_s > 0);
+    end(&x);
+}
+
+static void terms_and_batches(void **state)
+{
+    (void)state;
+    struct recipe r = { .id = "mlperf-v1.0-open-x-y", .model.micro_batch = 2, .gradient_accumulation = 96, .replicas = 16,
+                        .model.sequences_per_pack = 2.0368, .logged_sequences_per_pack = 2 };
+    struct recipe_terms t = recipe_terms(&r);
+    assert_string_equal(t.round, "v1.0");
+    assert_string_equal(t.division, "open");
+    assert_true(t.named);
+    assert_near(recipe_logged_batch(&r), 6144, 0);
+    assert_near(recipe_true_batch(&r), 3072 * 2.0368, 1e-9);
+    r.logged_sequences_per_pack = 0;
+    assert_near(recipe_logged_batch(&r), 3072 * 2.0368, 1e-9);
+    r.id = "vendor-x";
+    t = recipe_terms(&r);
+    assert_string_equal(t.round, "v2.0");
+    assert_string_equal(t.division, "closed");
+    assert_false(t.named);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct run x;
+    assert_false(RUN(&x, bert, "training.reference_round=v9.9"));
+    assert_non_null(strstr(x.err.msg, "reference_round: 'v9.9' is not known; want v1.0, v1.1, v2.0 or v2.1"));
+    end(&x);
+    assert_false(RUN(&x, bert, "training.converge=model", "recipe.workload=bert-base"));
+    assert_non_null(strstr(x.err.msg, "converge: bert-base has no MLPerf reference; give epochs or samples_to_converge"));
+    end(&x);
+}
+
+/* ---- the model's own error ----------------------------------------------------------------------------- */
+
+static void the_sheet_holds_the_error_of_throughput(void **state)
+{
+    (void)state;
+    struct fitted_system fitted;
+    struct arena a = {0};
+    struct err err;
+    struct run x;
+    assert_true(fitted_system_load(&fitted, paths.specs_dir, &a, &err));
+    assert_true(fitted.throughput_error > 0.01 && fitted.throughput_error < 0.3);
+    assert_true(run(&x, resnet, NULL, 0));
+    struct run_timing t = simulated_timing(&x.sim, &x.r);
+    assert_near(t.error, fitted.throughput_error, 0);
+    assert_near(t.step_time_s, x.r.step_time_s, 0);
+    assert_near(t.samples_per_step, 3520, 0);
+    assert_near(t.tail_s + t.first_eval_extra_s, x.r.tail_time_s, 1e-12);
+    end(&x);
+    struct system_fit fit = { .n_rows = 5, .left_out_spread = 0.0625 };
+    char *sheet;
+    PRINTED(sheet, system_fit_write(f, &fit));
+    assert_non_null(strstr(sheet, "\nthroughput_error,0.0625,share,"));
+    free(sheet);
+    arena_free(&a);
+}
+
+static void write_sheet(const char *folder, const char *rows, struct arena *a)
+{
+    FILE *f = fopen(arena_printf(a, "%s/fitted-system.csv", folder), "w");
+    assert_non_null(f);
+    fprintf(f, "key,value,unit,source,note\n%s", rows);
+    fclose(f);
+}
+
+static void sheets_of_the_system_are_read_and_refused(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/podbench-specs-XXXXXX";
+    struct fitted_system fitted;
+    struct arena a = {0};
+    struct err err;
+    assert_non_null(mkdtemp(folder));
+    assert_true(fitted_system_load(&fitted, folder, &a, &err));         /* no sheet */
+    assert_near(fitted.throughput_error, 0, 0);
+    write_sheet(folder, "throughput_error,0.07,share,a test,\n", &a);
+    assert_true(fitted_system_load(&fitted, folder, &a, &err));
+    assert_near(fitted.throughput_error, 0.07, 0);
+    assert_near(fitted.host_call_s, 0, 0);
+    write_sheet(folder, "throughput_error,7,%,a test,\n", &a);
+    assert_false(fitted_system_load(&fitted, folder, &a, &err));
+    assert_non_null(strstr(err.msg, "fitted-system.csv:2: throughput_error: is in '%', want 'share'"));
+    write_sheet(folder, "bananas,7,s,a test,\n", &a);
+    assert_false(fitted_system_load(&fitted, folder, &a, &err));
+    assert_non_null(strstr(err.msg, "not a fitted constant of the system; known: host_call_s, streaming_efficiency, throughput_error"));
+    unlink(arena_printf(&a, "%s/fitted-system.csv", folder));
+    rmdir(folder);
+    arena_free(&a);
+}
+
+/* ---- coverage -------------------------------------------------------------------------------------------- */
+
+static const struct coverage_count *counted(const struct coverage *c, const char *what)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (text_is(c->items[i].what, what))
+            return &c->items[i];
+    return NULL;
+}
+
+/* Sixteen submissions of BERT with ten runs each, eight of ResNet-50 with five, one of RNN-T with ten: each has a recipe that names it. */
+static void every_published_ipu_run_is_covered_or_not(void **state)
+{
+    (void)state;
+    struct coverage c;
+    struct plan_cache cache = {0};
+    struct arena a = {0};
+    struct err err = { "" };
+    simulated_coverage(&c, "results/published/runs/mlperf_runs.csv", &paths, &cache, &a, &err);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(c.items[0].n, 210);
+    assert_int_equal(c.items[0].time_n, 210);
+    assert_int_equal(counted(&c, "closed")->n, 150);
+    assert_int_equal(counted(&c, "open")->n, 60);
+    assert_int_equal(counted(&c, "resnet")->n, 40);
+    assert_int_equal(counted(&c, "rnnt")->n, 10);
+    assert_int_equal(counted(&c, "calibrate")->n + counted(&c, "validate")->n, 210);
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_recipe_counts_its_evaluations),
+    cmocka_unit_test(checkpoints_are_written_and_read_back),
+    cmocka_unit_test(an_evaluation_by_training_steps_is_whole_steps),
+    cmocka_unit_test(bert_converges_by_the_logged_batch),
+    cmocka_unit_test(resnet_converges_by_its_planned_epochs),
+    cmocka_unit_test(other_recipes_have_no_prediction),
+    cmocka_unit_test(terms_and_batches),
+    cmocka_unit_test(refusals),
+    cmocka_unit_test(the_sheet_holds_the_error_of_throughput),
+    cmocka_unit_test(sheets_of_the_system_are_read_and_refused),
+    cmocka_unit_test(every_published_ipu_run_is_covered_or_not),
+};
+TAP_MAIN(tests)

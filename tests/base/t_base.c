@@ -1,0 +1,262 @@
+/* t_base.c - numbers, arena, files, CSV and INI: what they accept and the exact words of what they refuse. */
+#include "tests/check.h"
+#include "system-model/base/base.h"
+
+static void numbers_are_whole_texts(void **state)
+{
+    (void)state;
+    uint64_t u = 7;
+    double d = 7;
+    assert_true(parse_u64("18446744073709551615", &u));
+    assert_true(u == UINT64_MAX);
+    assert_false(parse_u64("18446744073709551616", &u));
+    assert_false(parse_u64("-1", &u));
+    assert_false(parse_u64("", &u));
+    assert_false(parse_u64("12 ", &u));
+    assert_true(parse_f64("-1.25e2", &d));
+    assert_near(d, -125, 0);
+    assert_false(parse_f64("nan", &d));
+    assert_false(parse_f64("1e999", &d));
+    assert_false(parse_f64("0x10", &d));
+    assert_false(parse_f64("1,5", &d));
+}
+
+static void small_arithmetic(void **state)
+{
+    (void)state;
+    assert_int_equal(ceil_div(2640, 91), 30);       /* 91 * 29 = 2639 */
+    assert_int_equal(ceil_div(2639, 91), 29);
+}
+
+static void arena_gives_zeroed_aligned_memory(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    for (size_t i = 1; i < 3000; i += 37) {
+        unsigned char *p = arena_alloc(&a, i);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        for (size_t k = 0; k < i; k++)
+            assert_int_equal(p[k], 0);
+        memset(p, 0xab, i);
+    }
+    assert_string_equal(arena_printf(&a, "%d tiles", 1472), "1472 tiles");
+    arena_free(&a);
+    assert_null(a.head);
+}
+
+static void grown_arrays_keep_their_items(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    uint32_t *items = NULL;
+    size_t cap = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        items = arena_grow(&a, items, i, &cap, sizeof *items);
+        items[i] = i * 3;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i * 3);
+    arena_free(&a);
+}
+
+/* Loads text as CSV; returns the message, or "" when it is accepted. */
+static const char *csv_message(const char *text, size_t n)
+{
+    static struct err err;
+    struct arena a = {0};
+    struct csv_table t;
+    const char *path = temp_file(text, n, ".csv");
+    err.msg[0] = 0;
+    bool good = csv_load(&t, path, &a, &err);
+    arena_free(&a);
+    unlink(path);
+    assert_int_equal(good, err.msg[0] == 0);
+    const char *colon = strstr(err.msg, ".csv");
+    return colon ? colon + 4 : err.msg;
+}
+#define CSV_MESSAGE(text) csv_message(text, sizeof(text) - 1)
+
+static void csv_reads_quotes_and_counts_lines(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err;
+    const char *text = "\xef\xbb\xbfkey,value\nclock,\"1,325\"\n\"two\nlines\",7\nlast,\"a \"\"quote\"\"\"\n";
+    const char *path = temp_file(text, strlen(text), ".csv");
+    assert_true(csv_load(&t, path, &a, &err));
+    assert_int_equal(t.n_rows, 3);
+    assert_string_equal(t.columns[0], "key");       /* without the byte order mark of spreadsheets */
+    assert_string_equal(t.rows[0].cells[1], "1,325");
+    assert_string_equal(t.rows[1].cells[0], "two\nlines");
+    assert_int_equal(t.rows[2].line, 5);
+    assert_string_equal(t.rows[2].cells[1], "a \"quote\"");
+    unlink(path);
+    arena_free(&a);
+}
+
+static void csv_refuses(void **state)
+{
+    (void)state;
+    assert_string_equal(CSV_MESSAGE(""), ": is empty, want a header line");
+    assert_string_equal(CSV_MESSAGE("a,,c\n"), ":1: column 2 has no name");
+    assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' stands twice");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cells, want 2 (a, ...)");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,\0\n"), ": is binary (a zero byte at offset 6), want text");
+}
+
+static const char *ini_message(const char *text)
+{
+    static struct err err;
+    struct arena a = {0};
+    struct ini_file f;
+    const char *path = temp_file(text, strlen(text), ".ini");
+    err.msg[0] = 0;
+    ini_load(&f, path, &a, &err);
+    arena_free(&a);
+    unlink(path);
+    const char *colon = strstr(err.msg, ".ini");
+    return colon ? colon + 4 : err.msg;
+}
+
+static void ini_reads_indented_lines_apart(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct ini_file f;
+    struct err err;
+    const char *text = "[parallel]\nreplicas = 16\n  micro_batch = 20 ; images\n\n[data]\ndataset = a b\n";
+    const char *path = temp_file(text, strlen(text), ".ini");
+    assert_true(ini_load(&f, path, &a, &err));
+    assert_int_equal(f.n_entries, 3);
+    assert_string_equal(f.entries[1].key, "micro_batch");
+    assert_string_equal(f.entries[1].value, "20");
+    assert_int_equal(f.entries[1].line, 3);
+    assert_string_equal(f.entries[2].section, "data");
+    assert_int_equal(f.entries[2].line, 6);
+    unlink(path);
+    arena_free(&a);
+}
+
+static void ini_refuses(void **state)
+{
+    (void)state;
+    char longer[400] = "[data]\ndataset = ";
+    memset(longer + strlen(longer), 'x', 250);
+    assert_string_equal(ini_message(""), ": is empty, want sections of key = value");
+    assert_string_equal(ini_message("replicas = 4\n"), ":1: key 'replicas' stands before any [section]");
+    assert_string_equal(ini_message("[a]\nx = 1\n\nx = 2\n"), ":4: a.x stands already in line 2");
+    assert_string_equal(ini_message("[a]\njust words\n"), ":2: is neither [section] nor key = value");
+    assert_string_equal(ini_message(longer), ":2: line is longer than 190 characters");
+}
+
+static void files_appear_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct new_file f;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/podbench-test-%ld.new-file", (long)getpid());
+    assert_true(new_file_open(&f, path, &err));
+    fputs("half", f.f);
+    assert_int_not_equal(access(path, F_OK), 0);
+    new_file_drop(&f);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_true(new_file_open(&f, path, &err));
+    fputs("whole", f.f);
+    assert_true(new_file_save(&f, &err));
+    assert_int_equal(access(path, F_OK), 0);
+    unlink(path);
+    assert_false(new_file_open(&f, "/nowhere/at/all", &err));
+    assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
+}
+
+static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct new_file f;
+    assert_true(new_file_open(&f, "/dev/null", &err));
+    assert_string_equal(f.temp_path, "/dev/null");
+    assert_true(new_file_save(&f, &err));
+    char own[32];
+    snprintf(own, sizeof own, ".%ld.new", (long)getpid());
+    assert_true(new_file_open(&f, "/tmp/podbench-test", &err));
+    assert_non_null(strstr(f.temp_path, own));
+    new_file_drop(&f);
+}
+
+static void a_path_stands_beside_the_file_that_gives_it(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *path = temp_file("x", 1, ".txt"), *name = strrchr(path, '/') + 1;
+    assert_string_equal(path_beside("/tmp/other.csv", name, &a), path);
+    assert_string_equal(path_beside("/tmp/other.csv", path, &a), path);
+    assert_string_equal(path_beside("here.csv", name, &a), name);
+    assert_string_equal(path_beside("/tmp/other.csv", "nothing.ini", &a), "nothing.ini");
+    assert_string_equal(path_beside("/other.csv", "tmp", &a), "tmp");       /* a folder is no file */
+    unlink(path);
+    arena_free(&a);
+}
+
+static void bytes_that_are_not_utf8_are_latin1(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    size_t n;
+    const char *whole = "caf\xc3\xa9 \xf0\x9f\x99\x82";
+    assert_ptr_equal(utf8_text(whole, &a), whole);
+    assert_string_equal(utf8_text("caf\xe9 \xb1 1", &a), "caf\xc3\xa9 \xc2\xb1 1");
+    assert_string_equal(utf8_text("\xc3", &a), "\xc3\x83");        /* cut short */
+    assert_string_equal(utf8_text("\xc0\x80", &a), "\xc3\x80\xc2\x80");   /* over-long */
+    const char *path = temp_file("\xe9", 1, ".txt");
+    assert_true(read_text_file(&text, &n, path, 10, &a, &err));
+    assert_string_equal(text, "\xc3\xa9");
+    assert_int_equal(n, 2);
+    unlink(path);
+    arena_free(&a);
+}
+
+static void a_folder_or_a_missing_file_is_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    assert_false(read_text_file(&text, NULL, "/tmp", 10, &a, &err));
+    assert_string_equal(err.msg, "/tmp: is not a regular file");
+    assert_false(read_text_file(&text, NULL, "/tmp/podbench-no-such", 10, &a, &err));
+    assert_string_equal(err.msg, "/tmp/podbench-no-such: No such file or directory");
+    const char *path = temp_file("twelve bytes", 12, ".txt");
+    assert_false(read_text_file(&text, NULL, path, 11, &a, &err));
+    assert_non_null(strstr(err.msg, ": 12 bytes, more than the 11 that such a file may have"));
+    unlink(path);
+    arena_free(&a);
+}
+
+static void the_first_repeated_name_is_found(void **state)
+{
+    (void)state;
+    size_t earlier = 99;
+    const char *const names[] = { "c", "a", "b", "d", "a", "c", "e" };
+    assert_int_equal(first_repeated(&earlier, names, 7), 4);
+    assert_int_equal(earlier, 1);
+    assert_int_equal(first_repeated(&earlier, names, 4), 4);
+    assert_int_equal(first_repeated(&earlier, names, 0), 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_first_repeated_name_is_found),
+    cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
+    cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
+    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses),
+    cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
+    cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
+    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
+    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,45 @@
+#!/bin/sh
+# The rooms stand on floors: each includes only itself and what stands before it in this list, and every include names its room.
+. tests/tap.sh
+
+rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
+    system-model/timeline workloads/convergence workloads/models workloads/recipe results/simulate results/published
+    results/mlperf results/accuracy results/calibration harness'
+below=
+for room in $rooms; do
+    below="$below${below:+|}$room"
+    wrong=$(grep -nE '^#[[:space:]]*include[[:space:]]*"' "$room"/*.c "$room"/*.h 2>/dev/null | grep -vE "\"($below)/[a-z_0-9]+\.h\"")
+    [ -z "$wrong" ]
+    result $? "$room includes only itself and the rooms below" "$wrong"
+done
+
+wrong=
+for folder in $(find system-model workloads results harness -name '*.c' -exec dirname {} + | sort -u); do
+    case " $(echo $rooms) " in *" $folder "*) ;; *) wrong="$wrong $folder" ;; esac
+done
+[ -z "$wrong" ]
+result $? "every folder with code has its floor" "$wrong: name it in tests/cli/t_layers.sh"
+
+# A header that ends in _internal.h or is named here serves its own room alone.
+wrong=
+for header in $(find system-model workloads results -name '*_internal.h' -o -name plan_stages.h -o -name conv_plan.h -o -name vector_plan.h); do
+    wrong="$wrong$(grep -rlF "\"$header\"" --include='*.[ch]' system-model workloads results harness | grep -v "^$(dirname "$header")/")"
+done
+[ -z "$wrong" ]
+result $? "private headers stay in their room" "$wrong"
+
+library=$(find system-model workloads results -name '*.c')
+wrong=$(grep -nE '\<(exit|abort|printf|puts|perror)[[:space:]]*\(|\<stderr\>' $library |
+    grep -vE '^system-model/base/arena\.c:' | grep -vE ':[[:space:]]*(/?\*|//)' | grep -vE '[a-z_]printf')
+[ -z "$wrong" ]
+result $? "libraries neither print to the terminal nor exit (arena.c alone, out of memory)" "$wrong"
+
+wrong=$(grep -nE '\<(setlocale|time|clock|gettimeofday|localtime|rand|srand)[[:space:]]*\(' $library |
+    grep -vE ':[[:space:]]*(/?\*|//)')
+[ -z "$wrong" ]
+result $? "no locale, clock or unseeded chance in the model" "$wrong"
+
+wrong=$(grep -nE '^set (x|y)?range|using' plots/*.gp | grep -E 'using [0-9]|using \(' )
+[ -z "$wrong" ]
+result $? "figures pick columns by name" "$wrong"
+done_testing

@@ -1,0 +1,299 @@
+/*
+ * t_conv_plan.c - the search of splits: one case on paper, and laws over random shapes.
+ */
+#include "tests/check.h"
+#include "tests/chip_fixture.h"
+#include "system-model/compiler/conv_internal.h"
+
+static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
+
+static struct op_plan planned(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct op_plan p;
+    conv_plan_search(&p, s, chip, opt);
+    return p;
+}
+
+/* 13 x 16 x 16 on 7 tiles. Best: columns in two grains of 8, rows in three: 5, 5, 3, on six tiles.
+ *   compute   50 + 6 x 7 + 13 + 15 + (19 + 6 + 32 + 6 x 26) = 333
+ *   exchange  weights 256 B less the third that is there = 171; input 160 B, half there, 80 at double rate as both tiles
+ *             of a pair take it: (171 + 40) / 4 -> 53, and 37 transit; results to where they live, 80 B -> 21
+ *   one superstep: 101. All rows on one pair would take 581 together, three times two tiles 545. */
+static void test_one_block(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.vertex, VERTEX_AMP_1X1);
+    assert_int_equal(p.split.field, 3);
+    assert_int_equal(p.split.out_chans, 2);
+    assert_int_equal(p.n_tiles_used, 6);
+    assert_int_equal(p.compute_cycles, 333);
+    assert_int_equal(p.exchange_cycles, 53 + 37 + 21);
+    assert_int_equal(p.sync_cycles, 101);
+    assert_int_equal(p.n_supersteps, 1);
+    assert_int_equal(p.exchanged_bytes, 6 * (171 + 80 + 80));
+    assert_int_equal(p.temp_bytes_per_tile, 160 + 256 + 80);
+    assert_int_equal(p.mac, 13 * 16 * 16);
+    assert_int_equal(p.padded_mac, 6 * 5 * 16 * 8);
+}
+
+/* Batch 3, 10 x 9 field, 5 x 5 kernel of stride 2 to 5 x 5, 6 to 7 channels in two groups: work is the same in all passes. */
+static void test_passes_have_the_same_work(void **state)
+{
+    (void)state;
+    const struct conv_params p = { .groups = 2, .batch = 3, .in_h = 10, .in_w = 9, .out_h = 5, .out_w = 5, .kernel_h = 5,
+                                   .kernel_w = 5, .in_chans = 6, .out_chans = 7, .stride = 2, .type = TYPE_FP16 };
+    for (int pass = 0; pass < N_OP_PASSES; pass++) {
+        struct conv_shape s = conv_shape_of_pass(&p, (enum op_pass)pass);
+        assert_int_equal(conv_shape_mac(&s), 2 * 3 * 25 * 25 * 6 * 7);
+    }
+    struct conv_shape w = conv_shape_of_pass(&p, PASS_BACKWARD_WEIGHT);
+    assert_int_equal(w.in_chans, 3 * 25);               /* batch and field are summed over */
+    assert_int_equal(w.field_h, 6 * 25);                /* each channel and kernel element is a row */
+    assert_int_equal(w.in_expand, 6);                   /* 25 kernel elements, one in four starts a window */
+}
+
+/* Where every dimension divides, nothing is padded: 64 tiles, 512 rows, 64 x 64 channels. */
+static void test_no_padding_where_all_divides(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(64);
+    struct conv_shape s = matmul_conv_shape(1, 512, 64, 64, TYPE_FP16, PASS_FORWARD);
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.padded_mac, p.mac);
+}
+
+static uint32_t draw32(uint64_t *seed, uint64_t low, uint64_t high) { return (uint32_t)draw(seed, low, high); }
+
+static struct conv_shape random_shape(uint64_t *seed)
+{
+    enum data_type type = draw(seed, 0, 3) ? TYPE_FP16 : TYPE_FP32;
+    enum op_pass pass = (enum op_pass)draw(seed, 0, 2);
+    uint32_t groups = draw(seed, 0, 4) ? 1 : draw32(seed, 2, 9);
+    if (draw(seed, 0, 1))
+        return matmul_conv_shape(groups, draw32(seed, 1, 300), draw32(seed, 1, 400), draw32(seed, 1, 400), type, pass);
+    uint32_t kernel = 1 + 2 * draw32(seed, 0, 2), stride = draw32(seed, 1, 2), out = draw32(seed, 1, 23);
+    struct conv_params p = { .groups = groups, .batch = draw32(seed, 1, 5), .in_h = out * stride, .in_w = out * stride,
+                             .out_h = out, .out_w = out, .kernel_h = kernel, .kernel_w = kernel,
+                             .in_chans = 4 * draw32(seed, 1, 30), .out_chans = draw32(seed, 1, 120), .stride = stride, .type = type };
+    return conv_shape_of_pass(&p, pass);
+}
+
+static uint64_t peak(const struct chip *c, const struct conv_shape *s)
+{
+    return s->type == TYPE_FP32 ? c->mac_fp32_per_cycle : c->mac_fp16_fp16_per_cycle;
+}
+
+static uint64_t split_product(const struct conv_split *s)
+{
+    return (uint64_t)s->batch * s->field * s->kernel * s->conv_groups * s->in_chans * s->out_chans;
+}
+
+enum { N_RANDOM = 300 };
+
+static void test_laws(void **state)
+{
+    (void)state;
+    uint64_t seed = 20231;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 90));
+        struct conv_shape s = random_shape(&seed);
+        struct op_plan p = planned(&s, &chip, &options);
+        assert_int_equal(p.mac, conv_shape_mac(&s));
+        assert_true(p.padded_mac >= p.mac);                         /* no work is lost */
+        assert_int_equal(split_product(&p.split), p.n_tiles_used);
+        assert_true(p.n_tiles_used <= chip.n_tiles);
+        assert_true(p.compute_cycles * peak(&chip, &s) * p.n_tiles_used >= p.mac);      /* never above peak */
+        assert_true(p.exchange_cycles * 2 * chip.exchange_bytes_per_cycle * p.n_tiles_used >= p.exchanged_bytes);
+        assert_int_equal(p.sync_cycles, p.n_supersteps * chip.on_chip_sync_cycles);
+        assert_true(p.rearrange_cycles <= p.compute_cycles + p.exchange_cycles);
+        assert_true(p.temp_bytes_per_tile * p.n_tiles_used >= conv_shape_mac(&s) * 2 / ((uint64_t)s.in_chans * s.kernel_h * s.kernel_w));
+    }
+}
+
+/* Channels that are not in fours and are padded, or that kernel elements join: the planner prices their copies by its
+ * estimate, the plan as measured. */
+static bool may_copy_elements(const struct conv_shape *s)
+{
+    return s->in_chans % 4 != 0 && (s->in_chans < 16 || s->kernel_h > 1);
+}
+
+/* More of anything never makes a plan slower, where the planner's prices are the chip's. */
+static void test_more_is_never_slower(void **state)
+{
+    (void)state;
+    uint64_t seed = 977;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 60));
+        struct conv_shape s = random_shape(&seed);
+        uint64_t cycles;
+        if (may_copy_elements(&s))
+            continue;
+        struct op_plan p = planned(&s, &chip, &options);
+        cycles = op_plan_cycles(&p);
+        bool within = p.temp_bytes_per_tile <= (uint64_t)(0.6 * (double)chip.tile_memory_bytes);
+        struct chip more = chip;
+        more.n_tiles += draw(&seed, 1, 9);
+        p = planned(&s, &more, &options);
+        if (within && op_plan_cycles(&p) > cycles)
+            print_error("shape %d: %u tiles %lu, %u tiles %lu\n", i, (unsigned)chip.n_tiles, (unsigned long)cycles,
+                        (unsigned)more.n_tiles, (unsigned long)op_plan_cycles(&p));
+        assert_true(!within || op_plan_cycles(&p) <= cycles);
+        more = chip;
+        more.exchange_bytes_per_cycle += 3;
+        p = planned(&s, &more, &options);
+        assert_true(op_plan_cycles(&p) <= cycles);
+        more = chip;
+        more.tile_memory_bytes += draw(&seed, 1, 300000);
+        p = planned(&s, &more, &options);
+        assert_true(!within || op_plan_cycles(&p) <= cycles);
+    }
+}
+
+static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
+{
+    struct share t = { .p_kernel = 1, .p_batch = 1, .batch = 1, .width = 1, .kernel_h = 1, .serial_in = 1, .serial_out = 1 };
+    uint64_t in = ceil_div(c->s.in_chans, c->in_grain), out = ceil_div(c->s.out_chans, c->out_grain);
+    t.p_groups = draw(seed, 1, min_u64(c->s.groups, n_tiles));
+    t.p_out = draw(seed, 1, min_u64(out, n_tiles / t.p_groups));
+    t.p_in = draw(seed, 1, min_u64(in, n_tiles / t.p_groups / t.p_out));
+    t.p_field = draw(seed, 1, min_u64(shape_positions(&c->s), n_tiles / t.p_groups / t.p_out / t.p_in));
+    t.groups = ceil_div(c->s.groups, t.p_groups);
+    t.out = ceil_div(out, t.p_out);
+    t.in = ceil_div(in, t.p_in);
+    t.height = ceil_div(shape_positions(&c->s), t.p_field);
+    return t;
+}
+
+/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. */
+static void test_no_random_split_is_faster(void **state)
+{
+    (void)state;
+    uint64_t seed = 4711, n_priced = 0;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 200));
+        struct conv_shape s = random_shape(&seed);
+        struct op_plan p = planned(&s, &chip, &options);
+        struct candidates list;
+        conv_candidates(&list, &s, &chip, &options);
+        for (size_t k = 0; k < 40 * list.n; k++) {
+            const struct candidate *c = &list.items[k % list.n];
+            struct search f = conv_search_start(&s, &chip, &options);
+            struct share t = random_share(&seed, c, chip.n_tiles);
+            if (!c->flat || c->expand > 1 || s.in_chans % 4 != 0)
+                continue;
+            conv_price(&f, c, &t);
+            n_priced += f.best_cycles != UINT64_MAX;
+            assert_true(f.best_cycles >= op_plan_cycles(&p));
+        }
+    }
+    assert_true(n_priced > 5000);
+}
+
+/* 400 x 192 x 256 fp32 on four tiles: a quarter of the rows (77 kB), all weights (197 kB) and the sums (102 kB), or any other
+ * quarter, do not fit in 0.6 of 300 kB, so the outputs come in steps, the tile's share of all weights (49 kB) with them. */
+static void test_memory_forces_serial_steps(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(4);
+    struct conv_shape s = matmul_conv_shape(1, 400, 192, 256, TYPE_FP32, PASS_FORWARD);
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_true(p.split.serial_out * p.split.serial_in > 1);
+    assert_true(p.temp_bytes_per_tile <= 180000);
+    assert_true(p.temp_bytes_per_tile >= 400 * 192 * 4 / 4 + 192 * 256 * 4 / 4);
+    assert_int_equal(p.rearrange_cycles, 49152 / 4 + 1 + 37);       /* all weights into the order of the steps, once */
+    chip.tile_memory_bytes = 100 * 1000 * 1000;
+    p = planned(&s, &chip, &options);
+    assert_int_equal(p.split.serial_out * p.split.serial_in, 1);
+}
+
+/* 8 channels, 3 x 3 kernel: two kernel rows share a pass, so that a fourth row of zeros joins the weights of each tile:
+ * 8 x 8 x 9 x 2 B = 1152 B, 587 + 507 cycles. A kernel of two rows needs none. */
+static void test_kernel_rows_are_padded(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(13);
+    struct conv_params p = { .groups = 1, .batch = 2, .in_h = 56, .in_w = 56, .out_h = 56, .out_w = 56, .kernel_h = 3,
+                             .kernel_w = 3, .in_chans = 8, .out_chans = 8, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct op_plan three = planned(&s, &chip, &options);
+    assert_int_equal(three.vertex, VERTEX_AMP_NX1);
+    assert_int_equal(three.split.in_grain, 8);
+    assert_int_equal(three.split.kernel, 1);
+    assert_int_equal(three.rearrange_cycles, 587 + 507);
+    s.kernel_h = 2;
+    assert_int_equal(planned(&s, &chip, &options).rearrange_cycles, 0);
+}
+
+/* Partials in floats halve the AMP's rate and double what is added up. */
+static void test_partials(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(56);
+    struct conv_shape s = matmul_conv_shape(1, 700, 512, 512, TYPE_FP16, PASS_FORWARD);
+    struct op_plan_options floats = options;
+    floats.partials = PARTIALS_FP32;
+    struct op_plan half = planned(&s, &chip, &options), full = planned(&s, &chip, &floats);
+    assert_int_equal(full.partials, PARTIALS_FP32);
+    assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
+}
+
+/* An operand that another operation has laid out moves whole: 13 x 16 halves for one column grain, no share of it there. */
+static void test_operands_from_elsewhere(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    uint64_t seed = 31;
+    struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    s.in_elsewhere = 1;
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.exchanged_bytes, 6 * (171 + 160 + 80));      /* as test_one_block, but all 160 B of input */
+    assert_int_equal(p.exchange_cycles, 62 + 1 + 37 + 21);          /* (171 + 80) / 4 */
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct conv_shape here = random_shape(&seed), there = here;
+        chip.n_tiles = draw(&seed, 1, 60);
+        there.in_elsewhere = there.weights_elsewhere = 1;
+        struct op_plan near = planned(&here, &chip, &options), far = planned(&there, &chip, &options);
+        assert_true(op_plan_cycles(&far) >= op_plan_cycles(&near));
+    }
+}
+
+/* A layer of few rows keeps its weights in place, a layer of many does not: then each pass has its own plan. */
+static void test_fully_connected(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(60);
+    struct op_plan joint[N_OP_PASSES], apart[N_OP_PASSES];
+    const struct conv_shape own[] = {
+        matmul_conv_shape(1, 4, 512, 768, TYPE_FP16, PASS_FORWARD),
+        matmul_conv_shape(1, 4, 768, 512, TYPE_FP16, PASS_BACKWARD_DATA),
+        matmul_conv_shape(1, 512, 4, 768, TYPE_FP16, PASS_BACKWARD_WEIGHT),
+    };
+    uint64_t joint_cycles = 0, apart_cycles = 0;
+    conv_plan_fully_connected(joint, 1, 4, 512, 768, TYPE_FP16, &chip, &options);
+    for (int pass = 0; pass < N_OP_PASSES; pass++) {
+        conv_plan_search(&apart[pass], &own[pass], &chip, &options);
+        joint_cycles += op_plan_cycles(&joint[pass]);
+        apart_cycles += op_plan_cycles(&apart[pass]);
+        assert_int_equal(joint[pass].mac, 4 * 512 * 768);
+    }
+    assert_true(joint_cycles < apart_cycles);
+    assert_int_equal(joint[PASS_FORWARD].split.out_chans, 1);
+    assert_int_equal(joint[PASS_FORWARD].split.in_chans, joint[PASS_BACKWARD_DATA].split.field);
+    assert_int_equal(joint[PASS_FORWARD].split.field, joint[PASS_BACKWARD_DATA].split.in_chans);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
+        cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
+        cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_operands_from_elsewhere),
+        cmocka_unit_test(test_fully_connected),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

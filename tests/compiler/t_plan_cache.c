@@ -1,0 +1,109 @@
+/*
+ * t_plan_cache.c - plans are made once for a shape, a chip and a set of options, and never mixed up.
+ */
+#include "tests/check.h"
+#include "tests/chip_fixture.h"
+#include "system-model/compiler/plan_cache.h"
+
+static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
+
+static struct op_plan cached(struct plan_cache *c, uint32_t rows, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct conv_shape s = matmul_conv_shape(1, rows, 40, 50, TYPE_FP16, PASS_FORWARD);
+    struct op_plan p;
+    cached_conv_plan(&p, &s, chip, opt, c);
+    return p;
+}
+
+static void test_hit_is_the_same_plan(void **state)
+{
+    (void)state;
+    struct plan_cache c = { 0 };
+    struct chip chip = small_chip(7);
+    struct op_plan first = cached(&c, 13, &chip, &options), again = cached(&c, 13, &chip, &options);
+    assert_memory_equal(&first, &again, sizeof first);
+    assert_int_equal(c.misses, 1);
+    assert_int_equal(c.hits, 1);
+    plan_cache_free(&c);
+    assert_int_equal(c.hits, 0);
+}
+
+/* Each of these must not find the plan of the plain case. */
+static void test_what_is_part_of_the_key(void **state)
+{
+    (void)state;
+    struct plan_cache c = { 0 };
+    struct chip chip = small_chip(7), other;
+    cached(&c, 13, &chip, &options);
+    cached(&c, 14, &chip, &options);
+    other = chip; other.n_tiles = 8;                      cached(&c, 13, &other, &options);
+    other = chip; other.on_chip_sync_cycles = 102;        cached(&c, 13, &other, &options);
+    other = chip; other.compute_set_cycles = 3;           cached(&c, 13, &other, &options);
+    other = chip; other.exchange_efficiency = 0.9;        cached(&c, 13, &other, &options);
+    other = chip; other.amp_efficiency = 0.9;             cached(&c, 13, &other, &options);
+    other = chip; other.tile_memory_bytes = 300001;       cached(&c, 13, &other, &options);
+    struct op_plan_options opt = options;
+    opt.partials = PARTIALS_FP32;                         cached(&c, 13, &chip, &opt);
+    opt = options; opt.available_memory = 0.5;            cached(&c, 13, &chip, &opt);
+    opt = options; opt.n_tiles = 6;                       cached(&c, 13, &chip, &opt);
+    assert_int_equal(c.misses, 11);
+    assert_int_equal(c.hits, 0);
+    other = chip; other.clock_hz = 1;                     cached(&c, 13, &other, &options);     /* cycles know no clock */
+    assert_int_equal(c.hits, 1);
+    plan_cache_free(&c);
+}
+
+/* 700 shapes pass the first table's half twice over; all are found again, as they were. */
+static void test_growth(void **state)
+{
+    (void)state;
+    struct plan_cache c = { 0 };
+    struct chip chip = small_chip(3);
+    uint64_t sum = 0;
+    for (uint32_t rows = 1; rows <= 700; rows++)
+        sum += op_plan_cycles(&(struct op_plan[]){ cached(&c, rows, &chip, &options) }[0]);
+    assert_int_equal(c.misses, 700);
+    assert_true(c.n_slots >= 1400);
+    for (uint32_t rows = 1; rows <= 700; rows++)
+        sum -= op_plan_cycles(&(struct op_plan[]){ cached(&c, rows, &chip, &options) }[0]);
+    assert_int_equal(sum, 0);
+    assert_int_equal(c.hits, 700);
+    plan_cache_free(&c);
+}
+
+/* Three passes of one layer: one search. A layer cut in five by the user: five times a fifth. */
+static void test_graph_passes_share_a_search(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct plan_cache c = { 0 };
+    struct chip chip = small_chip(7);
+    struct graph g;
+    graph_start(&g, "toy", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
+    uint32_t in[2] = { graph_tensor(&g, "x", ROLE_ACTIVATION, TYPE_FP16, 2, (uint64_t[]){ 13, 40 }),
+                       graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, (uint64_t[]){ 40, 50 }) };
+    graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ 0 });
+    graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ .serial_steps = 5 });
+    struct op_plan whole, steps;
+    op_plan_build(&whole, &g, 0, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, &chip, &options, &c);
+    assert_int_equal(c.misses, 1);
+    op_plan_build(&steps, &g, 1, &chip, &options, &c);
+    assert_int_equal(c.misses, 2);
+    assert_int_equal(steps.mac, 13 * 40 * 50);
+    assert_int_equal(steps.n_supersteps % 5, 0);
+    assert_true(op_plan_cycles(&steps) > op_plan_cycles(&whole));
+    plan_cache_free(&c);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_is_part_of_the_key),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_graph_passes_share_a_search),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,236 @@
+/*
+ * t_vector_plan.c - operations as passes over data: counts of supersteps and cycles on paper, for 7 tiles.
+ */
+#include "tests/check.h"
+#include "tests/chip_fixture.h"
+#include "system-model/compiler/op_plan.h"
+#include "system-model/compiler/vertex_cost.h"
+
+struct toy { struct arena arena; struct graph graph; struct plan_cache cache; struct chip chip; struct op_plan_options options; };
+
+static void toy_start(struct toy *t)
+{
+    memset(t, 0, sizeof *t);
+    t->chip = small_chip(7);
+    t->options = (struct op_plan_options){ .available_memory = 0.6 };
+    graph_start(&t->graph, "toy", 1, &t->arena);
+    graph_layer(&t->graph, (struct layer){ .name = "layer", .n_parts = 1 });
+}
+
+static void toy_end(struct toy *t)
+{
+    plan_cache_free(&t->cache);
+    arena_free(&t->arena);
+}
+
+static uint32_t tensor(struct toy *t, enum tensor_role role, enum data_type type, uint32_t n_dims, const uint64_t *dims)
+{
+    return graph_tensor(&t->graph, "t", role, type, n_dims, dims);
+}
+#define DIMS(...) (uint32_t)(sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t)), (uint64_t[]){ __VA_ARGS__ }
+
+static struct op_plan plan_last(struct toy *t)
+{
+    struct op_plan p;
+    op_plan_build(&p, &t->graph, (uint32_t)t->graph.n_ops - 1, &t->chip, &t->options, &t->cache);
+    assert_int_equal(p.sync_cycles, p.n_supersteps * t->chip.on_chip_sync_cycles);
+    assert_true(p.n_tiles_used <= 7);
+    return p;
+}
+
+static struct op_plan plan_op(struct toy *t, enum op_kind kind, const uint32_t *in, uint32_t n, struct op_attributes at)
+{
+    graph_op(&t->graph, kind, in, n, at);
+    return plan_last(t);
+}
+
+/* 3 x 50 halves on 7 tiles: 38 vectors of four, six of them on the fullest: 24 elements.
+ * relu 9 + 6 x (23 + 1 x 1 vector a worker); one superstep, nothing moves. */
+static void test_relu(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_RELU, &x, 1, (struct op_attributes){ 0 });
+    assert_int_equal(p.compute_cycles, 9 + 6 * 24);
+    assert_int_equal(p.exchange_cycles, 0);
+    assert_int_equal(p.sync_cycles, 101);
+    assert_int_equal(p.n_tiles_used, 7);
+    toy_end(&t);
+}
+
+/* The second operand lies elsewhere: 24 halves, 48 bytes, 12 cycles and one begun, 37 on the way. */
+static void test_add(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50)), tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50)) };
+    struct op_plan p = plan_op(&t, OP_ADD, in, 2, (struct op_attributes){ 0 });
+    assert_int_equal(p.compute_cycles, 11 + 6 * (26 + 3));
+    assert_int_equal(p.exchange_cycles, 12 + 1 + 37);
+    assert_int_equal(p.exchanged_bytes, 7 * 48);
+    toy_end(&t);
+}
+
+/* An element or two use two tiles, not seven. */
+static void test_few_elements(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP32, DIMS(1, 3));
+    struct op_plan p = plan_op(&t, OP_TANH, &x, 1, (struct op_attributes){ 0 });
+    assert_int_equal(p.n_tiles_used, 2);
+    toy_end(&t);
+}
+
+static uint32_t norm_inputs(struct toy *t, uint32_t *in, uint64_t width)
+{
+    in[0] = tensor(t, ROLE_ACTIVATION, TYPE_FP16, DIMS(5, 6, 7, width));
+    in[1] = tensor(t, ROLE_WEIGHT, TYPE_FP16, DIMS(width));
+    in[2] = tensor(t, ROLE_WEIGHT, TYPE_FP16, DIMS(width));
+    return 3;
+}
+
+/* Training: sums, sums of sums, root, four passes. Inference: two. Over replicas: two more small steps. */
+static void test_batch_norm_passes(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[3], n = norm_inputs(&t, in, 22);
+    assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1 }).n_supersteps, 7);
+    assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2 }).n_supersteps, 9);
+    t.options.inference = true;
+    assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2 }).n_supersteps, 2);
+    toy_end(&t);
+}
+
+static void test_softmax_passes(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(90, 50));
+    assert_true(plan_op(&t, OP_SOFTMAX, &x, 1, (struct op_attributes){ 0 }).n_supersteps >= 6);
+    toy_end(&t);
+}
+
+/* Equal pieces of an axis lie where they lay; a range is copied: 5 x 4 halves, 4 on the fullest tile, 8 bytes. */
+static void test_slice(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(5, 12));
+    assert_int_equal(op_plan_cycles(&(struct op_plan[]){ plan_op(&t, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .pieces = 3 }) }[0]), 0);
+    struct op_plan p = plan_op(&t, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .begin = 2, .length = 4 });
+    assert_int_equal(p.compute_cycles, 288 + 6);
+    assert_int_equal(p.exchange_cycles, 2 + 1 + 37);
+    assert_int_equal(p.rearrange_cycles, 288 + 6 + 40);
+    toy_end(&t);
+}
+
+/* 150 halves: 24 on the fullest tile, 48 bytes; 5/4 of them at 2 bytes a cycle: 30. */
+static void test_transpose(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_TRANSPOSE, &x, 1, (struct op_attributes){ .order = { 1, 0 } });
+    assert_int_equal(p.compute_cycles, 30);
+    assert_int_equal(p.rearrange_cycles, 30 + 50);
+    toy_end(&t);
+}
+
+/* A large table is split by rows: copies of it for each group of lookups would have to be sent. */
+static void test_gather(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[] = { tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(9000, 48)), tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(2, 17)) };
+    struct op_plan p = plan_op(&t, OP_GATHER, in, 2, (struct op_attributes){ 0 });
+    assert_true(p.n_tiles_used > 1);
+    assert_true(p.exchanged_bytes < 9000 * 48 * 2);
+    graph_add_backward(&t.graph);
+    toy_end(&t);
+}
+
+/* Twice the steps, twice the cell's supersteps: an LSTM runs through time. Work is the matmuls'. */
+static void test_lstm_is_serial(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[4] = { 0, tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(24, 4 * 20)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(20, 4 * 20)),
+                       tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(4 * 20)) };
+    in[0] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 11, 24));
+    struct op_plan one = plan_op(&t, OP_LSTM, in, 4, (struct op_attributes){ .hidden = 20 });
+    in[0] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 22, 24));
+    struct op_plan two = plan_op(&t, OP_LSTM, in, 4, (struct op_attributes){ .hidden = 20 });
+    assert_int_equal(one.mac, 3 * 11 * 80 * (24 + 20));
+    assert_int_equal(two.mac, 2 * one.mac);
+    assert_true(one.n_supersteps >= 11 * 10);
+    assert_in_range(two.n_supersteps - one.n_supersteps, 11 * 10, 11 * 14);
+    toy_end(&t);
+}
+
+/* Every kind of operation has a plan, forward and backward, and it costs something. */
+static void test_all_kinds_backward(void **state)
+{
+    (void)state;
+    static const enum op_kind kinds[] = { OP_SCALE, OP_RELU, OP_GELU, OP_TANH, OP_SIGMOID, OP_SWISH, OP_SOFTMAX, OP_DROPOUT };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct toy t;
+        toy_start(&t);
+        uint32_t in[2] = { tensor(&t, ROLE_INPUT, TYPE_FP16, DIMS(6, 40)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(40, 30)) };
+        uint32_t y = graph_op(&t.graph, OP_MATMUL, in, 2, (struct op_attributes){ 0 });
+        y = graph_op(&t.graph, kinds[i], &y, 1, (struct op_attributes){ .rate = 0.1 });
+        uint32_t loss[2] = { y, tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(6)) };
+        graph_op(&t.graph, OP_CROSS_ENTROPY, loss, 2, (struct op_attributes){ 0 });
+        graph_add_backward(&t.graph);
+        for (uint32_t op = 0; op < t.graph.n_ops; op++) {
+            struct op_plan p;
+            op_plan_build(&p, &t.graph, op, &t.chip, &t.options, &t.cache);
+            assert_true(op_plan_cycles(&p) > 0 && p.n_supersteps > 0);
+        }
+        toy_end(&t);
+    }
+}
+
+/* 1000 parameters on 7 tiles: 144 on the fullest. LAMB has two norms that ADAM has not; both count in floats. */
+static void test_optimizer_work(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct op_plan_options opt = { 0 };
+    struct op_plan adam, lamb, zero, nothing;
+    vector_work_plan(&zero, WORK_ZERO, 1000, TYPE_FP16, &chip, &opt);
+    assert_int_equal(zero.compute_cycles, 6 * (26 + 6));
+    vector_work_plan(&adam, WORK_ADAM, 1000, TYPE_FP16, &chip, &opt);
+    vector_work_plan(&lamb, WORK_LAMB, 1000, TYPE_FP16, &chip, &opt);
+    assert_int_equal(adam.n_supersteps, 9);
+    assert_int_equal(lamb.n_supersteps, 9 + 4);
+    vector_work_plan(&nothing, WORK_LAMB, 0, TYPE_FP16, &chip, &opt);
+    assert_int_equal(op_plan_cycles(&nothing), 0);
+    struct op_plan sum;
+    vector_work_plan(&sum, WORK_ACCUMULATE, 1000, TYPE_FP16, &chip, &opt);
+    assert_int_equal(sum.compute_cycles, 60 + 6 * (15 + 3 * 6));
+    assert_int_equal(sum.exchange_cycles, 72 + 1 + 37);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_relu), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
+        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial),
+        cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

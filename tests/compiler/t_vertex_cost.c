@@ -1,0 +1,138 @@
+/*
+ * t_vertex_cost.c - cycles of one tile, worked out on paper from the published estimators.
+ */
+#include "tests/check.h"
+#include "tests/chip_fixture.h"
+#include "system-model/compiler/vertex_cost.h"
+
+static const uint64_t one = 1;
+
+/* 16 units x 16 weights of 2 bytes at 8 bytes a cycle: 64 cycles to load; 256 MACs at 64: 4 a position. */
+static void test_amp_units(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    assert_int_equal(a.units, 16);
+    assert_int_equal(a.in_grain, 16);
+    assert_int_equal(a.load_cycles, 64);
+    assert_near(a.core_cycles, 4, 0);
+    a = amp_for(&chip, TYPE_FP16, PARTIALS_FP32);       /* half the units, half the weights */
+    assert_int_equal(a.units, 8);
+    assert_int_equal(a.load_cycles, 32);
+    assert_near(a.core_cycles, 4, 0);
+    a = amp_for(&chip, TYPE_FP32, PARTIALS_FP16);       /* floats have float partials */
+    assert_int_equal(a.in_grain, 8);
+    assert_int_equal(a.partial_bytes, 4);
+    assert_int_equal(a.load_cycles, 32);
+    assert_near(a.core_cycles, 4, 0);
+    chip.amp_efficiency = 0.8;
+    assert_near(amp_for(&chip, TYPE_FP16, PARTIALS_FP16).core_cycles, 5, 1e-12);        /* 32 + 2 x 32 bytes in 4 cycles: all ports */
+    chip.conv_units_fp32 = 4;
+    chip.mac_fp32_per_cycle = 8;
+    assert_near(amp_for(&chip, TYPE_FP32, PARTIALS_FP32).core_cycles, 4, 0);            /* 32 + 2 x 16: a port is free */
+}
+
+/* fp8 in store only: computed as halves, in half the bytes. With its own rate: 32 to a chain, 32 x 16 MACs at 128. */
+static void test_amp_fp8(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct amp a = amp_for(&chip, TYPE_FP8, PARTIALS_FP16);
+    assert_int_equal(a.in_grain, 16);
+    assert_int_equal(a.load_cycles, 32);
+    chip.mac_fp8_per_cycle = 128;
+    a = amp_for(&chip, TYPE_FP8, PARTIALS_FP16);
+    assert_int_equal(a.in_grain, 32);
+    assert_near(a.core_cycles, 4, 0);
+}
+
+/* 17 positions: 3 a worker, 4 x 3 + 19 = 31. Block 19 + 6 + 64 + 6 x 31 = 275; 50 + 6 x (7 + 3 x 2) + 13 + 3 x (15 + 2 x 275). */
+static void test_amp_1x1(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    assert_int_equal(amp_1x1_cycles(&chip, &a, 1, 3, 2, 17), 1836);
+    assert_int_equal(amp_1x1_cycles(&chip, &a, 1, 3, 2, 7), 1836);      /* two a worker are run as three */
+    assert_int_equal(amp_1x1_cycles(&chip, &a, 1, 3, 2, 5), 1836 - 6 * 30);     /* one: 26 */
+    /* A block of many positions: 4 P + 203. */
+    assert_int_equal(amp_1x1_cycles(&chip, &a, 1, 1, 9, 600) - amp_1x1_cycles(&chip, &a, 1, 1, 8, 600), 4 * 600 + 203);
+}
+
+/* 5 rows of 7: a whole row each for five workers, 16 + 28 = 44, less than pieces of two rows, 32 + 24. A pass:
+ * 12 + 64 + 15 + 3 + 6 x (18 + 44) = 466; kernel 3 x (14 + 3 x 466) = 4236; 109 + 54 + 60 + 1 + 34 + 14 + 14 + 4236. */
+static void test_amp_nx1(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 3, 3, 1), 4522);
+    /* four kernel rows in a pass: 60 instead of 15, one pass of kernel rows instead of three */
+    assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 1, 3, 4), 4522 - 4236 + 14 + 3 * (466 + 45));
+}
+
+static void test_thin_vertices(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    /* 34 + 6 x (20 + 2 rows x (10 + 15 + 4)) = 502 for each of three kernel rows */
+    assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, false), 50 + 3 * 502);
+    assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, true), 50 + 3 * (34 + 6 * (20 + 2 * (10 + 2 * 19))));
+    /* dot of 6 halves 7 + 2 = 9; worker 16 + 9 x (19 + 3 x (7 + 9)) = 619, for each of three output channels */
+    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 13, 9, 2), 65 + 38 + 3 * (10 + 6 * 619));
+    assert_int_equal(outer_product_cycles(&chip, 1, 13, 20), 6 * (25 + 10 + 3 * (6 + 2)));
+}
+
+static void test_around_a_convolution(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    assert_int_equal(reduce_cycles(&chip, 50, 5, 2), 33 + 6 * (20 + 2 * 17));   /* 7 vectors of 8 halves */
+    assert_int_equal(cast_cycles(&chip, 100, 4, 2), 6 * (26 + 9));
+    assert_int_equal(zero_cycles(&chip, 100, 4), 6 * (5 + 9));
+    assert_int_equal(dynamic_slice_cycles(&chip, 100), 25 + 6 * (63 + 2 * 5));
+    assert_int_equal(rearrange_cycles(&chip, 1000, 2, true), 625);
+    assert_int_equal(rearrange_cycles(&chip, 1000, 2, false), 587 + 5150);
+    assert_int_equal(rearrange_cycles(&chip, 1000, 4, false), 587 + 3130);
+    assert_int_equal(regroup_cycles(&chip, 1000), 157);
+    assert_int_equal(copy_pieces_cycles(1001), 587 + 441);
+    assert_int_equal(copy_cycles(&chip, 1000), 288 + 6 * 21);
+}
+
+static void test_maps(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    assert_int_equal(map_cycles(&chip, MAP_BINARY, 100, 2), 11 + 6 * (26 + 3 * 5));
+    assert_int_equal(map_cycles(&chip, MAP_BINARY, 100, 4), 11 + 6 * (26 + 3 * 9));
+    assert_int_equal(map_cycles(&chip, MAP_CAST, 100, 2), 12 + 6 * (37 + 9));
+    assert_int_equal(map_cycles(&chip, MAP_DROPOUT, 100, 2), 6 + 6 * 24 + 2 * 25);      /* one generator a tile */
+    for (int op = 0; op < N_MAP_OPS; op++) {
+        assert_non_null(map_op_names[op]);
+        assert_true(map_cycles(&chip, (enum map_op)op, 1000, 2) > map_cycles(&chip, (enum map_op)op, one, 2));
+    }
+}
+
+static void test_gather_pool(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    /* 8 lookups elsewhere at 8, 5 here at 19 + 7: 194, shared by six workers */
+    assert_int_equal(gather_cycles(&chip, 13, 5, 7), 11 + 6 * 33);
+    assert_int_equal(scatter_add_cycles(&chip, 13, 5, 7), 11 + 6 * (30 + 5 * 8 + 5 * 15));
+    assert_int_equal(pool_cycles(&chip, 7, 3, 9, false), 11 + 6 * 2 * (33 + 3 * 34));
+    assert_int_equal(pool_cycles(&chip, 7, 3, 9, true), 11 + 6 * 2 * (33 + 3 * 52));
+    assert_int_equal(transducer_cell_cycles(&chip, 13), 11 + 6 * (20 + 44 * 3));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_1x1),
+        cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_thin_vertices), cmocka_unit_test(test_around_a_convolution),
+        cmocka_unit_test(test_maps), cmocka_unit_test(test_gather_pool),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

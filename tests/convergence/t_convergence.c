@@ -1,0 +1,260 @@
+/* t_convergence.c - laws, interpolation and noise of samples to the target; and that the fitted table is what its fit gives. */
+#include "tests/check.h"
+#include "results/calibration/convergence_calibrate.h"
+#include "results/accuracy/convergence_errors.h"
+#include "workloads/convergence/convergence.h"
+#include "workloads/convergence/convergence_law.h"
+
+static const char data[] = "workloads/convergence";
+
+static struct convergence predict(const char *benchmark, const char *round, double batch, const char *optimizer)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct convergence c;
+    if (!convergence_predict_for(&c, benchmark, round, batch, optimizer, data, &a, &err))
+        print_error("%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+    arena_free(&a);
+    return c;
+}
+
+/* Points made by E0 = 34.2, Bc = 48490, g = 1.207 give the three back. */
+static void test_law_recovers_itself(void **state)
+{
+    struct rcp_point points[7] = { { 0 } };
+    struct rcp_table t = { .points = points, .n = 7 };
+    struct convergence_law l, truth = { .e0 = 34.2, .bc = 48490, .g = 1.207 };
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < 7; i++) {
+        points[i].batch = 300 * pow(2.7, (double)i);
+        points[i].mean = law_at(&truth, points[i].batch);
+    }
+    assert_near(law_at(&truth, 48490), 2 * 34.2, 1e-12);
+    assert_true(law_fit(&l, &t, true, &err));
+    assert_near(l.e0, 34.2, 1e-5);
+    assert_near(l.bc, 48490, 0.05);
+    assert_near(l.g, 1.207, 1e-6);
+    assert_true(l.rms < 1e-8 && l.loo < 1e-6);
+    assert_true(law_choose(&l, &t, &err) && l.g > 1.2);
+    /* least steps where 0.207 (B / Bc)^1.207 = 1: B = 48490 * 0.207^(-1/1.207) = 178801; twice that takes twice the epochs */
+    assert_near(law_beyond(&truth, 170000), law_at(&truth, 170000), 0);
+    assert_near(law_beyond(&truth, 2 * 178801.44994038326), 2 * law_at(&truth, 178801.44994038326), 1e-6);
+    truth.g = 1;
+    for (size_t i = 0; i < 7; i++)
+        points[i].mean = law_at(&truth, points[i].batch);
+    assert_true(law_fit(&l, &t, false, &err));
+    assert_near(l.bc, 48490, 0.05);
+    assert_near(l.g, 1, 0);
+    t.n = 2;
+    assert_false(law_fit(&l, &t, true, &err));
+    assert_string_equal(err.msg, "2 reference points, the law has 3 parameters");
+}
+
+/* Neighbours 10 and 20 at 2 and 4 foretell 15 at 3, where 12 is: ln(15/12). */
+static void test_interpolation_error(void **state)
+{
+    struct rcp_point points[] = { { .batch = 2, .mean = 10 }, { .batch = 3, .mean = 12 }, { .batch = 4, .mean = 20 } };
+    struct rcp_table t = { .points = points, .n = 3 };
+    double mean, sd;
+    (void)state;
+    assert_near(interpolation_loo(&t), log(15.0 / 12), 1e-12);
+    points[0].sd = 1, points[1].sd = 3;
+    assert_true(rcp_interpolate(&mean, &sd, &t, 2.25));
+    assert_near(mean, 10.5, 1e-12);
+    assert_near(sd, 1.5, 1e-12);
+    assert_false(rcp_interpolate(&mean, &sd, &t, 4.01));
+    assert_false(rcp_interpolate(&mean, &sd, &t, 1.99));
+}
+
+/* ResNet-50 of v2.0 at 5120: between 3264 (35.1538) and 32768 (56): 35.1538 + 20.8462 * 1856 / 29504 = 36.4652; less half an epoch. */
+static void test_between_records(void **state)
+{
+    struct convergence c = predict("resnet", "v2.0", 5120, NULL);
+    (void)state;
+    assert_int_equal(c.method, CONVERGENCE_INTERPOLATED);
+    assert_near(c.reference, 36.46518, 1e-4);
+    assert_near(c.median_samples / 1281167, 35.96518, 1e-4);
+    c = predict("bert", "v2.0", 3072, NULL);
+    assert_near(c.reference, 2764498.6667, 1e-3);
+    assert_near(c.median_samples, 2751998.6667, 1e-3);
+    assert_near(c.sigma, 0.33731571 * pow(3072, -0.25376433), 1e-8);
+    assert_true(c.schedule.interval == 175000);
+}
+
+static void test_laws_carry_on_from_the_table(void **state)
+{
+    static const struct { const char *benchmark; double last; } ends[] = { { "resnet", 67840 }, { "bert", 16384 }, { "rnnt", 6144 } };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct convergence at = predict(ends[i].benchmark, "v2.0", ends[i].last, NULL);
+        struct convergence just = predict(ends[i].benchmark, "v2.0", ends[i].last + 1, NULL);
+        struct convergence far = predict(ends[i].benchmark, "v2.0", 3 * ends[i].last, NULL);
+        assert_int_equal(at.method, CONVERGENCE_INTERPOLATED);
+        assert_int_equal(just.method, CONVERGENCE_EXTRAPOLATED);
+        assert_near(just.reference / at.reference, 1, 1e-3);
+        assert_true(just.reference > at.reference && far.reference > just.reference);
+        assert_true(just.error > at.error);
+    }
+}
+
+/* More samples with a larger batch, fewer steps: within every round's own pruned table. */
+static void test_monotone_in_the_batch(void **state)
+{
+    static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" }, *const benchmarks[] = { "resnet", "bert", "rnnt" };
+    (void)state;
+    for (size_t b = 0; b < 3; b++)
+        for (size_t r = 0; r < 4; r++) {
+            double before = 0, steps_before = HUGE_VAL;
+            for (double batch = 3300; batch < 60000; batch *= 1.37) {
+                struct convergence c = predict(benchmarks[b], rounds[r], batch, NULL);
+                assert_true(c.reference > before && c.reference / batch <= steps_before * (1 + 1e-12));
+                before = c.reference, steps_before = c.reference / batch;
+            }
+        }
+}
+
+static void test_evaluation_schedule(void **state)
+{
+    static const double intervals[][2] = { { 448, 150000 }, { 1536, 150000 }, { 3072, 175000 }, { 4096, 175000 }, { 4608, 200000 },
+        { 6144, 200000 }, { 6912, 225000 }, { 8192, 225000 }, { 8704, 250000 }, { 12288, 275000 }, { 13056, 300000 }, { 16384, 325000 } };
+    struct eval_schedule s;
+    (void)state;
+    for (size_t i = 0; i < sizeof intervals / sizeof *intervals; i++) {
+        assert_true(eval_schedule_of(&s, "bert", intervals[i][0]));
+        assert_true(s.interval == intervals[i][1]);
+    }
+    assert_false(eval_schedule_of(&s, "gpt3", 1536));
+}
+
+/* Batch 3072, interval 175,000: the point 600,000 is seen at 700,000, which is reached in step 228, at 700,416 samples. */
+static void test_what_is_observed(void **state)
+{
+    struct convergence c = predict("bert", "v2.0", 3072, NULL);
+    (void)state;
+    assert_near(convergence_observed(&c, 600000, 0), 228 * 3072, 0);
+    assert_near(convergence_observed(&c, 1, 0), 57 * 3072, 0);
+    c = predict("resnet", "v2.0", 3520, NULL);
+    assert_near(convergence_observed(&c, 34.2 * 1281167, 0), 36 * 1281167.0, 0);
+    assert_near(convergence_observed(&c, 34.2 * 1281167, 1), 35 * 1281167.0, 0);
+    assert_near(convergence_observed(&c, 34.2 * 1281167, 2), 38 * 1281167.0, 0);
+}
+
+/* The expected value lies about half an interval beyond the point. */
+static void test_mean_of_what_is_observed(void **state)
+{
+    struct convergence c = predict("bert", "v2.0", 3072, NULL);
+    double mean_x = c.median_samples * exp(c.sigma * c.sigma / 2);
+    (void)state;
+    assert_near(c.mean_samples, mean_x + 175000 / 2.0 + 3072 / 2.0, 6000);
+}
+
+/* Graphcore's schedules of 38 (v1.1 at 3200 and 3840, v2.0 at 3520) and, with SGD, 44 and 45 epochs made the margins. */
+static void test_planned_epochs(void **state)
+{
+    (void)state;
+    assert_near(predict("resnet", "v1.1", 3200, "lars").planned_epochs, 38, 0);
+    assert_near(predict("resnet", "v1.1", 3840, "lars").planned_epochs, 38, 0);
+    assert_near(predict("resnet", "v2.0", 3520, "lars").planned_epochs, 38, 0);
+    assert_near(predict("resnet", "v1.0", 1920, "sgd").planned_epochs, 44, 0);
+    assert_near(predict("resnet", "v1.0", 2560, "sgd").planned_epochs, 45, 0);
+    assert_false(predict("bert", "v2.0", 3072, NULL).has_plan);
+    struct convergence c = { .accuracy_mean = 0.7598, .accuracy_sd = 0.0009, .target = 0.759, .higher_is_better = true };
+    assert_near(convergence_plan_pass(&c), 0.8130, 0.0001);        /* z = 0.889 */
+    c.higher_is_better = false;
+    assert_near(convergence_plan_pass(&c), 0.1870, 0.0001);
+}
+
+static void test_refusals(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct convergence c;
+    (void)state;
+    assert_false(convergence_predict(&c, "bart", "v2.0", 3072, data, &a, &err));
+    assert_string_equal(err.msg, "workloads/convergence/benchmarks.csv: no benchmark 'bart'; known: resnet, bert, rnnt");
+    assert_false(convergence_predict(&c, "bert", "v0.7", 3072, data, &a, &err));
+    assert_string_equal(err.msg, "round 'v0.7' is unknown; known: v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1");
+    assert_false(convergence_predict(&c, "bert", "v2.0", 0, data, &a, &err));
+    assert_string_equal(err.msg, "global batch 0, want a number above 0");
+    assert_false(convergence_predict(&c, "bert", "v3.0", 3072, data, &a, &err));
+    assert_string_equal(err.msg, "workloads/convergence/fits.csv: no row 'line_error' for bert 3.0.0");
+    arena_free(&a);
+}
+
+static double number_in(const struct csv_table *t, size_t row, size_t column)
+{
+    double x = 0;
+    const char *text = t->rows[row].cells[column];
+    assert_true(!*text || parse_f64(text, &x));
+    return x;
+}
+
+/* The committed table against a fit made now. Digits may move with the compiler; a table that was not remade moves more. */
+static void test_fits_are_what_the_fit_gives(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct csv_table now, kept;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-fits-%ld.csv", (long)getpid());
+    FILE *f = fopen(path, "w");
+    (void)state;
+    assert_non_null(f);
+    bool fitted = convergence_calibrate(f, data, "results/published/runs/mlperf_runs.csv", &a, &err);
+    fclose(f);
+    assert_string_equal(err.msg, "");
+    assert_true(fitted && csv_load(&now, path, &a, &err) && csv_load(&kept, "workloads/convergence/fits.csv", &a, &err));
+    unlink(path);
+    assert_int_equal(now.n_rows, kept.n_rows);
+    for (size_t i = 0; i < now.n_rows; i++) {
+        for (size_t c = 0; c < 3; c++)
+            assert_string_equal(now.rows[i].cells[c], kept.rows[i].cells[c]);
+        double value = number_in(&kept, i, 3), error = number_in(&kept, i, 4);
+        assert_near(number_in(&now, i, 3), value, 1e-5 * fabs(value));
+        assert_near(number_in(&now, i, 4), error, 0.01 * error);
+        assert_true(*kept.rows[i].cells[6] != 0);
+    }
+    arena_free(&a);
+}
+
+/* Two runs of 2.7 and 2.9 million samples: 2.8 million were logged, and the plan of 38 epochs is met. */
+static void test_errors_by_submission(void **state)
+{
+    static const char rows[] = "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,eval_placement,"
+        "eval_s,post_train_s,global_batch,samples_to_converge,epochs,evals,final_accuracy,optimizer,throughput_samples_per_s,source\n"
+        "v2.0,closed,A,s,8,bert,0,validate,success,7,,inline,,,3072,2700000,,,,lamb,,t\n"
+        "v2.0,closed,A,s,8,bert,1,validate,success,7,,inline,,,3072,2900000,,,,lamb,,t\n"
+        "v0.7,closed,A,s,8,bert,1,validate,success,7,,inline,,,3072,2900000,,,,lamb,,t\n"
+        "v2.0,closed,A,s,8,resnet,0,calibrate,success,7,,end,,,3520,48684346,38,,,lars,,t\n";
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct convergence_errors e;
+    const char *path = temp_file(rows, strlen(rows), ".csv");
+    char *text;
+    (void)state;
+    convergence_errors(&e, path, data, &a, &err);
+    unlink(path);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(e.n, 2);
+    assert_near(e.items[0].published, 2.8e6, 0);
+    assert_near(e.items[0].error, predict("bert", "v2.0", 3072, NULL).mean_samples / 2.8e6 - 1, 1e-12);
+    assert_near(e.items[1].error, 0, 1e-12);
+    PRINTED(text, convergence_errors_print(f, &e));
+    assert_non_null(strstr(text, "resnet  calibrate    1 submissions, rms error   0.0 %, mean  +0.0 %\n"));
+    free(text);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_law_recovers_itself), cmocka_unit_test(test_interpolation_error), cmocka_unit_test(test_between_records),
+        cmocka_unit_test(test_laws_carry_on_from_the_table), cmocka_unit_test(test_monotone_in_the_batch),
+        cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_what_is_observed), cmocka_unit_test(test_mean_of_what_is_observed),
+        cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_refusals), cmocka_unit_test(test_fits_are_what_the_fit_gives),
+        cmocka_unit_test(test_errors_by_submission),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+/*
+ * t_execute.c - graphs run, and their gradients are right.
+ *
+ * Small models of each family run in double precision. Moving all weights a little along a random direction must
+ * change the loss by the gradients' sum along it: central differences, 1e-6 relative. A dropped gradient, a wrong
+ * sum, or a backward pass that was not given what it needs shows.
+ */
+#include "tests/check.h"
+#include "tests/execute.h"
+#include "workloads/models/builders.h"
+
+/* ---- inputs ------------------------------------------------------------------------------------- */
+
+static double noise(uint64_t a, uint64_t b)
+{
+    uint64_t seed[2] = { a, b };
+    return (double)(hash_bytes(seed, sizeof seed, 11) % 2000003) / 2000003 - 0.5;
+}
+
+/* Indices must stand in their table, labels in their classes: as the operation that reads them has it. */
+static uint64_t index_limit(const struct graph *g, uint32_t id)
+{
+    for (size_t i = 0; i < g->n_forward_ops; i++) {
+        const struct op *op = &g->ops[i];
+        const struct tensor *t = &g->tensors[op->inputs[0]];
+        if (op->n_inputs < 2 || op->inputs[1] != id)
+            continue;
+        if (op->kind == OP_GATHER)
+            return t->dims[t->n_dims - 2];
+        return t->dims[t->n_dims - 1] - (op->kind == OP_TRANSDUCER_LOSS);      /* all but the blank */
+    }
+    return 1;
+}
+
+static double **make_values(const struct graph *g, struct arena *a)
+{
+    double **v = ARENA_ARRAY(a, double *, g->n_tensors);
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        const struct tensor *t = &g->tensors[i];
+        uint64_t n = tensor_elements(t);
+        v[i] = ARENA_ARRAY(a, double, n);
+        for (uint64_t k = 0; k < n && t->producer_op == NO_ID; k++)
+            v[i][k] = t->type == TYPE_INT32 ? (double)(hash_bytes(&k, sizeof k, i) % index_limit(g, i))
+                    : t->type == TYPE_UINT8 ? floor(255 * (noise(i, k) + 0.5)) : noise(i, k);
+    }
+    return v;
+}
+
+static void move_weights(const struct graph *g, double **v, double step)
+{
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        for (uint64_t k = 0; g->tensors[i].role == ROLE_WEIGHT && k < tensor_elements(&g->tensors[i]); k++)
+            v[i][k] += step * noise(i + 1000, k);
+}
+
+static double gradient_along(const struct graph *g, double **v)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        for (uint64_t k = 0; g->tensors[i].role == ROLE_WEIGHT_GRADIENT && k < tensor_elements(&g->tensors[i]); k++)
+            sum += v[i][k] * noise(g->tensors[i].of_tensor + 1000, k);
+    return sum;
+}
+
+static void check_gradient(const struct graph *g)
+{
+    struct arena a = { 0 };
+    const double step = 1e-5;
+    double **v = make_values(g, &a);
+    double loss = graph_execute(g, v), along = gradient_along(g, v);
+    assert_true(isfinite(loss) && loss > 0 && fabs(along) > 1e-3);
+    move_weights(g, v, step);
+    double above = graph_execute(g, v);
+    move_weights(g, v, -2 * step);
+    double below = graph_execute(g, v);
+    assert_near((above - below) / (2 * step) / along, 1, 1e-6);
+    arena_free(&a);
+}
+
+/* ---- models ------------------------------------------------------------------------------------------ */
+
+static void build(const struct workload *w, const struct model_options *r)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct err err = { "" };
+    assert_true(workload_graph(&g, w, r, &a, &err));
+    check_gradient(&g);
+    arena_free(&a);
+}
+
+static void bert(void **state)
+{
+    static const struct bert_config small = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .vocabulary = 13,
+                                              .positions = 9 };
+    struct workload w = { .name = "small", .build = bert_build, .config = &small, .default_sequence_length = 7 };
+    struct model_options packed = { .micro_batch = 2, .sequence_length = 8, .sequences_per_pack = 1.7, .attention_dropout = true };
+    struct model_options split = { .micro_batch = 3, .sequences_per_pack = 1, .split_qkv = true, .vocabulary = 17 };
+    (void)state;
+    build(&w, &packed);
+    build(&w, &split);
+}
+
+static void rnnt(void **state)
+{
+    static const struct rnnt_config small = { .features = 5, .encoder_hidden = 4, .encoder_first = 1, .encoder_second = 2,
+        .time_stack = 2, .predictor_hidden = 3, .predictor_layers = 2, .joint_hidden = 6, .labels = 7 };
+    struct workload w = { .name = "small", .build = rnnt_build, .config = &small, .default_sequence_length = 9 };
+    struct model_options r = { .micro_batch = 2, .labels_per_sample = 3 };
+    (void)state;
+    build(&w, &r);
+}
+
+static void transformer_transducer(void **state)
+{
+    static const struct transducer_config small = { .n_layers = 2, .hidden = 6, .heads = 2, .inner = 10, .kernel = 4,
+        .subsampling = 2, .features = 5, .predictor_hidden = 3, .predictor_layers = 1, .joint_hidden = 4, .labels = 7 };
+    struct workload w = { .name = "small", .build = transducer_build, .config = &small, .default_sequence_length = 9 };
+    struct model_options r = { .micro_batch = 2, .labels_per_sample = 3 };
+    (void)state;
+    build(&w, &r);
+}
+
+/* ---- convolutional nets are 224 pixels wide; a small one of the same parts --------------------------------- */
+
+static uint32_t window(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad)
+{
+    return graph_op(b->g, kind, &x, 1, (struct op_attributes){ .kernel_h = kernel, .kernel_w = kernel, .stride = stride,
+                                                              .pad = pad });
+}
+
+static uint32_t conv(struct builder *b, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t groups, uint64_t channels)
+{
+    uint32_t pair[] = { x, build_weight(b, "w", DIMS(kernel, kernel, build_width(b, x) / groups, channels)) };
+    struct op_attributes at = { .kernel_h = kernel, .kernel_w = kernel, .stride = stride, .pad = kernel / 2, .groups = groups };
+    return graph_op(b->g, OP_CONV, pair, 2, at);
+}
+
+static uint32_t norm(struct builder *b, enum op_kind kind, uint32_t x, uint32_t groups)
+{
+    uint64_t n = build_width(b, x);
+    uint32_t three[] = { x, build_weight(b, "gamma", DIMS(n)), build_weight(b, "beta", DIMS(n)) };
+    return graph_op(b->g, kind, three, 3, (struct op_attributes){ .norm_groups = groups });
+}
+
+static void convolutional(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct model_options r = { .micro_batch = 3 };
+    struct builder b = builder_start(&g, "small", &r, &a);
+    (void)state;
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
+    uint32_t image = build_input(&b, "images", TYPE_UINT8, DIMS(3, 11, 9, 3));
+    uint32_t x = graph_op(&g, OP_INPUT_PREPARE, &image, 1, (struct op_attributes){ .to_type = TYPE_FP16 });
+    x = build_op1(&b, OP_RELU, norm(&b, OP_BATCH_NORM, conv(&b, x, 3, 2, 1, 4), 1));
+    x = window(&b, OP_MAX_POOL, x, 3, 2, 1);
+    uint32_t y = build_op1(&b, OP_SWISH, norm(&b, OP_GROUP_NORM, conv(&b, x, 3, 1, 2, 4), 2));
+    uint32_t z = build_op1(&b, OP_SIGMOID, conv(&b, y, 1, 1, 1, 4));
+    x = build_op2(&b, OP_ADD, build_op2(&b, OP_MUL, y, z), x);
+    uint32_t both[] = { x, z };
+    x = graph_op(&g, OP_CONCAT, both, 2, (struct op_attributes){ .axis = 3 });
+    x = graph_op(&g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 3, .begin = 2, .length = 5 });
+    x = graph_op(&g, OP_PAD, &x, 1, (struct op_attributes){ .axis = 1, .begin = 1, .length = 6 });
+    x = graph_op(&g, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP32 });
+    x = build_op1(&b, OP_GELU, window(&b, OP_AVERAGE_POOL, x, 3, 3, 0));
+    build_classes(&b, build_dense(&b, x, 7, true), DIMS(3, 2, 1));
+    graph_add_backward(&g);
+    check_gradient(&g);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(transformer_transducer),
+    cmocka_unit_test(convolutional),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,352 @@
+/* t_graph.c - shapes and work by hand, and the laws of the chain rule. */
+#include "tests/check.h"
+#include "system-model/graph/graph.h"
+
+#define DIMS(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), (const uint64_t[]){ __VA_ARGS__ }
+static const struct op_attributes none;
+
+static void start(struct graph *g, struct arena *a)
+{
+    *a = (struct arena){ 0 };
+    graph_start(g, "test", 3, a);
+    graph_layer(g, (struct layer){ .name = "one" });
+}
+
+static uint32_t weight(struct graph *g, uint32_t n_dims, const uint64_t *dims)
+{
+    return graph_tensor(g, "w", ROLE_WEIGHT, TYPE_FP16, n_dims, dims);
+}
+
+static uint32_t given(struct graph *g, enum data_type type, uint32_t n_dims, const uint64_t *dims)
+{
+    return graph_tensor(g, "x", ROLE_INPUT, type, n_dims, dims);
+}
+
+static void assert_dims(const struct graph *g, uint32_t id, size_t n, const uint64_t *dims)
+{
+    assert_int_equal(g->tensors[id].n_dims, n);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(g->tensors[id].dims[i], dims[i]);
+}
+
+static const struct op *find(const struct graph *g, enum op_kind kind, enum op_pass pass, size_t nth)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].kind == kind && g->ops[i].pass == pass && nth-- == 0)
+            return &g->ops[i];
+    return NULL;
+}
+
+static size_t count(const struct graph *g, enum op_kind kind, enum op_pass pass)
+{
+    size_t n = 0;
+    while (find(g, kind, pass, n))
+        n++;
+    return n;
+}
+
+/* ---- shapes and work --------------------------------------------------------------------- */
+
+/* 19 x 13, kernel 5 x 3, stride 2, pad 1: (19 + 2 - 5) / 2 + 1 = 9, (13 + 2 - 3) / 2 + 1 = 7.
+ * 3 * 9 * 7 * 10 outputs of 5 * 3 * 6 / 2 multiply-accumulates: 1890 * 45 = 85050. */
+static void convolution(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t in[] = { given(&g, TYPE_FP16, DIMS(3, 19, 13, 6)), weight(&g, DIMS(5, 3, 3, 10)) };
+    struct op_attributes at = { .kernel_h = 5, .kernel_w = 3, .stride = 2, .pad = 1, .groups = 2 };
+    uint32_t y = graph_op(&g, OP_CONV, in, 2, at);
+    assert_dims(&g, y, DIMS(3, 9, 7, 10));
+    assert_int_equal(op_mac(&g, &g.ops[0]), 85050);
+    assert_int_equal(op_flop(&g, &g.ops[0]), 170100);
+    assert_int_equal(graph_parameters(&g), 450);
+    arena_free(&a);
+}
+
+/* A kernel of one row does not see the padding of rows: [3, 1, 11, 5] stays one row, 11 + 2 * 3 - 7 + 1 = 11. */
+static void convolution_over_time(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t in[] = { given(&g, TYPE_FP16, DIMS(3, 1, 11, 5)), weight(&g, DIMS(1, 7, 1, 5)) };
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = 7, .stride = 1, .pad = 3, .groups = 5 };
+    assert_dims(&g, graph_op(&g, OP_CONV, in, 2, at), DIMS(3, 1, 11, 5));
+    assert_int_equal(op_mac(&g, &g.ops[0]), 3 * 11 * 5 * 7);
+    arena_free(&a);
+}
+
+/* One matrix for all rows: 3 * 7 rows of 5 by 5 x 11. A matrix a group: 3 * 2 groups of 7 x 5 by 5 x 9, given as 9 x 5. */
+static void matmul(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t one[] = { given(&g, TYPE_FP16, DIMS(3, 7, 5)), weight(&g, DIMS(5, 11)) };
+    assert_dims(&g, graph_op(&g, OP_MATMUL, one, 2, none), DIMS(3, 7, 11));
+    assert_int_equal(op_mac(&g, &g.ops[0]), 3 * 7 * 5 * 11);
+    uint32_t many[] = { given(&g, TYPE_FP16, DIMS(3, 2, 7, 5)), given(&g, TYPE_FP16, DIMS(3, 2, 9, 5)) };
+    struct op_attributes at = { .transpose_b = true };
+    assert_dims(&g, graph_op(&g, OP_MATMUL, many, 2, at), DIMS(3, 2, 7, 9));
+    struct matmul_shape s = op_matmul_shape(&g, &g.ops[1]);
+    assert_int_equal(s.groups, 6);
+    assert_int_equal(s.rows, 7);
+    assert_int_equal(s.inner, 5);
+    assert_int_equal(s.columns, 9);
+    assert_int_equal(op_mac(&g, &g.ops[1]), 6 * 7 * 5 * 9);
+    arena_free(&a);
+}
+
+/* [3, 11, 14] as 7 heads of 2: [3, 7, 11, 2]; and back. */
+static void transposes(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(3, 11, 14));
+    struct op_attributes split = { .view = { 3, 11, 7, 2 }, .order = { 0, 2, 1, 3 } };
+    uint32_t y = graph_op(&g, OP_TRANSPOSE, &x, 1, split);
+    assert_dims(&g, y, DIMS(3, 7, 11, 2));
+    struct op_attributes join = { .order = { 0, 2, 1, 3 }, .merge = 2 };
+    assert_dims(&g, graph_op(&g, OP_TRANSPOSE, &y, 1, join), DIMS(3, 11, 14));
+    arena_free(&a);
+}
+
+static void slices_pads_and_joins(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(3, 5, 21));
+    uint32_t y = graph_op(&g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 2, .pieces = 3 });
+    assert_int_equal(g.ops[0].n_outputs, 3);
+    assert_dims(&g, y + 2, DIMS(3, 5, 7));
+    uint32_t z = graph_op(&g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .begin = 1, .length = 4 });
+    assert_dims(&g, z, DIMS(3, 4, 21));
+    uint32_t both[] = { x, z };
+    assert_dims(&g, graph_op(&g, OP_CONCAT, both, 2, (struct op_attributes){ .axis = 1 }), DIMS(3, 9, 21));
+    assert_dims(&g, graph_op(&g, OP_PAD, &z, 1, (struct op_attributes){ .axis = 1, .begin = 2, .length = 8 }),
+                DIMS(3, 8, 21));
+    arena_free(&a);
+}
+
+static void gathers(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t words[] = { weight(&g, DIMS(101, 6)), given(&g, TYPE_INT32, DIMS(3, 13)) };
+    uint32_t x = graph_op(&g, OP_GATHER, words, 2, none);
+    assert_dims(&g, x, DIMS(3, 13, 6));
+    assert_int_equal(g.tensors[x].type, TYPE_FP16);
+    uint32_t picked[] = { x, given(&g, TYPE_INT32, DIMS(3, 2)) };
+    assert_dims(&g, graph_op(&g, OP_GATHER, picked, 2, none), DIMS(3, 2, 6));
+    arena_free(&a);
+}
+
+/* Pools, the outer sum of a joint network, casts and losses. */
+static void other_shapes(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t image = given(&g, TYPE_UINT8, DIMS(3, 9, 9, 5));
+    uint32_t x = graph_op(&g, OP_INPUT_PREPARE, &image, 1, (struct op_attributes){ .to_type = TYPE_FP16 });
+    assert_int_equal(g.tensors[x].type, TYPE_FP16);
+    struct op_attributes window = { .kernel_h = 3, .kernel_w = 3, .stride = 2, .pad = 1 };
+    assert_dims(&g, graph_op(&g, OP_MAX_POOL, &x, 1, window), DIMS(3, 5, 5, 5));
+    assert_int_equal(op_flop(&g, &g.ops[1]), 3 * 5 * 5 * 5 * 9);
+    uint32_t pair[] = { given(&g, TYPE_FP16, DIMS(3, 11, 6)), given(&g, TYPE_FP16, DIMS(3, 4, 6)) };
+    uint32_t joint = graph_op(&g, OP_OUTER_ADD, pair, 2, none);
+    assert_dims(&g, joint, DIMS(3, 11, 4, 6));
+    uint32_t scored[] = { joint, given(&g, TYPE_INT32, DIMS(3, 3)) };
+    uint32_t loss = graph_op(&g, OP_TRANSDUCER_LOSS, scored, 2, none);
+    assert_dims(&g, loss, DIMS(1));
+    assert_int_equal(g.tensors[loss].type, TYPE_FP32);
+    arena_free(&a);
+}
+
+/* ---- the chain rule ------------------------------------------------------------------------ */
+
+static uint32_t dense(struct graph *g, uint32_t x, uint64_t in, uint64_t out)
+{
+    uint32_t pair[] = { x, weight(g, DIMS(in, out)) };
+    return graph_op(g, OP_MATMUL, pair, 2, none);
+}
+
+static void lose(struct graph *g, uint32_t x)
+{
+    uint32_t pair[] = { x, given(g, TYPE_INT32, DIMS(3)) };
+    graph_op(g, OP_CROSS_ENTROPY, pair, 2, none);
+}
+
+/* Nothing flows to the graph's input: the first matmul has no data pass. */
+static void inputs_get_no_gradient(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(3, 7));
+    x = dense(&g, x, 7, 5);
+    x = graph_op(&g, OP_RELU, &x, 1, none);
+    lose(&g, dense(&g, x, 5, 2));
+    graph_add_backward(&g);
+    assert_int_equal(count(&g, OP_MATMUL, PASS_BACKWARD_DATA), 1);
+    assert_int_equal(count(&g, OP_MATMUL, PASS_BACKWARD_WEIGHT), 2);
+    assert_int_equal(count(&g, OP_RELU, PASS_BACKWARD_DATA), 1);
+    const struct op *relu = find(&g, OP_RELU, PASS_BACKWARD_DATA, 0);
+    assert_int_equal(relu->inputs[1], g.ops[relu->forward_op].outputs[0]);      /* relu keeps what it made */
+    arena_free(&a);
+}
+
+/* Both branches of y = relu(x) + gelu(x) give x a gradient; they are added once, in the branch's layer. */
+static void branches_are_summed(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = dense(&g, given(&g, TYPE_FP16, DIMS(3, 7)), 7, 5);
+    graph_layer(&g, (struct layer){ .name = "two" });
+    uint32_t pair[] = { graph_op(&g, OP_RELU, &x, 1, none), graph_op(&g, OP_GELU, &x, 1, none) };
+    lose(&g, graph_op(&g, OP_ADD, pair, 2, none));
+    graph_add_backward(&g);
+    assert_int_equal(count(&g, OP_ADD, PASS_BACKWARD_DATA), 1);
+    const struct op *sum = find(&g, OP_ADD, PASS_BACKWARD_DATA, 0), *w = find(&g, OP_MATMUL, PASS_BACKWARD_WEIGHT, 0);
+    assert_int_equal(sum->forward_op, NO_ID);
+    assert_int_equal(sum->layer_id, 1);
+    assert_int_equal(g.tensors[sum->outputs[0]].of_tensor, x);
+    assert_int_equal(w->inputs[0], sum->outputs[0]);
+    arena_free(&a);
+}
+
+/* A table used as embedding and, transposed, as projection: one weight, two gradients, no sum. */
+static void tied_weights_keep_several_gradients(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t table = weight(&g, DIMS(101, 6));
+    uint32_t words[] = { table, given(&g, TYPE_INT32, DIMS(3)) };
+    uint32_t again[] = { graph_op(&g, OP_GATHER, words, 2, none), table };
+    lose(&g, graph_op(&g, OP_MATMUL, again, 2, (struct op_attributes){ .transpose_b = true }));
+    graph_add_backward(&g);
+    size_t n = 0;
+    for (size_t i = 0; i < g.n_tensors; i++)
+        n += g.tensors[i].role == ROLE_WEIGHT_GRADIENT && g.tensors[i].of_tensor == table;
+    assert_int_equal(n, 2);
+    assert_int_equal(count(&g, OP_ADD, PASS_BACKWARD_DATA), 0);
+    assert_int_equal(graph_parameters(&g), 606);
+    arena_free(&a);
+}
+
+/* Scores of attention: both operands are activations; the second one's gradient is the weight-shaped pass. */
+static void matmul_of_activations(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(3, 7, 5));
+    uint32_t pair[] = { dense(&g, x, 5, 4), dense(&g, x, 5, 4) };
+    lose(&g, graph_op(&g, OP_MATMUL, pair, 2, (struct op_attributes){ .transpose_b = true }));
+    graph_add_backward(&g);
+    const struct op *op = find(&g, OP_MATMUL, PASS_BACKWARD_WEIGHT, 0);
+    assert_int_equal(g.tensors[op->outputs[0]].role, ROLE_GRADIENT);
+    assert_int_equal(g.tensors[op->outputs[0]].of_tensor, pair[1]);
+    assert_int_equal(op_mac(&g, op), 3 * 7 * 4 * 7);
+    assert_int_equal(count(&g, OP_MATMUL, PASS_BACKWARD_WEIGHT), 3);
+    assert_int_equal(count(&g, OP_MATMUL, PASS_BACKWARD_DATA), 1);
+    arena_free(&a);
+}
+
+/* LSTM, 3 x 11 steps of 5 into 7: 33 * 28 * 12 = 11088; without a gradient for its input only 33 * 28 * 7 = 6468. */
+static void recurrence(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t in[] = { given(&g, TYPE_FP16, DIMS(3, 11, 5)), weight(&g, DIMS(5, 28)), weight(&g, DIMS(7, 28)),
+                      weight(&g, DIMS(56)) };
+    lose(&g, graph_op(&g, OP_LSTM, in, 4, (struct op_attributes){ .hidden = 7 }));
+    graph_add_backward(&g);
+    const struct op *data = find(&g, OP_LSTM, PASS_BACKWARD_DATA, 0), *w = find(&g, OP_LSTM, PASS_BACKWARD_WEIGHT, 0);
+    assert_int_equal(op_mac(&g, &g.ops[0]), 11088);
+    assert_int_equal(op_mac(&g, data), 6468);
+    assert_int_equal(op_mac(&g, w), 11088);
+    assert_int_equal(w->n_outputs, 3);
+    assert_int_equal(w->inputs[0], data->outputs[0]);
+    assert_dims(&g, data->outputs[0], DIMS(3, 11, 28));
+    arena_free(&a);
+}
+
+/* A frozen half: nothing upstream of the first weight, or aside of the loss, is differentiated. */
+static void what_needs_no_gradient_gets_none(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    start(&g, &a);
+    uint32_t x = given(&g, TYPE_FP16, DIMS(3, 7));
+    x = graph_op(&g, OP_TANH, &x, 1, none);
+    uint32_t y = dense(&g, x, 7, 5);
+    graph_op(&g, OP_SIGMOID, &y, 1, none);          /* nobody reads it */
+    lose(&g, y);
+    graph_add_backward(&g);
+    assert_int_equal(count(&g, OP_TANH, PASS_BACKWARD_DATA), 0);
+    assert_int_equal(count(&g, OP_SIGMOID, PASS_BACKWARD_DATA), 0);
+    assert_int_equal(count(&g, OP_MATMUL, PASS_BACKWARD_WEIGHT), 1);
+    arena_free(&a);
+}
+
+static void every_kind_has_a_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_OP_KINDS; i++) {
+        assert_non_null(op_kind_names[i]);
+        for (int k = 0; k < i; k++)
+            assert_string_not_equal(op_kind_names[i], op_kind_names[k]);
+    }
+}
+
+static void text_of_a_graph(void **state)
+{
+    struct graph g;
+    struct arena a;
+    char *text;
+    (void)state;
+    start(&g, &a);
+    lose(&g, dense(&g, given(&g, TYPE_FP16, DIMS(3, 7)), 7, 5));
+    PRINTED(text, graph_print_ops(f, &g));
+    assert_string_equal(text,
+        "    0 one                      matmul          forward         %0 fp16[3x7] %1 fp16[7x5] -> %2 fp16[3x5]  105 MAC 210 flop\n"
+        "    1 one                      cross-entropy   forward         %2 fp16[3x5] %3 int32[3] -> %4 fp32[1]  0 MAC 75 flop\n");
+    free(text);
+    PRINTED(text, graph_print(f, &g));
+    assert_string_equal(text,
+        "test, micro-batch 3: 1 layers, 2 operations (2 forward), 35 parameters, 105 MAC forward\n"
+        "one                      first    2 ops           35 parameters             105 MAC  fp32[1]\n");
+    free(text);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(convolution), cmocka_unit_test(convolution_over_time), cmocka_unit_test(matmul),
+    cmocka_unit_test(transposes), cmocka_unit_test(slices_pads_and_joins), cmocka_unit_test(gathers),
+    cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
+    cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
+    cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none),
+    cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,205 @@
+/* t_machine.c - spec sheets: what every sheet of the project gives, what is derived from it, what is refused and in which words. */
+#include "tests/check.h"
+#include "tests/golden_text.h"
+#include "system-model/machine/machine.h"
+
+#define SPECS "system-model/specs"
+#define BAD "tests/bad/machine/"
+
+static struct arena a;
+static struct err err;
+
+static struct machine load(const char *name)
+{
+    struct machine m;
+    if (!machine_load(&m, name, SPECS, &a, &err))
+        print_error("%s\n", err.msg);
+    assert_non_null(m.chip.name);
+    return m;
+}
+
+/* Published peaks, each reproduced from tiles, clock and MAC a cycle. */
+static void peaks_are_derived(void **state)
+{
+    (void)state;
+    const struct { const char *chip; double fp16, fp16_fp32, fp32, sram_mib; } want[] = {
+        { "gc2", 124.5e12, 124.5e12, 31.1e12, 304 },
+        { "gc200", 249.65e12, 124.8e12, 62.4e12, 897 },
+        { "bow", 348.57e12, 174.3e12, 87.1e12, 897 },
+        { "c600", 282.6e12, 141.3e12, 70.7e12, 897 },
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct machine m = load(want[i].chip);
+        const struct chip *c = &m.chip;
+        assert_near(chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle), want[i].fp16, 0.001 * want[i].fp16);
+        assert_near(chip_peak_flop_per_s(c, c->mac_fp16_fp32_per_cycle), want[i].fp16_fp32, 0.001 * want[i].fp16_fp32);
+        assert_near(chip_peak_flop_per_s(c, c->mac_fp32_per_cycle), want[i].fp32, 0.001 * want[i].fp32);
+        assert_near((double)(c->n_tiles * c->tile_memory_bytes) / 1048576, want[i].sram_mib, 0);
+        assert_int_equal(m.n_ipus, 1);
+        assert_string_equal(m.chip_name, want[i].chip);
+    }
+    arena_free(&a);
+}
+
+static void systems_have_their_size(void **state)
+{
+    (void)state;
+    const struct { const char *name, *board, *chip; uint64_t n_ipus, per_domain; int domain, gateway; } want[] = {
+        { "c2", "c2", "gc2", 2, 2, DOMAIN_LADDER, GATEWAY_NONE },
+        { "dss8440", "c2", "gc2", 16, 16, DOMAIN_LADDER, GATEWAY_NONE },
+        { "ipu-m2000", "ipu-m2000", "gc200", 4, 4, DOMAIN_LADDER, GATEWAY_NONE },
+        { "bow-2000", "bow-2000", "bow", 4, 4, DOMAIN_LADDER, GATEWAY_NONE },
+        { "ipu-pod4", "ipu-m2000", "gc200", 4, 4, DOMAIN_LADDER, GATEWAY_NONE },
+        { "ipu-pod16", "ipu-m2000", "gc200", 16, 16, DOMAIN_LADDER, GATEWAY_NONE },
+        { "ipu-pod64", "ipu-m2000", "gc200", 64, 64, DOMAIN_TORUS, GATEWAY_NONE },
+        { "ipu-pod128", "ipu-m2000", "gc200", 128, 64, DOMAIN_TORUS, GATEWAY_DIRECT },
+        { "ipu-pod256", "ipu-m2000", "gc200", 256, 64, DOMAIN_TORUS, GATEWAY_SWITCHED },
+        { "bow-pod4", "bow-2000", "bow", 4, 4, DOMAIN_LADDER, GATEWAY_NONE },
+        { "bow-pod16", "bow-2000", "bow", 16, 16, DOMAIN_LADDER, GATEWAY_NONE },
+        { "bow-pod64", "bow-2000", "bow", 64, 64, DOMAIN_TORUS, GATEWAY_NONE },
+        { "bow-pod128", "bow-2000", "bow", 128, 64, DOMAIN_TORUS, GATEWAY_DIRECT },
+        { "bow-pod256", "bow-2000", "bow", 256, 64, DOMAIN_TORUS, GATEWAY_SWITCHED },
+        { "bow-pod1024", "bow-2000", "bow", 1024, 64, DOMAIN_TORUS, GATEWAY_SWITCHED },
+        { "ipu-65536", "ipu-m2000", "gc200", 65536, 64, DOMAIN_TORUS, GATEWAY_NETWORK },
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct machine m = load(want[i].name);
+        assert_string_equal(m.name, want[i].name);
+        assert_string_equal(m.board_name, want[i].board);
+        assert_string_equal(m.chip_name, want[i].chip);
+        assert_int_equal(m.n_ipus, want[i].n_ipus);
+        assert_int_equal(m.ipus_per_domain, want[i].per_domain);
+        assert_int_equal(m.domain_topology, want[i].domain);
+        assert_int_equal(m.gateway_topology, want[i].gateway);
+    }
+    arena_free(&a);
+}
+
+/* Links, gateways and memories do not know the chip's clock. */
+static void off_chip_rates_are_those_of_the_board(void **state)
+{
+    (void)state;
+    struct machine m2000 = load("ipu-pod64"), bow = load("bow-pod64");
+    assert_true(bow.chip.clock_hz > m2000.chip.clock_hz);
+    assert_near(bow.chip.link_bytes_per_s, m2000.chip.link_bytes_per_s, 0);
+    assert_near(bow.chip.host_link_bytes_per_s, m2000.chip.host_link_bytes_per_s, 0);
+    assert_near(bow.gateway_bytes_per_s, m2000.gateway_bytes_per_s, 0);
+    assert_near(bow.streaming_bytes_per_s, m2000.streaming_bytes_per_s, 0);
+    struct machine alone = load("gc200");
+    assert_true(alone.chip.host_link_bytes_per_s > m2000.chip.host_link_bytes_per_s);     /* the board gives eight lanes of sixteen */
+    arena_free(&a);
+}
+
+/* Every sheet in the folder loads as a machine, and each of its rows has a unit and a source. */
+static void every_sheet_loads(void **state)
+{
+    (void)state;
+    char **names;
+    size_t n, n_rows = 0;
+    assert_true(machine_names(&names, &n, SPECS, &a, &err));
+    assert_int_equal(n, 20);
+    for (size_t i = 0; i < n; i++) {
+        struct machine m = load(names[i]);
+        for (size_t s = 0; s < m.n_sheets; s++) {
+            for (size_t r = 0; r < m.sheets[s].n_rows; r++, n_rows++) {
+                assert_true(*m.sheets[s].rows[r].unit);
+                assert_true(strlen(m.sheets[s].rows[r].source) > 3);
+            }
+        }
+    }
+    assert_true(n_rows > 500);
+    arena_free(&a);
+}
+
+static void a_path_is_a_machine_too(void **state)
+{
+    (void)state;
+    struct machine by_name = load("bow-pod16"), by_path = load(SPECS "/bow-pod16.csv");
+    assert_string_equal(by_path.name, by_name.name);
+    assert_near(by_path.chip.clock_hz, by_name.chip.clock_hz, 0);
+    arena_free(&a);
+}
+
+static void golden_text(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "dss8440", "bow-pod256" };
+    for (size_t i = 0; i < 2; i++) {
+        struct machine m = load(names[i]);
+        char *text;
+        PRINTED(text, machine_print(f, &m));
+        assert_golden(text, arena_printf(&a, "tests/golden/machine_%s.txt", names[i]), &a);
+        free(text);
+    }
+    arena_free(&a);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const struct { const char *name, *message; } bad[] = {
+        { BAD "all_through.csv", BAD "all_through.csv: rung_through_links: 6 of 6 rung_links leave none for the two chips themselves" },
+        { BAD "binary.csv", BAD "binary.csv: is binary (a zero byte at offset 36), want text" },
+        { BAD "board_is_chip.csv", BAD "board_is_chip.csv:2: board: gc2 is the sheet of a chip, want a board" },
+        { BAD "direct_of_three.csv", BAD "direct_of_three.csv: gateway_topology: direct links two domains, not 3; want switched or network" },
+        { BAD "empty.csv", BAD "empty.csv: is empty, want a header line" },
+        { BAD "header_only.csv", BAD "header_only.csv: n_tiles: missing (tiles of a chip, in tiles)" },
+        { BAD "interleaved.csv", BAD "interleaved.csv: interleaved_bytes: 262145 of a tile's 262144" },
+        { BAD "loop.csv", BAD "loop.csv:2: board: loop is the sheet of a system, want a board" },
+        { BAD "missing_key.csv", BAD "missing_key.csv: link_efficiency: missing (of the nominal rate, in share)" },
+        { BAD "nan.csv", BAD "nan.csv:4: clock_hz: 'nan' is not a number" },
+        { BAD "negative.csv", BAD "negative.csv:3: n_workers: '-6' is not a whole number from 0 up" },
+        { BAD "no_gateway.csv", BAD "no_gateway.csv: gateway_topology: none, so that the 2 domains have no way to each other" },
+        { BAD "no_gateway_rate.csv", BAD "no_gateway_rate.csv: gateway_bytes_per_s: missing on the board, so that the 2 domains have no way to each other" },
+        { BAD "no_links.csv", BAD "no_links.csv: rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
+        { BAD "no_part.csv", BAD "no_part.csv:2: chip: no sheet 'gc3' (looked for system-model/specs/gc3.csv)" },
+        { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 4, want pcie_shared_bytes_per_s too" },
+        { BAD "no_source.csv", BAD "no_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
+        { BAD "no_topology.csv", BAD "no_topology.csv: domain_topology: none, but 16 IPUs in a domain; want ladder or torus" },
+        { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit" },
+        { BAD "no_value.csv", BAD "no_value.csv:2: n_tiles: no value; leave the row out where nothing is known" },
+        { BAD "odd_count.csv", BAD "odd_count.csv: n_ipus: 15 is not a multiple of ipus_per_board, 2" },
+        { BAD "open_quote.csv", BAD "open_quote.csv:2: a quote is not closed" },
+        { BAD "overflow.csv", BAD "overflow.csv:5: tile_memory_bytes: '99999999999999999999' is not a whole number from 0 up" },
+        { BAD "part_path.csv", BAD "part_path.csv:2: chip: '../gc2' is not the name of a sheet" },
+        { BAD "part_unit.csv", BAD "part_unit.csv:2: board is in 'card', want 'name'" },
+        { BAD "repeated.csv", BAD "repeated.csv:4: n_tiles: stands already in line 2" },
+        { BAD "ring_topology.csv", BAD "ring_topology.csv:5: domain_topology: 'ring' is not one of: none, ladder, torus" },
+        { BAD "shared_across.csv", BAD "shared_across.csv: ipus_per_domain: 2 is not a multiple of pcie_shared_ipus, 4" },
+        { BAD "short_row.csv", BAD "short_row.csv:2: 3 cells, want 5 (key, ...)" },
+        { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000" },
+        { BAD "too_many_links.csv", BAD "too_many_links.csv: rung_links: 6, and twice 3 rail_links, are more than the 10 n_links of gc2" },
+        { BAD "two_parts.csv", BAD "two_parts.csv:8: chip: does not belong on the sheet of a system" },
+        { BAD "wrong_columns.csv", BAD "wrong_columns.csv:1: column 3 is 'units', want 'unit'" },
+        { BAD "wrong_level.csv", BAD "wrong_level.csv:33: rail_links: does not belong on the sheet of a chip (links to each rail neighbour)" },
+        { BAD "wrong_unit.csv", BAD "wrong_unit.csv:4: clock_hz is in 'GHz', want 'Hz'" },
+        { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000" },
+        { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
+        { "../specs/gc2", "../specs/gc2: No such file or directory" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct machine m;
+        assert_false(machine_load(&m, bad[i].name, SPECS, &a, &err));
+        assert_string_equal(err.msg, bad[i].message);
+    }
+    struct machine m;
+    assert_false(machine_load(&m, BAD "unknown_key.csv", SPECS, &a, &err));
+    const char *head = BAD "unknown_key.csv:2: n_tiels: not a key of a chip; known: n_tiles, n_workers, clock_hz, ";
+    assert_int_equal(strncmp(err.msg, head, strlen(head)), 0);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(peaks_are_derived),
+        cmocka_unit_test(systems_have_their_size),
+        cmocka_unit_test(off_chip_rates_are_those_of_the_board),
+        cmocka_unit_test(every_sheet_loads),
+        cmocka_unit_test(a_path_is_a_machine_too),
+        cmocka_unit_test(golden_text),
+        cmocka_unit_test(refusals),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,338 @@
+/* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, the laws of the intervals, and coverage. */
+#include "tests/check.h"
+#include "tests/mllog_keys.h"
+#include "tests/golden_text.h"
+#include "results/mlperf/lint.h"
+#include "results/mlperf/score.h"
+#include <jansson.h>
+
+static const char data[] = "workloads/convergence";
+
+static struct convergence predict(const char *benchmark, const char *round, double batch)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct convergence c;
+    assert_true(convergence_predict(&c, benchmark, round, batch, data, &a, &err));
+    arena_free(&a);
+    return c;
+}
+
+static struct run_distribution draw(const struct distribution_request *q, struct arena *a)
+{
+    struct err err = { "" };
+    struct run_distribution d;
+    if (!distribution_draw(&d, q, a, &err))
+        print_error("%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+    return d;
+}
+
+/* BERT at 3072 with 2,150,400 samples given: 700 steps of 1.3 s, 12 evaluations of 7 s, 11 s startup, 5 s tail: 910 + 84 + 16 = 1010 s. */
+static void test_given_samples_by_hand(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v2.0", 3072);
+    struct distribution_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 40, .data_dir = data,
+        .timing = { .step_time_s = 1.3, .startup_s = 11, .tail_s = 5, .eval_time_s = 7 } };
+    (void)state;
+    struct run_distribution d = draw(&q, &a);
+    assert_int_equal(d.n, 10);
+    assert_near(d.runs[4].time_s, 1010, 1e-9);
+    assert_int_equal(d.runs[4].n_evals, 12);
+    assert_near(d.score_minutes, 1010 / 60.0, 1e-12);
+    assert_near(d.high_minutes - d.low_minutes, 0, 1e-12);
+    assert_near(d.valid_probability, 1, 0);
+    assert_near(d.pass_probability, 0, 0);      /* far faster than the reference */
+    q.open_division = true;
+    assert_near(draw(&q, &a).pass_probability, 1, 0);
+    q.timing.samples_per_step = 3500;           /* more than the log states: 614.4 steps, 798.72 s */
+    assert_near(draw(&q, &a).runs[4].time_s, 898.72, 1e-9);
+    arena_free(&a);
+}
+
+/* A plan of 7 epochs of ResNet-50 at 1,281,167 samples a step: 7 steps of 30 s; evaluations after epochs 3 and 7: 2 * 4 s, and 9 s once. */
+static void test_fixed_schedule_by_hand(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("resnet", "v2.0", 3520);
+    c.global_batch = 1281167;
+    c.accuracy_mean = 0.77;
+    struct distribution_request q = { .convergence = &c, .epochs = 7, .seed = 3, .submissions = 40, .data_dir = data,
+        .timing = { .step_time_s = 30, .eval_time_s = 4, .first_eval_extra_s = 9, .eval_placement = EVAL_END } };
+    (void)state;
+    struct run_distribution d = draw(&q, &a);
+    assert_int_equal(d.n, 5);
+    for (size_t i = 0; i < d.n; i++)
+        assert_near(d.runs[i].time_s, 227, 1e-9);
+    assert_near(d.score_minutes, 227 / 60.0, 1e-12);
+    c.accuracy_mean = 0.74;                     /* none passes */
+    d = draw(&q, &a);
+    assert_true(isnan(d.score_minutes) && isnan(d.expected_minutes));
+    assert_near(d.valid_probability, 0, 0);
+    arena_free(&a);
+}
+
+/* A run passes with probability p: a submission of five is valid with p^5 + 5 p^4 (1 - p). */
+static void test_pass_probability(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("resnet", "v2.0", 3520);
+    struct distribution_request q = { .convergence = &c, .seed = 5, .submissions = 4000, .data_dir = data,
+        .timing = { .step_time_s = 0.08, .eval_placement = EVAL_END } };
+    (void)state;
+    double p = convergence_plan_pass(&c), want = pow(p, 5) + 5 * pow(p, 4) * (1 - p);
+    assert_near(draw(&q, &a).valid_probability, want, 4 * sqrt(want * (1 - want) / 4000));
+    arena_free(&a);
+}
+
+static void test_seeds(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v2.0", 4608);
+    struct distribution_request q = { .convergence = &c, .seed = 42, .submissions = 50, .data_dir = data,
+        .timing = { .step_time_s = 0.65, .eval_time_s = 0.5, .noise = -1 } };
+    (void)state;
+    struct run_distribution one = draw(&q, &a), again = draw(&q, &a);
+    char *text, *text_again;
+    PRINTED(text, distribution_print(f, &one));
+    PRINTED(text_again, distribution_print(f, &again));
+    assert_string_equal(text, text_again);
+    q.seed = 43;
+    struct run_distribution next = draw(&q, &a);
+    for (size_t i = 0; i + 1 < one.n; i++)      /* a run depends on its own seed alone */
+        assert_near(one.runs[i + 1].time_s, next.runs[i].time_s, 0);
+    assert_true(one.runs[0].time_s != one.runs[1].time_s);
+    q.seed = 42, q.runs = 3;
+    assert_int_equal(draw(&q, &a).n, 3);
+    free(text), free(text_again);
+    arena_free(&a);
+}
+
+static void test_samples_lie_on_the_schedule(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v2.0", 3072);
+    struct distribution_request q = { .convergence = &c, .seed = 9, .runs = 200, .submissions = 20, .data_dir = data,
+        .timing = { .step_time_s = 1 } };
+    (void)state;
+    struct run_distribution d = draw(&q, &a);
+    double sum = 0;
+    for (size_t i = 0; i < d.n; i++) {
+        double due = floor(d.runs[i].samples / 175000) * 175000;
+        assert_true(d.runs[i].samples - due < 3072 && fmod(d.runs[i].samples, 3072) == 0);
+        assert_near((double)d.runs[i].n_evals, due / 175000, 0);
+        sum += d.runs[i].samples;
+    }
+    assert_near(sum / 200, c.mean_samples, 4 * c.mean_samples * 0.06 / sqrt(200));
+    q.max_samples = 2.6e6;
+    d = draw(&q, &a);
+    size_t n_aborted = 0;
+    for (size_t i = 0; i < d.n; i++) {
+        assert_true(d.runs[i].samples <= 2.6e6);
+        n_aborted += !d.runs[i].converged;
+    }
+    assert_true(n_aborted > 20 && n_aborted < 200);
+    arena_free(&a);
+}
+
+static void test_more_error_wider_interval(void **state)
+{
+    struct convergence c = predict("bert", "v2.0", 3072);
+    double before = 0;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct arena a = { 0 };
+        struct distribution_request q = { .convergence = &c, .seed = 9, .submissions = 600, .data_dir = data,
+            .timing = { .step_time_s = 1, .error = 0.1 * i } };
+        struct run_distribution d = draw(&q, &a);
+        assert_true(d.low_minutes < d.expected_minutes && d.expected_minutes < d.high_minutes);
+        assert_true(d.run_high_s - d.run_low_s > before);
+        before = d.run_high_s - d.run_low_s;
+        arena_free(&a);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct run_distribution d;
+    struct convergence c = predict("bert", "v2.0", 3072);
+    struct distribution_request q = { .convergence = &c, .data_dir = data };
+    (void)state;
+    assert_false(distribution_draw(&d, &q, &a, &err));
+    assert_string_equal(err.msg, "step time of 0 s, want a number above 0");
+    q.timing.step_time_s = 1, q.runs = 1001;
+    assert_false(distribution_draw(&d, &q, &a, &err));
+    assert_string_equal(err.msg, "1001 runs, want at most 1000");
+    arena_free(&a);
+}
+
+/* ---- a simulated submission, read back ---------------------------------------------------------- */
+
+static const struct text_pair rnnt_keys[] = {
+    { "opt_base_learning_rate", "0.004" }, { "model_weights_initialization_scale", "0.5" }, { "opt_lamb_learning_rate_decay_poly_power", "0.94" },
+    { "opt_lamb_learning_rate_hold_epochs", "40" }, { "opt_learning_rate_warmup_epochs", "6" }, { "opt_lamb_beta_1", "0.9" },
+    { "opt_lamb_beta_2", "0.999" }, { "data_train_max_duration", "16.7" }, { "data_train_num_buckets", "6" },
+    { "model_eval_ema_factor", "0.995" }, { "opt_gradient_clip_norm", "Infinity" },
+};
+static const struct { const char *benchmark, *optimizer; const struct text_pair *keys; size_t n_keys; double batch, step_s; int placement; }
+entries[] = {
+    { "bert", "lamb", bert_keys, 9, 3072, 2.05, EVAL_INLINE },
+    { "resnet", "lars", lars_keys, 5, 3200, 0.109, EVAL_END },
+    { "rnnt", "lamb", rnnt_keys, 11, 1024, 0.39, EVAL_INLINE },
+};
+
+static void check_round_trip(size_t entry, const char *round, const char *top)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct convergence c = predict(entries[entry].benchmark, round, entries[entry].batch);
+    c.accuracy_mean = 0.7605;                   /* so that enough runs pass */
+    struct distribution_request q = { .convergence = &c, .seed = 42, .submissions = 20, .data_dir = data, .timing = {
+        .step_time_s = entries[entry].step_s, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 3, .noise = -1,
+        .eval_placement = entries[entry].placement } };
+    struct run_distribution d = draw(&q, &a);
+    struct text_pair fields[] = { { "accelerator_model_name", "IPU \"GC200\"" }, { "accelerators_per_node", "16" } };
+    struct submission_description s = { .system = "toy-pod", .benchmark = c.benchmark, .division = "closed", .ruleset = c.ruleset,
+        .optimizer = entries[entry].optimizer, .hyperparameters = entries[entry].keys, .n_hyperparameters = entries[entry].n_keys,
+        .fields = fields, .n_fields = 2, .global_batch = c.global_batch, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
+        .data_dir = data };
+    const char *dir = arena_printf(&a, "%s/%s", top, round);
+    mllog_write_submission(dir, &s, d.runs, d.n, &a, &err);
+    assert_string_equal(err.msg, "");
+
+    struct score_table t;
+    assert_true(score_tree(&t, arena_printf(&a, "%s/" SIMULATED_ORG "/results/toy-pod-simulated/%s", dir, c.benchmark), NULL, &a, &err));
+    const struct score_row *r = &t.items[0];
+    assert_near(r->score_minutes, d.score_minutes, 1e-3 / 60);
+    assert_string_equal(r->submitter, SIMULATED_ORG);
+    assert_string_equal(r->system, "toy-pod-simulated");
+    assert_near(r->throughput_samples_per_s, c.global_batch / q.timing.step_time_s, 0.02 * c.global_batch / q.timing.step_time_s);
+    for (size_t i = 0; i < r->runs; i++) {
+        assert_near(r->logs[i].samples_to_converge, d.runs[i].samples, 1e-6);
+        assert_true(r->logs[i].success == d.runs[i].converged);
+        assert_near(r->logs[i].convergence_point, d.runs[i].convergence_point, 1e-6);
+    }
+    struct name_list files = { 0 };
+    struct lint_report report;
+    struct lint_options opt = { .ruleset = c.ruleset, .rules_dir = "results/rules", .data_dir = data };
+    assert_true(lint_collect(&files, dir, &a, &err));
+    assert_true(lint_files(&report, files.names, files.n, &opt, &a, &err));
+    for (size_t i = 0; i < report.n_messages; i++)
+        print_error("%s %s: %s\n", round, report.messages[i].key, report.messages[i].text);
+    assert_int_equal(report.n_messages, 0);
+    if (!report.groups[0].rcp_tested || !report.groups[0].rcp.passed)
+        print_error("%s %s: %s\n", round, c.benchmark, report.groups[0].rcp.text);
+    assert_true(report.passed && report.groups[0].rcp_tested && report.groups[0].rcp.passed);
+
+    json_t *system = json_load_file(arena_printf(&a, "%s/" SIMULATED_ORG "/systems/toy-pod-simulated.json", dir), 0, NULL);
+    assert_int_equal(json_object_size(system), 33);
+    for (size_t i = 0; i < n_system_fields; i++)
+        assert_true(json_is_string(json_object_get(system, system_fields[i])));
+    assert_string_equal(json_string_value(json_object_get(system, "accelerator_model_name")), "IPU \"GC200\"");
+    assert_string_equal(json_string_value(json_object_get(system, "system_name")), "toy-pod (simulated)");
+    json_decref(system);
+    arena_free(&a);
+}
+
+static void test_round_trip(void **state)
+{
+    static const char *const rounds[] = { "v1.0", "v1.1", "v2.0" };
+    char top[64], command[96];
+    (void)state;
+    snprintf(top, sizeof top, "/tmp/podbench-test-submission-%ld", (long)getpid());
+    snprintf(command, sizeof command, "rm -rf '%s'", top);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++) {
+            check_round_trip(i, rounds[k], top);
+            assert_int_equal(system(command), 0);
+        }
+}
+
+/* The whole log of an RNN-T run of three epochs: 7 s startup, epochs of 272 steps of 0.4 s, evaluations of 1.3 s. */
+static void test_golden_log(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3, .time_s = 337.3 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
+        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_golden(text, "tests/golden/mllog_rnnt.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+static void test_missing_hyperparameter(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct drawn_run run = { .time_s = 3, .n_evals = 1, .samples = 3072 };
+    struct submission_description s = { .system = "toy", .benchmark = "bert", .division = "closed", .ruleset = "1.1.0", .optimizer = "lamb",
+        .global_batch = 3072, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
+    char *text;
+    bool written = true;
+    (void)state;
+    PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_false(written);
+    assert_string_equal(err.msg, "[optimizer] has no 'opt_base_learning_rate', which 1.1.0 closed bert asks for: set optimizer.opt_base_learning_rate");
+    free(text);
+    arena_free(&a);
+}
+
+/* ---- coverage: three runs of one system that take 2, 4 and 6 s a batch ---------------------------------- */
+
+static bool fixed_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err)
+{
+    (void)run, (void)err;
+    *out = (struct run_timing){ .step_time_s = *(double *)user };
+    return *(double *)user > 0;
+}
+
+static void test_coverage_by_hand(void **state)
+{
+    static const char rows[] = "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,eval_placement,"
+        "eval_s,post_train_s,global_batch,samples_to_converge,epochs,evals,final_accuracy,optimizer,throughput_samples_per_s,source\n"
+        "v2.0,closed,A,s,8,bert,0,validate,success,1806,,inline,,,3072,2774016,,,,lamb,,t\n"     /* 903 steps of 2 s */
+        "v2.0,closed,A,s,8,bert,1,validate,success,3612,,inline,,,3072,2774016,,,,lamb,,t\n"
+        "v2.0,open,A,s,8,bert,2,context,success,1000,,inline,,,3072,600000,,,,lamb,,t\n"
+        "v0.7,closed,A,s,8,bert,0,context,success,1000,,inline,,,3072,2774016,,,,lamb,,t\n";
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct coverage c;
+    double step = 2;
+    const char *path = arena_strdup(&a, temp_file(rows, strlen(rows), ".csv"));
+    (void)state;
+    coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(c.items[0].n, 3);
+    assert_int_equal(c.items[0].samples_inside, 2);
+    assert_int_equal(c.items[0].time_n, 3);
+    assert_int_equal(c.items[0].time_inside, 1);
+    assert_int_equal(c.n_without_reference, 1);
+    step = 0;                                   /* a model that knows none of them */
+    coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
+    assert_int_equal(c.items[0].n, 0);
+    assert_int_equal(c.n_without_timing, 3);
+    unlink(path);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
+        cmocka_unit_test(test_seeds), cmocka_unit_test(test_samples_lie_on_the_schedule), cmocka_unit_test(test_more_error_wider_interval),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_missing_hyperparameter),
+        cmocka_unit_test(test_coverage_by_hand),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* t_mllog.c - lines of MLPerf logs: what is read, what is refused, what is written. */
+#include "tests/check.h"
+#include "results/mlperf/mllog.h"
+
+static void open_text(struct mllog_reader *r, const char *text, size_t n)
+{
+    FILE *f = tmpfile();
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, n, f), n);
+    rewind(f);
+    mllog_open_stream(r, f, "test");
+}
+
+static void open_string(struct mllog_reader *r, const char *text)
+{
+    open_text(r, text, strlen(text));
+}
+
+static void next_is(struct mllog_reader *r, uint64_t line, const char *key, double value)
+{
+    struct mllog_line l;
+    double x = NAN;
+    assert_int_equal(mllog_next(r, &l), MLLOG_LINE);
+    assert_int_equal(l.line, line);
+    assert_string_equal(l.key, key);
+    assert_true(mllog_number_loose(l.value, &x));
+    assert_true(x == value);
+}
+
+static void ends(struct mllog_reader *r)
+{
+    struct mllog_line l;
+    assert_int_equal(mllog_next(r, &l), MLLOG_END);
+    mllog_close(r);
+}
+
+#define EVENT(key, value) ":::MLLOG {\"time_ms\": 17, \"key\": \"" key "\", \"value\": " value ", \"metadata\": {}}"
+
+static void test_what_counts_as_a_line(void **state)
+{
+    struct mllog_reader r;
+    (void)state;
+    open_string(&r, "\n0: " EVENT("a", "3") "\r\nno token here\n:" EVENT("b", "5") "\n:::MLLO" EVENT("c", "7") "\r" EVENT("d", "11"));
+    next_is(&r, 2, "a", 3);
+    next_is(&r, 4, "b", 5);
+    next_is(&r, 5, "c", 7);
+    next_is(&r, 5, "d", 11);            /* a lone \r ends a record, not a line; and no newline ends the file */
+    ends(&r);
+}
+
+static void test_values_as_python_has_them(void **state)
+{
+    struct mllog_reader r;
+    struct mllog_line l;
+    double x;
+    (void)state;
+    open_string(&r, EVENT("list", "[4, 7]") "\n" EVENT("text", "\"2.5\"") "\n" EVENT("inf", "Infinity") "\n" EVENT("minus", "-Infinity") "\n"
+                    EVENT("huge", "1e999") "\n" EVENT("long", "123456789012345678901234567890") "\n" EVENT("nan", "NaN") "\n"
+                    EVENT("bool", "true") "\n" EVENT("deep", "{\"x\": [Infinity, -3]}") "\n");
+    next_is(&r, 1, "list", 5.5);
+    next_is(&r, 2, "text", 2.5);
+    next_is(&r, 3, "inf", HUGE_VAL);
+    next_is(&r, 4, "minus", -HUGE_VAL);
+    next_is(&r, 5, "huge", HUGE_VAL);
+    next_is(&r, 6, "long", 123456789012345678901234567890.0);
+    assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
+    assert_true(mllog_number(l.value, &x) && isnan(x));
+    next_is(&r, 8, "bool", 1);
+    assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
+    assert_true(mllog_number(json_array_get(json_object_get(l.value, "x"), 1), &x) && x == -3);
+    assert_false(mllog_number_loose(l.value, &x));
+    ends(&r);
+}
+
+/* "Infinity" inside a string is text; so is a number in one when the strict reading is asked for. */
+static void test_strings_stay_strings(void **state)
+{
+    struct mllog_reader r;
+    struct mllog_line l;
+    double x;
+    (void)state;
+    open_string(&r, EVENT("a", "\"Infinity and 1e999 \\\" NaN\"") "\n" EVENT("b", "\"7\"") "\n");
+    assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
+    assert_string_equal(json_string_value(l.value), "Infinity and 1e999 \" NaN");
+    assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
+    assert_false(mllog_number(l.value, &x));
+    ends(&r);
+}
+
+static void test_bytes_of_any_kind(void **state)
+{
+    struct mllog_reader r;
+    struct mllog_line l;
+    (void)state;
+    open_string(&r, "\xff\x80 " EVENT("a", "\"caf\xe9\"") "\n" EVENT("b", "\"caf\xc3\xa9\"") "\n" EVENT("c", "\"x\\ud83dy\"") "\n"
+                    EVENT("d", "\"\\ud83d\\ude00\"") "\n");
+    static const char *const want[] = { "caf\xc3\xa9", "caf\xc3\xa9", "x\xef\xbf\xbdy", "\xf0\x9f\x98\x80" };
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
+        assert_string_equal(json_string_value(l.value), want[i]);
+    }
+    ends(&r);
+}
+
+static void test_long_lines_in_bounded_memory(void **state)
+{
+    struct mllog_reader r;
+    struct mllog_line l;
+    size_t n = 9 << 20;
+    char *text = malloc(n);
+    (void)state;
+    memset(text, 'x', n);
+    memcpy(text + 5 * (1 << 20), ":::MLLOG {", 10);     /* an event of 3 MiB, after a line of 5 MiB without one */
+    text[8 << 20] = '\n';
+    size_t tail = strlen(EVENT("last", "13"));
+    memcpy(text + n - tail, EVENT("last", "13"), tail);
+    open_text(&r, text, n);
+    assert_int_equal(mllog_next(&r, &l), MLLOG_BAD_LINE);
+    assert_string_equal(r.problem, "is an event longer than 1048576 bytes");
+    next_is(&r, 2, "last", 13);
+    assert_true(r.arena.used_bytes < 8 << 20);
+    ends(&r);
+    free(text);
+}
+
+static void test_bad_lines_say_why(void **state)
+{
+    static const struct { const char *file, *problem; } cases[] = {
+        { "unclosed", "is not JSON: '}' expected near end of file" },
+        { "list", "is not a JSON object" },
+        { "no_key", "has no 'key' that is a string" },
+        { "no_value", "has no 'value'" },
+        { "no_metadata", "has no 'metadata'" },
+        { "no_time", "has no 'time_ms' that is a number" },
+        { "empty", "is not JSON: '[' or '{' expected near end of file" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[96];
+        struct mllog_reader r;
+        struct mllog_line l;
+        struct err err;
+        snprintf(path, sizeof path, "tests/bad/mllog/%s.txt", cases[i].file);
+        assert_true(mllog_open(&r, path, &err));
+        assert_int_equal(mllog_next(&r, &l), MLLOG_BAD_LINE);
+        assert_string_equal(r.problem, cases[i].problem);
+        assert_int_equal(l.line, 1);
+        ends(&r);
+    }
+}
+
+static void test_no_file(void **state)
+{
+    struct mllog_reader r;
+    struct err err;
+    (void)state;
+    assert_false(mllog_open(&r, "tests/bad/mllog/absent.txt", &err));
+    assert_string_equal(err.msg, "tests/bad/mllog/absent.txt: No such file or directory");
+    assert_false(mllog_open(&r, "tests", &err));
+    assert_string_equal(err.msg, "tests: is a folder, want a log file");
+}
+
+static void test_written_as_python_does(void **state)
+{
+    struct arena a = { 0 };
+    struct mllog_entry e = { "bert", "eval_accuracy", MLLOG_POINT, 1652172957675, mllog_real(0.72, &a), "train \"1\".py", 1375,
+                             "\"epoch_num\": 175000" };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write(f, &e));
+    assert_string_equal(text, ":::MLLOG {\"namespace\": \"bert\", \"time_ms\": 1652172957675, \"event_type\": \"POINT_IN_TIME\", "
+                              "\"key\": \"eval_accuracy\", \"value\": 0.72, \"metadata\": {\"file\": \"train \\\"1\\\".py\", \"lineno\": 1375, "
+                              "\"epoch_num\": 175000}}\n");
+    free(text);
+    arena_free(&a);
+}
+
+static void test_numbers_read_back_the_same(void **state)
+{
+    static const double values[] = { 0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, -2.385, 1e21, 123456789 };
+    struct arena a = { 0 };
+    double x;
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        assert_true(parse_f64(mllog_real(values[i], &a), &x) && x == values[i]);
+    assert_string_equal(mllog_real(123456789, &a), "123456789");
+    assert_string_equal(mllog_real(HUGE_VAL, &a), "Infinity");
+    assert_string_equal(mllog_real(0.1, &a), "0.1");
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_values_as_python_has_them),
+        cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
+        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

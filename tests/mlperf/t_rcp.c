@@ -1,0 +1,232 @@
+/* t_rcp.c - the reference-convergence test: the policy document's worked examples, pruning by hand, and the verdicts on published logs. */
+#include "tests/check.h"
+#include "results/mlperf/rcp.h"
+#include "results/mlperf/run_log.h"
+
+/* A table of one benchmark in a folder of its own. */
+static const char *table_of(const char *rows, struct arena *a)
+{
+    const char *dir = arena_printf(a, "/tmp/podbench-test-rcp-%ld", (long)getpid());
+    struct err err;
+    assert_true(make_folders(dir, &err));
+    FILE *f = fopen(arena_printf(a, "%s/rcp.csv", dir), "w");
+    assert_non_null(f);
+    fprintf(f, "ruleset,benchmark,record,optimizer,batch_size,unit,to_converge,edition,hyperparameters,source\n%s", rows);
+    fclose(f);
+    return dir;
+}
+
+static void drop_table(const char *dir, struct arena *a)
+{
+    unlink(arena_printf(a, "%s/rcp.csv", dir));
+    rmdir(dir);
+}
+
+/* Policy document, appendix: five runs are required, which ResNet-50 has. */
+static const char worked[] = "1.1.0,resnet,r128,sgd,128,epochs,16 14 16 17 16 16 15 16 15 16,both,,policy\n"
+                             "1.1.0,resnet,r256,sgd,256,epochs,20 21 21 20 22 22 21 21 20 20,both,,policy\n";
+
+#define RUNS(...) (const double[]){ __VA_ARGS__ }
+
+static struct rcp_verdict judge(const char *rows, double batch, const double *points)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct rcp_verdict v;
+    const char *dir = table_of(rows, &a);
+    assert_true(rcp_check(&v, "resnet", "v1.1", batch, points, 5, dir, &a, &err));
+    drop_table(dir, &a);
+    arena_free(&a);
+    v.text = "";
+    return v;
+}
+
+static void test_worked_examples(void **state)
+{
+    (void)state;
+    struct rcp_verdict v = judge(worked, 128, RUNS(15, 15, 15, 16, 16));
+    assert_near(v.submission_mean, 15.33, 0.005);
+    assert_near(v.mean, 15.75, 1e-12);
+    assert_near(v.sd, 0.43, 0.005);
+    assert_near(v.max_speedup, 1.0353, 0.00005);
+    assert_near(v.least_mean, 15.21, 0.005);
+    assert_true(v.passed && v.match == RCP_EXACT);
+    v = judge(worked, 256, RUNS(19, 19, 19, 20, 21));
+    assert_near(v.submission_mean, 19.33, 0.005);
+    assert_near(v.mean, 20.75, 1e-12);
+    assert_near(v.sd, 0.66, 0.005);
+    assert_near(v.max_speedup, 1.0412, 0.00005);
+    assert_near(v.least_mean, 19.93, 0.005);
+    assert_false(v.passed);
+    v = judge(worked, 192, RUNS(17, 18, 18, 18, 20));
+    assert_near(v.mean, 18.25, 1e-12);
+    assert_near(v.sd, 0.547, 0.0005);
+    assert_near(v.max_speedup, 1.0368, 0.00005);
+    assert_true(v.passed && v.match == RCP_INTERPOLATED);
+    v = judge(worked, 512, RUNS(30, 30, 30, 30, 30));
+    assert_true(!v.passed && v.match == RCP_MISSING);
+    v = judge(worked, 64, RUNS(16, 16, 16, 16, 16));
+    assert_true(v.passed && v.match == RCP_SMALLER_BATCH);
+    v = judge(worked, 64, RUNS(15, 15, 15, 15, 15));
+    assert_true(!v.passed && v.match == RCP_SMALLER_BATCH);
+}
+
+/* All printed digits of the example in the checker's own documentation: 15.2126 and 1.03532. */
+static void test_limit_by_hand(void **state)
+{
+    (void)state;
+    /* trimmed 15 15 16x5 16 -> mean 15.75, population sd sqrt(6/8 * 0.0625 + 2/8 * 0.5625) = sqrt(0.1875); t(0.95, 9) = 1.833113 */
+    double want = 15.75 - 1.833112933 * sqrt(0.1875) * sqrt(1.0 / 8 + 1.0 / 3);
+    assert_near(rcp_least_mean(15.75, sqrt(0.1875), 8, 3), want, 1e-8);
+    assert_near(want, 15.2126, 0.00005);
+    assert_near(15.75 / want, 1.03532, 0.000005);
+    assert_near(rcp_least_mean(7.3, 0, 8, 3), 7.3, 0);
+}
+
+static void test_failed_runs_count_as_slowest(void **state)
+{
+    (void)state;
+    struct rcp_verdict v = judge(worked, 128, RUNS(15, HUGE_VAL, 16, 16, 15));
+    assert_near(v.submission_mean, (15 + 16 + 16) / 3.0, 1e-12);
+    assert_true(v.passed);
+    v = judge(worked, 128, RUNS(17, HUGE_VAL, 16, HUGE_VAL, 15));
+    assert_false(v.passed);
+}
+
+/* From 2.1.0 on a submission that is faster but passes is brought back to the reference. */
+static void test_scaling(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct rcp_verdict v;
+    (void)state;
+    const double points[] = { 35, HUGE_VAL, 35, 35, 35 };
+    assert_true(rcp_check(&v, "resnet", "v2.1", 3264, points, 5, "workloads/convergence", &a, &err));
+    assert_near(v.scaling, 35.153846153846153 / 35, 1e-12);
+    assert_true(rcp_check(&v, "resnet", "v2.0", 3264, points, 5, "workloads/convergence", &a, &err));
+    assert_near(v.scaling, 1, 0);
+    arena_free(&a);
+}
+
+/* Means 11 10 13 13 20 at 1 2 3 4 5 (no spread): 1 goes, as 2 is fastest; 3 lies above the line 10..13 and goes; then 4 against 2 and 5:
+ * the line gives 16.67 at 4, 13 stays. */
+static void test_pruning(void **state)
+{
+    static const char rows[] = "2.0.0,resnet,a,s,1,epochs,11 11 11,both,,t\n2.0.0,resnet,b,s,2,epochs,10 10 10,both,,t\n"
+                               "2.0.0,resnet,d,s,4,epochs,13 13 13,both,,t\n2.0.0,resnet,c,s,3,epochs,13 13 13,both,,t\n"
+                               "2.0.0,resnet,e,s,5,epochs,20 20 20,both,,t\n2.0.0,resnet,z,s,6,epochs,1 1 1,later,,t\n";
+    struct arena a = { 0 };
+    struct err err;
+    struct rcp_table t, by_mean;
+    (void)state;
+    const char *dir = table_of(rows, &a);
+    assert_true(rcp_load(&t, "resnet", "v2.0", RCP_DEADLINE, dir, &a, &err));
+    assert_true(rcp_load(&by_mean, "resnet", "v2.0", RCP_LATER, dir, &a, &err));
+    drop_table(dir, &a);
+    assert_int_equal(t.n, 5);
+    assert_int_equal(by_mean.n, 6);
+    rcp_prune(&t);
+    assert_int_equal(t.n, 3);
+    assert_true(t.points[0].batch == 2 && t.points[1].batch == 4 && t.points[2].batch == 5);
+    rcp_prune_by_mean(&by_mean);
+    assert_int_equal(by_mean.n, 1);     /* the batch of 6 beats all */
+    arena_free(&a);
+}
+
+static void test_refusals(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct rcp_table t;
+    struct rcp_verdict v;
+    (void)state;
+    assert_false(rcp_load(&t, "bert", "v9.0", RCP_LATER, "workloads/convergence", &a, &err));
+    assert_string_equal(err.msg, "round 'v9.0' is unknown; known: v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1");
+    assert_false(rcp_load(&t, "bart", "v2.0", RCP_LATER, "workloads/convergence", &a, &err));
+    assert_string_equal(err.msg, "workloads/convergence/rcp.csv: no reference points of 'bart' for 2.0.0; known: resnet, bert, rnnt");
+    assert_false(rcp_check(&v, "bert", "v2.0", 3072, RUNS(1, 2, 3), 3, "workloads/convergence", &a, &err));
+    assert_string_equal(err.msg, "bert: 3 runs, the reference-convergence test wants 10");
+    arena_free(&a);
+}
+
+/* ---- published logs: what the official checker of each deadline said ---------------------------- */
+
+static bool find_logs(char *dir, size_t size, const char *round, const char *system, const char *benchmark)
+{
+    static const char *const divisions[] = { "closed", "open" }, *const orgs[] = { "Graphcore", "Baidu", "NVIDIA" };
+    for (size_t d = 0; d < 2; d++)
+        for (size_t o = 0; o < 3; o++) {
+            snprintf(dir, size, "../shared/mlperf-logs/%s/%s/%s/%s/%s", round, divisions[d], orgs[o], system, benchmark);
+            if (access(dir, R_OK) == 0)
+                return true;
+        }
+    return false;
+}
+
+static void compare_verdict(const struct csv_table *t, size_t row, struct arena *a)
+{
+    struct err err;
+    struct rcp_verdict v;
+    char dir[256];
+    size_t at[9];
+    static const char *const names[] = { "round", "system", "benchmark", "counts", "submission_mean", "rcp_mean", "rcp_stdev", "max_speedup",
+                                         "detail" };
+    const char *cell[9];
+    for (size_t i = 0; i < 9; i++) {
+        assert_true(csv_column(&at[i], t, names[i], &err));
+        cell[i] = t->rows[row].cells[at[i]];
+    }
+    assert_true(find_logs(dir, sizeof dir, cell[0], cell[1], cell[2]));
+    double points[16], batch = 0;
+    size_t n = rcp_runs(cell[2]);
+    for (size_t i = 0; i < n; i++) {
+        struct run_log r;
+        assert_true(run_log_read(&r, arena_printf(a, "%s/result_%zu.txt", dir, i), a, &err));
+        points[i] = !r.success ? HUGE_VAL : text_is(cell[3], "train_samples") ? r.train_samples : r.convergence_point;
+        batch = r.global_batch;
+    }
+    assert_true(rcp_check(&v, cell[2], cell[0], batch, points, n, "workloads/convergence", a, &err));
+    bool failed = strstr(cell[8], "FAILED") || strstr(cell[8], "failed");
+    if (v.passed == failed)
+        print_error("%s %s: %s, the checker says %s\n", cell[0], cell[1], v.text, cell[8]);
+    assert_true(v.passed == !failed);
+    double want;
+    if (!parse_f64(cell[4], &want))
+        return;                         /* the checker of 1.0.0 prints no numbers */
+    assert_near(v.submission_mean, want, 0.00005);
+    assert_true(parse_f64(cell[5], &want));
+    assert_near(v.mean / want, 1, 1e-9);
+    assert_true(parse_f64(cell[6], &want));
+    assert_near(v.sd / want, 1, 1e-9);
+    assert_true(parse_f64(cell[7], &want));
+    assert_near(v.max_speedup, want, 2e-6);
+}
+
+static void test_published_verdicts(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct csv_table t;
+    size_t check;
+    (void)state;
+    SKIP_WITHOUT("../shared/data/mlperf_verdicts.csv");
+    assert_true(csv_load(&t, "../shared/data/mlperf_verdicts.csv", &a, &err));
+    assert_true(csv_column(&check, &t, "check", &err));
+    size_t n = 0;
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (text_is(t.rows[i].cells[check], "reference convergence"))
+            compare_verdict(&t, i, &a), n++;
+    assert_true(n >= 37);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_failed_runs_count_as_slowest),
+        cmocka_unit_test(test_scaling), cmocka_unit_test(test_pruning), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_published_verdicts),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

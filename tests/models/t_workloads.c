@@ -1,0 +1,324 @@
+/* t_workloads.c - the models' parameters and work against sums by hand, the laws of any training graph, printed layers. */
+#include "tests/check.h"
+#include "tests/golden_text.h"
+#include "workloads/recipe/recipe.h"
+
+static void build(struct graph *g, const char *name, const struct model_options *r, struct arena *a)
+{
+    struct err err = { "" };
+    const struct workload *w = workload_find(name, &err);
+    *a = (struct arena){ 0 };
+    assert_non_null(w);
+    bool built = workload_graph(g, w, r, a, &err);
+    assert_string_equal(err.msg, "");
+    assert_true(built);
+}
+
+static size_t count_role(const struct graph *g, enum tensor_role role)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        n += g->tensors[i].role == role;
+    return n;
+}
+
+static uint64_t backward_mac(const struct graph *g)
+{
+    uint64_t n = 0;
+    for (size_t i = g->n_forward_ops; i < g->n_ops; i++)
+        n += op_mac(g, &g->ops[i]);
+    return n;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/*
+ * ResNet-50, 25,557,032 parameters, 4.09 G multiply-accumulates: stem 9,408 + 128; stage 1 215,808, stage 2
+ * 1,219,584, stage 3 7,098,368, stage 4 14,964,736; classifier 2,049,000. 161 tensors, as MLPerf logs list them.
+ */
+static void resnet50_is_exact(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    build(&g, "resnet50", NULL, &a);
+    assert_int_equal(9408 + 128 + 215808 + 1219584 + 7098368 + 14964736 + 2049000, 25557032);
+    assert_int_equal(graph_parameters(&g), 25557032);
+    assert_int_equal(count_role(&g, ROLE_WEIGHT), 161);
+    assert_int_equal(graph_forward_mac(&g), 4089184256);
+    /* Twice the forward work, less the data gradient of the first convolution: 112 * 112 * 64 * 49 * 3. */
+    assert_int_equal(backward_mac(&g), 2 * graph_forward_mac(&g) - 118013952);
+    arena_free(&a);
+}
+
+/* Sizes of the family as published with their reference implementations. */
+static void families_have_published_sizes(void **state)
+{
+    static const struct { const char *name; uint64_t parameters, mac_millions; } sizes[] = {
+        { "resnet18", 11689512, 1814 }, { "resnet34", 21797672, 3664 }, { "resnet101", 44549160, 7801 },
+        { "resnet152", 60192808, 11514 }, { "densenet121", 7978856, 2834 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct graph g;
+        struct arena a;
+        build(&g, sizes[i].name, NULL, &a);
+        assert_int_equal(graph_parameters(&g), sizes[i].parameters);
+        assert_int_equal((graph_forward_mac(&g) + 500000) / 1000000, sizes[i].mac_millions);
+        arena_free(&a);
+    }
+}
+
+/*
+ * BERT-Large. Embeddings (30522 + 512 + 2) 1024 + 2048 = 31,782,912; a layer 4 (1024^2 + 1024) + 2 * 4096 * 1024 +
+ * 4096 + 1024 + 2 * 2048 = 12,596,224; heads: transform 1,049,600 + 2048, vocabulary bias 30,522, pooler 1,049,600,
+ * classifier 2050. Work of a 512-token row: 24 (4 * 512 * 1024^2 + 2 * 512^2 * 1024 + 2 * 512 * 1024 * 4096), head
+ * 76 * 1024 * (1024 + 30522), pooler 1024 * 1026.
+ */
+static void bert_large_is_exact(void **state)
+{
+    struct graph g;
+    struct arena a;
+    struct model_options split = { .micro_batch = 1, .split_qkv = true };
+    (void)state;
+    build(&g, "bert-large", NULL, &a);
+    assert_int_equal(graph_parameters(&g), 31782912 + 24 * 12596224 + 1049600 + 2048 + 30522 + 1049600 + 2050);
+    uint64_t layer = 4ull * 512 * 1024 * 1024 + 2ull * 512 * 512 * 1024 + 2ull * 512 * 1024 * 4096;
+    assert_int_equal(graph_forward_mac(&g), 24 * layer + 76ull * 1024 * (1024 + 30522) + 1024 * 1026);
+    assert_near(2e-9 * (double)graph_forward_mac(&g), 340, 1);
+    assert_int_equal(backward_mac(&g), 2 * graph_forward_mac(&g));
+    arena_free(&a);
+    build(&g, "bert-large", &split, &a);
+    assert_int_equal(count_role(&g, ROLE_WEIGHT), 398);     /* as MLPerf logs list them */
+    arena_free(&a);
+}
+
+/* 49.0 million: 5 encoder layers 5,185,536 + 8,396,800 + 12,591,104 + 2 * 8,396,800, predictor 1023 * 512 +
+ * 2 * 2,101,248, joint 524,800 + 262,656 + 525,312. The joint's work: 279 steps x (125 + 1) labels x 512 x 1024. */
+static void rnnt_is_exact(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    build(&g, "rnnt", NULL, &a);
+    assert_int_equal(graph_parameters(&g), 5185536 + 8396800 + 12591104 + 2 * 8396800 + 1023 * 512 + 2 * 2101248 +
+                     524800 + 262656 + 525312);
+    uint64_t joint = 0;
+    for (size_t i = 0; i < g.n_forward_ops; i++)
+        if (g.ops[i].kind == OP_MATMUL && op_mac(&g, &g.ops[i]) > joint)
+            joint = op_mac(&g, &g.ops[i]);
+    assert_int_equal(joint, 279ull * 126 * 512 * 1024);
+    arena_free(&a);
+}
+
+/* A layer of 768: attention 4 (768^2 + 768), convolution 17 * 768, feed-forward 8 * 768^2 + 5 * 768, norms 6 * 768;
+ * front end 481 * 768, last norm 2 * 768, predictor and joint as the reference but for 768 encoder features. */
+static void transformer_transducer_is_exact(void **state)
+{
+    struct graph g;
+    struct arena a;
+    (void)state;
+    build(&g, "transformer-transducer", NULL, &a);
+    uint64_t layer = 4 * (768 * 768 + 768) + 17 * 768 + 8 * 768 * 768 + 5 * 768 + 6 * 768;
+    assert_int_equal(graph_parameters(&g), 14 * layer + 481 * 768 + 2 * 768 + 1023 * 512 + 2 * 2101248 +
+                     769 * 512 + 262656 + 525312);
+    arena_free(&a);
+}
+
+/* ---- what a recipe changes ---------------------------------------------------------------------- */
+
+static void recipes_shape_the_graph(void **state)
+{
+    struct graph g, h;
+    struct arena a, b;
+    struct model_options r = { .micro_batch = 3, .vocabulary = 30912, .sequence_length = 384, .sequences_per_pack = 1 };
+    (void)state;
+    build(&g, "bert-base", NULL, &a);
+    build(&h, "bert-base", &r, &b);
+    assert_int_equal(graph_parameters(&h) - graph_parameters(&g), (30912 - 30522) * (768 + 1));
+    assert_int_equal(h.micro_batch, 3);
+    assert_int_equal(h.tensors[0].dims[1], 384);
+    arena_free(&b);
+    r.inference = true;
+    build(&h, "bert-base", &r, &b);
+    assert_int_equal(h.n_ops, h.n_forward_ops);
+    for (size_t i = 0; i < h.n_ops; i++)
+        assert_int_not_equal(h.ops[i].kind, OP_DROPOUT);
+    assert_string_equal(h.layers[h.n_layers - 1].name, "answer-head");
+    arena_free(&b);
+    r.keeps_training_heads = true;          /* the evaluation of a pre-training run */
+    build(&h, "bert-base", &r, &b);
+    assert_string_equal(h.layers[h.n_layers - 1].name, "nsp-head");
+    assert_int_equal(h.n_ops, h.n_forward_ops);
+    arena_free(&a);
+    arena_free(&b);
+}
+
+/* Inference folds 53 batch norms into their convolutions: a bias each is left. */
+static void inference_folds_batch_norms(void **state)
+{
+    struct graph g;
+    struct arena a;
+    struct model_options r = { .micro_batch = 2, .inference = true, .batch_norm_span = 1 };
+    (void)state;
+    build(&g, "resnet50", &r, &a);
+    size_t biases = 0;
+    for (size_t i = 0; i < g.n_ops; i++) {
+        assert_int_not_equal(g.ops[i].kind, OP_BATCH_NORM);
+        biases += g.ops[i].kind == OP_BIAS_ADD;
+    }
+    assert_int_equal(biases, 53 + 1);
+    assert_int_equal(graph_parameters(&g), 25557032 - 26560);     /* 26,560 normalised channels, one value less each */
+    assert_int_equal(graph_forward_mac(&g), 2 * 4089184256);
+    arena_free(&a);
+}
+
+static void too_long_a_sequence_is_refused(void **state)
+{
+    struct graph g;
+    struct arena a = { 0 };
+    struct err err;
+    struct model_options r = { .where = "r.ini", .micro_batch = 1, .sequence_length = 513 };
+    (void)state;
+    assert_false(workload_graph(&g, workload_find("bert-large", &err), &r, &a, &err));
+    assert_string_equal(err.msg, "r.ini: sequence_length 513 is more than the 512 positions of bert-large; take a shorter one");
+    arena_free(&a);
+}
+
+static void unknown_workloads_list_the_known(void **state)
+{
+    struct err err;
+    (void)state;
+    assert_null(workload_find("resnet51", &err));
+    assert_string_equal(err.msg, "no workload 'resnet51'; known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
+                        "bert-base, bert-large, rnnt, transformer-transducer");
+}
+
+/* ---- laws of every training graph ---------------------------------------------------------------- */
+
+static void check_op(const struct graph *g, size_t i)
+{
+    const struct op *op = &g->ops[i];
+    assert_int_equal(op->pass == PASS_FORWARD, i < g->n_forward_ops);
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        uint32_t producer = g->tensors[op->inputs[k]].producer_op;
+        assert_true(producer == NO_ID || producer < i);         /* made before it is read */
+    }
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const struct tensor *t = &g->tensors[op->outputs[k]];
+        assert_int_equal(t->producer_op, i);
+        assert_int_equal(t->layer_id, op->layer_id);
+        if (t->of_tensor != NO_ID)
+            assert_true(tensor_is_same_shape(t, &g->tensors[t->of_tensor]));
+    }
+    if (op->pass != PASS_FORWARD && op->forward_op != NO_ID) {
+        assert_int_equal(op->layer_id, g->ops[op->forward_op].layer_id);
+        assert_int_equal(op->kind, g->ops[op->forward_op].kind);
+    }
+}
+
+/* Each weight has a gradient for each use; inputs and state have none; every gradient made is read or a weight's. */
+static void check_gradients(const struct graph *g, struct arena *a)
+{
+    uint32_t *uses = ARENA_ARRAY(a, uint32_t, g->n_tensors), *gradients = ARENA_ARRAY(a, uint32_t, g->n_tensors);
+    uint32_t *reads = ARENA_ARRAY(a, uint32_t, g->n_tensors);
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++) {
+            uses[g->ops[i].inputs[k]] += g->ops[i].pass == PASS_FORWARD;
+            reads[g->ops[i].inputs[k]]++;
+        }
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].of_tensor != NO_ID)
+            gradients[g->tensors[i].of_tensor]++;
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        enum tensor_role role = g->tensors[i].role;
+        if (role == ROLE_WEIGHT)
+            assert_int_equal(gradients[i], uses[i]);
+        if (role == ROLE_INPUT || role == ROLE_STATE)
+            assert_int_equal(gradients[i], 0);
+        if (role == ROLE_GRADIENT)
+            assert_true(reads[i] > 0);
+    }
+}
+
+static void training_graphs_obey_the_chain_rule(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < n_workloads; w++) {
+        struct graph g;
+        struct arena a;
+        build(&g, workloads[w].name, NULL, &a);
+        assert_true(g.n_ops > g.n_forward_ops);
+        for (size_t i = 0; i < g.n_ops; i++)
+            check_op(&g, i);
+        check_gradients(&g, &a);
+        arena_free(&a);
+    }
+}
+
+/* First layers, then blocks in order with all their parts, then last ones. */
+static void layers_are_in_order(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < n_workloads; w++) {
+        struct graph g;
+        struct arena a;
+        build(&g, workloads[w].name, NULL, &a);
+        uint32_t block = 0, part = 0;
+        for (size_t i = 0; i < g.n_layers; i++) {
+            const struct layer *l = &g.layers[i];
+            assert_true(i == 0 ? l->role == LAYER_FIRST : l->role >= g.layers[i - 1].role);
+            if (l->role != LAYER_BODY)
+                continue;
+            assert_int_equal(l->block_id, block);
+            assert_int_equal(l->part_id, part);
+            part = (part + 1) % l->n_parts;
+            block += part == 0;
+        }
+        arena_free(&a);
+    }
+}
+
+/* ---- printed ------------------------------------------------------------------------------------------ */
+
+static void layers_print_as_recorded(void **state)
+{
+    (void)state;
+    for (size_t w = 0; w < n_workloads; w++) {
+        struct graph g;
+        struct arena a;
+        char *text, path[256];
+        build(&g, workloads[w].name, NULL, &a);
+        PRINTED(text, graph_print(f, &g));
+        snprintf(path, sizeof path, "tests/golden/workload_%s.txt", workloads[w].name);
+        assert_golden(text, path, &a);
+        free(text);
+        arena_free(&a);
+    }
+}
+
+/* 65,536 utterances of 16,384 frames, stacked by twos, and 4,096 labels and a blank: the joint network has 65536 x 8192 x 4097 rows. */
+static void products_too_long_to_plan_are_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph g;
+    struct err err;
+    struct model_options r = { .where = "r.ini", .micro_batch = 65536, .sequence_length = 16384, .labels_per_sample = 4096, .batch_norm_span = 1 };
+    assert_false(workload_graph(&g, workload_find("rnnt", &err), &r, &a, &err));
+    assert_string_equal(err.msg, "r.ini: parallel.micro_batch: 65536: a product of layer joint has 2199560126464 rows, at most 4294967295; lower it");
+    r.micro_batch = 1;
+    assert_true(workload_graph(&g, workload_find("rnnt", &err), &r, &a, &err));
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
+    cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
+    cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(recipes_shape_the_graph),
+    cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),
+    cmocka_unit_test(products_too_long_to_plan_are_refused),
+    cmocka_unit_test(unknown_workloads_list_the_known), cmocka_unit_test(training_graphs_obey_the_chain_rule),
+    cmocka_unit_test(layers_are_in_order), cmocka_unit_test(layers_print_as_recorded),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,376 @@
+/* t_collective.c - collectives by hand on a toy machine, the laws they keep, folding to the bit, faults. */
+#include "tests/topology_fixture.h"
+#include "system-model/network/collective.h"
+
+static struct collective_cost run(const struct topology *t, struct collective_request r)
+{
+    struct collective_cost cost;
+    if (!collective_run(&cost, t, &r, &a, &err))
+        print_error("%s\n", err.msg);
+    assert_non_null(cost.time_s >= 0 ? &cost : NULL);
+    return cost;
+}
+
+/* One group a stage: IPU = replica x n_groups + stage, over every IPU of the machine. */
+static struct collective_request whole(const struct topology *t, uint32_t n_groups, enum collective_kind kind,
+                                       enum collective_method method, double bytes)
+{
+    uint32_t n_ranks = t->n_ipus / n_groups, *ranks = ARENA_ARRAY(&a, uint32_t, t->n_ipus);
+    for (uint32_t g = 0; g < n_groups; g++)
+        for (uint32_t i = 0; i < n_ranks; i++)
+            ranks[g * n_ranks + i] = i * n_groups + g;
+    return (struct collective_request){ .kind = kind, .method = method, .ranks = ranks, .n_groups = n_groups, .n_ranks = n_ranks, .bytes = bytes };
+}
+
+/* ---- by hand ------------------------------------------------------------------------------ */
+
+/*
+ * Ring of IPUs 0, 2, 4 of an open ladder, 63 MB: 4 steps of 21 MB. The last rank's flow goes back over both rails: 0.22 us.
+ * Each rail carries 21 MB each way at 12.6 GB/s: 21e6 / 12.6e9 = 1.666667 ms.
+ * Sync: 0.5 us + 2 x 2 boards x 13 ns = 0.552 us. Adding, two steps: 21e6 / 7 tiles = 3e6 bytes, 375000 vectors, 62500 a worker:
+ * 11 + 6 (26 + 187500) = 1125167 cycles at 1.3 GHz.
+ */
+static void ring_of_three(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(6, 6, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[3] = { 0, 2, 4 };
+    struct collective_cost c = run(&t, (struct collective_request){ .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_RING, .ranks = ranks,
+                                                                    .n_groups = 1, .n_ranks = 3, .bytes = 63e6 });
+    assert_int_equal(c.n_steps, 4);
+    assert_near(c.link_s, 4 * (0.22e-6 + 21e6 / 12.6e9), 1e-12);
+    assert_near(c.sync_s, 4 * 0.552e-6, 1e-15);
+    assert_near(c.reduce_s, 2 * 1125167 / 1.3e9, 1e-12);
+    assert_near(c.time_s, c.link_s + c.sync_s + c.reduce_s, 0);
+    assert_near(c.bytes_sent_per_rank, 84e6, 1e-6);
+    assert_near(c.busiest_link_bytes, 84e6, 1e-6);
+    arena_free(&a);
+}
+
+/* All six in peripheral order 0 2 4 5 3 1: every hop one link, rungs at 18.9 and rails at 12.6 GB/s. 5 steps of 5 MB. */
+static void peripheral_ring(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(6, 6, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    struct collective_cost one_way = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_RING, 30e6));
+    struct collective_cost both = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_BIDIRECTIONAL_RING, 30e6));
+    struct collective_cost middle = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_MEET_IN_MIDDLE, 30e6));
+    assert_near(one_way.link_s, 5 * (0.3e-6 + 5e6 / 12.6e9), 1e-12);
+    assert_near(both.link_s, 5 * (0.3e-6 + 2.5e6 / 12.6e9), 1e-12);
+    assert_near(middle.link_s, 3 * (0.3e-6 + 5e6 / 12.6e9), 1e-12);
+    assert_int_equal(middle.n_steps, 4);                    /* 2 both ways, 1 one way, 1 to join */
+    assert_near(one_way.reduce_s, 0, 0);
+    arena_free(&a);
+}
+
+/* Two pipeline stages on a column each: rings of 0 2 4 6 and 1 3 5 7 at once do not meet. Four stages: 0>2>4 and 2>4>6 meet on
+ * the rail 2-4, as 1>3>5 and 3>5>7 do on theirs. One group of the four alone has its rails to itself. */
+static void groups_share_links(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(8, 8, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    struct collective_request two = whole(&t, 2, COLLECTIVE_ALL_REDUCE, METHOD_RING, 63e6), one = two;
+    one.n_groups = 1;
+    assert_near(run(&t, two).link_s, run(&t, one).link_s, 0);
+    struct collective_request four = whole(&t, 4, COLLECTIVE_ALL_GATHER, METHOD_RING, 8e6);
+    one = four;
+    one.n_groups = 1;
+    assert_near(run(&t, four).link_s, 2 * 0.11e-6 + 2 * 4e6 / 12.6e9, 1e-12);
+    assert_near(run(&t, one).link_s, 2 * 0.11e-6 + 4e6 / 12.6e9, 1e-12);
+    arena_free(&a);
+}
+
+/*
+ * Quad on a whole torus of 64, 51.2 MB, gather: 63 steps of 200 kB each way on two rings. A rail carries one ring, a rung both:
+ * 200e3 / 27.52e9 on the rail is more than 400e3 / 82.56e9 on the rung. The bidirectional ring has 400 kB on the rail.
+ */
+static void quad_uses_every_rail_once(void **state)
+{
+    (void)state;
+    struct topology t = build(load("bow-pod64"), NULL);
+    struct collective_cost quad = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_QUAD_RING, 51.2e6));
+    struct collective_cost both = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_BIDIRECTIONAL_RING, 51.2e6));
+    assert_near(quad.link_s, 63 * (0.255e-6 + 200e3 / 27.52e9), 1e-12);
+    assert_near(both.link_s, 63 * (0.255e-6 + 400e3 / 27.52e9), 1e-12);
+    assert_near(quad.busiest_link_bytes, 63 * 400e3, 1e-6);
+    arena_free(&a);
+}
+
+/*
+ * Two domains of four joined hub by hub at 8.8 GB/s, 40 MB: reduce-scatter in each on 0 2 3 1 (3 steps of 5 MB both ways, rail-bound),
+ * shards of 10 MB between them in halves (2 steps of 5 MB, two IPUs a hub: 10 MB on a gateway), all-gather.
+ */
+static void hierarchical_by_hand(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(8, 4, DOMAIN_LADDER, GATEWAY_DIRECT);
+    struct topology t = build(&m, NULL);
+    struct collective_request r = whole(&t, 1, COLLECTIVE_ALL_REDUCE, METHOD_HIERARCHICAL, 40e6);
+    struct collective_cost c = run(&t, r);
+    double local_s = 2 * 3 * (0.3e-6 + 5e6 / 12.6e9);
+    assert_int_equal(c.method, METHOD_HIERARCHICAL);
+    assert_near(c.link_s, local_s + 2 * (1.7e-6 + 10e6 / 8.8e9), 1e-12);
+    assert_near(c.bytes_sent_per_rank, 2 * 7.0 / 8 * 40e6, 1e-6);
+    arena_free(&a);
+}
+
+/* ---- laws -------------------------------------------------------------------------------------- */
+
+static const struct { const char *machine; uint32_t n_groups; } cases[] = {
+    { "c2", 1 }, { "dss8440", 1 }, { "dss8440", 2 }, { "dss8440", 4 }, { "ipu-m2000", 1 }, { "ipu-pod16", 1 }, { "bow-pod16", 4 },
+    { "ipu-pod64", 1 }, { "bow-pod64", 2 }, { "bow-pod64", 8 }, { "ipu-pod128", 1 }, { "ipu-pod128", 4 }, { "bow-pod256", 1 }, { "bow-pod256", 8 },
+    { "bow-pod1024", 2 },
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+static const enum collective_method rings[] = { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE };
+
+/* A rank sends (n-1)/n of the vector for a scatter or a gather, twice that for an all-reduce, whatever the method. */
+static void bytes_sent(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct topology t = build(load(cases[i].machine), NULL);
+        double n = t.n_ipus / cases[i].n_groups, bytes = 31.7e6;
+        for (size_t k = 0; k < 4; k++) {
+            double all = run(&t, whole(&t, cases[i].n_groups, COLLECTIVE_ALL_REDUCE, rings[k], bytes)).bytes_sent_per_rank;
+            double scatter = run(&t, whole(&t, cases[i].n_groups, COLLECTIVE_REDUCE_SCATTER, rings[k], bytes)).bytes_sent_per_rank;
+            double gather = run(&t, whole(&t, cases[i].n_groups, COLLECTIVE_ALL_GATHER, rings[k], bytes)).bytes_sent_per_rank;
+            assert_near(all, 2 * (n - 1) / n * bytes, 1e-3);
+            assert_near(scatter, (n - 1) / n * bytes, 1e-3);
+            assert_near(gather, (n - 1) / n * bytes, 1e-3);
+        }
+        arena_free(&a);
+    }
+}
+
+static void parts_order_and_sum(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct topology t = build(load(cases[i].machine), NULL);
+        for (double bytes = 3; bytes < 1e9; bytes *= 57) {
+            for (size_t k = 0; k < 4; k++) {
+                struct collective_cost all = run(&t, whole(&t, cases[i].n_groups, COLLECTIVE_ALL_REDUCE, rings[k], bytes));
+                struct collective_cost scatter = run(&t, whole(&t, cases[i].n_groups, COLLECTIVE_REDUCE_SCATTER, rings[k], bytes));
+                struct collective_cost more = run(&t, whole(&t, cases[i].n_groups, COLLECTIVE_ALL_REDUCE, rings[k] ? rings[k] : METHOD_RING, 2 * bytes));
+                assert_near(all.time_s, all.link_s + all.reduce_s + all.sync_s, 0);
+                assert_true(all.time_s > scatter.time_s);
+                assert_true(rings[k] == METHOD_AUTO || more.time_s > all.time_s);
+            }
+        }
+        arena_free(&a);
+    }
+}
+
+static bool same_cost(const struct collective_cost *x, const struct collective_cost *y)
+{
+    return x->time_s == y->time_s && x->link_s == y->link_s && x->reduce_s == y->reduce_s && x->sync_s == y->sync_s &&
+           x->n_steps == y->n_steps && x->bytes_sent_per_rank == y->bytes_sent_per_rank && x->method == y->method &&
+           x->busiest_link_bytes == y->busiest_link_bytes &&
+           memcmp(x->busiest_bytes, y->busiest_bytes, sizeof x->busiest_bytes) == 0;
+}
+
+static void folded_and_unfolded_agree_to_the_bit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct topology t = build(load(cases[i].machine), NULL);
+        for (int kind = 0; kind < N_COLLECTIVE_KINDS; kind++) {
+            for (size_t k = 0; k < 4; k++) {
+                struct collective_request r = whole(&t, cases[i].n_groups, (enum collective_kind)kind, rings[k], 17.3e6);
+                struct collective_cost folded = run(&t, r);
+                r.unfolded = true;
+                struct collective_cost unfolded = run(&t, r);
+                assert_true(same_cost(&folded, &unfolded));
+            }
+        }
+        arena_free(&a);
+    }
+}
+
+static void one_rank_and_no_bytes_cost_nothing(void **state)
+{
+    (void)state;
+    struct topology t = build(load("bow-pod64"), NULL);
+    const uint32_t ranks[2] = { 5, 9 };
+    for (int kind = 0; kind < N_COLLECTIVE_KINDS; kind++) {
+        assert_near(run(&t, (struct collective_request){ .kind = (enum collective_kind)kind, .ranks = ranks, .n_groups = 2, .n_ranks = 1,
+                                                         .bytes = 1e6 }).time_s, 0, 0);
+        assert_near(run(&t, (struct collective_request){ .kind = (enum collective_kind)kind, .ranks = ranks, .n_groups = 1, .n_ranks = 2 }).time_s, 0, 0);
+    }
+    arena_free(&a);
+}
+
+static void faster_links_are_never_slower(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct machine *slow = load(cases[i].machine), fast = *slow;
+        fast.chip.link_bytes_per_s *= 1.37;
+        fast.gateway_bytes_per_s *= 1.11;
+        struct topology s = build(slow, NULL), f = build(&fast, NULL);
+        for (size_t k = 0; k < 4; k++)
+            assert_true(run(&f, whole(&f, cases[i].n_groups, COLLECTIVE_ALL_REDUCE, rings[k], 5e6)).time_s <=
+                        run(&s, whole(&s, cases[i].n_groups, COLLECTIVE_ALL_REDUCE, rings[k], 5e6)).time_s);
+        arena_free(&a);
+    }
+}
+
+static void a_missing_or_slow_link_is_never_faster(void **state)
+{
+    (void)state;
+    static const struct { const char *machine; uint32_t n_groups; } some[] = { { "dss8440", 1 }, { "ipu-pod16", 4 }, { "bow-pod64", 1 }, { "ipu-pod128", 2 } };
+    for (size_t i = 0; i < 4; i++) {
+        struct machine *m = load(some[i].machine);
+        struct topology whole_t = build(m, NULL);
+        struct collective_cost before = run(&whole_t, whole(&whole_t, some[i].n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 9e6));
+        bool any_slower = false;
+        for (uint32_t l = 0; l < whole_t.n_links; l += 2 * 3) {
+            struct link_fault fault = { whole_t.links[l].from, whole_t.links[l].to, 0 };
+            if (whole_t.links[l].kind > LINK_RAIL && whole_t.links[l].kind != LINK_GATEWAY)
+                continue;
+            for (int way = 0; way < 2; way++, fault.rate_share = 0.4) {
+                struct topology t = build(m, &(struct faults){ .links = &fault, .n_links = 1 });
+                double time_s = run(&t, whole(&t, some[i].n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 9e6)).time_s;
+                assert_true(time_s >= before.time_s);
+                any_slower = any_slower || time_s > before.time_s;
+            }
+        }
+        assert_true(any_slower);
+        arena_free(&a);
+    }
+}
+
+static void a_slow_chip_holds_up_the_adding(void **state)
+{
+    (void)state;
+    struct machine *m = load("ipu-pod16");
+    const struct chip_fault slow = { 7, 2.5 };
+    struct topology whole_t = build(m, NULL), t = build(m, &(struct faults){ .chips = &slow, .n_chips = 1 });
+    struct collective_cost before = run(&whole_t, whole(&whole_t, 1, COLLECTIVE_ALL_REDUCE, METHOD_RING, 9e6));
+    struct collective_cost after = run(&t, whole(&t, 1, COLLECTIVE_ALL_REDUCE, METHOD_RING, 9e6));
+    assert_near(after.reduce_s, 2.5 * before.reduce_s, 1e-15);
+    assert_near(after.link_s, before.link_s, 1e-15);
+    arena_free(&a);
+}
+
+/* A flow that holds half of a rail makes the ring wait for it. */
+static void background_traffic_slows(void **state)
+{
+    (void)state;
+    struct machine *m = load("ipu-pod16");
+    const struct flow busy = { 4, 6, 20e9 };
+    struct topology whole_t = build(m, NULL), t = build(m, &(struct faults){ .background = &busy, .n_background = 1 });
+    double before = run(&whole_t, whole(&whole_t, 1, COLLECTIVE_ALL_GATHER, METHOD_RING, 90e6)).link_s;
+    double after = run(&t, whole(&t, 1, COLLECTIVE_ALL_GATHER, METHOD_RING, 90e6)).link_s;
+    assert_near(after / before, 2, 0.01);
+    arena_free(&a);
+}
+
+/* ---- the choice ------------------------------------------------------------------------------------ */
+
+static void methods_are_chosen_by_size_and_shape(void **state)
+{
+    (void)state;
+    static const struct { const char *machine; uint32_t n_groups; double bytes; enum collective_kind kind; enum collective_method want; } want[] = {
+        { "c2", 1, 1e6, COLLECTIVE_ALL_REDUCE, METHOD_RING },                        /* two ranks */
+        { "ipu-m2000", 1, 1245183, COLLECTIVE_REDUCE_SCATTER, METHOD_MEET_IN_MIDDLE },
+        { "ipu-m2000", 1, 1245184, COLLECTIVE_REDUCE_SCATTER, METHOD_BIDIRECTIONAL_RING },
+        { "ipu-m2000", 1, 622592, COLLECTIVE_ALL_GATHER, METHOD_BIDIRECTIONAL_RING },
+        { "ipu-pod16", 1, 39e6, COLLECTIVE_ALL_REDUCE, METHOD_MEET_IN_MIDDLE },
+        { "ipu-pod16", 1, 40e6, COLLECTIVE_ALL_REDUCE, METHOD_BIDIRECTIONAL_RING },
+        { "ipu-pod16", 4, 40e6, COLLECTIVE_ALL_REDUCE, METHOD_RING },                /* several IPUs a replica, rails open */
+        { "ipu-pod64", 4, 40e6, COLLECTIVE_ALL_REDUCE, METHOD_MEET_IN_MIDDLE },      /* rails closed */
+        { "ipu-pod64", 1, 196607, COLLECTIVE_ALL_REDUCE, METHOD_MEET_IN_MIDDLE },
+        { "ipu-pod64", 1, 196608, COLLECTIVE_ALL_REDUCE, METHOD_MEET_IN_MIDDLE },
+        { "ipu-pod128", 1, 40e6, COLLECTIVE_ALL_REDUCE, METHOD_HIERARCHICAL },
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct topology t = build(load(want[i].machine), NULL);
+        assert_int_equal(run(&t, whole(&t, want[i].n_groups, want[i].kind, METHOD_AUTO, want[i].bytes)).method, want[i].want);
+        arena_free(&a);
+    }
+}
+
+/* Ranks that lie unevenly over the domains run on one ring. */
+static void uneven_domains_run_flat(void **state)
+{
+    (void)state;
+    struct topology t = build(load("ipu-pod128"), NULL);
+    const uint32_t ranks[3] = { 0, 5, 64 };
+    struct collective_request r = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 1, .n_ranks = 3, .bytes = 6e6 };
+    struct collective_cost c = run(&t, r);
+    assert_int_equal(c.method, METHOD_RING);
+    assert_int_equal(c.n_steps, 4);
+    r.method = METHOD_HIERARCHICAL;
+    assert_false(collective_run(&c, &t, &r, &a, &err));
+    assert_string_equal(err.msg, "all-reduce: hierarchical wants as many ranks of each group in every domain of ipu-pod128");
+    arena_free(&a);
+}
+
+/* Pairs of neighbours all over a system at once, as for batch norm: each pair has its rung to itself. */
+static void many_small_groups(void **state)
+{
+    (void)state;
+    struct topology t = build(load("bow-pod1024"), NULL), small = build(load("bow-pod4"), NULL);
+    uint32_t *ranks = ARENA_ARRAY(&a, uint32_t, 1024);
+    for (uint32_t i = 0; i < 1024; i++)
+        ranks[i] = i;
+    struct collective_request r = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 512, .n_ranks = 2, .bytes = 3e6 };
+    struct collective_cost many = run(&t, r);
+    r.n_groups = 1;
+    assert_near(many.link_s, run(&small, r).link_s, 0);
+    r.n_groups = 256;
+    r.n_ranks = 4;
+    assert_int_equal(run(&t, r).method, METHOD_BIDIRECTIONAL_RING);
+    arena_free(&a);
+}
+
+static void bad_requests_are_refused(void **state)
+{
+    (void)state;
+    struct topology t = build(load("ipu-pod16"), NULL);
+    struct collective_cost c;
+    const uint32_t twice[3] = { 0, 3, 3 }, far[2] = { 0, 16 };
+    const struct { struct collective_request r; const char *message; } bad[] = {
+        { { .ranks = twice, .n_groups = 1, .n_ranks = 3, .bytes = 1 }, "all-reduce: IPU 3 stands twice in group 0" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 1 of group 0 is IPU 16; ipu-pod16 has IPUs 0 to 15" },
+        { { .ranks = far, .n_groups = 0, .n_ranks = 2, .bytes = 1 }, "all-reduce: 0 groups of 2 ranks" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = -1 }, "all-reduce: -1 bytes" },
+        { { .method = METHOD_QUAD_RING, .ranks = twice, .n_groups = 1, .n_ranks = 2, .bytes = 1 },
+          "all-reduce: quad-ring wants one group of all 16 IPUs of one torus; 2 ranks, 1 groups, 1 domains on ipu-pod16" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_false(collective_run(&c, &t, &bad[i].r, &a, &err));
+        assert_string_equal(err.msg, bad[i].message);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ring_of_three),
+        cmocka_unit_test(peripheral_ring),
+        cmocka_unit_test(groups_share_links),
+        cmocka_unit_test(quad_uses_every_rail_once),
+        cmocka_unit_test(hierarchical_by_hand),
+        cmocka_unit_test(bytes_sent),
+        cmocka_unit_test(parts_order_and_sum),
+        cmocka_unit_test(folded_and_unfolded_agree_to_the_bit),
+        cmocka_unit_test(one_rank_and_no_bytes_cost_nothing),
+        cmocka_unit_test(faster_links_are_never_slower),
+        cmocka_unit_test(a_missing_or_slow_link_is_never_faster),
+        cmocka_unit_test(a_slow_chip_holds_up_the_adding),
+        cmocka_unit_test(background_traffic_slows),
+        cmocka_unit_test(methods_are_chosen_by_size_and_shape),
+        cmocka_unit_test(uneven_domains_run_flat),
+        cmocka_unit_test(many_small_groups),
+        cmocka_unit_test(bad_requests_are_refused),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

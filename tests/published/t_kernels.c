@@ -1,0 +1,143 @@
+/*
+ * t_kernels.c - the text of measured kernels, the fitted sheet of chips, and the refusals of both.
+ */
+#include "tests/check.h"
+#include "tests/chip_fixture.h"
+#include "results/published/kernel_rows.h"
+#include "system-model/machine/fitted_chip.h"
+#include <sys/stat.h>
+
+static const char matmul[] = "kernel:matmul;machine=bow;m=48;k=32;n=20;type=fp16;partials=fp32";
+
+static struct op_plan row_plan(const char *text)
+{
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct chip chip = small_chip(7);
+    struct op_plan p;
+    struct err err;
+    if (!kernel_row_plan(&p, text, &chip, &cache, &a, &err)) {
+        print_error("%s\n", err.msg);
+        _fail(__FILE__, __LINE__);
+    }
+    plan_cache_free(&cache);
+    arena_free(&a);
+    return p;
+}
+
+static void test_cases_count_their_work(void **state)
+{
+    (void)state;
+    struct op_plan p = row_plan(matmul);
+    assert_int_equal(p.mac, 48 * 32 * 20);
+    assert_int_equal(p.partials, PARTIALS_FP32);
+    /* padded by one on each side, stride 2: 9 becomes 5 */
+    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;type=fp16;partials=fp16");
+    assert_int_equal(p.mac, 3 * 25 * 9 * 4 * 10);
+    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;pad=0;type=fp16;partials=fp16");
+    assert_int_equal(p.mac, 3 * 16 * 9 * 4 * 10);
+}
+
+static void refuse(const char *text, const char *message)
+{
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct chip chip = small_chip(7);
+    struct op_plan p;
+    struct err err;
+    assert_false(kernel_row_plan(&p, text, &chip, &cache, &a, &err));
+    assert_string_equal(err.msg, message);
+    arena_free(&a);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    refuse("mlperf-x", "mlperf-x: want kernel:matmul;... or kernel:conv;...");
+    refuse("kernel:fft;n=3", "kernel:fft;n=3: unknown kernel 'fft'; known: matmul, conv");
+    refuse("kernel:matmul;m", "kernel:matmul;m: 'm' is not key=value");
+    refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials");
+    refuse("kernel:matmul;m=3;m=4", "kernel:matmul;m=3;m=4: m: given twice");
+    refuse("kernel:matmul;machine=bow;m=3;k=5", "kernel:matmul;machine=bow;m=3;k=5: n: missing (columns of the input)");
+    refuse("kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16",
+           "kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16: "
+           "groups: 2 does not divide the channels");
+}
+
+/* Time, cycles, rate and share of peak are one figure in four units. */
+static void test_predictions_agree(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct err err;
+    double cycles, time_s, rate, share;
+    const char *specs = "system-model/specs";
+    assert_true(kernel_row_predict(&cycles, matmul, "cycles", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&time_s, matmul, "time_s", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&rate, matmul, "tflop_per_s", specs, &cache, &a, &err));
+    assert_true(kernel_row_predict(&share, matmul, "peak_share", specs, &cache, &a, &err));
+    assert_near(time_s, cycles / 1.85e9, 1e-15);
+    assert_near(rate, 2e-12 * 48 * 32 * 20 / time_s, 1e-9);
+    assert_near(share, 48 * 32 * 20 / cycles / (1472 * 32), 1e-12);
+    assert_false(kernel_row_predict(&rate, matmul, "watts", specs, &cache, &a, &err));
+    assert_string_equal(err.msg, "metric 'watts' of a kernel; known: tflop_per_s, time_s, cycles, peak_share");
+    assert_false(kernel_row_predict(&rate, "kernel:matmul;machine=cow;m=48;k=32;n=20;type=fp16;partials=fp32", "cycles", specs,
+                                    &cache, &a, &err));
+    assert_non_null(strstr(err.msg, "unknown machine 'cow'"));
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
+/* Writes a fitted sheet into a folder of its own and applies it to a chip. */
+static bool apply(struct chip *chip, const char *rows, struct err *err)
+{
+    struct arena a = { 0 };
+    char folder[] = "/tmp/podbench-fitted-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    char *path = arena_printf(&a, "%s/fitted-chip.csv", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "key,value,unit,source\n%s", rows);
+    fclose(f);
+    struct sheet applied;
+    bool good = fitted_chip_apply(chip, &applied, folder, &a, err);
+    assert_true(!good || applied.n_rows <= 2);
+    char *slash = strstr(err->msg, "fitted-chip.csv");
+    if (!good && slash)
+        memmove(err->msg, slash, strlen(slash) + 1);    /* without the folder's name */
+    unlink(path);
+    rmdir(folder);
+    arena_free(&a);
+    return good;
+}
+
+static void test_fitted_sheet(void **state)
+{
+    (void)state;
+    struct err err = { "" };
+    struct chip chip = small_chip(7);
+    chip.generation = GENERATION_MK1;
+    assert_true(apply(&chip, "mk1.compute_set_cycles,417,cycles,fitted\nmk1.amp_efficiency,0.83,share,fitted\n", &err));
+    assert_int_equal(chip.compute_set_cycles, 417);
+    assert_near(chip.amp_efficiency, 0.83, 0);
+    chip = small_chip(7);               /* a chip of no generation keeps its own */
+    assert_true(apply(&chip, "mk1.compute_set_cycles,417,cycles,fitted\n", &err));
+    assert_int_equal(chip.compute_set_cycles, 0);
+    assert_false(apply(&chip, "mk1.n_tiles,7,tiles,guess\n", &err));
+    assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.n_tiles: not a fitted constant; known: mk1.compute_set_cycles, mk1.amp_efficiency, mk2.compute_set_cycles");
+    assert_false(apply(&chip, "mk1.amp_efficiency,1.2,share,fitted\n", &err));
+    assert_non_null(strstr(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency: 1.2 is outside 0.5 to 1"));
+    assert_false(apply(&chip, "mk1.amp_efficiency,0.9,%,fitted\n", &err));
+    assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency is in '%', want 'share'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_fitted_sheet),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* t_link_rows.c - micro-benchmark cases: by hand from the sheet's values, every published case predicts, refusals. */
+#include "tests/check.h"
+#include "results/published/link_rows.h"
+
+static struct arena a;
+static struct err err;
+
+static double predict(const char *recipe, const char *metric)
+{
+    double value = 0;
+    if (!link_row_predict(&value, recipe, metric, "system-model/specs", &a, &err))
+        print_error("%s\n", err.msg);
+    return value;
+}
+
+/* 600 cycles at 1.6 GHz, a hop, and 30 ns of sync for each card beyond the first. */
+static void latencies_by_hand(void **state)
+{
+    (void)state;
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=1", "latency_us"), 0.375 + 0.255 + 4 / 5432.448, 1e-6);
+    assert_near(predict("link:p2p;machine=dss8440;from=12;to=9", "latency_us"),
+                0.375 + 0.255 + 2 * 0.131 + 6 * 0.030 + 4 / 5432.448, 1e-6);
+    /* 1216 messages of tiles in order: 3.1 ns a pair of links, two pairs */
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=1216", "latency_us"), 0.63 + 1216 * 3.1e-3 / 2, 1e-6);
+    /* neighbours; four pairs at random: 59 + 4/5 of the 98 cycles to the farthest */
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=0", "latency_us"), (126 + 59) / 1600.0 + 4 / (6400 * 0.987), 1e-6);
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=0;tiles=4", "latency_us"), (126 + 59 + 78.4) / 1600 + 4 / (6400 * 0.987), 1e-6);
+    arena_free(&a);
+}
+
+static void rates_by_hand(void **state)
+{
+    (void)state;
+    double rail = 2 * 16 * 0.86, time_us = 0.375 + 0.131 + 0.030 + 1216 * 102400 / (rail * 1e3);
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=2;tiles=1216;bytes=102400", "aggregate_gb_per_s"),
+                1216 * 102400 / time_us / 1e3, 1e-6);
+    assert_near(predict("link:host;machine=dss8440;ipus=16;tiles=1216;bytes=40000", "aggregate_gb_per_s"),
+                16 * 48.64e6 / (8.83e-6 + 4 * 48.64e6 / 13.77e9) / 1e9, 1e-6);
+    arena_free(&a);
+}
+
+/* More tiles never take less time (from an island on: below it a broadcast has half the rate). */
+static void more_takes_longer(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "p2p", "broadcast", "gather", "scatter", "all-to-all", "reduce", "host" };
+    for (size_t k = 0; k < 7; k++) {
+        double before = 0;
+        for (uint32_t tiles = 5; tiles <= 1216; tiles *= 6) {
+            const char *recipe = arena_printf(&a, "link:%s;machine=dss8440;from=0;tiles=%u;bytes=24;operands=9", kinds[k], tiles);
+            double time_us = predict(recipe, "latency_us");
+            assert_true(time_us > 0 && time_us >= before);
+            before = time_us;
+        }
+    }
+    arena_free(&a);
+}
+
+/* How near is the business of podbench check. */
+static void every_published_case_predicts(void **state)
+{
+    (void)state;
+    struct csv_table t;
+    size_t recipe, metric, value;
+    assert_true(csv_load(&t, "results/published/links.csv", &a, &err));
+    assert_true(csv_column(&recipe, &t, "recipe", &err) && csv_column(&metric, &t, "metric", &err) && csv_column(&value, &t, "value", &err));
+    assert_true(t.n_rows > 600);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        struct arena b = {0};
+        double got, measured;
+        assert_true(link_row_predict(&got, t.rows[i].cells[recipe], t.rows[i].cells[metric], "system-model/specs", &b, &err));
+        assert_true(parse_f64(t.rows[i].cells[value], &measured) && measured > 0);
+        assert_true(got > 0 && isfinite(got));
+        arena_free(&b);
+    }
+    arena_free(&a);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const struct { const char *recipe, *metric, *message; } bad[] = {
+        { "p2p", "latency_us", "p2p: a link case begins with link:" },
+        { "link:p2p;from=0", "latency_us", "link:p2p;from=0: machine: missing" },
+        { "link:p2p;machine=c2;form=0", "latency_us",
+          "link:p2p;machine=c2;form=0: form: unknown key; known: machine, from, to, ipus, tiles, bytes, operands, both, apart, column" },
+        { "link:p2p;machine=c2;from", "latency_us", "link:p2p;machine=c2;from: 'from' is not key=value" },
+        { "link:p2p;machine=c2;from=0;to=2", "latency_us", "link:p2p;machine=c2;from=0;to=2: c2 has IPUs 0 to 1" },
+        { "link:p2p;machine=c2;tiles=1217", "latency_us", "link:p2p;machine=c2;tiles=1217: 1217 tiles, a chip has 1216" },
+        { "link:push;machine=c2", "latency_us",
+          "link:push;machine=c2: unknown experiment 'push'; known: p2p, halves, hop, broadcast, gather, scatter, all-to-all, reduce, host" },
+        { "link:p2p;machine=c2", "speed", "link:p2p;machine=c2: unknown metric 'speed'; known: latency_us, aggregate_gb_per_s" },
+        { "link:hop;machine=c2;apart=1", "latency_us", "link case: hop: no two IPUs of c2 are 1 boards apart" },
+        { "link:halves;machine=dss8440;ipus=5", "latency_us", "link case: halves: ipus 5, want an even number" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        double value;
+        assert_false(link_row_predict(&value, bad[i].recipe, bad[i].metric, "system-model/specs", &a, &err));
+        assert_string_equal(err.msg, bad[i].message);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latencies_by_hand),
+        cmocka_unit_test(rates_by_hand),
+        cmocka_unit_test(more_takes_longer),
+        cmocka_unit_test(every_published_case_predicts),
+        cmocka_unit_test(refusals),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

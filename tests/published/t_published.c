@@ -1,0 +1,180 @@
+/* t_published.c - published tables: refusals word by word, the split into roles, and every official score. */
+#include "tests/check.h"
+#include "results/published/published.h"
+#include "workloads/recipe/recipe.h"
+
+static const char tables[] = "results/published", recipes[] = "workloads/recipes", bad[] = "tests/bad/published";
+
+static void load(struct figures *f, struct arena *a, const char *name)
+{
+    struct err err = { "" };
+    char path[128];
+    *a = (struct arena){ 0 };
+    snprintf(path, sizeof path, "%s/%s", tables, name);
+    bool good = published_load(f, path, a, &err);
+    assert_string_equal(err.msg, "");
+    assert_true(good);
+}
+
+static const struct { const char *file, *message; } refusals[] = {
+    { "no-column", ":1: no column 'role'" },
+    { "more-columns", ": has 11 columns, want 10: id,recipe,metric,value,unit,tolerance,role,source,quote,note" },
+    { "role", ":2: role: 'train' is not one of: calibrate, validate, context" },
+    { "value", ":2: value: '0' is not a number above 0" },
+    { "not-a-number", ":2: value: 'fast' is not a number above 0" },
+    { "unit", ":2: unit: 'images/s', want 'samples/s' for throughput_samples_per_s" },
+    { "minutes", ":2: unit: 's', want 'min' for time_to_train_min" },
+    { "tolerance", ":2: tolerance: '10 %' is not a share above 0, as in 0.1 for 10 %" },
+    { "no-tolerance", ":2: tolerance: '' is not a share above 0, as in 0.1 for 10 %" },
+    { "no-source", ":2: source: is empty" },
+    { "no-recipe", ":2: recipe: is empty; only context rows may have none" },
+    { "no-id", ":2: id: is empty" },
+    { "repeated", ":3: id: 'a' stands already in tests/bad/published/repeated.csv:2" },
+    { "ratio-of-one", ":2: recipe: 'r', want two ids, A:B, for speedup_x" },
+    { "ratio-of-three", ":2: recipe: 'r:s:t', want two ids, A:B, for speedup_x" },
+    { "two-recipes", ":2: recipe: 'r:s' are two ids, want one for throughput_samples_per_s" },
+    { "short-row", ":2: 4 cells, want 10 (id, ...)" },
+};
+
+static void bad_tables_are_refused(void **state)
+{
+    char **names;
+    size_t n;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    (void)state;
+    assert_true(list_folder(&names, &n, bad, ".csv", &a, &err));
+    assert_int_equal(n, sizeof refusals / sizeof *refusals);
+    for (size_t i = 0; i < n; i++) {
+        struct figures f;
+        char path[128], want[400];
+        snprintf(path, sizeof path, "%s/%s.csv", bad, refusals[i].file);
+        snprintf(want, sizeof want, "%s%s", path, refusals[i].message);
+        assert_false(published_load(&f, path, &a, &err));
+        assert_string_equal(err.msg, want);
+    }
+    arena_free(&a);
+}
+
+/* ---- the tables that are here ----------------------------------------------------------------- */
+
+static bool has_recipe(const char *id)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s.ini", recipes, id);
+    return access(path, R_OK) == 0;
+}
+
+static bool contains(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+/*
+ * The protocol: runs of 128 and 256 IPUs, Bow runs of 64, the open division, RNN-T and frameworks other than
+ * TensorFlow 1 for ResNet-50 and PopART for BERT never calibrate.
+ */
+static bool only_validates(const char *recipe)
+{
+    static const char *const parts[] = { "pod128", "pod256", "bow-pod64", "-open-", "paddle", "transducer", "rnnt", "pytorch",
+                                         "caraml", "pod4-", "bert-large-ph1-tf1", "bert-large-ph2-tf1" };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (contains(recipe, parts[i]))
+            return true;
+    return false;
+}
+
+static void roles_keep_to_the_protocol(void **state)
+{
+    static const char *const files[] = { "mlperf.csv", "vendor.csv" };
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct figures f;
+        struct arena a;
+        load(&f, &a, files[k]);
+        for (size_t i = 0; i < f.n; i++)
+            if (f.items[i].role == FIGURE_CALIBRATE && only_validates(f.items[i].recipe)) {
+                print_error("%s calibrates\n", f.items[i].id);
+                _fail(__FILE__, __LINE__);
+            }
+        arena_free(&a);
+    }
+}
+
+static void every_figure_names_recipes_that_are_here(void **state)
+{
+    static const char *const files[] = { "mlperf.csv", "vendor.csv" };
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct figures f;
+        struct arena a;
+        load(&f, &a, files[k]);
+        for (size_t i = 0; i < f.n; i++) {
+            char first[200];
+            const char *colon = strchr(f.items[i].recipe, ':');
+            if (!*f.items[i].recipe)
+                continue;
+            snprintf(first, sizeof first, "%.*s", (int)strcspn(f.items[i].recipe, ":"), f.items[i].recipe);
+            assert_true(has_recipe(first));
+            if (colon)
+                assert_true(has_recipe(colon + 1));
+        }
+        arena_free(&a);
+    }
+}
+
+/* 25 submissions, each with throughput, step time and score; one of each kind by hand from its log. */
+static void scores_are_the_official_ones(void **state)
+{
+    static const struct { const char *id; double value; enum role role; } known[] = {
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50.score", 28.33453, FIGURE_CALIBRATE },
+        { "mlperf-v2.0-closed-bow-pod16-resnet50.score", 19.63516, FIGURE_CALIBRATE },
+        { "mlperf-v1.1-closed-ipu-pod256-resnet50.score", 3.794889, FIGURE_VALIDATE },
+        { "mlperf-v2.0-closed-bow-pod64-resnet50.score", 6.302183, FIGURE_VALIDATE },
+        { "mlperf-v1.0-open-ipu-pod16-bert-large.score", 27.75386, FIGURE_VALIDATE },
+        { "mlperf-v1.0-closed-ipu-pod16-bert-large.throughput", 1419.54, FIGURE_CALIBRATE },
+        { "mlperf-v2.0-closed-bow-pod16-bert-large-paddle-baidu.score", 20.80994, FIGURE_VALIDATE },
+    };
+    struct figures f;
+    struct arena a;
+    (void)state;
+    load(&f, &a, "mlperf.csv");
+    assert_int_equal(f.n, 75);
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const struct figure *found = NULL;
+        for (size_t i = 0; i < f.n; i++)
+            if (text_is(f.items[i].id, known[k].id))
+                found = &f.items[i];
+        assert_non_null(found);
+        assert_near(found->value, known[k].value, 1e-9);
+        assert_int_equal(found->role, known[k].role);
+    }
+    arena_free(&a);
+}
+
+/* One measurement in three forms: step time is the global batch over throughput, within the printed digits. */
+static void step_times_agree_with_throughput(void **state)
+{
+    struct figures f;
+    struct arena a;
+    struct err err = { "" };
+    (void)state;
+    load(&f, &a, "mlperf.csv");
+    for (size_t i = 0; i + 1 < f.n; i++) {
+        struct recipe r;
+        if (!text_is(f.items[i].metric, "throughput_samples_per_s"))
+            continue;
+        assert_string_equal(f.items[i + 1].metric, "step_time_s");
+        assert_true(recipe_load(&r, f.items[i].recipe, recipes, NULL, 0, &a, &err));
+        double batch = (double)recipe_global_batch(&r) * recipe_samples_per_item(&r);
+        assert_near(batch / f.items[i].value / f.items[i + 1].value, 1, 1e-4);
+    }
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(roles_keep_to_the_protocol),
+    cmocka_unit_test(every_figure_names_recipes_that_are_here), cmocka_unit_test(scores_are_the_official_ones),
+    cmocka_unit_test(step_times_agree_with_throughput),
+};
+TAP_MAIN(tests)

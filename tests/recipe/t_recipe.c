@@ -1,0 +1,316 @@
+/* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
+#include "tests/check.h"
+#include "workloads/recipe/recipe.h"
+
+static const char recipes[] = "workloads/recipes", bad[] = "tests/bad/recipe";
+
+struct loaded { struct arena a; struct recipe r; struct plan_options o; struct err err; };
+
+static bool load(struct loaded *l, const char *id, const char *const *overrides, size_t n)
+{
+    *l = (struct loaded){ 0 };
+    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_options(&l->o, &l->r, &l->a, &l->err);
+}
+
+#define LOAD(l, id, ...) \
+    load(l, id, (const char *const[]){ __VA_ARGS__ }, sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static const char pod16[] = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+
+/* ---- what a recipe says ---------------------------------------------------------------------- */
+
+static void bert_on_four_ipus(void **state)
+{
+    static const uint32_t attention[] = { 0, 7, 6, 7, 4 }, feed_forward[] = { 0, 6, 7, 6, 5 };
+    struct loaded l;
+    (void)state;
+    assert_true(load(&l, pod16, NULL, 0));
+    assert_string_equal(l.r.id, pod16);
+    assert_int_equal(recipe_global_batch(&l.r), 2 * 192 * 4);
+    assert_near(recipe_samples_per_item(&l.r), 2.0368, 0);
+    assert_int_equal(l.o.n_stages, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(l.o.stage_sizes[i].part_count[0], attention[i]);
+        assert_int_equal(l.o.stage_sizes[i].part_count[1], feed_forward[i]);
+    }
+    assert_true(l.o.training);
+    assert_int_equal(l.o.n_replicas, 4);
+    assert_int_equal(l.o.ipus_per_replica, 4);
+    assert_int_equal(l.o.grad_accum, 192);
+    assert_int_equal(l.o.schedule, SCHEDULE_POPART);
+    assert_int_equal(l.o.recompute, RECOMPUTE_LAYER);
+    assert_int_equal(l.o.optimizer_place, OPTIMIZER_STREAMING);
+    assert_int_equal(l.o.rts, RTS_YES);
+    assert_int_equal(l.o.n_available_memory, 1);
+    assert_near(l.o.available_memory[0], 0.23, 0);
+    assert_int_equal(l.o.optimizer.work, WORK_LAMB);
+    assert_near(l.o.optimizer.state_bytes_per_param, 6, 0);
+    assert_true(l.o.optimizer.needs_norms && l.r.stochastic_rounding);
+    assert_null(l.o.faults);
+    arena_free(&l.a);
+}
+
+static void resnet_on_one_ipu(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_true(load(&l, "mlperf-v2.0-closed-bow-pod16-resnet50", NULL, 0));
+    assert_int_equal(recipe_global_batch(&l.r), 3520);
+    assert_int_equal(l.o.n_stages, 0);
+    assert_int_equal(l.o.n_checkpoints, 6);
+    assert_string_equal(l.o.checkpoints[5], "stage3/unit4");
+    assert_int_equal(l.r.model.batch_norm_span, 2);
+    assert_int_equal(l.r.instances, 8);
+    assert_near(l.r.epochs, 38, 0);
+    bool lars = false;
+    for (size_t i = 0; i < l.r.n_hyperparameters; i++)
+        lars |= text_is(l.r.hyperparameters[i].key, "lars_opt_base_learning_rate") &&
+                text_is(l.r.hyperparameters[i].value, "10.72");
+    assert_true(lars);
+    arena_free(&l.a);
+}
+
+/* ---- overrides --------------------------------------------------------------------------------- */
+
+static void overrides_apply_in_order(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_true(LOAD(&l, pod16, "parallel.replicas=3", "parallel.replicas=5", "parallel.io_tiles=32",
+                     "parallel.layers_per_ipu=7, 6/5 ,11", "parallel.ipus_per_replica=3", "data.vocabulary="));
+    assert_int_equal(l.o.n_replicas, 5);
+    assert_int_equal(l.o.io_tiles, 32);
+    assert_int_equal(l.o.n_stages, 3);
+    assert_int_equal(l.o.stage_sizes[1].part_count[1], 5);
+    assert_int_equal(l.r.model.vocabulary, 0);                    /* taken away */
+    arena_free(&l.a);
+}
+
+/* How long to train is said in one of three ways; an override takes the place of what the file says. */
+static void a_new_length_replaces_the_old(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_true(LOAD(&l, pod16, "training.converge=model"));
+    assert_string_equal(l.r.converge, "model");
+    assert_near(l.r.samples_to_converge, 0, 0);
+    arena_free(&l.a);
+    assert_true(LOAD(&l, pod16, "training.converge=model", "training.samples_to_converge=1e6"));
+    assert_null(l.r.converge);
+    assert_near(l.r.samples_to_converge, 1e6, 0);
+    arena_free(&l.a);
+}
+
+static void faults_are_read(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_true(LOAD(&l, pod16, "faults.link=0-1 0.5", "faults.link2=2-3  0", "faults.chip=3 1.25", "faults.flow=0-5 4e9"));
+    assert_non_null(l.o.faults);
+    assert_int_equal(l.o.faults->n_links, 2);
+    assert_near(l.o.faults->links[0].rate_share, 0.5, 0);
+    assert_int_equal(l.o.faults->links[1].from, 2);
+    assert_near(l.o.faults->links[1].rate_share, 0, 0);
+    assert_int_equal(l.o.faults->chips[0].ipu, 3);
+    assert_near(l.o.faults->chips[0].slowdown, 1.25, 0);
+    assert_int_equal(l.o.faults->background[0].to, 5);
+    assert_near(l.o.faults->background[0].bytes, 4e9, 0);
+    arena_free(&l.a);
+}
+
+static void refuses(const char *override, const char *message)
+{
+    struct loaded l;
+    assert_false(load(&l, pod16, &override, 1));
+    assert_string_equal(l.err.msg, message);
+    arena_free(&l.a);
+}
+
+static void overrides_are_named_in_refusals(void **state)
+{
+    (void)state;
+    refuses("parallel.replicas=0", "--set parallel.replicas=0: 0 is outside 1 to 65536");
+    refuses("replicas=3", "--set replicas=3: want section.key=value, as in parallel.replicas=4");
+    refuses("parallel.=3", "--set parallel.=3: want section.key=value, as in parallel.replicas=4");
+    refuses("precision.compute=bf16", "--set precision.compute=bf16: 'bf16' is not one of: fp16, fp32, fp8");
+    refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, steps_per_call");
+    refuses("parallel.layers_per_ipu=24", "--set parallel.layers_per_ipu=24: has 1 stages for 4 IPUs a replica; want at least one an IPU");
+    refuses("parallel.replicas=", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: replicas is missing in [parallel]: copies of the model");
+    refuses("parallel.stash_type=fp32", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: stash_type: fp32 is wider than what is "
+            "computed; want fp16 or fp8");
+    refuses("faults.chip=3 0.5", "--set faults.chip=3 0.5: 0.5 is below 1: how many times longer the chip computes");
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+static const struct { const char *file, *message; } refusals[] = {
+    { "unknown-key", ":12: microbatch: unknown key in [parallel]; known: replicas, ipus_per_replica, micro_batch, "
+      "gradient_accumulation, layers_per_ipu, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
+      "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv, joint_slices" },
+    { "unknown-section", ":17: rts: unknown section [paralel]; known: recipe, data, parallel, precision, optimizer, training, "
+      "hosts, faults" },
+    { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
+      "hyperparameters as MLPerf logs name them" },
+    { "repeated-key", ":12: parallel.micro_batch stands already in line 11" },
+    { "missing-key", ": replicas is missing in [parallel]: copies of the model" },
+    { "missing-source", ": source is missing in [recipe]: where this configuration was published" },
+    { "unknown-value", ":12: schedule: 'sideways' is not one of: none, sequential, grouped, interleaved, popart" },
+    { "zero", ":9: replicas: 0 is outside 1 to 65536" },
+    { "negative", ":9: replicas: '-16' is not a whole number from 0 up" },
+    { "fraction", ":9: replicas: '1.5' is not a whole number from 0 up" },
+    { "overflow", ":11: micro_batch: '18446744073709551616' is not a whole number from 0 up" },
+    { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
+    { "empty-value", ":4: system: is empty" },
+    { "unknown-workload", ": workload: no workload 'resnet51'; known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
+      "bert-base, bert-large, rnnt, transformer-transducer" },
+    { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb" },
+    { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },
+    { "epochs-of-what", ": samples_per_epoch is missing in [data]: [training] counts in epochs" },
+    { "two-lengths", ": [training] has more than one of epochs, samples_to_converge and converge; keep one" },
+    { "converge-how", ": converge: 'soon' is not known; want model, or leave it out" },
+    { "stage-size", ":12: layers_per_ipu: 'x/6' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in "
+      "7/6,6/7" },
+    { "stage-missing", ":11: layers_per_ipu: has 2 stages for 4 IPUs a replica; want at least one an IPU" },
+    { "stage-empty", ":12: layers_per_ipu: '' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
+    { "share", ":12: available_memory: '1.2' is not a share; want more than 0, at most 1, as in 0.25" },
+    { "checkpoints", ": recompute_checkpoints is missing in [parallel]: recompute = checkpoints needs layers" },
+    { "fault-key", ":17: links: unknown key in [faults]; known: link, chip, flow (and link1, link2...)" },
+    { "fault-link", ":17: link: 1.5 is outside 0 to 1: the share of its rate that the link keeps" },
+    { "fault-chip", ":17: chip: '3' is not understood; want IPU FACTOR, as in 3 1.2" },
+    { "fault-itself", ":17: flow2: '5-5 4e9' is not understood; want A-B RATE, as in 0-5 4e9" },
+    { "outside", ":1: key 'id' stands before any [section]" },
+    { "empty", ": is empty, want sections of key = value" },
+};
+
+static void bad_recipes_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct loaded l;
+        char path[128], want[600];
+        snprintf(path, sizeof path, "%s/%s.ini", bad, refusals[i].file);
+        snprintf(want, sizeof want, "%s%s", path, refusals[i].message);
+        assert_false(load(&l, path, NULL, 0));
+        assert_string_equal(l.err.msg, want);
+        arena_free(&l.a);
+    }
+}
+
+static void every_bad_recipe_has_its_message(void **state)
+{
+    char **names;
+    size_t n;
+    struct arena a = { 0 };
+    struct err err;
+    (void)state;
+    assert_true(list_folder(&names, &n, bad, ".ini", &a, &err));
+    assert_int_equal(n, sizeof refusals / sizeof *refusals);
+    arena_free(&a);
+}
+
+static void unknown_recipes_name_near_ones(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_false(load(&l, "vendor-dss8440-bert", NULL, 0));
+    assert_string_equal(l.err.msg, "no recipe 'vendor-dss8440-bert' in workloads/recipes; near: vendor-dss8440-resnet50-tf1");
+    arena_free(&l.a);
+}
+
+/* ---- every recipe that is here ------------------------------------------------------------------------ */
+
+static uint64_t count_parts(const struct graph *g, uint32_t part)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < g->n_layers; i++)
+        n += g->layers[i].role == LAYER_BODY && g->layers[i].part_id == (part < g->layers[i].n_parts ? part : 0);
+    return n;
+}
+
+/* The stages of a placement hold all of the model's blocks. */
+static void check_placement(const struct loaded *l, const struct graph *g)
+{
+    for (uint32_t part = 0; part < 2 && l->o.n_stages; part++) {
+        uint64_t placed = 0;
+        for (uint32_t i = 0; i < l->o.n_stages; i++)
+            placed += l->o.stage_sizes[i].part_count[part];
+        assert_int_equal(placed, count_parts(g, part));
+    }
+    for (uint32_t i = 0; i < l->o.n_checkpoints; i++) {
+        bool found = false;
+        for (size_t k = 0; k < g->n_layers; k++)
+            found |= text_is(g->layers[k].name, l->o.checkpoints[i]);
+        assert_true(found);
+    }
+}
+
+static void every_recipe_is_sound(void **state)
+{
+    char **names;
+    size_t n, n_mlperf = 0;
+    struct arena a = { 0 };
+    struct err err;
+    (void)state;
+    assert_true(list_folder(&names, &n, recipes, ".ini", &a, &err));
+    for (size_t i = 0; i < n; i++) {
+        struct loaded l;
+        struct graph g;
+        const char **unused = NULL;
+        size_t n_unused;
+        bool good = load(&l, names[i], NULL, 0);
+        assert_string_equal(l.err.msg, "");
+        assert_true(good);
+        assert_string_equal(l.r.id, names[i]);
+        assert_false(recipe_unused_keys(&unused, &n_unused, &l.r, &l.a));
+        assert_true(recipe_graph(&g, &l.r, &l.a, &l.err));
+        check_placement(&l, &g);
+        n_mlperf += strncmp(names[i], "mlperf-", 7) == 0;
+        arena_free(&l.a);
+    }
+    assert_true(n_mlperf >= 25);
+    arena_free(&a);
+}
+
+static void keys_without_effect_are_reported(void **state)
+{
+    struct loaded l;
+    const char **unused;
+    size_t n;
+    (void)state;
+    assert_true(LOAD(&l, pod16, "parallel.rts=no", "parallel.rts_domain=pod", "data.input_type=fp16",
+                     "parallel.batch_norm_span=2", "parallel.available_memory=0.1,0.2,0.3,0.4,0.5"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_int_equal(n, 4);
+    assert_string_equal(unused[0], "parallel.available_memory (past IPU 3)");
+    assert_string_equal(unused[1], "parallel.rts_domain");
+    assert_string_equal(unused[2], "data.input_type");
+    assert_string_equal(unused[3], "parallel.batch_norm_span");
+    arena_free(&l.a);
+    assert_true(LOAD(&l, "mlperf-v2.0-closed-bow-pod16-resnet50", "training.converge=model"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_int_equal(n, 2);                     /* the reference has its own */
+    assert_string_equal(unused[0], "data.samples_per_epoch");
+    assert_string_equal(unused[1], "training.evaluations");
+    arena_free(&l.a);
+}
+
+static void keys_are_listed(void **state)
+{
+    char *text;
+    (void)state;
+    PRINTED(text, recipe_keys_print(f));
+    assert_non_null(strstr(text, "[parallel]\n  replicas (1..65536) required: copies of the model\n"));
+    assert_non_null(strstr(text, "  optimizer_state (on-chip|streaming): where it is kept\n"));
+    assert_non_null(strstr(text, "[faults]\n  link (A-B SHARE)"));
+    free(text);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bert_on_four_ipus), cmocka_unit_test(resnet_on_one_ipu),
+    cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
+    cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),
+    cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
+    cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(every_recipe_is_sound),
+    cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_are_listed),
+};
+TAP_MAIN(tests)

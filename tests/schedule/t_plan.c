@@ -1,0 +1,496 @@
+/*
+ * t_plan.c - refusals of the planner, word by word; what a plan adds up to, by hand and against the timeline.
+ */
+#include "tests/planned.h"
+#include <math.h>
+
+static bool build(struct planned *y, struct plan *p)
+{
+    return plan_build(p, &y->sim.compiler, &y->opt, &y->sim.arena, &y->err);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------- */
+
+/* BERT-Large: 24 blocks; four IPUs a replica, five stages. ResNet-50: 16 blocks. */
+static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+
+static void sizes(struct plan_options *o, const uint32_t (*counts)[2], uint32_t n)
+{
+    o->n_stages = n;
+    for (uint32_t i = 0; i < n; i++)
+        o->stage_sizes[i] = (struct stage_size){ { counts[i][0], counts[i][1] } };
+}
+
+static void more_ipus_than_there_are(struct plan_options *o) { o->n_replicas = 7; }
+static void no_replica(struct plan_options *o)               { o->n_replicas = 0; }
+static void too_many_stages(struct plan_options *o)          { o->n_stages = 0; o->ipus_per_replica = 16; o->n_replicas = 1; }
+static void too_few_blocks(struct plan_options *o)           { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 12, 12 } }, 2); }
+static void feed_forwards_missing(struct plan_options *o)    { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 12, 11 } }, 2); }
+static void halves_out_of_order(struct plan_options *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
+static void empty_stage(struct plan_options *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
+static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
+static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
+static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
+static void odd_pods(struct plan_options *o)                 { o->n_replicas = 12; }
+static void no_such_layer(struct plan_options *o)
+{
+    o->recompute = RECOMPUTE_CHECKPOINTS;
+    o->checkpoints[0] = "stage1/unit1";
+    o->checkpoints[1] = "stage7/unit9";
+    o->n_checkpoints = 2;
+}
+
+static const struct refusal { const char *recipe; void (*spoil)(struct plan_options *o); const char *message; } refusals[] = {
+    { bert, more_ipus_than_there_are, "parallel: 7 replicas of 4 IPUs want 28 IPUs, ipu-pod16 has 16; lower parallel.replicas or take a larger recipe.system" },
+    { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
+    { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
+    { "mlperf-v2.0-closed-bow-pod256-bert-large", odd_pods,
+      "parallel.rts_domain: pod, but 12 replicas are no multiple of the 8 of a pod; use all, or change parallel.replicas" },
+    { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },
+    { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
+    { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, feed_forwards_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, halves_out_of_order, "parallel.layers_per_ipu: layer encoder12/attention would go back from stage 1 to stage 0; its halves must follow each other" },
+    { bert, empty_stage, "parallel.layers_per_ipu: stage 1 of 3 holds no layer of bert-large" },
+    { bert, short_pipeline, "parallel.gradient_accumulation: 3 micro-batches cannot fill a popart pipeline of 5 stages; want at least 9 (2 x stages - 1)" },
+};
+
+static void malformed_requests_are_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct planned y;
+        struct plan p;
+        start(&y, refusals[i].recipe);
+        refusals[i].spoil(&y.opt);
+        assert_false(build(&y, &p));
+        assert_string_equal(y.err.msg, refusals[i].message);
+        stop(&y);
+    }
+}
+
+/* ResNet-50 has 16 blocks: 17 IPUs a replica are one stage too many. */
+static void more_stages_than_blocks(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-resnet50");
+    y.opt.ipus_per_replica = 17;
+    y.opt.n_replicas = 1;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.ipus_per_replica: 17 stages for the 16 blocks of resnet50; give at most one stage a block");
+    stop(&y);
+    start(&y, bert);
+    too_many_stages(&y.opt);
+    assert_true(build(&y, &p));         /* 24 blocks on 16 IPUs are fine */
+    assert_int_equal(p.n_stages, 16);
+    stop(&y);
+}
+
+/* ---- sums -------------------------------------------------------------------------------------------- */
+
+/* One stage, nothing recomputed, one micro-batch: the sum over operation passes is the stage, and the timeline spends just that. */
+static void operations_sum_to_the_timeline(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    struct timeline t;
+    start(&y, "mlperf-v1.1-closed-ipu-pod16-resnet50");
+    y.opt.recompute = RECOMPUTE_NONE;
+    y.opt.grad_accum = 1;
+    y.opt.n_replicas = 1;               /* no distributed norms */
+    y.opt.n_checkpoints = 0;
+    assert_true(build(&y, &p));
+    assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
+    uint64_t forward = 0, backward = 0, spent = 0, mac = 0;
+    for (size_t i = 0; i < p.graph->n_ops; i++) {
+        const struct op_plan *o = &p.stages[0].compiled->op_plans[i];
+        *(p.graph->ops[i].pass == PASS_FORWARD ? &forward : &backward) += op_plan_cycles(o);
+        mac += o->mac;
+    }
+    assert_int_equal(cycles_total(&p.stages[0].forward), forward);
+    assert_int_equal(cycles_total(&p.stages[0].backward), backward);
+    assert_int_equal(p.model_mac, mac);
+    assert_int_equal(p.hardware_mac, mac);
+    for (int k = PART_MATMUL; k <= PART_SYNC; k++)
+        spent += t.rows[0].spent.part[k];
+    uint64_t update = cycles_total(&p.update[0].optimizer) - p.update[0].optimizer.part[PART_OPTIMIZER];
+    assert_int_equal(spent, forward + backward + update);       /* the optimizer's exchange and sync count as such */
+    stop(&y);
+}
+
+/* Recomputation adds the forward pass of all segments but the last to the backward pass, and to hardware work alone. */
+static void recomputation_is_counted_once(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan none, layer;
+    start(&y, bert);
+    y.opt.recompute = RECOMPUTE_NONE;
+    assert_true(build(&y, &none));
+    y.opt.recompute = RECOMPUTE_LAYER;
+    assert_true(build(&y, &layer));
+    assert_int_equal(none.model_mac, layer.model_mac);
+    assert_int_equal(none.hardware_mac, none.model_mac);
+    uint64_t again = 0;
+    for (uint32_t s = 0; s < layer.n_stages; s++) {
+        const struct stage_plan *stage = &layer.stages[s];
+        again += stage->recompute_mac;
+        if (s + 1 < layer.n_stages) {
+            assert_int_equal(stage->recompute_mac, stage->forward_mac);
+            uint64_t layers = 0;
+            for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
+                layers += cycles_total(&stage->compiled->layers[i].forward);
+            assert_int_equal(stage->recompute_cycles, layers);
+        }
+    }
+    assert_int_equal(layer.hardware_mac - layer.model_mac, again);
+    stop(&y);
+}
+
+/* Every layer is on one stage; work and parameters do not depend on where they are. */
+static void placement_conserves_the_model(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t mac = y.sim.plan.model_mac, parameters = graph_parameters(&y.sim.graph);
+    for (uint32_t n = 1; n <= 16; n++) {
+        y.opt.n_stages = 0;
+        y.opt.ipus_per_replica = n;
+        y.opt.n_replicas = 1;
+        y.opt.n_available_memory = 0;
+        assert_true(build(&y, &p));
+        uint32_t next = 0;
+        for (uint32_t s = 0; s < p.n_stages; s++) {
+            assert_int_equal(p.stages[s].first_layer, next);
+            next += p.stages[s].n_layers;
+        }
+        assert_int_equal(next, p.graph->n_layers);
+        assert_int_equal(p.n_parameters, parameters);
+        assert_int_equal(p.model_mac, mac);
+        assert_int_equal(p.global_batch, p.graph->micro_batch * p.options.grad_accum);
+    }
+    stop(&y);
+}
+
+/* BERT's word table serves its last layer too: heads on the table's own IPU share it, heads elsewhere keep a copy of it. */
+static void tied_weights_are_copied_to_other_ipus(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t bytes = 0, weights = 2 * graph_parameters(&y.sim.graph), table = 2 * y.sim.recipe.model.vocabulary * 1024;
+    assert_true(table > 0);
+    for (uint32_t s = 0; s < y.sim.plan.n_stages; s++)
+        bytes += y.sim.plan.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights);   /* 3,7,7,7,0: stage 4 is on IPU 0 */
+    y.opt.n_stages = 0;
+    assert_true(build(&y, &p));
+    bytes = 0;
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        bytes += p.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights + table);
+    assert_true(p.memory[3].bytes[REGION_WEIGHTS] > p.memory[2].bytes[REGION_WEIGHTS] + table / 1472);
+    stop(&y);
+}
+
+/* What chips of a board share is shared by those in use: one alone has the board's memory, network and port for itself. */
+static void idle_chips_take_no_share(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one, three, four;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    assert_true(build(&y, &four));
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    y.opt.n_replicas = 3;
+    assert_true(build(&y, &three));
+    assert_true(one.update[0].streaming_cycles > 0 && one.host_floor_cycles > 0);
+    assert_near((double)four.update[0].streaming_cycles / (double)one.update[0].streaming_cycles, 4, 1e-4);
+    assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
+    assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
+    y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
+    y.opt.host_decode_bytes_per_s = y.sim.machine.host_network_bytes_per_s / 2000;
+    assert_true(build(&y, &four));
+    assert_near((double)four.host_floor_cycles / (double)three.host_floor_cycles, 1000, 1);
+    stop(&y);
+    memset(&y, 0, sizeof y);                            /* four chips behind 13.77 GB/s, 5.94 GB/s each */
+    const char *const sets[] = { "recipe.system=dss8440" };
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod4-resnet50-tf1", sets, 1, &paths, &y.cache, &y.err));
+    y.opt = y.sim.plan.options;
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
+    stop(&y);
+}
+
+/* 4 IPUs a board with 25,557,032 parameters each and 2 bytes a parameter: 0.2045 GB. */
+static void streamed_state_must_fit_the_memory(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.sim.machine.streaming_bytes = 4 * 25557032 * 2;
+    assert_true(build(&y, &p));
+    y.sim.machine.streaming_bytes--;
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2045 GB of a board's memory, ipu-pod4 has 0.2045 GB; "
+                                   "shard it (parallel.rts=yes) or use more IPUs a replica");
+    y.opt.rts = RTS_YES;
+    assert_true(build(&y, &p));
+    stop(&y);
+}
+
+/* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
+ * them live at once while the second convolution works, though it reads and writes no more than the first. */
+static void inference_holds_what_is_read_later(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(&g, "unit", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
+    uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 1, (struct op_attributes){0});
+    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, at);
+    graph_op(&g, OP_ADD, (uint32_t[]){ second, first }, 2, (struct op_attributes){0});
+    compiler_start(&c, &g, &y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    assert_int_equal(made->layers[0].forward_live_bytes, 2 * 3072);
+    stop(&y);
+}
+
+/* Pairs of neighbours share each norm's mean and variance, floats: eight pairs on sixteen chips at once, forward. */
+static void norms_of_pairs_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint32_t ranks[16];
+    uint64_t sum = 0;
+    start(&y, resnet);
+    for (uint32_t i = 0; i < 16; i++)
+        ranks[i] = i;
+    for (size_t i = 0; i < y.sim.graph.n_forward_ops; i++) {
+        const struct op *op = &y.sim.graph.ops[i];
+        if (op->kind != OP_BATCH_NORM)
+            continue;
+        const struct tensor *x = &y.sim.graph.tensors[op->inputs[0]];
+        struct collective_request pairs = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 2,
+                                            .bytes = (double)(x->dims[3] * 2 * 4) };
+        struct collective_cost cost;
+        assert_true(collective_run(&cost, &y.sim.topology, &pairs, &y.sim.arena, &y.err));
+        sum += cycles_of(&y.sim.topology, cost.time_s);
+    }
+    assert_true(sum > 0);
+    assert_int_equal(y.sim.plan.stages[0].forward.part[PART_ALL_REDUCE], sum);
+    stop(&y);
+}
+
+/* 32 replicas of 8 in pods of 8: of V bytes an IPU sends 7/8 in its pod, then its eighth twice by 3/4 between four pods, and
+ * gathers by 7/8; the gathers of four pods meet nowhere, so one pod alone takes as long. */
+static void pods_reduce_and_gather_apart(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one;
+    start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
+    const struct plan *p = &y.sim.plan;
+    uint64_t most = 0, tensors = 0;
+    for (uint32_t i = 0; i < 8; i++) {
+        uint64_t bytes = 0, n = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++) {
+            bytes += p->stages[s].ipu == i ? p->stages[s].weight_bytes : 0;
+            n += p->stages[s].ipu == i ? p->stages[s].n_weight_tensors : 0;
+        }
+        most = bytes > most ? bytes : most;
+        tensors = n > tensors ? n : tensors;
+    }
+    assert_near(p->gradient_collective.bytes_sent_per_rank / (double)most, 7 / 8.0 + 2 * 3 / 4.0 / 8, 1e-9);
+    assert_near(p->weight_collective.bytes_sent_per_rank / (double)most, 7 / 8.0, 1e-9);
+    y.opt.n_replicas = 8;
+    assert_true(build(&y, &one));
+    assert_int_equal(p->update[0].weight_cycles, one.update[0].weight_cycles);
+    assert_true(p->update[0].gradient_cycles > one.update[0].gradient_cycles);
+    uint32_t ranks[64];
+    for (uint32_t i = 0; i < 64; i++)
+        ranks[i] = i % 8 * 8 + i / 8;       /* IPU i / 8 of replica i % 8 */
+    struct collective_request norms = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 8,
+                                        .bytes = 2.0 * 4 * (double)tensors };
+    struct collective_cost cost;
+    assert_true(collective_run(&cost, p->topology, &norms, &y.sim.arena, &y.err));
+    assert_int_equal(p->update[0].norm_cycles, cycles_of(p->topology, cost.time_s));
+    stop(&y);
+}
+
+/* State of 2 bytes a parameter there and back at a quarter of the board's memory; the host's word there and back; twice the
+ * micro-batches, twice the input. */
+static void memory_and_host_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p, twice;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const struct machine *m = &y.sim.machine;
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.host_call_s = 0.13;
+    y.opt.steps_per_call = 7;
+    assert_true(build(&y, &p));
+    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / 4;
+    assert_int_equal(p.update[0].streaming_cycles, ceil(2 * 2 * 25557032.0 / rate * m->chip.clock_hz));
+    assert_int_equal(p.update[0].host_cycles, ceil((2 * m->host_latency_s + 0.13 / 7) * m->chip.clock_hz));
+    y.opt.grad_accum *= 2;
+    assert_true(build(&y, &twice));
+    assert_near((double)twice.host_floor_cycles / (double)p.host_floor_cycles, 2, 1e-6);
+    stop(&y);
+}
+
+/* A checkpoint a layer: a stage stashes its input and the outputs of all its layers but the last, and moves it all twice. */
+static void checkpoints_are_stashed(void **state)
+{
+    (void)state;
+    struct planned y;
+    start(&y, bert);
+    const struct stage_plan *s = &y.sim.plan.stages[1];
+    uint64_t bytes = 0;
+    for (uint32_t i = s->first_layer - 1; i + 1 < s->first_layer + s->n_layers; i++)
+        bytes += s->compiled->layers[i].output_bytes;
+    assert_int_equal(s->stash_bytes, bytes);
+    assert_true(s->forward.part[PART_STAGE_COPY] > 0);
+    assert_int_equal(s->forward.part[PART_STAGE_COPY], s->backward.part[PART_STAGE_COPY]);
+    stop(&y);
+}
+
+/* Gradients are added up where there is more than one micro-batch; a sharded optimizer does less; collectives and norms take
+ * the time that was planned for them. */
+static void what_an_update_is_spent_on(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    for (uint32_t r = 0; r < y.sim.timeline.n_rows; r++) {
+        const struct update_plan *u = &y.sim.plan.update[r];
+        assert_true(u->norm_cycles > 0 && u->weight_cycles > 0);
+        assert_int_equal(y.sim.timeline.rows[r].spent.part[PART_ALL_REDUCE], u->gradient_cycles + u->norm_cycles + u->weight_cycles);
+    }
+    assert_true(y.sim.plan.stages[1].backward.part[PART_ACCUMULATE] > 0);
+    uint64_t sharded = cycles_total(&y.sim.plan.update[1].optimizer);
+    y.opt.rts = RTS_NO;
+    assert_true(build(&y, &p));
+    assert_true(sharded < cycles_total(&p.update[1].optimizer));
+    y.opt.schedule = SCHEDULE_SEQUENTIAL;
+    y.opt.grad_accum = 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.stages[1].backward.part[PART_ACCUMULATE], 0);
+    stop(&y);
+}
+
+/* In the first cycles stage 0 alone hands on: all replicas' copies at once, after a sync of the chips. */
+static void a_copy_is_its_flows_and_a_sync(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct flows_cost cost;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    const struct plan *p = &y.sim.plan;
+    struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
+    assert_int_equal(p->runs[0].active, 1);
+    assert_true(compile_flows(&cost, &y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
+    assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine.chip.global_sync_cycles);
+    stop(&y);
+}
+
+/* The joint network runs slice by slice, and again for the backward pass: its forward work counts twice. */
+static void slices_are_done_again(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint64_t slices_mac = 0;
+    start(&y, "mlperf-v2.0-open-bow-pod64-transformer-transducer");
+    for (size_t i = 0; i < y.sim.graph.n_layers; i++) {
+        const struct layer_cost *l = &y.sim.plan.stages[1].compiled->layers[i];
+        if (y.sim.graph.layers[i].repeats < 2)
+            continue;
+        assert_int_equal(l->slices_mac, l->forward_mac);
+        uint64_t backward = 0;
+        for (size_t k = y.sim.graph.n_forward_ops; k < y.sim.graph.n_ops; k++)
+            if (y.sim.graph.ops[k].layer_id == i)
+                backward += op_plan_cycles(&y.sim.plan.stages[1].compiled->op_plans[k]) * y.sim.graph.layers[i].repeats;
+        assert_int_equal(cycles_total(&l->backward), backward + cycles_total(&l->forward));
+        slices_mac += l->slices_mac;
+    }
+    assert_true(slices_mac > 0 && y.sim.plan.hardware_mac - y.sim.plan.model_mac >= slices_mac);
+    stop(&y);
+}
+
+/* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
+static void norms_over_domains_are_not_free(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    uint64_t before = 0;
+    static const char *const spans[] = { "1", "32", "64", "128", "256" };
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        memset(&y, 0, sizeof y);
+        char set[64];
+        snprintf(set, sizeof set, "parallel.batch_norm_span=%s", spans[i]);
+        const char *const sets[] = { set };
+        assert_true(simulate(&y.sim, &y.r, "mlperf-v2.0-closed-bow-pod256-resnet50", sets, 1, &paths, &y.cache, &y.err));
+        p = y.sim.plan;
+        assert_true(p.stages[0].forward.part[PART_ALL_REDUCE] > before || i == 0);
+        before = p.stages[0].forward.part[PART_ALL_REDUCE];
+        stop(&y);
+    }
+}
+
+/* A configuration planned twice, and after others, is the same to the cycle: what is remembered is what would be found. */
+static void memory_of_earlier_plans_changes_nothing(void **state)
+{
+    (void)state;
+    struct planned warm, cold;
+    struct plan a, b;
+    start(&warm, bert);
+    for (uint32_t replicas = 1; replicas <= 4; replicas++)
+        for (int schedule = 0; schedule < N_SCHEDULES; schedule++) {
+            warm.opt.n_replicas = replicas;
+            warm.opt.schedule = (enum schedule)schedule;
+            assert_true(build(&warm, &a));
+            start(&cold, bert);
+            struct compiler c;
+            compiler_start(&c, &cold.sim.graph, &cold.sim.topology, &cold.cache, &cold.sim.arena);
+            assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
+            assert_int_equal(a.n_runs, b.n_runs);
+            assert_memory_equal(a.update, b.update, warm.opt.ipus_per_replica * sizeof *a.update);
+            assert_memory_equal(a.memory, b.memory, warm.opt.ipus_per_replica * sizeof *a.memory);
+            for (uint32_t r = 0; r < a.n_runs; r++)
+                assert_true(a.runs[r].copy_cycles == b.runs[r].copy_cycles && a.runs[r].active == b.runs[r].active);
+            stop(&cold);
+        }
+    stop(&warm);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
+    cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
+    cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
+    cmocka_unit_test(memory_and_host_by_hand), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,420 @@
+/*
+ * t_simulate.c - laws of whole simulations: what folds, what sums, what never makes a run slower, what fits, what faults cost.
+ */
+#include "tests/check.h"
+#include "results/simulate/simulate.h"
+
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",
+                                                  .unfolded = true };
+
+struct texts { const char *items[8]; size_t n; };
+
+static void run_with(struct simulation *sim, struct result *r, const char *recipe, struct texts sets, const struct model_paths *how,
+                     struct plan_cache *cache)
+{
+    struct err err;
+    if (!simulate(sim, r, recipe, sets.items, sets.n, how, cache, &err)) {
+        print_error("%s: %s\n", recipe, err.msg);
+        assert_true(false);
+    }
+}
+
+static struct result result_of(const char *recipe, struct texts sets)
+{
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, recipe, sets, &paths, &cache);
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+    r.id = r.workload = r.system = NULL;
+    return r;
+}
+
+/* ---- folded and unfolded ------------------------------------------------------------------------ */
+
+/* Every number of the result, and every chip's cycles. */
+static void assert_same(const char *recipe, struct texts sets, struct plan_cache *cache)
+{
+    struct simulation a, b;
+    struct result x, y;
+    run_with(&a, &x, recipe, sets, &paths, cache);
+    run_with(&b, &y, recipe, sets, &unfolded_paths, cache);
+    if (memcmp(x.breakdown_s, y.breakdown_s, sizeof x.breakdown_s) || x.step_time_s != y.step_time_s)
+        print_error("%s %s %s: %.17g folded, %.17g unfolded\n", recipe, sets.items[0], sets.items[1], x.step_time_s, y.step_time_s);
+    assert_memory_equal(x.breakdown_s, y.breakdown_s, sizeof x.breakdown_s);
+    assert_true(x.step_time_s == y.step_time_s && x.time_to_train_s == y.time_to_train_s && x.latency_s == y.latency_s);
+    assert_true(x.fault_cost_s == y.fault_cost_s && x.mfu == y.mfu && x.memory_peak_bytes_per_tile == y.memory_peak_bytes_per_tile);
+    assert_int_equal(b.timeline.n_rows, x.ipus);
+    for (uint32_t i = 0; i < b.timeline.n_rows && a.timeline.n_rows == a.plan.options.ipus_per_replica; i++)
+        assert_memory_equal(&b.timeline.rows[i].spent, &a.timeline.rows[i % a.timeline.n_rows].spent, sizeof b.timeline.rows[i].spent);
+    simulation_free(&a);
+    simulation_free(&b);
+}
+
+static const struct { const char *recipe; uint32_t width; } foldable[] = {
+    { "mlperf-v1.1-closed-ipu-pod16-resnet50", 1 },     /* norms over neighbours */
+    { "vendor-ipu-pod16-resnet50-pipelined", 4 },
+    { "mlperf-v1.1-closed-ipu-pod16-bert-large", 4 },   /* rts over all */
+    { "mlperf-v1.1-closed-ipu-pod64-bert-large", 8 },
+};
+
+static void each_system(uint64_t least, uint64_t most, size_t n_recipes)
+{
+    struct arena a = {0};
+    struct plan_cache cache = {0};
+    struct err err;
+    char **names;
+    size_t n, n_tested = 0;
+    assert_true(machine_names(&names, &n, paths.specs_dir, &a, &err));
+    for (size_t i = 0; i < n; i++) {
+        struct machine m;
+        assert_true(machine_load(&m, names[i], paths.specs_dir, &a, &err));
+        for (size_t k = 0; k < n_recipes && m.n_ipus >= least && m.n_ipus <= most; k++) {
+            if (m.n_ipus < foldable[k].width)
+                continue;
+            const char *system = arena_printf(&a, "recipe.system=%s", names[i]);
+            const char *replicas = arena_printf(&a, "parallel.replicas=%u", (uint32_t)m.n_ipus / foldable[k].width);
+            assert_same(foldable[k].recipe, (struct texts){ { system, replicas, "parallel.optimizer_state=on-chip" }, 3 }, &cache);
+            n_tested++;
+        }
+    }
+    assert_true(n_tested >= n_recipes);
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
+static void folded_equals_unfolded_on_every_system(void **state)
+{
+    (void)state;
+    each_system(1, 256, sizeof foldable / sizeof *foldable);
+}
+
+static void folded_equals_unfolded_beyond(void **state)
+{
+    (void)state;
+    each_system(1024, 1024, sizeof foldable / sizeof *foldable);
+}
+
+/* Replicas of three do not fill a rack evenly, twelve replicas leave IPUs idle; a slow chip; a slow link far from replica 0. */
+static void folded_equals_unfolded_where_it_is_uneven(void **state)
+{
+    (void)state;
+    struct plan_cache cache = {0};
+    const char *recipe = "vendor-ipu-pod16-resnet50-pipelined", *system = "recipe.system=ipu-pod128";
+    assert_same(recipe, (struct texts){ { system, "parallel.replicas=42", "parallel.ipus_per_replica=3", "parallel.layers_per_ipu=4,6,6" }, 4 }, &cache);
+    assert_same(recipe, (struct texts){ { system, "parallel.replicas=12" }, 2 }, &cache);
+    assert_same(recipe, (struct texts){ { system, "parallel.replicas=32", "faults.chip1=77 1.3" }, 3 }, &cache);
+    assert_same(recipe, (struct texts){ { system, "parallel.replicas=32", "faults.link1=68-70 0.5" }, 3 }, &cache);
+    assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
+                (struct texts){ { system, "parallel.replicas=128", "faults.link1=100-101 0.25" }, 3 }, &cache);
+    assert_same("mlperf-v1.1-closed-ipu-pod16-resnet50",
+                (struct texts){ { system, "parallel.replicas=128", "faults.chip1=100 9" }, 3 }, &cache);
+    assert_same("mlperf-v2.0-closed-bow-pod256-bert-large", (struct texts){ .n = 0 }, &cache);      /* shards in each of four pods */
+    plan_cache_free(&cache);
+}
+
+/* ---- what faults cost -------------------------------------------------------------------------------- */
+
+static void faults_cost_the_difference(void **state)
+{
+    (void)state;
+    static const char *const faults[] = { "faults.chip1=13 1.37", "faults.link1=8-10 0.5", "faults.flow1=4-6 9e9" };
+    const char *recipe = "vendor-ipu-pod16-resnet50-pipelined";
+    struct result healthy = result_of(recipe, (struct texts){ .n = 0 });
+    assert_true(healthy.fault_cost_s == 0);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct result r = result_of(recipe, (struct texts){ { faults[i] }, 1 });
+        assert_true(r.fault_cost_s > 0);
+        assert_true(r.step_time_s - healthy.step_time_s == r.fault_cost_s);
+    }
+}
+
+/* Chip 13 is the second of four in its replica and takes the longest, by far, when it takes 5 times as long: its work of
+ * a micro-batch, five-fold, sets every cycle in which it works; the cost stays below four times all its work. */
+static void a_slow_chip_costs_no_more_than_its_own_work(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "faults.chip1=13 5" }, 1 }, &paths, &cache);
+    const struct stage_plan *s = &sim.plan.stages[1];
+    double work_s = (double)(cycles_total(&s->forward) + cycles_total(&s->backward)) * sim.plan.options.grad_accum / sim.machine.chip.clock_hz;
+    assert_true(r.fault_cost_s < 1.1 * 4 * work_s);
+    assert_true(r.fault_cost_s > 3 * work_s);
+    plan_cache_free(&cache);
+    simulation_free(&sim);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------ */
+
+struct recipes { char **ids; size_t n; struct arena arena; };
+
+static void load_recipes(struct recipes *out)
+{
+    struct err err;
+    *out = (struct recipes){0};
+    assert_true(list_folder(&out->ids, &out->n, paths.recipes_dir, ".ini", &out->arena, &err));
+    assert_true(out->n > 50);
+}
+
+static void every_recipe_adds_up(void **state)
+{
+    (void)state;
+    struct recipes all;
+    struct plan_cache cache = {0};
+    load_recipes(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        struct simulation sim;
+        struct result r;
+        struct err err;
+        double sum = 0;
+        run_with(&sim, &r, all.ids[i], (struct texts){ .n = 0 }, &paths, &cache);
+        for (int k = 0; k < N_PARTS; k++)
+            sum += r.breakdown_s[k];
+        assert_near(sum / r.step_time_s, 1, 1e-12);
+        assert_near(r.throughput_samples_per_s * r.step_time_s / r.global_batch, 1, 1e-12);
+        assert_true(r.mfu > 0 && r.mfu <= r.hfu && r.hfu < 1);
+        if (!timeline_check(&sim.timeline, &err)) {
+            print_error("%s: %s\n", all.ids[i], err.msg);
+            assert_true(false);
+        }
+        simulation_free(&sim);
+    }
+    plan_cache_free(&cache);
+    arena_free(&all.arena);
+}
+
+/* A step 2^20 times as long, of as many times the micro-batches, on 65536 times the chips: shares and ratios stay, though the
+ * chips' cycles together pass 64 bits. */
+static void sums_may_pass_64_bits(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result small, large;
+    struct plan_cache cache = {0};
+    run_with(&sim, &small, "vendor-ipu-pod16-resnet50-pipelined", (struct texts){ .n = 0 }, &paths, &cache);
+    struct timeline t = sim.timeline;
+    struct timeline_row *rows = ARENA_ARRAY(&sim.arena, struct timeline_row, t.n_rows);
+    for (uint32_t i = 0; i < t.n_rows; i++) {
+        rows[i] = (struct timeline_row){ .n_alike = t.rows[i].n_alike << 16 };
+        cycles_add(&rows[i].spent, &t.rows[i].spent, 1 << 20);
+    }
+    t.rows = rows;
+    t.step_cycles <<= 20;
+    sim.plan.options.grad_accum <<= 20;
+    result_of_step(&large, &sim.recipe, &t);
+    assert_true((double)t.step_cycles * (double)((uint64_t)rows[0].n_alike * t.n_rows) > 0x1p64);
+    for (int k = 0; k < N_PARTS; k++)
+        assert_true(large.breakdown_s[k] == small.breakdown_s[k] * 0x1p20);
+    assert_true(large.mfu == small.mfu && large.hfu == small.hfu);
+    plan_cache_free(&cache);
+    simulation_free(&sim);
+}
+
+/* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW until training ends; a run that does not say how long has no energy. */
+static void energy_is_of_the_whole_training(void **state)
+{
+    (void)state;
+    struct result r = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ .n = 0 });
+    struct result one_step = result_of("vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "training.epochs=" }, 1 });
+    struct result infers = result_of("vendor-ipu-m2000-resnet50-infer-b16", (struct texts){ .n = 0 });
+    assert_true(r.time_to_train_s > 0);
+    assert_near(r.energy_j / (4000 * r.time_to_train_s), 1, 1e-12);
+    assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0);
+    assert_true(infers.energy_j == 0 && infers.latency_s > 0);
+    assert_true(r.latency_s == 0);      /* a matter of inference */
+}
+
+/* The last call's results are read one call later, and no call is longer than the run. */
+static void the_last_call_is_no_longer_than_the_run(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+    struct result one = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1" }, 1 });
+    struct result seven = result_of(recipe, (struct texts){ { "hosts.steps_per_call=7" }, 1 });
+    struct result all = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1e9" }, 1 });
+    assert_true(one.tail_time_s == one.step_time_s && seven.tail_time_s == 7 * seven.step_time_s);
+    assert_true(all.tail_time_s == all.train_time_s);
+}
+
+/* Input to result: a word from the host there and back, and the pipeline's way to its end. Each evaluation takes its time. */
+static void latency_and_evaluations_by_hand(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, "vendor-ipu-m2000-bert-base-infer-b1", (struct texts){ .n = 0 }, &paths, &cache);
+    assert_true(r.latency_s == (double)sim.timeline.first_output_cycles / sim.machine.chip.clock_hz + 2 * sim.machine.host_latency_s);
+    simulation_free(&sim);
+    run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large",
+             (struct texts){ { "training.samples_to_converge=2700000", "training.eval_every=300000" }, 2 }, &paths, &cache);
+    assert_true(sim.evaluation_s > 0 && r.eval_time_s == 9 * sim.evaluation_s);
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
+/* An evaluation longer than a step may be is refused. */
+static void an_endless_evaluation_is_refused(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    struct err err;
+    static const char *const sets[] = { "training.eval_samples=1000000000000" };
+    assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", sets, 1, &paths, &cache, &err));
+    assert_string_equal(err.msg, "training.eval_samples: 3.125e+09 micro-batches on every replica, at most 1e+06");
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
+/* A chip that multiplies fp8 at twice the rate: utilisation is of that rate. */
+static void utilisation_is_of_the_precision_in_use(void **state)
+{
+    (void)state;
+    struct result r = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ { "precision.compute=fp8" }, 1 });
+    double mac_per_image = 4089184256;  /* graph_forward_mac of t_workloads.c */
+    assert_near(r.mfu / (mac_per_image * r.throughput_samples_per_s / (128 * 1472 * 1.5e9)), 1, 1e-9);
+}
+
+/* ---- what never makes a run slower ------------------------------------------------------------------------ */
+
+struct change { const char *name; void (*make)(struct machine *m); };
+
+static void faster_clock(struct machine *m) { m->chip.clock_hz *= 1.27; }
+static void faster_links(struct machine *m) { m->chip.link_bytes_per_s *= 1.7; m->gateway_bytes_per_s *= 1.7; }
+static void faster_exchange(struct machine *m) { m->chip.exchange_bytes_per_cycle *= 2; }
+static void faster_host(struct machine *m) { m->chip.host_link_bytes_per_s *= 3; m->host_network_bytes_per_s *= 3; }
+static void faster_memory(struct machine *m) { m->streaming_bytes_per_s *= 1.9; }
+
+static const struct change changes[] = {
+    { "faster clock", faster_clock }, { "faster links", faster_links }, { "faster exchange", faster_exchange },
+    { "faster host", faster_host }, { "faster streaming memory", faster_memory },
+};
+
+static double step_s(const struct simulation *sim, const struct machine *m)
+{
+    struct arena a = {0};
+    struct topology t;
+    struct compiler c;
+    struct plan p;
+    struct timeline line;
+    struct plan_cache cache = {0};
+    struct err err;
+    assert_true(topology_build(&t, m, NULL, &a, &err));
+    compiler_start(&c, &sim->graph, &t, &cache, &a);
+    assert_true(plan_build(&p, &c, &sim->plan.options, &a, &err));
+    assert_true(timeline_run(&line, &p, &a, &err));
+    double step = (double)line.step_cycles / m->chip.clock_hz;
+    plan_cache_free(&cache);
+    arena_free(&a);
+    return step;
+}
+
+static void a_better_machine_is_never_slower(void **state)
+{
+    (void)state;
+    static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "mlperf-v1.1-closed-ipu-pod128-resnet50",
+                                           "vendor-ipu-pod16-bert-base-ph1-popart", "vendor-ipu-m2000-resnet50-infer-b16" };
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
+        struct simulation sim;
+        struct result r;
+        struct plan_cache cache = {0};
+        run_with(&sim, &r, recipes[i], (struct texts){ .n = 0 }, &paths, &cache);
+        double before = step_s(&sim, &sim.machine);
+        assert_true(before == r.step_time_s);
+        for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+            struct machine m = sim.machine;
+            changes[k].make(&m);
+            double after = step_s(&sim, &m);
+            if (after > before)
+                print_error("%s: %s: %g s, %g s before\n", recipes[i], changes[k].name, after, before);
+            assert_true(after <= before);
+        }
+        plan_cache_free(&cache);
+        simulation_free(&sim);
+    }
+}
+
+/* ---- what fits ------------------------------------------------------------------------------------------------ */
+
+static void published_runs_fit_their_machines(void **state)
+{
+    (void)state;
+    struct recipes all;
+    size_t n_closed = 0;
+    load_recipes(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        if (strncmp(all.ids[i], "mlperf-", 7) || !strstr(all.ids[i], "-closed-"))
+            continue;
+        struct result r = result_of(all.ids[i], (struct texts){ .n = 0 });
+        if (!r.fits)
+            print_error("%s: %llu bytes a tile too many\n", all.ids[i], (unsigned long long)r.memory_shortfall_bytes_per_tile);
+        assert_true(r.fits);
+        n_closed++;
+    }
+    assert_true(n_closed >= 20);
+    arena_free(&all.arena);
+}
+
+static void known_misfits_do_not_fit(void **state)
+{
+    (void)state;
+    struct result bert = result_of("mlperf-v1.1-closed-ipu-pod16-bert-large",
+                                   (struct texts){ { "parallel.optimizer_state=on-chip", "parallel.rts=no" }, 2 });
+    assert_false(bert.fits);        /* fp32 moments: 8 bytes a parameter */
+    struct result resnet = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50",
+                                     (struct texts){ { "parallel.recompute=none", "parallel.micro_batch=20" }, 2 });
+    assert_false(resnet.fits);
+    assert_true(resnet.memory_shortfall_bytes_per_tile > 0);
+}
+
+/* The C600 multiplies twice as fast in fp8: the same share of the peak is twice the throughput. */
+/* All-reduces of one micro-batch's norms, backward, with one checkpoint. */
+static uint64_t norms_backward(uint64_t *forward, const char *checkpoint_set)
+{
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ { checkpoint_set }, 1 }, &paths, &cache);
+    *forward = sim.plan.stages[0].forward.part[PART_ALL_REDUCE];
+    uint64_t backward = sim.plan.stages[0].backward.part[PART_ALL_REDUCE];
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+    return backward;
+}
+
+/* A norm's statistics are shared once forward and once backward, and once more where its layer is computed again: with the only
+ * checkpoint after the stem that is the stem's one norm of 53; after the last unit it is every norm. */
+static void norms_are_shared_again_only_where_layers_are(void **state)
+{
+    (void)state;
+    uint64_t forward, stem = norms_backward(&forward, "parallel.recompute_checkpoints=stem");
+    assert_true(forward > 0 && stem > forward && (stem - forward) * 40 < forward);
+    assert_int_equal(norms_backward(&forward, "parallel.recompute_checkpoints=stage4/unit3"), 2 * forward);
+}
+
+static void utilisation_is_of_the_peak_in_use(void **state)
+{
+    (void)state;
+    struct result halves = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ .n = 0 });
+    struct result bytes = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ { "precision.compute=fp8" }, 1 });
+    assert_near(2 * bytes.mfu / halves.mfu, bytes.throughput_samples_per_s / halves.throughput_samples_per_s, 1e-9);
+    assert_true(bytes.throughput_samples_per_s > halves.throughput_samples_per_s);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(norms_are_shared_again_only_where_layers_are), cmocka_unit_test(utilisation_is_of_the_peak_in_use),
+    cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
+    cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
+    cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
+    cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
+    cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
+    cmocka_unit_test(known_misfits_do_not_fit),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,328 @@
+/*
+ * t_timeline.c - pipelines small enough for paper: who works when, under each schedule, and where the time goes.
+ *
+ * Stages are made by hand: stage s takes 100 + 7s cycles forward and 210 + 11s backward, unless a test says otherwise.
+ */
+#include "tests/check.h"
+#include "tests/golden_text.h"
+#include "system-model/schedule/plan_stages.h"
+#include "system-model/timeline/timeline.h"
+
+struct toy {
+    struct machine machine;
+    struct topology topology;
+    struct graph graph;
+    struct compiler compiler;
+    struct plan plan;
+    struct timeline timeline;
+    struct arena arena;
+    struct err err;
+};
+
+static void toy_start(struct toy *y, uint32_t n_stages, uint32_t n_ipus, enum schedule schedule, bool training, uint32_t grad_accum)
+{
+    memset(y, 0, sizeof *y);
+    y->machine = (struct machine){ .name = "toy", .n_ipus = 64, .ipus_per_board = 4, .ipus_per_domain = 64, .pcie_shared_ipus = 1 };
+    y->machine.chip = (struct chip){ .name = "toy", .n_tiles = 7, .clock_hz = 1e9, .tile_memory_bytes = 10000 };
+    y->topology.machine = &y->machine;
+    y->graph = (struct graph){ .name = "toy", .micro_batch = 3 };
+    y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = n_stages };
+    y->plan.options = (struct plan_options){ .training = training, .schedule = schedule, .grad_accum = grad_accum, .n_replicas = 1,
+                                             .ipus_per_replica = n_ipus };
+    y->plan.stages = ARENA_ARRAY(&y->arena, struct stage_plan, n_stages);
+    for (uint32_t s = 0; s < n_stages; s++) {
+        y->plan.stages[s].ipu = s % n_ipus;
+        y->plan.stages[s].forward.part[PART_MATMUL] = 100 + 7 * s;
+        y->plan.stages[s].backward.part[PART_CONV] = 210 + 11 * s;
+    }
+    y->plan.update = ARENA_ARRAY(&y->arena, struct update_plan, n_ipus);
+}
+
+static void toy_run(struct toy *y)
+{
+    assert_true(plan_pipeline(&y->plan, &y->compiler, &y->arena, &y->err));
+    assert_true(timeline_run(&y->timeline, &y->plan, &y->arena, &y->err));
+    if (!timeline_check(&y->timeline, &y->err)) {
+        print_error("%s\n", y->err.msg);
+        assert_true(false);
+    }
+}
+
+/* One letter a cycle of `grain` cycles: F forward, B backward, . waiting. */
+static void draw(char *to, const struct timeline *t, uint32_t row, uint64_t grain)
+{
+    uint64_t n = t->step_cycles / grain;
+    memset(to, '.', n);
+    to[n] = 0;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        if (s->row != row || s->kind == SPAN_WAIT)
+            continue;
+        for (uint32_t k = 0; k < s->repeat; k++)
+            for (uint64_t c = 0; c < s->n_cycles / grain; c++)
+                to[(s->start_cycle + k * s->period_cycles) / grain + c] = s->kind == SPAN_FORWARD ? 'F' : 'B';
+    }
+}
+
+static void all_alike(struct toy *y, uint64_t forward, uint64_t backward)
+{
+    for (uint32_t s = 0; s < y->plan.n_stages; s++) {
+        y->plan.stages[s].forward.part[PART_MATMUL] = forward;
+        y->plan.stages[s].backward.part[PART_CONV] = backward;
+    }
+}
+
+static void assert_picture(struct toy *y, uint64_t grain, const char *const *want)
+{
+    char got[400];
+    for (uint32_t i = 0; i < y->timeline.n_rows; i++) {
+        draw(got, &y->timeline, i, grain);
+        assert_string_equal(got, want[i]);
+    }
+}
+
+static void assert_drawn(struct toy *y, uint32_t n_columns, const char *golden)
+{
+    char *text;
+    PRINTED(text, timeline_draw(f, &y->timeline, n_columns));
+    assert_golden(text, golden, &y->arena);
+    free(text);
+}
+
+/* The white papers' pictures of four chips: inference, all busy from the fourth batch on; training: fill, steady state, drain. */
+static void four_chips_as_the_white_papers_draw_them(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 4, 4, SCHEDULE_GROUPED, false, 10);
+    all_alike(&y, 10, 0);
+    toy_run(&y);
+    assert_drawn(&y, 13, "tests/golden/pipeline_inference.txt");
+    arena_free(&y.arena);
+    toy_start(&y, 4, 4, SCHEDULE_GROUPED, true, 12);
+    all_alike(&y, 10, 20);
+    y.plan.update[0].gradient_cycles = y.plan.update[1].gradient_cycles = y.plan.update[2].gradient_cycles = y.plan.update[3].gradient_cycles = 50;
+    toy_run(&y);
+    assert_int_equal(y.timeline.step_cycles, 15 * 10 + 15 * 20 + 50);
+    assert_drawn(&y, 50, "tests/golden/pipeline_training.txt");
+    arena_free(&y.arena);
+}
+
+/* A stretch of 7 of 10 cycles takes the column from one of 3. */
+static void a_picture_shows_what_fills_most_of_a_column(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_GROUPED, false, 1);
+    y.plan.stages[0].forward.part[PART_MATMUL] = 13;
+    y.plan.stages[1].forward.part[PART_MATMUL] = 17;
+    toy_run(&y);
+    char *text;
+    PRINTED(text, timeline_draw(f, &y.timeline, 3));
+    assert_string_equal(text, "  ipu 0  A..\n  ipu 1  .AA\n");
+    free(text);
+    arena_free(&y.arena);
+}
+
+/* Four chips, six batches: all are busy from the fourth batch on. */
+static void inference_fills_four_chips_by_the_fourth_batch(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 4, 4, SCHEDULE_GROUPED, false, 6);
+    all_alike(&y, 10, 0);
+    toy_run(&y);
+    static const char *const want[] = { "FFFFFF...", ".FFFFFF..", "..FFFFFF.", "...FFFFFF" };
+    assert_picture(&y, 10, want);
+    assert_int_equal(y.timeline.first_output_cycles, 40);
+    arena_free(&y.arena);
+}
+
+/* PopART, four chips, eight micro-batches: fill, all busy with both, drain; 8 + 2*4 - 2 = 14 cycles. Backward takes twice as long. */
+static void popart_fills_and_drains(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 4, 4, SCHEDULE_POPART, true, 8);
+    all_alike(&y, 10, 20);
+    toy_run(&y);
+    static const char *const want[] = {
+        "FFF" "F..F..F.." "FBBFBB" "BB.BB.BB." "BBBBBB",
+        ".FF" "F..F..FBB" "FBBFBB" "FBBBB.BB." "BBBB..",
+        "..F" "F..FBBFBB" "FBBFBB" "FBBFBBBB." "BB....",
+        "..." "FBBFBBFBB" "FBBFBB" "FBBFBBFBB" "......",
+    };
+    assert_picture(&y, 10, want);
+    assert_int_equal(y.timeline.step_cycles, 3 * 10 + 8 * 30 + 3 * 20);
+    arena_free(&y.arena);
+}
+
+/* Grouped: all forwards together, then all backwards: (GA + S - 1) * (slowest forward + slowest backward). */
+static void grouped_takes_the_slowest_of_each_kind(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 3, 3, SCHEDULE_GROUPED, true, 5);
+    toy_run(&y);
+    /* forwards run in 7 cycles: alone 0: 100, 0-1: 107, then 114 five times; backwards in 7: three stages' 232 five times, then 221, 210 */
+    assert_int_equal(y.timeline.step_cycles, 100 + 107 + 5 * 114 + 5 * 232 + 221 + 210);
+    arena_free(&y.arena);
+}
+
+static void interleaved_neighbours_alternate(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_INTERLEAVED, true, 3);
+    all_alike(&y, 10, 10);
+    toy_run(&y);
+    static const char *const want[] = { "F.FBFB.B", ".FBFBFB." };
+    assert_picture(&y, 10, want);
+    arena_free(&y.arena);
+}
+
+static void sequential_never_overlaps(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 3, 3, SCHEDULE_SEQUENTIAL, true, 4);
+    toy_run(&y);
+    assert_int_equal(y.timeline.step_cycles, 4 * (100 + 107 + 114 + 210 + 221 + 232));
+    arena_free(&y.arena);
+}
+
+/* Five stages on four IPUs: the first IPU does stages 0 and 4 in turn. One steady PopART cycle by hand:
+ * IPU 0: 100 + 210 + 128 + 254 = 692; IPU 3: 121 + 243 = 364; so 692 a cycle. */
+static void two_stages_of_one_ipu_run_in_turn(void **state)
+{
+    (void)state;
+    struct toy y, longer;
+    toy_start(&y, 5, 4, SCHEDULE_POPART, true, 20);
+    toy_run(&y);
+    toy_start(&longer, 5, 4, SCHEDULE_POPART, true, 31);
+    toy_run(&longer);
+    assert_int_equal(longer.timeline.step_cycles - y.timeline.step_cycles, 11 * 692);
+    assert_int_equal(y.plan.stages[0].stash_depth, 9);
+    assert_int_equal(y.plan.stages[3].stash_depth, 3);
+    assert_int_equal(y.plan.stages[4].stash_depth, 1);
+    arena_free(&y.arena);
+    arena_free(&longer.arena);
+}
+
+static void a_short_popart_pipeline_is_refused(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 5, 4, SCHEDULE_POPART, true, 8);
+    assert_false(plan_pipeline(&y.plan, &y.compiler, &y.arena, &y.err));
+    assert_string_equal(y.err.msg, "parallel.gradient_accumulation: 8 micro-batches cannot fill a popart pipeline of 5 stages; "
+                                   "want at least 9 (2 x stages - 1)");
+    arena_free(&y.arena);
+}
+
+/* The update: IPU 1's optimizer takes 50 more, so IPU 0 waits for it; the parts still sum. */
+static void the_update_waits_for_the_slowest(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 1);
+    y.plan.update[0] = (struct update_plan){ .gradient_cycles = 13, .optimizer.part[PART_OPTIMIZER] = 17, .weight_cycles = 19, .host_cycles = 23 };
+    y.plan.update[1] = (struct update_plan){ .gradient_cycles = 13, .optimizer.part[PART_OPTIMIZER] = 67, .weight_cycles = 19, .host_cycles = 23 };
+    toy_run(&y);
+    assert_int_equal(y.timeline.step_cycles, 100 + 107 + 210 + 221 + 13 + 67 + 19 + 23);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_ALL_REDUCE], 32);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_OPTIMIZER], 17);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_BUBBLE], 107 + 221 + 50);
+    arena_free(&y.arena);
+}
+
+/* A chip that takes 1.5 times as long in replica 2 of 5: everyone waits for it; folded and unfolded agree. */
+static void a_slow_chip_holds_all_replicas_up(void **state)
+{
+    (void)state;
+    struct toy folded, unfolded;
+    struct chip_fault fault = { .ipu = 2 * 3 + 1, .slowdown = 1.5 };
+    struct faults faults = { .chips = &fault, .n_chips = 1 };
+    toy_start(&folded, 3, 3, SCHEDULE_POPART, true, 9);
+    toy_start(&unfolded, 3, 3, SCHEDULE_POPART, true, 9);
+    folded.plan.options.faults = unfolded.plan.options.faults = &faults;
+    folded.plan.options.n_replicas = unfolded.plan.options.n_replicas = 5;
+    unfolded.plan.options.unfolded = true;
+    toy_run(&folded);
+    toy_run(&unfolded);
+    assert_int_equal(folded.timeline.n_rows, 2 * 3);
+    assert_int_equal(unfolded.timeline.n_rows, 5 * 3);
+    assert_int_equal(folded.timeline.step_cycles, unfolded.timeline.step_cycles);
+    struct cycles a = {0}, b = {0};
+    for (uint32_t r = 0; r < folded.timeline.n_rows; r++)
+        cycles_add(&a, &folded.timeline.rows[r].spent, folded.timeline.rows[r].n_alike);
+    for (uint32_t r = 0; r < unfolded.timeline.n_rows; r++)
+        cycles_add(&b, &unfolded.timeline.rows[r].spent, 1);
+    assert_memory_equal(&a, &b, sizeof a);
+    struct toy healthy;
+    toy_start(&healthy, 3, 3, SCHEDULE_POPART, true, 9);
+    toy_run(&healthy);
+    assert_true(healthy.timeline.step_cycles < folded.timeline.step_cycles);
+    arena_free(&folded.arena);
+    arena_free(&unfolded.arena);
+    arena_free(&healthy.arena);
+}
+
+static void input_that_is_not_hidden_stops_the_ipu(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 1, 1, SCHEDULE_NONE, true, 4);
+    y.machine.chip.host_link_bytes_per_s = 1.6e10;
+    y.plan.stages[0].host_bytes = 801;      /* 801 / 16 = 50.06 cycles of 1 ns: 51 */
+    toy_run(&y);
+    assert_int_equal(y.timeline.step_cycles, 4 * (100 + 210 + 51));
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_HOST], 4 * 51);
+    arena_free(&y.arena);
+}
+
+/* Two stages of one IPU read what is theirs, once: 801 / 16 and 1290 / 16 are 51 and 81 cycles. */
+static void stages_of_one_ipu_read_their_own_input(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 1, SCHEDULE_SEQUENTIAL, true, 4);
+    y.machine.chip.host_link_bytes_per_s = 1.6e10;
+    y.plan.stages[0].host_bytes = 801;
+    y.plan.stages[1].host_bytes = 1290;
+    toy_run(&y);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_HOST], 4 * (51 + 81));
+    arena_free(&y.arena);
+}
+
+/* Every schedule, several depths: the parts sum and no spans overlap (asserted by toy_run). */
+static void laws_hold_for_every_schedule(void **state)
+{
+    (void)state;
+    for (int schedule = 0; schedule < N_SCHEDULES; schedule++)
+        for (uint32_t stages = 1; stages <= 9; stages++)
+            for (uint32_t accum = 2 * stages - 1; accum < 2 * stages + 30; accum += 7) {
+                struct toy y;
+                toy_start(&y, stages, stages > 3 ? stages - 1 : stages, (enum schedule)schedule, true, accum);
+                toy_run(&y);
+                uint64_t busy = 0;
+                for (uint32_t s = 0; s < stages; s++)
+                    busy += 310 + 18 * s;
+                uint64_t spent = 0;
+                for (uint32_t r = 0; r < y.timeline.n_rows; r++)
+                    spent += y.timeline.rows[r].spent.part[PART_MATMUL] + y.timeline.rows[r].spent.part[PART_CONV];
+                assert_int_equal(spent, busy * accum);      /* every task ran once a micro-batch */
+                arena_free(&y.arena);
+            }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column),
+    cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
+    cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
+    cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
+    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest),
+    cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
+    cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,161 @@
+/*
+ * t_trace.c - the trace is JSON, its events sum to the result's breakdown, its counters carry the bytes that were sent.
+ */
+#include "tests/check.h"
+#include "results/simulate/simulate.h"
+#include <jansson.h>
+
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+
+static void run(struct simulation *sim, struct result *r, const char *recipe, const char *const *sets, size_t n_sets)
+{
+    struct plan_cache cache = {0};
+    struct err err;
+    if (!simulate(sim, r, recipe, sets, n_sets, &paths, &cache, &err)) {
+        print_error("%s\n", err.msg);
+        assert_true(false);
+    }
+    plan_cache_free(&cache);
+}
+
+static json_t *trace_of(const struct timeline *t)
+{
+    char *text;
+    struct err err;
+    json_error_t where;
+    PRINTED(text, assert_true(timeline_write_trace(f, t, &err)));
+    json_t *trace = json_loads(text, 0, &where);
+    assert_non_null(trace);
+    free(text);
+    return trace;
+}
+
+static const char *text_of(json_t *event, const char *key)
+{
+    const char *text = json_string_value(json_object_get(event, key));
+    return text ? text : "";
+}
+
+static const struct timeline_row *row_of(const struct timeline *t, json_t *event)
+{
+    for (uint32_t i = 0; i < t->n_rows; i++)
+        if (t->rows[i].replica == json_integer_value(json_object_get(event, "pid")) &&
+            t->rows[i].ipu == json_integer_value(json_object_get(event, "tid")))
+            return &t->rows[i];
+    return NULL;
+}
+
+/* Durations of all chips, the alike ones counted, over the number of chips: the step. Part by part: the breakdown. */
+static void assert_sums(const struct simulation *sim, const struct result *r)
+{
+    json_t *trace = trace_of(&sim->timeline), *event;
+    double parts[N_PARTS] = {0}, dur_s = 0, n_ipus = (double)r->ipus, hz = sim->machine.chip.clock_hz;
+    size_t i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
+        if (!text_is(text_of(event, "ph"), "X"))
+            continue;
+        const struct timeline_row *row = row_of(&sim->timeline, event);
+        assert_non_null(row);
+        dur_s += 1e-6 * json_number_value(json_object_get(event, "dur")) * row->n_alike / n_ipus;
+        for (int k = 0; k < N_PARTS; k++)
+            parts[k] += (double)json_integer_value(json_object_get(json_object_get(event, "args"), part_names[k])) * row->n_alike / n_ipus / hz;
+    }
+    assert_near(dur_s, r->step_time_s, 1e-7);       /* written to the picosecond */
+    for (int k = 0; k < N_PARTS; k++)
+        assert_near(parts[k], r->breakdown_s[k], 1e-12 * r->step_time_s + 1e-12);
+    json_decref(trace);
+}
+
+static void events_sum_to_the_breakdown(void **state)
+{
+    (void)state;
+    static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "mlperf-v1.1-closed-ipu-pod16-resnet50",
+                                           "vendor-ipu-pod16-resnet50-pipelined", "vendor-ipu-m2000-bert-large-infer-b1" };
+    static const char *const slow[] = { "faults.chip1=5 1.37" };
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        for (size_t with_fault = 0; with_fault <= (i < 3); with_fault++) {
+            struct simulation sim;
+            struct result r;
+            run(&sim, &r, recipes[i], slow, with_fault);
+            assert_sums(&sim, &r);
+            simulation_free(&sim);
+        }
+}
+
+/* The counters of one replica: rate times time until the next sample, summed, is what the busiest links carried. */
+static void counters_carry_the_bytes_of_copies_and_collectives(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large", NULL, 0);
+    const struct plan *p = &sim.plan;
+    double want = p->gradient_collective.busiest_bytes[LINK_RAIL] + p->weight_collective.busiest_bytes[LINK_RAIL], got = 0, rate = 0, at = 0;
+    for (uint32_t i = 0; i < p->n_runs; i++)
+        want += p->runs[i].n_cycles * p->runs[i].busiest_bytes[LINK_RAIL];
+    assert_true(want > p->gradient_collective.busiest_bytes[LINK_RAIL] && p->gradient_collective.busiest_bytes[LINK_RAIL] > 0);
+    json_t *trace = trace_of(&sim.timeline), *event;
+    size_t i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
+        if (!text_is(text_of(event, "ph"), "C") || !text_is(text_of(event, "name"), "busiest rail"))
+            continue;
+        double ts = json_number_value(json_object_get(event, "ts"));
+        got += rate * (ts - at) * 1e-6;         /* of one span the samples follow each other in the file */
+        rate = json_number_value(json_object_get(json_object_get(event, "args"), "bytes_per_s"));
+        at = ts;
+        if (rate > 0)
+            assert_true(rate <= 1.0001 * 80e9);
+    }
+    assert_near(got / want, 1, 1e-5);
+    json_decref(trace);
+    simulation_free(&sim);
+}
+
+static void what_no_viewer_opens_is_refused(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    struct err err;
+    static const char *const sets[] = { "parallel.gradient_accumulation=1000000" };
+    run(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", sets, 1);
+    char *text;
+    PRINTED(text, assert_false(timeline_write_trace(f, &sim.timeline, &err)));
+    assert_string_equal(text, "");
+    const char *tail = strstr(err.msg, " events, at most ");
+    assert_non_null(tail);
+    assert_string_equal(tail, " events, at most 5000000; lower parallel.gradient_accumulation or parallel.replicas, or leave out --unfolded");
+    free(text);
+    simulation_free(&sim);
+}
+
+/* One line of header, one a recurrence; a long accumulation is still JSON. */
+static void csv_and_long_traces(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    static const char *const sets[] = { "parallel.gradient_accumulation=5003" };
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 1);
+    json_t *trace = trace_of(&sim.timeline), *event;
+    size_t n_events = 0, n_lines = 0, n_forward = 0, i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
+        n_events += text_is(text_of(event, "ph"), "X");
+        n_forward += text_is(text_of(event, "cat"), "forward");
+    }
+    char *text;
+    PRINTED(text, timeline_write_csv(f, &sim.timeline));
+    for (const char *c = text; *c; c++)
+        n_lines += *c == '\n';
+    assert_int_equal(n_forward, 5003);
+    assert_int_equal(n_lines, n_events + 1);
+    free(text);
+    json_decref(trace);
+    simulation_free(&sim);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(events_sum_to_the_breakdown), cmocka_unit_test(counters_carry_the_bytes_of_copies_and_collectives),
+    cmocka_unit_test(what_no_viewer_opens_is_refused), cmocka_unit_test(csv_and_long_traces),
+};
+TAP_MAIN(tests)

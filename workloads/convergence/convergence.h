@@ -1,0 +1,65 @@
+/*
+ * convergence.h - how many samples a training run needs to reach MLPerf's target, as a distribution over runs.
+ *
+ * The reference convergence points of the round give the centre: on the line between them inside their range, by the fitted law
+ * (convergence_law.h, scaled to meet the table's end) beyond it. A run converges at a latent point X, lognormal about the median;
+ * what is logged is the first scheduled evaluation at or after X. Where a run trains a planned number of epochs and evaluates at the
+ * end (ResNet-50 on IPUs), the plan is the reference times a margin and the last evaluation's accuracy is what varies.
+ */
+#ifndef CONVERGENCE_H
+#define CONVERGENCE_H
+#include "workloads/convergence/eval_schedule.h"
+#include "workloads/convergence/rcp_points.h"
+
+enum convergence_method { CONVERGENCE_INTERPOLATED, CONVERGENCE_EXTRAPOLATED };
+extern const char *const convergence_method_names[3];
+
+struct convergence {
+    const char *benchmark, *ruleset;
+    double global_batch;
+    enum convergence_method method;
+    bool in_samples;                    /* the benchmark counts samples, not epochs */
+    double samples_per_epoch;           /* 1 when it counts samples */
+    double reference;                   /* the reference's mean at this batch, in epochs or samples */
+    double median_samples;              /* of X */
+    double sigma;                       /* run to run, of ln X */
+    double mean_samples;                /* expected at the scheduled evaluations */
+    double error, error_dof;            /* of the median: relative spread of a Student t with so many degrees of freedom */
+    struct eval_schedule schedule;
+    bool has_plan;                      /* the next four hold */
+    double planned_epochs;              /* whole epochs of a fixed schedule */
+    double plan_error;                  /* relative, of planned_epochs */
+    double accuracy_mean, accuracy_sd;  /* of the last evaluation */
+    double target;
+    bool higher_is_better;
+};
+
+/* benchmark: "resnet", "bert", "rnnt". round: "v1.0" ... "v2.1" or its ruleset. data_dir: workloads/convergence. */
+bool convergence_predict(struct convergence *out, const char *benchmark, const char *round, double global_batch, const char *data_dir,
+                         struct arena *a, struct err *err);
+/* The same for an optimizer (sgd or lars; NULL: lars), on which a fixed schedule's margin depends. */
+bool convergence_predict_for(struct convergence *out, const char *benchmark, const char *round, double global_batch,
+                             const char *optimizer, const char *data_dir, struct arena *a, struct err *err);
+
+/* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) moves an epoch schedule. */
+double convergence_observed(const struct convergence *c, double x, double offset);
+/* Probability that a run of the planned schedule reaches the target. */
+double convergence_plan_pass(const struct convergence *c);
+
+/* ---- the tables behind it ------------------------------------------------------------------- */
+
+struct benchmark_facts {
+    const char *name, *unit;
+    double samples_per_epoch;           /* 1 for samples */
+    double eval_samples, target, reference_grid;
+    bool higher_is_better;
+};
+bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err);
+
+/* One row of fits.csv. ruleset or benchmark may be "any" in the table. */
+bool fit_value(double *value, double *standard_error, const char *benchmark, const char *ruleset, const char *key,
+               const char *data_dir, struct arena *a, struct err *err);
+/* The reference points that a prediction stands on, pruned by mean; and those that its law is fitted to. */
+bool convergence_points(struct rcp_table *line, struct rcp_table *law, const char *benchmark, const char *round, const char *data_dir,
+                        struct arena *a, struct err *err);
+#endif

@@ -1,0 +1,30 @@
+/*
+ * convergence_law.h - epochs or samples to the target as a law of the global batch, fitted to reference convergence points.
+ *
+ *     E(B) = E0 * (1 + (B / Bc)^g)
+ *
+ * With g = 1 it is McCandlish et al. 2018 (arXiv 1812.06162): samples = Emin (1 + B / Bcrit). Least squares on ln E, one point a batch.
+ */
+#ifndef CONVERGENCE_LAW_H
+#define CONVERGENCE_LAW_H
+#include "workloads/convergence/rcp_points.h"
+
+struct convergence_law {
+    double e0, bc, g;                   /* e0 in the table's unit, bc in samples */
+    double e0_error, bc_error, g_error; /* standard errors; g_error 0: g was held at 1 */
+    double rms;                         /* of ln(fit / point) */
+    double loo;                         /* rms error of each point predicted from the others; NaN: too few points */
+    size_t n;
+};
+
+double law_at(const struct convergence_law *l, double batch);
+/* For batches beyond the data: where the law with g > 1 would ask for more steps than at a smaller batch, the steps stay at their least
+ * (maximal data parallelism, Shallue et al. 2019). */
+double law_beyond(const struct convergence_law *l, double batch);
+/* Fails with fewer points than parameters, or where the least squares do not converge. */
+bool law_fit(struct convergence_law *out, const struct rcp_table *t, bool free_g, struct err *err);
+/* Of g held and g free, the one with the smaller leave-one-out error. */
+bool law_choose(struct convergence_law *out, const struct rcp_table *t, struct err *err);
+/* Leave-one-out rms error of the line between neighbours, over inner points; NaN: fewer than three points. */
+double interpolation_loo(const struct rcp_table *t);
+#endif

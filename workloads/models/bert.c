@@ -1,0 +1,137 @@
+/*
+ * bert.c - BERT: embeddings, encoder layers, and the heads of pre-training or of question answering.
+ *
+ * Devlin et al. 2018 (arXiv 1810.04805). Pre-training predicts the masked tokens, through a projection that shares
+ * the word embedding's table, and whether the second sentence follows the first. Packed sequences (Krell et al.
+ * 2021, arXiv 2107.02027) share one row of tokens; a mask keeps their attention apart, and the work is that of the
+ * whole row. Question answering (mode infer) scores each token as start and end of the answer.
+ * An encoder layer is two placeable halves: attention, and feed-forward.
+ */
+#include "workloads/models/builders.h"
+#include <math.h>
+
+static const double hidden_dropout = 0.1, attention_dropout = 0.1;
+
+/* Tokens to predict in a row: 15 % of it, as the published data sets bound them. */
+static uint64_t masked_tokens(uint64_t length)
+{
+    switch (length) {
+    case 128: return 20;
+    case 384: return 56;
+    case 512: return 76;
+    default:  return (length * 15 + 99) / 100;
+    }
+}
+
+struct bert {
+    struct builder b;
+    const struct bert_config *c;
+    uint64_t length, sequences;
+    uint32_t word_table, mask;
+};
+
+/* Between the sequences of a pack a mask of [time, time]; else one of padding only. Made on chip. */
+static uint32_t attention_mask(struct bert *m)
+{
+    uint64_t rows = m->sequences > 1 ? m->length : 1;
+    return graph_tensor(m->b.g, "mask", ROLE_STATE, m->b.type, DIMS(m->b.batch, 1, rows, m->length));
+}
+
+static uint32_t word_embedding(struct bert *m, uint32_t tokens)
+{
+    uint64_t vocabulary = m->b.o && m->b.o->vocabulary ? m->b.o->vocabulary : m->c->vocabulary;
+    m->word_table = build_weight(&m->b, "word-embeddings", DIMS(vocabulary, m->c->hidden));
+    struct op_attributes at = { .serial_steps = m->b.o ? (uint32_t)m->b.o->embedding_serial_steps : 0 };
+    return graph_op(m->b.g, OP_GATHER, (uint32_t[]){ m->word_table, tokens }, 2, at);
+}
+
+static uint32_t embeddings(struct bert *m)
+{
+    struct builder *b = &m->b;
+    build_layer(b, LAYER_FIRST, 0, 0, 1, "embeddings");
+    uint32_t tokens = build_input(b, "tokens", TYPE_INT32, DIMS(b->batch, m->length));
+    uint32_t positions = build_input(b, "positions", TYPE_INT32, DIMS(b->batch, m->length));
+    uint32_t types = build_input(b, "types", TYPE_INT32, DIMS(b->batch, m->length));
+    uint32_t x = word_embedding(m, tokens);
+    uint32_t position_table = build_weight(b, "position-embeddings", DIMS(m->c->positions, m->c->hidden));
+    x = build_op2(b, OP_ADD, x, build_gather(b, position_table, positions));
+    x = build_op2(b, OP_ADD, x, build_gather(b, build_weight(b, "type-embeddings", DIMS(2, m->c->hidden)), types));
+    m->mask = attention_mask(m);
+    return build_dropout(b, build_layer_norm(b, x), hidden_dropout);
+}
+
+static uint32_t encoder_layer(struct bert *m, uint32_t x, uint32_t i)
+{
+    struct builder *b = &m->b;
+    struct attention at = { .heads = m->c->heads, .mask = m->mask };
+    if (b->o) {
+        at.dropout = b->o->attention_dropout ? attention_dropout : 0;
+        at.split_qkv = b->o->split_qkv;
+    }
+    build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
+    uint32_t y = build_dropout(b, build_attention(b, x, &at), hidden_dropout);
+    x = build_layer_norm(b, build_op2(b, OP_ADD, y, x));
+    build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "encoder%u/feed-forward", i));
+    y = build_dropout(b, build_feed_forward(b, x, m->c->inner, OP_GELU), hidden_dropout);
+    return build_layer_norm(b, build_op2(b, OP_ADD, y, x));
+}
+
+static void masked_token_head(struct bert *m, uint32_t x)
+{
+    struct builder *b = &m->b;
+    uint64_t n = masked_tokens(m->length);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "mlm-head");
+    uint32_t at = build_input(b, "masked-positions", TYPE_INT32, DIMS(b->batch, n));
+    x = build_dense(b, build_gather(b, x, at), m->c->hidden, true);
+    x = build_layer_norm(b, build_op1(b, OP_GELU, x));
+    struct op_attributes tied = { .transpose_b = true,
+                                  .serial_steps = b->o ? (uint32_t)b->o->embedding_serial_steps : 0 };
+    x = build_bias(b, graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, m->word_table }, 2, tied));
+    build_classes(b, x, DIMS(b->batch, n));
+}
+
+static void next_sentence_head(struct bert *m, uint32_t x)
+{
+    struct builder *b = &m->b;
+    build_layer(b, LAYER_LAST, 0, 0, 1, "nsp-head");
+    uint32_t at = build_input(b, "sequence-starts", TYPE_INT32, DIMS(b->batch, m->sequences));
+    x = build_op1(b, OP_TANH, build_dense(b, build_gather(b, x, at), m->c->hidden, true));
+    build_classes(b, build_dense(b, x, 2, true), DIMS(b->batch, m->sequences));
+}
+
+static void answer_head(struct bert *m, uint32_t x)
+{
+    build_layer(&m->b, LAYER_LAST, 0, 0, 1, "answer-head");
+    build_dense(&m->b, x, 2, true);
+}
+
+/* Inference without an optimizer; with one it is the evaluation of a pre-training run, which keeps its heads. */
+static bool answers_questions(const struct model_options *o)
+{
+    return o && o->inference && !o->keeps_training_heads;
+}
+
+bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    struct bert m = { .b = builder_start(g, w->name, o, a), .c = w->config, .length = w->default_sequence_length,
+                      .sequences = 1 };
+    if (o && o->sequence_length)
+        m.length = o->sequence_length;
+    if (o && o->sequences_per_pack > 1)
+        m.sequences = (uint64_t)ceil(o->sequences_per_pack);
+    if (m.length > m.c->positions)
+        return fail(err, "%s: sequence_length %u is more than the %u positions of %s; take a shorter one",
+                    o ? o->where : "workload", (unsigned)m.length, (unsigned)m.c->positions, w->name);
+    uint32_t x = embeddings(&m);
+    for (uint32_t i = 0; i < m.c->n_layers; i++)
+        x = encoder_layer(&m, x, i);
+    if (answers_questions(o)) {
+        answer_head(&m, x);
+        return true;
+    }
+    masked_token_head(&m, x);
+    next_sentence_head(&m, x);
+    if (m.b.training)
+        graph_add_backward(g);
+    return true;
+}

@@ -1,0 +1,164 @@
+/*
+ * builders.c - short forms of graph operations that the model families share.
+ *
+ * Attention as in Vaswani et al. 2017: softmax(Q K^T / sqrt(d) + mask) V, with the copies that bring each head's
+ * values together before and after.
+ */
+#include "workloads/models/builders.h"
+#include <assert.h>
+#include <math.h>
+
+struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a)
+{
+    static const enum data_type types[] = {
+        [COMPUTE_FP16] = TYPE_FP16, [COMPUTE_FP32] = TYPE_FP32, [COMPUTE_FP8] = TYPE_FP8,
+    };
+    struct builder b = { .g = g, .o = o, .type = TYPE_FP16, .training = true, .batch = 1 };
+    if (o) {
+        b.type = types[o->compute];
+        b.training = !o->inference;
+        b.batch = o->micro_batch;
+    }
+    graph_start(g, name, b.batch, a);
+    return b;
+}
+
+uint32_t build_layer(struct builder *b, enum layer_role role, uint32_t block_id, uint32_t part_id, uint32_t n_parts,
+                     const char *name)
+{
+    return graph_layer(b->g, (struct layer){ .name = name, .role = role, .block_id = block_id,
+                                             .part_id = part_id, .n_parts = n_parts });
+}
+
+uint32_t build_weight(struct builder *b, const char *name, size_t n_dims, const uint64_t *dims)
+{
+    return graph_tensor(b->g, name, ROLE_WEIGHT, b->type, (uint32_t)n_dims, dims);
+}
+
+uint32_t build_input(struct builder *b, const char *name, enum data_type type, size_t n_dims, const uint64_t *dims)
+{
+    return graph_tensor(b->g, name, ROLE_INPUT, type, (uint32_t)n_dims, dims);
+}
+
+uint32_t build_op1(struct builder *b, enum op_kind kind, uint32_t x)
+{
+    return graph_op(b->g, kind, &x, 1, (struct op_attributes){ 0 });
+}
+
+uint32_t build_op2(struct builder *b, enum op_kind kind, uint32_t x, uint32_t y)
+{
+    return graph_op(b->g, kind, (uint32_t[]){ x, y }, 2, (struct op_attributes){ 0 });
+}
+
+uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i)
+{
+    assert(i < b->g->tensors[x].n_dims);
+    return b->g->tensors[x].dims[i];
+}
+
+uint64_t build_width(const struct builder *b, uint32_t x)
+{
+    return build_dim(b, x, b->g->tensors[x].n_dims - 1);
+}
+
+uint32_t build_bias(struct builder *b, uint32_t x)
+{
+    return build_op2(b, OP_BIAS_ADD, x, build_weight(b, "bias", DIMS(build_width(b, x))));
+}
+
+uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias)
+{
+    uint32_t y = build_op2(b, OP_MATMUL, x, build_weight(b, "kernel", DIMS(build_width(b, x), width)));
+    return bias ? build_bias(b, y) : y;
+}
+
+uint32_t build_layer_norm(struct builder *b, uint32_t x)
+{
+    uint64_t n = build_width(b, x);
+    uint32_t gamma = build_weight(b, "gamma", DIMS(n)), beta = build_weight(b, "beta", DIMS(n));
+    return graph_op(b->g, OP_LAYER_NORM, (uint32_t[]){ x, gamma, beta }, 3, (struct op_attributes){ 0 });
+}
+
+uint32_t build_dropout(struct builder *b, uint32_t x, double rate)
+{
+    if (!b->training || rate <= 0)
+        return x;
+    return graph_op(b->g, OP_DROPOUT, &x, 1, (struct op_attributes){ .rate = rate });
+}
+
+uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices)
+{
+    return build_op2(b, OP_GATHER, table, indices);
+}
+
+uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims)
+{
+    struct op_attributes at = { 0 };
+    assert(n_dims <= MAX_DIMS);
+    for (uint32_t i = 0; i < n_dims; i++) {
+        at.view[i] = dims[i];
+        at.order[i] = i;
+    }
+    return graph_op(b->g, OP_TRANSPOSE, &x, 1, at);
+}
+
+uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims)
+{
+    if (!b->training)
+        return build_op1(b, OP_SOFTMAX, scores);
+    uint32_t labels = build_input(b, "labels", TYPE_INT32, n_dims, label_dims);
+    return build_op2(b, OP_CROSS_ENTROPY, scores, labels);
+}
+
+/* ---- attention --------------------------------------------------------------------------- */
+
+/* [batch, time, width] to [batch, heads, time, width / heads]. */
+static uint32_t to_heads(struct builder *b, uint32_t x, uint64_t heads)
+{
+    uint64_t batch = build_dim(b, x, 0), time = build_dim(b, x, 1), width = build_width(b, x);
+    assert(width % heads == 0);
+    struct op_attributes at = { .view = { batch, time, heads, width / heads }, .order = { 0, 2, 1, 3 } };
+    return graph_op(b->g, OP_TRANSPOSE, &x, 1, at);
+}
+
+static uint32_t from_heads(struct builder *b, uint32_t x)
+{
+    struct op_attributes at = { .order = { 0, 2, 1, 3 }, .merge = 2 };
+    return graph_op(b->g, OP_TRANSPOSE, &x, 1, at);
+}
+
+static void query_key_value(struct builder *b, uint32_t x, bool split, uint32_t out[3])
+{
+    uint64_t width = build_width(b, x);
+    if (split) {
+        for (int i = 0; i < 3; i++)
+            out[i] = build_dense(b, x, width, true);
+        return;
+    }
+    uint32_t all = build_dense(b, x, 3 * width, true);
+    out[0] = graph_op(b->g, OP_SLICE, &all, 1, (struct op_attributes){ .axis = 2, .pieces = 3 });
+    out[1] = out[0] + 1;
+    out[2] = out[0] + 2;
+}
+
+uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at)
+{
+    uint32_t qkv[3];
+    uint64_t width = build_width(b, x);
+    query_key_value(b, x, at->split_qkv, qkv);
+    for (int i = 0; i < 3; i++)
+        qkv[i] = to_heads(b, qkv[i], at->heads);
+    uint32_t scores = graph_op(b->g, OP_MATMUL, qkv, 2, (struct op_attributes){ .transpose_b = true });
+    scores = graph_op(b->g, OP_SCALE, &scores, 1,
+                      (struct op_attributes){ .rate = 1 / sqrt((double)(width / at->heads)) });
+    if (at->mask != NO_ID)
+        scores = build_op2(b, OP_ADD, scores, at->mask);
+    uint32_t shares = build_dropout(b, build_op1(b, OP_SOFTMAX, scores), at->dropout);
+    return build_dense(b, from_heads(b, build_op2(b, OP_MATMUL, shares, qkv[2])), width, true);
+}
+
+uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation)
+{
+    uint64_t width = build_width(b, x);
+    return build_dense(b, build_op1(b, activation, build_dense(b, x, inner, true)), width, true);
+}

@@ -1,0 +1,65 @@
+/*
+ * builders.h - what the model families share: short forms of graph operations, precision, and their config tables.
+ */
+#ifndef BUILDERS_H
+#define BUILDERS_H
+#include "workloads/models/models.h"
+
+/* A graph under construction with what shapes it. */
+struct builder {
+    struct graph *g;
+    const struct model_options *o;      /* NULL: defaults */
+    enum data_type type;                /* of weights and activations */
+    bool training;
+    uint64_t batch;
+};
+struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a);
+
+uint32_t build_layer(struct builder *b, enum layer_role role, uint32_t block_id, uint32_t part_id, uint32_t n_parts,
+                     const char *name);
+#define DIMS(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), (const uint64_t[]){ __VA_ARGS__ }
+uint32_t build_weight(struct builder *b, const char *name, size_t n_dims, const uint64_t *dims);
+uint32_t build_input(struct builder *b, const char *name, enum data_type type, size_t n_dims, const uint64_t *dims);
+uint32_t build_op1(struct builder *b, enum op_kind kind, uint32_t x);
+uint32_t build_op2(struct builder *b, enum op_kind kind, uint32_t x, uint32_t y);
+uint64_t build_width(const struct builder *b, uint32_t x);              /* the last dimension */
+uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i);
+uint32_t build_bias(struct builder *b, uint32_t x);
+uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias);    /* x times a new matrix, plus a bias */
+uint32_t build_layer_norm(struct builder *b, uint32_t x);
+uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
+uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
+uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);
+/* Class scores to a loss in training, to probabilities in inference. */
+uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
+
+/* [batch, time, width] through self-attention of so many heads; mask is added to the scores, NO_ID: none. */
+struct attention { uint64_t heads; uint32_t mask; double dropout; bool split_qkv; };
+uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
+uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
+
+struct resnet_config { uint64_t units[4]; bool bottleneck; };
+struct densenet_config { uint64_t layers[4]; uint64_t growth; };
+struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
+struct rnnt_config {
+    uint64_t features, encoder_hidden, encoder_first, encoder_second, time_stack;
+    uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
+};
+struct transducer_config {
+    uint64_t n_layers, hidden, heads, inner, kernel, subsampling, features;
+    uint64_t predictor_hidden, predictor_layers, joint_hidden, labels;
+};
+
+bool resnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool densenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
+/* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */
+struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels, n_slices; };
+void build_joint(struct builder *b, uint32_t encoded, const struct joint_config *c);
+uint64_t labels_of(const struct model_options *o, uint64_t frames);
+uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * models.h - the model families as graph builders, and the table of workloads: one row a model.
+ */
+#ifndef MODELS_H
+#define MODELS_H
+#include "system-model/graph/graph.h"
+
+enum compute_type { COMPUTE_FP16, COMPUTE_FP32, COMPUTE_FP8 };
+enum input_type { INPUT_UINT8, INPUT_FP16 };
+
+/* What shapes a graph. Zero everywhere but micro_batch: a training step in fp16, as the model's paper has it. */
+struct model_options {
+    const char *where;                  /* heads messages: the recipe's path; NULL: "workload" */
+    bool inference;                     /* forward only, norms folded */
+    bool keeps_training_heads;          /* inference: the evaluation of a training run */
+    int compute;
+    uint64_t micro_batch;
+    uint64_t sequence_length;           /* tokens a pack, or frames of the longest utterance (three stacked: 30 ms); 0: the workload's own */
+    double sequences_per_pack;
+    uint64_t vocabulary;                /* rows of the word table, as padded by the run; 0: the model's own */
+    uint64_t joint_slices;              /* transducers: the joint network runs on so many slices of time, one by one; 0: on all */
+    double labels_per_sample;           /* transducers: labels of the longest transcript; 0: by the audio's length */
+    int input_type;                     /* images from the host: bytes, or prepared there */
+    uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
+    uint64_t embedding_serial_steps;    /* steps the word table's products are cut into; 0: the compiler's choice */
+    bool split_qkv;                     /* three products for query, key and value instead of one */
+    bool attention_dropout;
+};
+
+struct workload {
+    const char *name, *family, *help;
+    const char *sample;                 /* "image", "sequence", "utterance" */
+    bool (*build)(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+    const void *config;                 /* the family's own table row */
+    uint64_t default_sequence_length;
+    const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL: none */
+};
+extern const struct workload workloads[];
+extern const size_t n_workloads;
+/* NULL for an unknown name, with the known ones in err. */
+const struct workload *workload_find(const char *name, struct err *err);
+/* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: micro-batch 1, defaults. */
+bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
+#endif

@@ -1,0 +1,498 @@
+/*
+ * recipe.c - how one run is configured: the table of all keys, the loader and its refusals.
+ *
+ * One table row says where a key stands, its type and range, and when it matters; the loader, the messages, the
+ * printed list of keys and the report of keys without effect walk it. [optimizer] also takes the hyperparameters that
+ * MLPerf logs name, which document a run and are written to its logs; [faults] takes numbered keys.
+ */
+#include "workloads/convergence/rcp_points.h"
+#include "workloads/recipe/recipe.h"
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const modes[] = { "train", "infer", NULL };
+static const char *const eval_placements[] = { "inline", "end", NULL };
+static const char *const eval_programs[] = { "forward", "training", NULL };
+static const char *const computes[] = { "fp16", "fp32", "fp8", NULL };
+static const char *const input_types[] = { "uint8", "fp16", NULL };
+static const char *const stash_types[] = { "fp16", "fp32", "fp8", NULL };       /* as enum data_type */
+static const char *const partials_types[] = { "fp16", "fp32", NULL };
+static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const rts_domains[] = { "all", "pod", NULL };
+static const char *const all_reduces[] = {                                      /* as enum collective_method */
+    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", NULL };
+static const char *const schedules[] = { "none", "sequential", "grouped", "interleaved", "popart", NULL };
+static const char *const recomputes[] = { "none", "stage", "layer", "checkpoints", NULL };
+_Static_assert(sizeof all_reduces / sizeof *all_reduces == N_COLLECTIVE_METHODS + 1, "a name a method");
+_Static_assert(sizeof schedules / sizeof *schedules == N_SCHEDULES + 1, "a name a schedule");
+_Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "a name a kind");
+
+/* ---- when a key matters ------------------------------------------------------------------- */
+
+static bool is_family(const struct recipe *r, const char *family)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    return w && text_is(w->family, family);
+}
+
+static bool in_training(const struct recipe *r) { return r->mode == MODE_TRAIN; }
+static bool in_sequences(const struct recipe *r) { return is_family(r, "bert") || is_family(r, "transducer"); }
+static bool in_bert(const struct recipe *r) { return is_family(r, "bert"); }
+static bool in_bert_training(const struct recipe *r) { return in_bert(r) && in_training(r); }
+static bool in_transducer(const struct recipe *r) { return is_family(r, "transducer"); }
+static bool in_images(const struct recipe *r) { return is_family(r, "resnet") || is_family(r, "densenet"); }
+static bool in_image_training(const struct recipe *r) { return in_images(r) && in_training(r); }
+static bool in_stages(const struct recipe *r) { return r->ipus_per_replica > 1 || r->layers_per_ipu; }
+static bool in_checkpoints(const struct recipe *r)
+{
+    return in_training(r) && r->recompute == RECOMPUTE_CHECKPOINTS;
+}
+static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
+static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
+static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
+static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
+static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
+static bool in_packs(const struct recipe *r) { return in_bert(r) && r->model.sequences_per_pack > 1; }
+static bool in_convergence(const struct recipe *r)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    return w && w->benchmark && in_training(r);
+}
+static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r->eval_every || r->evaluations); }
+
+/* ---- the table of keys ---------------------------------------------------------------------- */
+
+struct recipe_key {
+    const char *section;
+    struct field field;
+    bool (*matters)(const struct recipe *r);    /* NULL: always, or documents only */
+};
+#define TEXT(section, key, member, required, matters, help) \
+    { section, { key, NULL, FIELD_TEXT, offsetof(struct recipe, member), 0, 0, NULL, required, help }, matters }
+#define COUNT(section, key, member, min, max, required, matters, help) \
+    { section, { key, "", FIELD_U64, offsetof(struct recipe, member), min, max, NULL, required, help }, matters }
+#define NUMBER(section, key, member, unit, min, max, matters, help) \
+    { section, { key, unit, FIELD_F64, offsetof(struct recipe, member), min, max, NULL, false, help }, matters }
+#define CHOICE(section, key, member, choices, matters, help) \
+    { section, { key, NULL, FIELD_CHOICE, offsetof(struct recipe, member), 0, 0, choices, false, help }, matters }
+#define FLAG(section, key, member, matters, help) \
+    { section, { key, NULL, FIELD_BOOL, offsetof(struct recipe, member), 0, 0, NULL, false, help }, matters }
+
+static const struct recipe_key recipe_keys[] = {
+    TEXT("recipe", "id", id, true, NULL, "its name, that of the file"),
+    TEXT("recipe", "workload", workload, true, NULL, "the model: podbench list workloads"),
+    TEXT("recipe", "system", system, true, NULL, "the machine: podbench list machines, or a sheet's path"),
+    TEXT("recipe", "framework", framework, false, NULL, "the program it was written for"),
+    TEXT("recipe", "sdk", sdk, false, NULL, "release of the software below: 2.5.1"),
+    CHOICE("recipe", "mode", mode, modes, NULL, "training, or inference"),
+    TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
+
+    COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
+          "tokens a row, or frames of 30 ms of the longest utterance; default: the workload's"),
+    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_bert, "mean, of packed rows; default 1"),
+    NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, in_packs,
+           "as MLPerf logs count the global batch; default: the mean"),
+    TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
+    COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_bert, "rows of the word table; default: the model's"),
+    NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transducer,
+           "labels of the longest transcript; default: by the audio's length"),
+    CHOICE("data", "input_type", model.input_type, input_types, in_images, "images from the host: bytes, or prepared there"),
+
+    COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
+    COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy"),
+    COUNT("parallel", "micro_batch", model.micro_batch, 1, 65536, true, NULL, "samples that go through the model at once"),
+    COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
+          "micro-batches a weight update, or a call in inference; default 1"),
+    TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
+         "blocks of each stage: 3,7,7,7,0; halves: 7/6 is 7 attention, 6 feed-forward"),
+    CHOICE("parallel", "schedule", schedule, schedules, in_stages, "of the pipeline's stages"),
+    CHOICE("parallel", "recompute", recompute, recomputes, in_training, "what is computed again for the backward pass"),
+    TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
+         "layers whose output is kept: stage1/unit1,stage2/unit1"),
+    CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of activations kept in the pipeline"),
+    CHOICE("parallel", "optimizer_state", optimizer_state, optimizer_places, in_training, "where it is kept"),
+    CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer"),
+    CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "over all replicas, or those of one pod"),
+    COUNT("parallel", "io_tiles", io_tiles, 0, 1472, false, NULL, "tiles set aside for input and output"),
+    TEXT("parallel", "available_memory", available_memory, false, NULL,
+         "share of tile memory for temporaries: 0.3, or by IPU 0.15,0.25,0.25,0.25"),
+    CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "method of collectives"),
+    COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_image_training,
+          "replicas that share the statistics of batch norms; default 1"),
+    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_bert,
+          "steps the word table's products are cut into"),
+    FLAG("parallel", "split_qkv", model.split_qkv, in_bert, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_transducer,
+          "slices of time that the joint network runs on, one after the other"),
+
+    CHOICE("precision", "compute", model.compute, computes, NULL, "of weights and activations"),
+    CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "of fp16 results; the hardware does it at no cost in time"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "as logged; no effect on time"),
+
+    TEXT("optimizer", "name", optimizer_name, false, in_training, "sgd, lars, adam or lamb"),
+    NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0, 64, in_training,
+           "moments of one parameter; default: 2 each"),
+
+    NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "until the target is reached"),
+    NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "the same in samples"),
+    TEXT("training", "converge", converge, false, in_training, "model: predicted from the global batch"),
+    TEXT("training", "reference_round", reference_round, false, in_convergence,
+         "MLPerf round whose reference points hold: v2.0; default: the id's, or v2.0"),
+    COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_training, "samples between evaluations"),
+    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples of one evaluation"),
+    CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "as it trains, or afterwards"),
+    CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
+           "forward passes, or training steps at a learning rate of 0"),
+    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
+    FLAG("training", "attention_dropout", model.attention_dropout, in_bert_training, "dropout of attention's shares"),
+    FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
+    NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
+
+    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the decoding; default 1"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes, as published; no effect on time"),
+    NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
+           "what one host prepares of the model's input; default: not a limit"),
+    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call"),
+};
+enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
+
+/* Hyperparameters as MLPerf logs name them, and three that submissions state elsewhere. */
+static const char *const hyperparameters[] = {
+    "global_batch_size", "label_smoothing", "model_bn_span", "num_warmup_steps", "start_warmup_step", "max_sequence_length",
+    "opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_gradient_clip_norm",
+    "opt_learning_rate_decay_steps", "opt_learning_rate_schedule", "opt_learning_rate_training_steps",
+    "opt_learning_rate_warmup_epochs", "opt_learning_rate_warmup_steps", "opt_learning_rate_warmup_share",
+    "opt_lamb_beta_1", "opt_lamb_beta_2", "opt_lamb_epsilon", "opt_lamb_learning_rate_decay_poly_power",
+    "opt_lamb_learning_rate_hold_epochs", "opt_lamb_learning_rate_min", "opt_lamb_weight_decay_rate",
+    "opt_momentum", "opt_weight_decay",
+    "sgd_opt_base_learning_rate", "sgd_opt_end_learning_rate", "sgd_opt_learning_rate_decay_poly_power",
+    "sgd_opt_learning_rate_decay_steps", "sgd_opt_momentum", "sgd_opt_weight_decay",
+    "lars_epsilon", "lars_opt_base_learning_rate", "lars_opt_end_learning_rate",
+    "lars_opt_learning_rate_decay_poly_power", "lars_opt_learning_rate_decay_steps",
+    "lars_opt_learning_rate_warmup_epochs", "lars_opt_momentum", "lars_opt_weight_decay",
+};
+enum { N_HYPERPARAMETERS = sizeof hyperparameters / sizeof *hyperparameters };
+
+static const struct recipe_key *find_key(const char *section, const char *key)
+{
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        if (text_is(recipe_keys[i].section, section) && text_is(recipe_keys[i].field.name, key))
+            return &recipe_keys[i];
+    return NULL;
+}
+
+static bool is_hyperparameter(const char *key)
+{
+    for (size_t i = 0; i < N_HYPERPARAMETERS; i++)
+        if (text_is(hyperparameters[i], key))
+            return true;
+    return false;
+}
+
+/* link, link1, link2...; chip; flow. */
+static bool is_fault(const char *key)
+{
+    static const char *const kinds[] = { "link", "chip", "flow" };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(key, kinds[i], strlen(kinds[i])) == 0) {
+            const char *rest = key + strlen(kinds[i]);
+            return rest[strspn(rest, "0123456789")] == '\0';
+        }
+    return false;
+}
+
+static void add_name(const char **names, size_t *n, const char *name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (text_is(names[i], name))
+            return;
+    names[(*n)++] = name;
+}
+
+/* Names a message may offer: keys of a section, or all sections. */
+static const char *known_names(const char *section, struct arena *a)
+{
+    const char *names[N_RECIPE_KEYS + 4];
+    size_t n = 0;
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        if (!section)
+            add_name(names, &n, recipe_keys[i].section);
+        else if (text_is(recipe_keys[i].section, section))
+            add_name(names, &n, recipe_keys[i].field.name);
+    if (!section)
+        add_name(names, &n, "faults");
+    if (text_is(section, "faults")) {
+        add_name(names, &n, "link");
+        add_name(names, &n, "chip");
+        add_name(names, &n, "flow (and link1, link2...)");
+    }
+    if (text_is(section, "optimizer"))
+        add_name(names, &n, "hyperparameters as MLPerf logs name them");
+    return names_list(names, n, a);
+}
+
+static const char *entry_where(const struct recipe *r, const struct ini_entry *e, struct arena *a)
+{
+    if (e->line == 0)
+        return arena_printf(a, "--set %s.%s=%s", e->section, e->key, e->value);
+    return arena_printf(a, "%s:%u: %s", r->path, e->line, e->key);
+}
+
+static bool unknown_key(const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
+{
+    const char *known = known_names(e->section, a);
+    if (*known)
+        return fail(err, "%s: unknown key in [%s]; known: %s", entry_where(r, e, a), e->section, known);
+    return fail(err, "%s: unknown section [%.40s]; known: %s", entry_where(r, e, a), e->section, known_names(NULL, a));
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Some near names for one that is not there: those that share its longest beginning. */
+static const char *near_names(char **names, size_t n, const char *id, struct arena *a)
+{
+    const char **best = ARENA_ARRAY(a, const char *, n ? n : 1);
+    size_t n_best = 0, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        while (names[i][same] && names[i][same] == id[same])
+            same++;
+        if (same > longest)
+            n_best = 0;
+        if (same >= longest) {
+            longest = same;
+            best[n_best++] = names[i];
+        }
+    }
+    return names_list(best, n_best, a);
+}
+
+static bool find_recipe(const char **path, const char *id, const char *dir, struct arena *a, struct err *err)
+{
+    char **names;
+    size_t n;
+    *path = id;
+    if (ends_with(id, ".ini") || strchr(id, '/'))
+        return true;
+    if (!list_folder(&names, &n, dir, ".ini", a, err))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (text_is(names[i], id)) {
+            *path = arena_printf(a, "%s/%s.ini", dir, id);
+            return true;
+        }
+    return fail(err, "no recipe '%.80s' in %s; %s: %s", id, dir, n ? "near" : "there is none", near_names(names, n, id, a));
+}
+
+static void drop_entry(struct ini_file *f, const char *section, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n_entries; i++)
+        if (!text_is(f->entries[i].section, section) || !text_is(f->entries[i].key, key))
+            f->entries[kept++] = f->entries[i];
+    f->n_entries = kept;
+}
+
+/* How long to train is said in one of three ways; a new one takes the place of the old. */
+static void drop_rivals(struct ini_file *f, const struct ini_entry *e)
+{
+    static const char *const rivals[] = { "epochs", "samples_to_converge", "converge" };
+    enum { N = sizeof rivals / sizeof *rivals };
+    bool one_of_them = false;
+    for (size_t i = 0; i < N; i++)
+        one_of_them |= text_is(e->section, "training") && text_is(e->key, rivals[i]);
+    for (size_t i = 0; i < N && one_of_them; i++)
+        drop_entry(f, "training", rivals[i]);
+}
+
+/* "section.key=value" replaces what the file says, or adds to it; "section.key=" takes the key away. */
+static bool override(struct ini_file *f, size_t *cap, const char *text, struct arena *a, struct err *err)
+{
+    const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
+    if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
+        return fail(err, "--set %.100s: want section.key=value, as in parallel.replicas=4", text);
+    struct ini_entry e = { arena_printf(a, "%.*s", (int)(dot - text), text),
+                           arena_printf(a, "%.*s", (int)(equals - dot - 1), dot + 1), arena_strdup(a, equals + 1), 0 };
+    if (!*e.value) {
+        drop_entry(f, e.section, e.key);
+        return true;
+    }
+    drop_rivals(f, &e);
+    for (size_t i = 0; i < f->n_entries; i++)
+        if (text_is(f->entries[i].section, e.section) && text_is(f->entries[i].key, e.key)) {
+            f->entries[i] = e;
+            return true;
+        }
+    f->entries = arena_grow(a, f->entries, f->n_entries, cap, sizeof e);
+    f->entries[f->n_entries++] = e;
+    return true;
+}
+
+static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
+{
+    r->hyperparameters = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
+    r->faults = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        const struct recipe_key *key = find_key(e->section, e->key);
+        if (key) {
+            if (!field_set(r, &key->field, e->value, entry_where(r, e, a), err))
+                return false;
+        } else if (text_is(e->section, "optimizer") && is_hyperparameter(e->key)) {
+            r->hyperparameters[r->n_hyperparameters++] = *e;
+        } else if (text_is(e->section, "faults") && is_fault(e->key)) {
+            r->faults[r->n_faults++] = *e;
+        } else {
+            return unknown_key(r, e, a, err);
+        }
+    }
+    return true;
+}
+
+static bool is_given(const struct recipe *r, const char *section, const char *key)
+{
+    for (size_t i = 0; i < r->n_entries; i++)
+        if (text_is(r->entries[i].section, section) && text_is(r->entries[i].key, key))
+            return true;
+    return false;
+}
+
+static bool check_required(const struct recipe *r, struct err *err)
+{
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        if (k->field.required && !is_given(r, k->section, k->field.name))
+            return fail(err, "%s: %s is missing in [%s]: %s", r->path, k->field.name, k->section, k->field.help);
+    }
+    return true;
+}
+
+/* What no single key can show. */
+static bool check_sense(const struct recipe *r, struct err *err)
+{
+    struct err unknown = { "" };
+    if (!workload_find(r->workload, &unknown))
+        return fail(err, "%s: workload: %s", r->path, unknown.msg);
+    if (r->reference_round && !*rcp_ruleset(r->reference_round))
+        return fail(err, "%s: reference_round: '%.40s' is not known; want v1.0, v1.1, v2.0 or v2.1", r->path, r->reference_round);
+    if (r->converge && !in_convergence(r))
+        return fail(err, "%s: converge: %s has no MLPerf reference; give epochs or samples_to_converge", r->path, r->workload);
+    if (r->converge && !text_is(r->converge, "model"))
+        return fail(err, "%s: converge: '%.40s' is not known; want model, or leave it out", r->path, r->converge);
+    if ((r->epochs > 0) + (r->samples_to_converge > 0) + (r->converge != NULL) > 1)
+        return fail(err, "%s: [training] has more than one of epochs, samples_to_converge and converge; keep one", r->path);
+    if (r->epochs > 0 && !r->samples_per_epoch)
+        return fail(err, "%s: samples_per_epoch is missing in [data]: [training] counts in epochs", r->path);
+    if (r->stash_type == TYPE_FP32 && r->model.compute != COMPUTE_FP32)
+        return fail(err, "%s: stash_type: fp32 is wider than what is computed; want fp16 or fp8", r->path);
+    if (r->mode == MODE_TRAIN && !r->optimizer_name)
+        return fail(err, "%s: name is missing in [optimizer]: sgd, lars, adam or lamb", r->path);
+    return true;
+}
+
+bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
+                 struct arena *a, struct err *err)
+{
+    struct ini_file f;
+    *out = (struct recipe){ .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
+    if (!find_recipe(&out->path, id, recipes_dir, a, err) || !ini_load(&f, out->path, a, err))
+        return false;
+    size_t cap = f.n_entries;           /* grows at the first added entry */
+    for (size_t i = 0; i < n_overrides; i++)
+        if (!override(&f, &cap, overrides[i], a, err))
+            return false;
+    out->path = f.path;
+    out->entries = f.entries;
+    out->n_entries = f.n_entries;
+    if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err))
+        return false;
+    return true;
+}
+
+/* ---- asking --------------------------------------------------------------------------------- */
+
+uint64_t recipe_global_batch(const struct recipe *r)
+{
+    return r->model.micro_batch * r->gradient_accumulation * r->replicas;
+}
+
+/* One share for all, or one an IPU of the replica; what goes beyond is not read. */
+static bool has_idle_shares(const struct recipe *r)
+{
+    uint64_t n = 1;
+    for (const char *p = r->available_memory; p && *p; p++)
+        n += *p == ',';
+    return r->available_memory && n > r->ipus_per_replica;
+}
+
+bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a)
+{
+    *names = ARENA_ARRAY(a, const char *, r->n_entries + 1);
+    *n = 0;
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        const struct recipe_key *k = find_key(e->section, e->key);
+        if (k && k->matters && !k->matters(r))
+            (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
+        else if (text_is(e->key, "available_memory") && has_idle_shares(r))
+            (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
+                                            (unsigned)r->ipus_per_replica - 1);
+    }
+    return *n > 0;
+}
+
+static void print_values(FILE *f, const struct field *field)
+{
+    for (int i = 0; field->choices && field->choices[i]; i++)
+        fprintf(f, "%s%s", i ? "|" : "", field->choices[i]);
+    if (field->type == FIELD_BOOL)
+        fputs("yes|no", f);
+    if (field->type == FIELD_U64 || field->type == FIELD_F64)
+        fprintf(f, "%g..%g", field->min, field->max);
+    if (field->type == FIELD_TEXT)
+        fputs("text", f);
+}
+
+void recipe_keys_print(FILE *f)
+{
+    const char *section = "";
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        if (!text_is(section, k->section))
+            fprintf(f, "[%s]\n", k->section);
+        section = k->section;
+        fprintf(f, "  %s (", k->field.name);
+        print_values(f, &k->field);
+        fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
+    }
+    fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
+    fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B at that share of its rate; 0 cuts it\n"
+          "  chip (N FACTOR): IPU N computes that much longer\n"
+          "  flow (A-B RATE): other traffic from A to B, bytes a second\n"
+          "  more than one: link1, link2...\n", f);
+}
+
+bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    const struct workload *w = workload_find(r->workload, err);
+    struct model_options o = r->model;
+    o.where = r->path;
+    o.inference = r->mode == MODE_INFER;
+    o.keeps_training_heads = r->optimizer_name;
+    return w && workload_graph(out, w, &o, a, err);
+}
+
+double recipe_samples_per_item(const struct recipe *r)
+{
+    return r->model.sequences_per_pack > 1 ? r->model.sequences_per_pack : 1;
+}

@@ -1,0 +1,75 @@
+/*
+ * recipe.h - how one run is configured: recipes/ID.ini, checked key by key, with overrides.
+ */
+#ifndef RECIPE_H
+#define RECIPE_H
+#include "system-model/schedule/plan_options.h"
+#include "workloads/models/models.h"
+
+enum recipe_mode { MODE_TRAIN, MODE_INFER };
+enum eval_placement { EVAL_INLINE, EVAL_END };
+enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
+
+struct recipe {
+    struct model_options model;         /* what shapes the graph: of [data], [parallel], [precision] and [training] */
+    const char *path;
+    /* [recipe] */
+    const char *id, *workload, *system, *framework, *sdk, *source;
+    int mode;
+    /* [data] */
+    double logged_sequences_per_pack;   /* as MLPerf logs count a global batch; 0: sequences_per_pack */
+    const char *dataset;
+    uint64_t samples_per_epoch;
+    /* [parallel] */
+    uint64_t replicas, ipus_per_replica, gradient_accumulation;
+    const char *layers_per_ipu;         /* comma list, one a stage: "3,7,7,7,0" or "0,7/6,6/7,7/6,4/5" (attention/feed-forward) */
+    int schedule, recompute;
+    const char *recompute_checkpoints;  /* comma list of layer names */
+    int stash_type;
+    int optimizer_state, rts, rts_domain;
+    uint64_t io_tiles;
+    const char *available_memory;       /* one share, or a comma list by IPU */
+    int all_reduce;                     /* enum collective_method */
+    /* [precision] */
+    int partials;
+    bool stochastic_rounding;
+    double loss_scale;
+    /* [optimizer] */
+    const char *optimizer_name;         /* sgd lars adam lamb */
+    double state_bytes_per_param;
+    struct ini_entry *hyperparameters;  /* the rest of the section, as logged: for mllog and documentation */
+    size_t n_hyperparameters;
+    /* [training] */
+    double epochs, samples_to_converge; /* 0: not given */
+    const char *converge;               /* "model", or NULL */
+    const char *reference_round;        /* whose reference convergence points hold: "v2.0"; NULL: by the id */
+    uint64_t eval_every, eval_samples;  /* samples between evaluations; samples of one */
+    int eval_placement;
+    int eval_program;                   /* the forward pass alone, or training steps that change nothing */
+    uint64_t evaluations;               /* how many, where eval_every does not tell; 0: it does */
+    bool initial_checkpoint;            /* training starts from given weights, read inside the timed region */
+    double target;
+    /* [hosts] */
+    uint64_t host_count, instances;
+    double host_decode_bytes_per_s;     /* what one host can read, decode and prepare of the input; 0: not a limit */
+    double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call */
+    /* [faults], as written */
+    struct ini_entry *faults; size_t n_faults;
+    struct ini_entry *entries; size_t n_entries;    /* everything as read, overrides applied: for printing and hashing */
+};
+
+/* id: a recipe in recipes_dir, or a path ending in .ini. overrides: "section.key=value", applied in order;
+ * an empty value takes the key away. */
+bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
+                 struct arena *a, struct err *err);
+/* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. */
+bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a);
+uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
+/* The graph of one micro-batch, as the recipe has it. */
+bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
+double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them (sequences for packs) in one graph sample */
+bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err);
+/* Field table of all keys: for --help and the README. */
+void recipe_keys_print(FILE *f);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * recipe_convergence.c - see recipe_convergence.h.
+ *
+ * Packed BERT submissions log two sequences a pack, whatever the pack holds on average; the rules judge by what is logged.
+ */
+#include "workloads/recipe/recipe_convergence.h"
+
+#include <math.h>
+#include <string.h>
+
+struct recipe_terms recipe_terms(const struct recipe *r)
+{
+    struct recipe_terms t = { "v2.0", "closed", false }, by_id = { .named = true };
+    if (sscanf(r->id, "mlperf-%7[^-]-%7[^-]-", by_id.round, by_id.division) == 2 && *rcp_ruleset(by_id.round))
+        t = by_id;
+    if (r->reference_round) {
+        snprintf(t.round, sizeof t.round, "%s", r->reference_round);
+        t.named = true;
+    }
+    return t;
+}
+
+double recipe_true_batch(const struct recipe *r)
+{
+    return (double)recipe_global_batch(r) * recipe_samples_per_item(r);
+}
+
+double recipe_logged_batch(const struct recipe *r)
+{
+    if (r->model.sequences_per_pack > 1 && r->logged_sequences_per_pack > 0)
+        return (double)recipe_global_batch(r) * r->logged_sequences_per_pack;
+    return recipe_true_batch(r);
+}
+
+bool recipe_convergence(struct convergence *out, const struct recipe *r, const char *data_dir, struct arena *a, struct err *err)
+{
+    const struct workload *w = workload_find(r->workload, err);
+    if (!w)
+        return false;
+    if (!w->benchmark)
+        return fail(err, "%s: %s is no MLPerf benchmark: its convergence is not known", r->id, r->workload);
+    return convergence_predict_for(out, w->benchmark, recipe_terms(r).round, recipe_logged_batch(r), r->optimizer_name, data_dir, a, err);
+}
+
+double recipe_eval_interval(const struct recipe *r, const struct convergence *c)
+{
+    return r->eval_every ? (double)r->eval_every / c->samples_per_epoch : 0;
+}
+
+struct expected_training expected_training(const struct recipe *r, const struct convergence *c)
+{
+    double interval = recipe_eval_interval(r, c);
+    if (!(interval > 0))
+        interval = c->schedule.interval;
+    if (r->eval_placement == EVAL_END && c->has_plan)
+        return (struct expected_training){ c->planned_epochs * c->samples_per_epoch, ceil(c->planned_epochs / interval - 1e-6) };
+    double evaluations = floor(c->mean_samples / c->samples_per_epoch / interval + 1e-9);
+    return (struct expected_training){ c->mean_samples, fmax(evaluations, 1) };
+}

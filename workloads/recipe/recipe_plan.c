@@ -1,0 +1,217 @@
+/*
+ * recipe_plan.c - a recipe as the planner's options: lists taken apart, optimizer looked up, faults read.
+ */
+#include "workloads/recipe/recipe.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct optimizer_row { const char *name; struct optimizer o; } optimizers[] = {
+    { "sgd",  { WORK_SGD_MOMENTUM, 2, false } },
+    { "lars", { WORK_LARS, 2, true } },
+    { "adam", { WORK_ADAM, 4, false } },
+    { "lamb", { WORK_LAMB, 4, true } },
+};
+enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
+
+/* "path:12: key", or the override that set it: the head of a message. */
+static const char *where(const struct recipe *r, const char *section, const char *key, struct arena *a)
+{
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        if (!text_is(e->section, section) || !text_is(e->key, key))
+            continue;
+        if (e->line == 0)
+            return arena_printf(a, "--set %s.%s=%s", section, key, e->value);
+        return arena_printf(a, "%s:%u: %s", r->path, e->line, key);
+    }
+    return arena_printf(a, "%s: %s", r->path, key);
+}
+
+/* The next item of a comma list, blanks around it dropped; NULL at the end. An empty item is "". */
+static char *next_item(const char **list, struct arena *a)
+{
+    if (!*list)
+        return NULL;
+    size_t n = strcspn(*list, ",");
+    const char *start = *list;
+    *list = start[n] ? start + n + 1 : NULL;
+    while (n && *start == ' ') {
+        start++;
+        n--;
+    }
+    while (n && start[n - 1] == ' ')
+        n--;
+    return arena_printf(a, "%.*s", (int)n, start);
+}
+
+static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
+{
+    uint64_t n;
+    if (!parse_u64(text, &n) || n > max)
+        return false;
+    *out = (uint32_t)n;
+    return true;
+}
+
+/* ---- stages ----------------------------------------------------------------------------------- */
+
+static bool read_stage(struct stage_size *out, char *item, const char *at, struct err *err)
+{
+    enum { MOST_BLOCKS = 10000 };
+    char *slash = strchr(item, '/');
+    const char *second = slash ? slash + 1 : item;
+    if (slash)
+        *slash = '\0';
+    if (parse_u32(item, MOST_BLOCKS, &out->part_count[0]) && parse_u32(second, MOST_BLOCKS, &out->part_count[1]))
+        return true;
+    if (slash)
+        *slash = '/';
+    return fail(err, "%s: '%.40s' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7",
+                at, item);
+}
+
+static bool read_stages(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    const char *list = r->layers_per_ipu, *at = where(r, "parallel", "layers_per_ipu", a);
+    char *item;
+    while ((item = next_item(&list, a))) {
+        if (out->n_stages == MAX_STAGES)
+            return fail(err, "%s: has more than %d stages", at, MAX_STAGES);
+        if (!read_stage(&out->stage_sizes[out->n_stages++], item, at, err))
+            return false;
+    }
+    if (out->n_stages && out->n_stages < r->ipus_per_replica)
+        return fail(err, "%s: has %u stages for %u IPUs a replica; want at least one an IPU", at, out->n_stages,
+                    (unsigned)r->ipus_per_replica);
+    return true;
+}
+
+static bool read_available_memory(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    const char *list = r->available_memory, *at = where(r, "parallel", "available_memory", a);
+    char *item;
+    while ((item = next_item(&list, a))) {
+        double share;
+        if (!parse_f64(item, &share) || !(share > 0) || share > 1)
+            return fail(err, "%s: '%.40s' is not a share; want more than 0, at most 1, as in 0.25", at, item);
+        if (out->n_available_memory == MAX_STAGES)
+            return fail(err, "%s: has more than %d shares", at, MAX_STAGES);
+        out->available_memory[out->n_available_memory++] = share;
+    }
+    return true;
+}
+
+static bool read_checkpoints(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    const char *list = r->recompute_checkpoints, *at = where(r, "parallel", "recompute_checkpoints", a);
+    char *item;
+    while ((item = next_item(&list, a))) {
+        if (!*item)
+            return fail(err, "%s: an empty name; want layers, as in stage1/unit1,stage2/unit1", at);
+        if (out->n_checkpoints == MAX_CHECKPOINTS)
+            return fail(err, "%s: has more than %d layers", at, MAX_CHECKPOINTS);
+        out->checkpoints[out->n_checkpoints++] = item;
+    }
+    if (r->recompute == RECOMPUTE_CHECKPOINTS && !out->n_checkpoints)
+        return fail(err, "%s: recompute_checkpoints is missing in [parallel]: recompute = checkpoints needs layers", r->path);
+    return true;
+}
+
+static bool read_optimizer(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    const char *names[N_OPTIMIZERS];
+    if (!out->training)
+        return true;
+    for (size_t i = 0; i < N_OPTIMIZERS; i++) {
+        names[i] = optimizers[i].name;
+        if (!text_is(names[i], r->optimizer_name))
+            continue;
+        out->optimizer = optimizers[i].o;
+        if (r->state_bytes_per_param > 0)
+            out->optimizer.state_bytes_per_param = r->state_bytes_per_param;
+        return true;
+    }
+    return fail(err, "%s: '%.40s' is not known; want one of: %s", where(r, "optimizer", "name", a), r->optimizer_name,
+                names_list(names, N_OPTIMIZERS, a));
+}
+
+/* ---- faults ------------------------------------------------------------------------------------- */
+
+/* "3" or "0-1", then a number. */
+static bool read_fault(uint32_t ends[2], bool pair, double *value, const struct ini_entry *e, struct arena *a)
+{
+    char *first = arena_strdup(a, e->value), *number = strchr(first, ' ');
+    if (!number)
+        return false;
+    *number++ = '\0';
+    number += strspn(number, " ");
+    char *second = strchr(first, '-');
+    if (pair != (second != NULL))
+        return false;
+    if (second)
+        *second++ = '\0';
+    return parse_f64(number, value) && *value >= 0 && parse_u32(first, UINT32_MAX, &ends[0]) &&
+           (!pair || (parse_u32(second, UINT32_MAX, &ends[1]) && ends[0] != ends[1]));
+}
+
+static bool add_fault(struct link_fault *links, struct chip_fault *chips, struct flow *flows, struct faults *f,
+                      const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
+{
+    uint32_t ends[2];
+    double value;
+    const char *at = where(r, "faults", e->key, a);
+    bool chip = e->key[0] == 'c', link = e->key[0] == 'l';
+    if (!read_fault(ends, !chip, &value, e, a))
+        return fail(err, "%s: '%.40s' is not understood; want %s", at, e->value,
+                    chip ? "IPU FACTOR, as in 3 1.2" : link ? "A-B SHARE, as in 0-1 0.5" : "A-B RATE, as in 0-5 4e9");
+    if (link && value > 1)
+        return fail(err, "%s: %g is outside 0 to 1: the share of its rate that the link keeps", at, value);
+    if (chip && value < 1)
+        return fail(err, "%s: %g is below 1: how many times longer the chip computes", at, value);
+    if (chip)
+        chips[f->n_chips++] = (struct chip_fault){ ends[0], value };
+    else if (link)
+        links[f->n_links++] = (struct link_fault){ ends[0], ends[1], value };
+    else
+        flows[f->n_background++] = (struct flow){ ends[0], ends[1], value };
+    return true;
+}
+
+static bool read_faults(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    if (!r->n_faults)
+        return true;
+    struct faults *f = ARENA_NEW(a, struct faults);
+    struct link_fault *links = ARENA_ARRAY(a, struct link_fault, r->n_faults);
+    struct chip_fault *chips = ARENA_ARRAY(a, struct chip_fault, r->n_faults);
+    struct flow *flows = ARENA_ARRAY(a, struct flow, r->n_faults);
+    for (size_t i = 0; i < r->n_faults; i++)
+        if (!add_fault(links, chips, flows, f, r, &r->faults[i], a, err))
+            return false;
+    f->links = links;
+    f->chips = chips;
+    f->background = flows;
+    out->faults = f;
+    return true;
+}
+
+bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    *out = (struct plan_options){
+        .training = r->mode == MODE_TRAIN,
+        .n_replicas = (uint32_t)r->replicas, .ipus_per_replica = (uint32_t)r->ipus_per_replica,
+        .grad_accum = (uint32_t)r->gradient_accumulation,
+        .schedule = (enum schedule)r->schedule, .recompute = (enum recompute)r->recompute,
+        .stash_type = (enum data_type)r->stash_type,
+        .optimizer_place = (enum optimizer_place)r->optimizer_state,
+        .rts = (enum rts)r->rts, .rts_domain = (enum rts_domain)r->rts_domain,
+        .io_tiles = (uint32_t)r->io_tiles,
+        .partials = (enum partials_type)r->partials,
+        .all_reduce_method = (enum collective_method)r->all_reduce,
+        .n_hosts = (uint32_t)r->host_count, .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
+        .steps_per_call = r->steps_per_call,
+    };
+    return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
+           read_optimizer(out, r, a, err) && read_faults(out, r, a, err);
+}
