@@ -19,7 +19,7 @@ static const struct option_row {
 #define AT(member) offsetof(struct options, member)
     [OPT_ROOT]      = { "root", "DIR", "The folder that holds system-model, workloads and results", TAKES_TEXT, AT(root) },
     [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
-    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe; may be repeated", TAKES_LIST, AT(sets) },
+    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY); may be repeated", TAKES_LIST, AT(sets) },
     [OPT_OUT]       = { "out", "DIR", "Write here (bench: results/runs/latest)", TAKES_TEXT, AT(out) },
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },

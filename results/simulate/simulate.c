@@ -18,21 +18,53 @@
 #include <math.h>
 #include <string.h>
 
+size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < sim->machine.n_sheets; i++)
+        out[n++] = &sim->machine.sheets[i];
+    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet };
+    for (size_t i = 0; i < sizeof software / sizeof *software; i++)
+        if (software[i]->n_rows)
+            out[n++] = software[i];
+    return n;
+}
+
+/* Offers the keys on the sheets that were read. */
+static bool check_changes(const struct simulation *sim, struct err *err)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    const char *names[256];
+    enum { ROOM = sizeof names / sizeof *names };
+    size_t n = 0, n_sheets = simulation_sheets(sheets, sim);
+    for (size_t i = 0; i < n_sheets; i++)
+        for (size_t k = 0; k < sheets[i]->n_rows && n < ROOM; k++)
+            names[n++] = sheets[i]->rows[k].key;
+    struct arena scratch = {0};
+    bool good = what_ifs_check(&sim->changes, names_list(names, n, &scratch), err);
+    arena_free(&scratch);
+    return good;
+}
+
 static bool build_artefacts(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides,
                             const struct model_paths *paths, struct plan_cache *cache, struct plan_options *opt, struct err *err)
 {
     struct arena *a = &sim->arena;
-    if (!recipe_load(&sim->recipe, recipe, paths->recipes_dir, overrides, n_overrides, a, err)
-        || !machine_load(&sim->machine, path_beside(sim->recipe.path, sim->recipe.system, a), paths->specs_dir, a, err))
+    struct what_ifs *changes = &sim->changes;
+    const char **of_recipe;
+    size_t n;
+    if (!what_ifs_take(changes, &of_recipe, &n, overrides, n_overrides, a, err)
+        || !recipe_load(&sim->recipe, recipe, paths->recipes_dir, of_recipe, n, a, err)
+        || !machine_load_changed(&sim->machine, path_beside(sim->recipe.path, sim->recipe.system, a), paths->specs_dir, changes, a, err))
         return false;
     if (paths->chip_constants)
         fitted_constants_set(&sim->machine.chip, paths->chip_constants);
-    if (!fitted_system_load(&sim->fitted, paths->specs_dir, a, err))
+    if (!fitted_system_load(&sim->fitted, paths->specs_dir, changes, a, err))
         return false;
     if (paths->fitted)
         sim->fitted = *paths->fitted;
     sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;   /* of every board, whatever its sheet has */
-    if (!sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, a, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
+    if (!sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, changes, a, err) || !check_changes(sim, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
         || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
         || !recipe_graph(&sim->graph, &sim->recipe, a, err))
         return false;

@@ -13,6 +13,7 @@
 struct simulation {
     struct arena arena;
     struct recipe recipe;
+    struct what_ifs changes;            /* values given in place of the sheets' */
     struct machine machine;
     struct sdk sdk;
     struct fitted_system fitted;
@@ -31,10 +32,14 @@ struct model_paths {
     bool unfolded;                          /* every replica is played, instead of one for all that are alike */
 };
 
-/* Loads, builds, plays. cache may be shared by many simulations. */
+/* Loads, builds, plays. overrides: keys of the recipe, and machine.KEY=value for values on sheets. cache may be shared by many
+ * simulations. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);
+/* Every sheet that the simulation read, outermost first; returns how many. */
+enum { MAX_SHEETS = 8 };
+size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim);
 /* The ratios of one step; how long the training takes is not filled in. */
 void result_of_step(struct result *out, const struct recipe *recipe, const struct timeline *t);
 

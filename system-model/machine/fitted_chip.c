@@ -51,7 +51,7 @@ static bool set_constant(struct chip *chip, struct sheet *applied, const struct 
     if (!text_is(row->unit, k->field.unit))
         return fail(err, "%s:%u: %s is in '%.40s', want '%s'", s->path, row->line, row->key, row->unit, k->field.unit);
     struct chip other = *chip;          /* every row is read, so that a bad one is found whatever the chip */
-    if (!field_set(&other, &k->field, row->value, arena_printf(a, "%s:%u: %s", s->path, row->line, row->key), err))
+    if (!field_set(&other, &k->field, row->value, sheet_row_place(s, row, a), err))
         return false;
     if (k->generation == chip->generation) {
         *chip = other;
@@ -60,7 +60,8 @@ static bool set_constant(struct chip *chip, struct sheet *applied, const struct 
     return true;
 }
 
-bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, struct arena *a, struct err *err)
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
+                       struct err *err)
 {
     const char *path = arena_printf(a, "%s/fitted-chip.csv", specs_dir);
     struct sheet s;
@@ -69,6 +70,7 @@ bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *spe
         return true;
     if (!sheet_load(&s, path, a, err))
         return false;
+    what_ifs_replace(&s, changes, a);
     *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows + 1) };
     for (size_t i = 0; i < s.n_rows; i++)
         if (!set_constant(chip, applied, &s, &s.rows[i], a, err))

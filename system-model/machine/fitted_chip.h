@@ -3,7 +3,7 @@
  */
 #ifndef FITTED_CHIP_H
 #define FITTED_CHIP_H
-#include "system-model/machine/machine.h"
+#include "system-model/machine/what_if.h"
 
 enum { MAX_FITTED = 4 };
 struct fitted_constant {
@@ -15,8 +15,9 @@ extern const struct fitted_constant fitted_constants[MAX_FITTED];
 extern const size_t n_fitted_constants;
 
 /* Sets what specs_dir/fitted-chip.csv has for this chip, keys GENERATION.FIELD. No such file: nothing is fitted.
- * applied: the sheet with the rows of this chip alone; n_rows 0 for none. */
-bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, struct arena *a, struct err *err);
+ * applied: the sheet with the rows of this chip alone; n_rows 0 for none. changes: values in place of the sheet's, or NULL. */
+bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
+                       struct err *err);
 /* Sets those of the constants that are this chip's; values: one for each of fitted_constants. */
 void fitted_constants_set(struct chip *chip, const double *values);
 

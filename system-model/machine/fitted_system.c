@@ -32,7 +32,7 @@ void fitted_system_defaults(struct fitted_system *out)
 
 static bool set_row(struct fitted_system *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
 {
-    const char *where = arena_printf(a, "%s:%u: %s", s->path, row->line, row->key);
+    const char *where = sheet_row_place(s, row, a);
     for (int i = 0; i <= N_SYSTEM_CONSTANTS; i++) {
         const struct field *f = i < N_SYSTEM_CONSTANTS ? &system_constants[i].field : &throughput_error_field;
         if (!text_is(f->name, row->key))
@@ -45,17 +45,19 @@ static bool set_row(struct fitted_system *out, const struct sheet *s, const stru
                 system_constants[1].field.name, throughput_error_field.name);
 }
 
-bool fitted_system_load(struct fitted_system *out, const char *specs_dir, struct arena *a, struct err *err)
+bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
+                        struct err *err)
 {
     const char *path = arena_printf(a, "%s/fitted-system.csv", specs_dir);
-    struct sheet s;
     fitted_system_defaults(out);
+    struct sheet *s = &out->sheet;
     if (access(path, R_OK) != 0)
         return true;
-    if (!sheet_load(&s, path, a, err))
+    if (!sheet_load(s, path, a, err))
         return false;
-    for (size_t i = 0; i < s.n_rows; i++)
-        if (!set_row(out, &s, &s.rows[i], a, err))
+    what_ifs_replace(s, changes, a);
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (!set_row(out, s, &s->rows[i], a, err))
             return false;
     return true;
 }

@@ -5,12 +5,13 @@
  */
 #ifndef FITTED_SYSTEM_H
 #define FITTED_SYSTEM_H
-#include "system-model/base/base.h"
+#include "system-model/machine/what_if.h"
 
 struct fitted_system {
     double host_call_s;         /* the chips stand still this long each time a program's run ends and the host starts the next */
     double streaming_efficiency;    /* share of the memory modules' peak rate that state moves at, to and from the chips */
     double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
+    struct sheet sheet;         /* the rows they came from; none where there is no sheet */
 };
 
 struct system_constant {
@@ -22,6 +23,8 @@ extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
 extern const struct field throughput_error_field;       /* recorded beside them, not fitted */
 
 void fitted_system_defaults(struct fitted_system *out);
-bool fitted_system_load(struct fitted_system *out, const char *specs_dir, struct arena *a, struct err *err);
+/* changes: values in place of the sheet's, or NULL. */
+bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
+                        struct err *err);
 
 #endif

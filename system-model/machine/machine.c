@@ -7,6 +7,7 @@
  */
 #include "system-model/machine/machine.h"
 #include "system-model/machine/fitted_chip.h"
+#include "system-model/machine/what_if.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -153,8 +154,7 @@ static bool set_row(struct machine *m, const struct sheet *s, const struct sheet
                     level_name(level), f->field.help);
     if (!text_is(row->unit, f->field.unit))
         return fail(err, "%s:%u: %s is in '%.60s', want '%s'", s->path, row->line, row->key, row->unit, f->field.unit);
-    const char *where = arena_printf(a, "%s:%u: %s", s->path, row->line, row->key);
-    return field_set(m, &f->field, row->value, where, err);
+    return field_set(m, &f->field, row->value, sheet_row_place(s, row, a), err);
 }
 
 /* A row that names the next sheet in. */
@@ -208,14 +208,14 @@ static bool load_part(struct sheet *out, const struct sheet *s, const char *key,
 {
     const struct sheet_row *row = sheet_find(s, key);
     if (strchr(row->value, '/'))
-        return fail(err, "%s:%u: %s: '%.60s' is not the name of a sheet", s->path, row->line, key, row->value);
+        return fail(err, "%s: '%.60s' is not the name of a sheet", sheet_row_place(s, row, a), row->value);
     const char *path = part_path(s, row->value, specs_dir, a);
     if (!file_exists(path))
-        return fail(err, "%s:%u: %s: no sheet '%.60s' (looked for %s)", s->path, row->line, key, row->value, path);
+        return fail(err, "%s: no sheet '%.60s' (looked for %s)", sheet_row_place(s, row, a), row->value, path);
     if (!sheet_load(out, path, a, err))
         return false;
     if (sheet_level(out) != level)
-        return fail(err, "%s:%u: %s: %.60s is the sheet of %s, want %s", s->path, row->line, key, row->value,
+        return fail(err, "%s: %.60s is the sheet of %s, want %s", sheet_row_place(s, row, a), row->value,
                     level_name(sheet_level(out)), level_name(level));
     return true;
 }
@@ -252,22 +252,25 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
     return fail(err, "unknown machine '%.60s'; known: %s", name, names_list((const char *const *)known, n, a));
 }
 
-/* sheets[0..n): outermost first. */
-static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const char *specs_dir,
+/* sheets[0..n): outermost first, with the values given in place of theirs: another chip or board too. */
+static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const char *specs_dir, const struct what_ifs *changes,
                         struct arena *a, struct err *err)
 {
     if (!first_sheet(&sheets[0], name, specs_dir, a, err))
         return false;
+    what_ifs_replace(&sheets[0], changes, a);
     *n = 1;
     if (sheet_level(&sheets[0]) == SYSTEM) {
         if (!load_part(&sheets[1], &sheets[0], "board", BOARD, specs_dir, a, err))
             return false;
+        what_ifs_replace(&sheets[1], changes, a);
         *n = 2;
     }
     const struct sheet *board = &sheets[*n - 1];
     if (sheet_level(board) == BOARD) {
         if (!load_part(&sheets[*n], board, "chip", CHIP, specs_dir, a, err))
             return false;
+        what_ifs_replace(&sheets[*n], changes, a);
         ++*n;
     }
     return true;
@@ -338,6 +341,20 @@ static bool check_together(const struct machine *m, const char *path, struct err
     return check_chip(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
 }
 
+/* ---- values given for one simulation -------------------------------------------------- */
+
+/* A key that no sheet has goes onto the outermost one that may have it. */
+static void add_changes(struct sheet *sheets, size_t n, const struct what_ifs *changes, struct arena *a)
+{
+    for (size_t k = 0; changes && k < changes->n; k++) {
+        struct what_if *w = &changes->items[k];
+        const struct sheet_field *f = sheet_field_find(w->key);
+        for (size_t i = 0; f && i < n && !w->used; i++)
+            if (f->may & sheet_level(&sheets[i]))
+                what_if_add(&sheets[i], w, f->field.unit, a);
+    }
+}
+
 /* ---- the whole ---------------------------------------------------------------------- */
 
 /* A board alone is a system of one board, a chip alone one of one chip. */
@@ -353,15 +370,22 @@ static void stand_alone(struct machine *m, enum level level)
 
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
 {
+    return machine_load_changed(out, name, specs_dir, NULL, a, err);
+}
+
+bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct what_ifs *changes,
+                          struct arena *a, struct err *err)
+{
     struct sheet *sheets = ARENA_ARRAY(a, struct sheet, 4);     /* system, board, chip, what was fitted of the chip */
     size_t n = 0;
     *out = (struct machine){ .pcie_shared_ipus = 1 };
-    if (!load_sheets(sheets, &n, name, specs_dir, a, err))
+    if (!load_sheets(sheets, &n, name, specs_dir, changes, a, err))
         return false;
+    enum level level = sheet_level(&sheets[0]);
+    add_changes(sheets, n, changes, a);
     for (size_t i = n; i-- > 0; )
         if (!set_sheet(out, &sheets[i], a, err))
             return false;
-    enum level level = sheet_level(&sheets[0]);
     if (level != SYSTEM)
         stand_alone(out, level);
     out->name = sheets[0].name;
@@ -369,10 +393,30 @@ bool machine_load(struct machine *out, const char *name, const char *specs_dir, 
     out->board_name = n > 1 ? sheets[n - 2].name : "";
     out->sheets = sheets;
     out->n_sheets = n;
-    if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, a, err))
+    if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))
         return false;
     out->n_sheets += sheets[n].n_rows > 0;
     return check_together(out, sheets[0].path, err);
+}
+
+const struct sheet_row *machine_row(const struct machine *m, const char *key, const struct sheet **sheet)
+{
+    for (size_t i = 0; i < m->n_sheets; i++) {
+        const struct sheet_row *row = sheet_find(&m->sheets[i], key);
+        if (sheet)
+            *sheet = &m->sheets[i];
+        if (row)
+            return row;
+    }
+    return NULL;
+}
+
+size_t machine_key_names(const char **names, size_t room)
+{
+    size_t n = 0;
+    for (; n < N_SHEET_FIELDS && n < room; n++)
+        names[n] = sheet_fields[n].field.name;
+    return n;
 }
 
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)

@@ -85,7 +85,7 @@ struct machine {
     size_t n_sheets;
 };
 
-struct sheet_row { const char *key, *value, *unit, *source, *note; uint32_t line; };
+struct sheet_row { const char *key, *value, *unit, *source, *note; uint32_t line; };    /* line 0: from no sheet, but given for one simulation */
 struct sheet { const char *path, *name; struct sheet_row *rows; size_t n_rows; };
 
 /* Loads one spec sheet and checks its columns: unit and source on every row, no repeated key. */
@@ -94,6 +94,14 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
 /* name: a sheet in specs_dir, or a path ending in .csv. A system names its board, a board its chip;
  * a board or chip alone is a machine too (one board, one IPU). An unknown name lists the known ones. */
 bool machine_load(struct machine *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
+/* With other values in place of the sheets' (what_if.h); those that are no machine's stay unused. */
+struct what_ifs;
+bool machine_load_changed(struct machine *out, const char *name, const char *specs_dir, const struct what_ifs *changes,
+                          struct arena *a, struct err *err);
+/* The row that a value of this machine comes from, outermost first; NULL: none has it. sheet may be NULL. */
+const struct sheet_row *machine_row(const struct machine *m, const char *key, const struct sheet **sheet);
+/* Every key that a sheet of a machine may have, in the order of the table. */
+size_t machine_key_names(const char **names, size_t room);
 
 /* The names that machine_load takes in a folder of sheets, sorted; sheets of other things are left out. */
 bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena *a, struct err *err);

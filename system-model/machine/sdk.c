@@ -18,7 +18,7 @@ enum { N_FIELDS = sizeof fields / sizeof *fields };
 static bool set_row(struct sdk *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
 {
     const struct field *f = field_find(fields, N_FIELDS, row->key);
-    const char *where = arena_printf(a, "%s:%u: %s", s->path, row->line, row->key);
+    const char *where = sheet_row_place(s, row, a);
     if (!f)
         return fail(err, "%s: unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s, checkpoint_restore_s", where);
     if (!text_is(row->unit, f->unit))
@@ -34,17 +34,18 @@ static const char *sheet_path(const char *name, const char *specs_dir, struct ar
     return access(path, R_OK) == 0 ? path : NULL;
 }
 
-bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
+bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, const struct what_ifs *changes, struct arena *a, struct err *err)
 {
     *out = (struct sdk){ .name = name };
     const char *path = name ? sheet_path(name, specs_dir, a) : NULL;
     if (!path)
         return true;
-    struct sheet s;
-    if (!sheet_load(&s, path, a, err))
+    struct sheet *s = &out->sheet;
+    if (!sheet_load(s, path, a, err))
         return false;
-    for (size_t i = 0; i < s.n_rows; i++)
-        if (!set_row(out, &s, &s.rows[i], a, err))
+    what_ifs_replace(s, changes, a);
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (!set_row(out, s, &s->rows[i], a, err))
             return false;
     out->known = true;
     return true;

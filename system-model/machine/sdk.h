@@ -5,7 +5,7 @@
  */
 #ifndef SDK_H
 #define SDK_H
-#include "system-model/base/base.h"
+#include "system-model/machine/what_if.h"
 
 struct sdk {
     const char *name;
@@ -15,9 +15,11 @@ struct sdk {
     double eval_load_s;         /* the evaluation program onto the chips, once */
     double checkpoint_save_s;   /* training waits so long for each checkpoint it writes */
     double checkpoint_restore_s;    /* from one evaluation at the end to the next */
+    struct sheet sheet;         /* the rows they came from; none where there is no sheet */
 };
 
-/* The sheet specs_dir/sdk/RELEASE.csv, where name ends in the release: "PopART, Poplar SDK 2.3.0". */
-bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, struct arena *a, struct err *err);
+/* The sheet specs_dir/sdk/RELEASE.csv, where name ends in the release: "PopART, Poplar SDK 2.3.0". changes: values in place of the
+ * sheet's, or NULL. */
+bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, const struct what_ifs *changes, struct arena *a, struct err *err);
 
 #endif

@@ -185,7 +185,7 @@ static void the_sheet_holds_the_error_of_throughput(void **state)
     struct arena a = {0};
     struct err err;
     struct run x;
-    assert_true(fitted_system_load(&fitted, paths.specs_dir, &a, &err));
+    assert_true(fitted_system_load(&fitted, paths.specs_dir, NULL, &a, &err));
     assert_true(fitted.throughput_error > 0.01 && fitted.throughput_error < 0.3);
     assert_true(run(&x, resnet, NULL, 0));
     struct run_timing t = simulated_timing(&x.sim, &x.r);
@@ -218,17 +218,17 @@ static void sheets_of_the_system_are_read_and_refused(void **state)
     struct arena a = {0};
     struct err err;
     assert_non_null(mkdtemp(folder));
-    assert_true(fitted_system_load(&fitted, folder, &a, &err));         /* no sheet */
+    assert_true(fitted_system_load(&fitted, folder, NULL, &a, &err));         /* no sheet */
     assert_near(fitted.throughput_error, 0, 0);
     write_sheet(folder, "throughput_error,0.07,share,a test,\n", &a);
-    assert_true(fitted_system_load(&fitted, folder, &a, &err));
+    assert_true(fitted_system_load(&fitted, folder, NULL, &a, &err));
     assert_near(fitted.throughput_error, 0.07, 0);
     assert_near(fitted.host_call_s, 0, 0);
     write_sheet(folder, "throughput_error,7,%,a test,\n", &a);
-    assert_false(fitted_system_load(&fitted, folder, &a, &err));
+    assert_false(fitted_system_load(&fitted, folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "fitted-system.csv:2: throughput_error: is in '%', want 'share'"));
     write_sheet(folder, "bananas,7,s,a test,\n", &a);
-    assert_false(fitted_system_load(&fitted, folder, &a, &err));
+    assert_false(fitted_system_load(&fitted, folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "not a fitted constant of the system; known: host_call_s, streaming_efficiency, throughput_error"));
     unlink(arena_printf(&a, "%s/fitted-system.csv", folder));
     rmdir(folder);

@@ -101,7 +101,7 @@ static bool apply(struct chip *chip, const char *rows, struct err *err)
     fprintf(f, "key,value,unit,source\n%s", rows);
     fclose(f);
     struct sheet applied;
-    bool good = fitted_chip_apply(chip, &applied, folder, &a, err);
+    bool good = fitted_chip_apply(chip, &applied, folder, NULL, &a, err);
     assert_true(!good || applied.n_rows <= 2);
     char *slash = strstr(err->msg, "fitted-chip.csv");
     if (!good && slash)

@@ -1,0 +1,27 @@
+/*
+ * what_if.h - values given for one simulation that take the place of those on the sheets: machine.clock_hz=2e9.
+ *
+ * One name for every sheet: chip, board, system, what was fitted, software. A sheet's loader checks such a value as it checks its own.
+ */
+#ifndef WHAT_IF_H
+#define WHAT_IF_H
+#include "system-model/machine/machine.h"
+
+#define WHAT_IF_SECTION "machine"
+
+struct what_if { const char *key, *value; bool used; };         /* an empty value takes the row away */
+struct what_ifs { struct what_if *items; size_t n; };           /* the last one of a key holds */
+
+/* Parts "machine.KEY=value" from the other overrides, which keep their order in rest. */
+bool what_ifs_take(struct what_ifs *out, const char ***rest, size_t *n_rest, const char *const *overrides, size_t n_overrides,
+                   struct arena *a, struct err *err);
+/* Puts the values of rows that the sheet has; marks them used. out may be NULL or empty: nothing changes. */
+void what_ifs_replace(struct sheet *s, const struct what_ifs *w, struct arena *a);
+/* Adds a row to the sheet and marks the value used. */
+void what_if_add(struct sheet *s, struct what_if *w, const char *unit, struct arena *a);
+/* Refuses values that no sheet took. names: keys to offer. */
+bool what_ifs_check(const struct what_ifs *w, const char *names, struct err *err);
+/* "path:12: key", or the override that set it: the head of a message. */
+const char *sheet_row_place(const struct sheet *s, const struct sheet_row *row, struct arena *a);
+
+#endif

@@ -1,0 +1,117 @@
+/* t_what_if.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
+#include "tests/check.h"
+#include "results/simulate/simulate.h"
+
+static struct arena a;
+static struct err err;
+static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
+
+static struct what_ifs take(const char *const *overrides, size_t n)
+{
+    struct what_ifs w;
+    const char **rest;
+    size_t n_rest;
+    assert_true(what_ifs_take(&w, &rest, &n_rest, overrides, n, &a, &err));
+    return w;
+}
+
+static bool load(struct machine *m, const char *name, const char *override)
+{
+    struct what_ifs w = take(&override, 1);
+    return machine_load_changed(m, name, paths.specs_dir, &w, &a, &err);
+}
+
+static void parted_from_the_recipes_own(void **state)
+{
+    (void)state;
+    const char *const all[] = { "parallel.replicas=2", "machine.clock_hz=1e9", "machines.x=1", "machine.clock_hz=3e9", "hosts.count=1" };
+    struct what_ifs w;
+    const char **rest;
+    size_t n;
+    assert_true(what_ifs_take(&w, &rest, &n, all, 5, &a, &err));
+    assert_int_equal(n, 3);
+    assert_string_equal(rest[0], "parallel.replicas=2");
+    assert_string_equal(rest[1], "machines.x=1");
+    assert_string_equal(rest[2], "hosts.count=1");
+    assert_int_equal(w.n, 1);
+    assert_string_equal(w.items[0].value, "3e9");           /* the last one holds */
+    assert_false(what_ifs_take(&w, &rest, &n, (const char *const[]){ "machine.clock_hz" }, 1, &a, &err));
+    assert_string_equal(err.msg, "--set machine.clock_hz: want machine.KEY=value, as in machine.clock_hz=2e9");
+    arena_free(&a);
+}
+
+/* The chip has 23.8e9 and the board 11.9e9, which wins: the given value has to win over both. */
+static void reaches_the_row_that_holds(void **state)
+{
+    (void)state;
+    struct machine m;
+    const struct sheet *sheet;
+    assert_true(load(&m, "bow-pod16", "machine.host_link_bytes_per_s=7e9"));
+    assert_near(m.chip.host_link_bytes_per_s, 7e9, 0);
+    const struct sheet_row *row = machine_row(&m, "host_link_bytes_per_s", &sheet);
+    assert_string_equal(sheet->name, "bow-2000");
+    assert_int_equal(row->line, 0);
+    assert_non_null(strstr(row->source, "--set; the sheet has 11.9e9 (system-model/specs/bow-2000.csv:"));
+    assert_true(load(&m, "bow-pod16", "machine.mk2.compute_set_cycles=7"));
+    assert_int_equal(m.chip.compute_set_cycles, 7);
+    assert_true(load(&m, "bow-pod16", "machine.chip=gc200"));
+    assert_near(m.chip.clock_hz, 1.325e9, 0);
+    arena_free(&a);
+}
+
+static void adds_and_takes_away(void **state)
+{
+    (void)state;
+    struct machine m;
+    assert_true(load(&m, "bow-pod16", "machine.rung_message_s=3e-7"));      /* a key that no sheet of it has */
+    assert_near(m.rung_message_s, 3e-7, 0);
+    assert_string_equal(machine_row(&m, "rung_message_s", NULL)->unit, "s");
+    assert_true(load(&m, "bow-pod16", "machine.board_power_w="));
+    assert_near(m.board_power_w, 0, 0);
+    assert_null(machine_row(&m, "board_power_w", NULL));
+    arena_free(&a);
+}
+
+static void refused_as_a_sheets_value_is(void **state)
+{
+    (void)state;
+    struct machine m;
+    assert_false(load(&m, "bow-pod16", "machine.link_efficiency=1.5"));
+    assert_string_equal(err.msg, "--set machine.link_efficiency=1.5: 1.5 is outside 0.01 to 1");
+    assert_false(load(&m, "bow-pod16", "machine.clock_hz="));
+    assert_string_equal(err.msg, "system-model/specs/bow.csv: clock_hz: missing (tile clock, in Hz)");
+    assert_false(load(&m, "bow-pod16", "machine.chip=abacus"));
+    assert_string_equal(err.msg, "--set machine.chip=abacus: no sheet 'abacus' (looked for system-model/specs/abacus.csv)");
+    arena_free(&a);
+}
+
+static double step_s(const char *override)
+{
+    struct simulation sim = {0};
+    struct plan_cache cache = {0};
+    struct result r = {0};
+    bool good = simulate(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", &override, override ? 1 : 0, &paths, &cache, &err);
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+    return good ? r.step_time_s : -1;
+}
+
+static void reaches_the_simulation(void **state)
+{
+    (void)state;
+    double as_it_is = step_s(NULL);
+    assert_true(as_it_is > 0);
+    assert_true(step_s("machine.clock_hz=2.65e9") < as_it_is);
+    assert_true(step_s("machine.host_latency_s=1e-3") > as_it_is);
+    assert_near(step_s("machine.clock_hz=1.325e9"), as_it_is, 0);
+    assert_near(step_s("machine.clok_hz=1e9"), -1, 0);
+    assert_non_null(strstr(err.msg, "--set machine.clok_hz=1e9: no sheet of this machine has such a key; known: "));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(parted_from_the_recipes_own), cmocka_unit_test(reaches_the_row_that_holds),
+    cmocka_unit_test(adds_and_takes_away), cmocka_unit_test(refused_as_a_sheets_value_is),
+    cmocka_unit_test(reaches_the_simulation),
+};
+
+TAP_MAIN(tests)
