@@ -97,7 +97,7 @@ static void print_constants(const struct csv_table *t, struct arena *a)
 
 static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
 {
-    struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, g, a), validate = check_accuracy(c, FIGURE_VALIDATE, g, a);
+    struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, g, a), validate = check_accuracy(c, STANDS_VALIDATE, g, a);
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
@@ -105,8 +105,8 @@ static void print_validate_json(const struct check *c, const struct coverage *co
                                 struct arena *a)
 {
     const struct check_group any = { .kind = N_FIGURE_KINDS };
-    struct accuracy calibrate = check_accuracy(c, FIGURE_CALIBRATE, &any, a);
-    struct accuracy validate = check_accuracy(c, FIGURE_VALIDATE, &any, a);
+    struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, &any, a);
+    struct accuracy validate = check_accuracy(c, STANDS_VALIDATE, &any, a);
     const struct check_group given = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
     const struct check_group whole = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
     json_t *object = json_object(), *constants = json_array();

@@ -36,8 +36,8 @@ static void write_summary(FILE *f, const struct check *c, struct arena *a)
 {
     size_t n;
     struct accuracy *all = check_summary(&n, c, a);
-    fputs("<h2>Accuracy</h2>\n<p>Relative error of the simulated value, in percent. Rows of role <i>validate</i> never shaped "
-          "a constant.</p>\n<table><tr><th>by<th>of<th>role<th>rows<th>simulated<th>passed<th>median<th>mean<th>worst<th>bias"
+    fputs("<h2>Accuracy</h2>\n<p>Relative error of the simulated value, in percent, each configuration counted once. Rows of role "
+          "<i>validate</i> never shaped a constant; those whose configuration also calibrates stand under <i>repeats</i>.</p>\n<table><tr><th>by<th>of<th>role<th>rows<th>simulated<th>passed<th>configurations<th>median<th>mean<th>worst<th>bias"
           "<th>worst row</tr>\n", f);
     for (size_t i = 0; i < n; i++) {
         const struct accuracy *x = &all[i];
@@ -45,8 +45,9 @@ static void write_summary(FILE *f, const struct check *c, struct arena *a)
         fputs("<tr>", f);
         write_cell(f, x->group);
         write_cell(f, x->name);
-        write_cell(f, role_names[x->role]);
-        fprintf(f, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td>", x->n_rows, x->n_simulated, x->n_passed);
+        write_cell(f, standing_names[x->standing]);
+        fprintf(f, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td>", x->n_rows,
+                x->n_simulated, x->n_passed, x->n_configurations);
         write_number_cell(f, known, 100 * x->median_abs_error);
         write_number_cell(f, known, 100 * x->mean_abs_error);
         write_number_cell(f, known, 100 * x->max_abs_error);

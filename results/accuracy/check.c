@@ -9,9 +9,12 @@
 #include "results/published/link_rows.h"
 #include "system-model/base/statistics.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links" };
+const char *const standing_names[N_STANDINGS] = { "calibrate", "validate", "context", "repeats" };
 const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "does not fit", "no recipe", "no value" };
 
 /* ---- metrics of one recipe ------------------------------------------------------------ */
@@ -71,12 +74,19 @@ static const struct result *result_of(struct check_source *from, const char *rec
     return good ? results_find(&from->known, recipe) : NULL;
 }
 
+/* A name without a file: its row waits for a recipe. */
+static bool is_awaited(const struct check_source *from, const char *recipe, struct arena *a)
+{
+    return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->paths->recipes_dir, recipe), F_OK) != 0;
+}
+
 static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
     struct err why = {0};
-    const struct result *r = result_of(from, path_beside(row->figure->path, recipe, a), a, &why);
+    const char *beside = path_beside(row->figure->path, recipe, a);
+    const struct result *r = result_of(from, beside, a, &why);
     if (!r)
-        no_value(row, VERDICT_NO_RECIPE, arena_strdup(a, why.msg));
+        no_value(row, VERDICT_NO_RECIPE, is_awaited(from, beside, a) ? "no recipe yet" : arena_strdup(a, why.msg));
     return r;
 }
 
@@ -189,6 +199,33 @@ static void drop_restated(const struct check *c, struct check_row *row)
             row->has_predicted = false;
 }
 
+static int by_configuration(const void *x, const void *y)
+{
+    const struct check_row *const *a = x, *const *b = y;
+    return strcmp((*a)->figure->configuration, (*b)->figure->configuration);
+}
+
+/* Numbers the configurations, in alphabetical order, and finds the rows of role validate that repeat one which calibrates. */
+static void set_standings(struct check *c, struct arena *a)
+{
+    struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n + 1);
+    for (size_t i = 0; i < c->n; i++)
+        sorted[i] = &c->rows[i];
+    qsort(sorted, c->n, sizeof *sorted, by_configuration);
+    c->n_configurations = 0;
+    for (size_t i = 0, end; i < c->n; i = end) {
+        bool calibrates = false;
+        for (end = i; end < c->n && by_configuration(&sorted[i], &sorted[end]) == 0; end++)
+            calibrates |= sorted[end]->figure->role == FIGURE_CALIBRATE;
+        for (size_t k = i; k < end; k++) {
+            sorted[k]->configuration = c->n_configurations;
+            sorted[k]->standing = calibrates && sorted[k]->figure->role == FIGURE_VALIDATE ? STANDS_REPEAT
+                                                                                           : (enum standing)sorted[k]->figure->role;
+        }
+        c->n_configurations++;
+    }
+}
+
 bool check_build(struct check *out, const struct figures *figures, struct check_source *from, struct arena *a, struct err *err)
 {
     out->n = figures->n;
@@ -206,6 +243,7 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
         if (from->progress)
             from->progress(from->user, i + 1, figures->n);
     }
+    set_standings(out, a);
     return true;
 }
 
@@ -219,9 +257,16 @@ bool check_passes(const struct check *c)
 
 /* ---- accuracy ------------------------------------------------------------------------- */
 
-static bool in_group(const struct check_row *row, enum role role, const struct check_group *g)
+static bool is_of_division(const struct figure *f, const char *division)
 {
-    return row->figure->role == role && (g->kind == N_FIGURE_KINDS || figure_kind(row->figure) == g->kind) &&
+    char its[16] = "";
+    return !division || (sscanf(f->recipe, "mlperf-%*[^-]-%15[^-]-", its) == 1 && text_is(its, division));
+}
+
+static bool in_group(const struct check_row *row, enum standing standing, const struct check_group *g)
+{
+    enum standing its = g->manner == MANNER_PREDICTED_SAMPLES ? (enum standing)row->figure->role : row->standing;
+    return its == standing && is_of_division(row->figure, g->division) && (g->kind == N_FIGURE_KINDS || figure_kind(row->figure) == g->kind) &&
            (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system)) &&
            (g->manner == MANNER_ANY || row->has_predicted);
 }
@@ -234,31 +279,54 @@ static bool row_passes(const struct check_row *row, enum check_manner manner)
     return row->verdict != VERDICT_DOES_NOT_FIT && fabs(row->predicted_error) <= row->figure->tolerance;
 }
 
-struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch)
+/* Errors of one configuration: sums over its rows. */
+struct errors { double absolute, of_sign, n; };
+
+static void add_error(struct accuracy *acc, struct errors *of, const struct check_row *row, double error)
 {
-    struct accuracy acc = { .role = role };
-    double *signed_errors = ARENA_ARRAY(scratch, double, c->n + 1), *errors = ARENA_ARRAY(scratch, double, c->n + 1);
+    acc->n_simulated++;
+    acc->n_configurations += of->n == 0;
+    of->absolute += fabs(error);
+    of->of_sign += error;
+    of->n++;
+    if (!acc->worst || fabs(error) > acc->max_abs_error) {
+        acc->worst = row;
+        acc->max_abs_error = fabs(error);
+    }
+}
+
+static void take_means(struct accuracy *acc, const struct errors *of, size_t n_of, struct arena *scratch)
+{
+    double *absolute = ARENA_ARRAY(scratch, double, n_of + 1), *of_sign = ARENA_ARRAY(scratch, double, n_of + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < n_of; i++)
+        if (of[i].n > 0) {
+            absolute[n] = of[i].absolute / of[i].n;
+            of_sign[n++] = of[i].of_sign / of[i].n;
+        }
+    if (n == 0)
+        return;
+    acc->median_abs_error = statistics_median(absolute, n, scratch);
+    acc->mean_abs_error = statistics_mean(absolute, n);
+    acc->bias = statistics_mean(of_sign, n);
+}
+
+struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch)
+{
+    struct accuracy acc = { .standing = standing };
+    bool by_itself = group->manner == MANNER_PREDICTED_SAMPLES;
+    size_t n_of = by_itself ? c->n : c->n_configurations;
+    struct errors *of = ARENA_ARRAY(scratch, struct errors, n_of + 1);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        if (!in_group(row, role, group))
+        if (!in_group(row, standing, group))
             continue;
         acc.n_rows++;
         acc.n_passed += row_passes(row, group->manner);
-        if (!row->has_simulated)
-            continue;
-        double error = group->manner == MANNER_PREDICTED_SAMPLES ? row->predicted_error : row->error;
-        signed_errors[acc.n_simulated] = error;
-        errors[acc.n_simulated++] = fabs(error);
-        if (!acc.worst || fabs(error) > acc.max_abs_error) {
-            acc.worst = row;
-            acc.max_abs_error = fabs(error);
-        }
+        if (row->has_simulated)
+            add_error(&acc, &of[by_itself ? i : row->configuration], row, by_itself ? row->predicted_error : row->error);
     }
-    if (acc.n_simulated) {
-        acc.median_abs_error = statistics_median(errors, acc.n_simulated, scratch);
-        acc.mean_abs_error = statistics_mean(errors, acc.n_simulated);
-        acc.bias = statistics_mean(signed_errors, acc.n_simulated);
-    }
+    take_means(&acc, of, n_of, scratch);
     return acc;
 }
 
@@ -281,8 +349,8 @@ static const char **group_names(size_t *n, const struct check *c, bool by_system
 static struct accuracy *add_groups(struct accuracy *out, const struct check *c, const char *group, const char *name,
                                    const struct check_group *g, struct arena *a)
 {
-    for (int role = 0; role < N_FIGURE_ROLES; role++) {
-        struct accuracy acc = check_accuracy(c, (enum role)role, g, a);
+    for (int standing = 0; standing < N_STANDINGS; standing++) {
+        struct accuracy acc = check_accuracy(c, (enum standing)standing, g, a);
         acc.group = group;
         acc.name = name;
         if (acc.n_rows)
@@ -294,7 +362,11 @@ static struct accuracy *add_groups(struct accuracy *out, const struct check *c, 
 static struct accuracy *add_manner(struct accuracy *end, const struct check *c, const char *group, enum check_manner manner,
                                    const char *const *workloads_of, size_t n, struct arena *a)
 {
+    static const char *const divisions[] = { "closed", "open" };
     end = add_groups(end, c, group, "all times to train", &(struct check_group){ .kind = N_FIGURE_KINDS, .manner = manner }, a);
+    for (size_t i = 0; i < 2; i++)
+        end = add_groups(end, c, group, arena_printf(a, "%s division", divisions[i]),
+                         &(struct check_group){ .kind = N_FIGURE_KINDS, .manner = manner, .division = divisions[i] }, a);
     for (size_t i = 0; i < n; i++)
         end = add_groups(end, c, group, workloads_of[i],
                          &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = workloads_of[i], .manner = manner }, a);
@@ -305,7 +377,7 @@ struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a
 {
     size_t n_names, n_systems;
     const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
-    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_FIGURE_ROLES * (3 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
+    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_STANDINGS * (7 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
     struct check_group any = { .kind = N_FIGURE_KINDS };
     end = add_groups(end, c, "role", "all", &any, a);
     for (int kind = 0; kind < N_FIGURE_KINDS; kind++)

@@ -12,8 +12,15 @@
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
 extern const char *const verdict_names[N_VERDICTS];
 
+/* How a row counts. A configuration that calibrates has been seen: its rows of role validate only repeat it, and validate nothing. */
+enum standing { STANDS_CALIBRATE = FIGURE_CALIBRATE, STANDS_VALIDATE = FIGURE_VALIDATE, STANDS_CONTEXT = FIGURE_CONTEXT, STANDS_REPEAT,
+                N_STANDINGS };
+extern const char *const standing_names[N_STANDINGS];
+
 struct check_row {
     const struct figure *figure;
+    enum standing standing;
+    size_t configuration;               /* its number: equal where the figures' configurations are equal */
     const char *workload, *system;      /* "-" when unknown */
     bool has_simulated;
     double simulated, error;            /* when has_simulated */
@@ -22,7 +29,7 @@ struct check_row {
     enum verdict verdict;
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
-struct check { struct check_row *rows; size_t n; };
+struct check { struct check_row *rows; size_t n, n_configurations; };
 
 /* Where simulated values come from. Recipes that are not in known are simulated and added to it. */
 struct check_source {
@@ -46,24 +53,28 @@ enum figure_kind figure_kind(const struct figure *f);
 
 struct accuracy {
     const char *group, *name;           /* "role" "all"; "kind" "runs"; "workload" "resnet50"; "system" "bow-pod16" */
-    enum role role;
+    enum standing standing;
     size_t n_rows, n_simulated, n_passed;
-    double median_abs_error, mean_abs_error, max_abs_error, bias;   /* over the simulated rows; bias: mean signed error */
+    size_t n_configurations;            /* of the simulated rows */
+    /* Over the configurations, each with the mean of its simulated rows; bias: of signed errors. The largest is that of one row. */
+    double median_abs_error, mean_abs_error, max_abs_error, bias;
     const struct check_row *worst;      /* NULL when none is simulated */
 };
 
 /* Times to train come in two manners: with the published samples to converge (the model of the system alone: simulated, error) and with
- * predicted ones (the whole: predicted, predicted_error). Both manners' groups hold the rows that have both; ANY: all rows, simulated. */
+ * predicted ones (the whole: predicted, predicted_error). Both manners' groups hold the rows that have both; ANY: all rows, simulated. With
+ * predicted samples a row counts by itself and by its role: what calibrated its speed says nothing of its samples. */
 enum check_manner { MANNER_ANY, MANNER_PUBLISHED_SAMPLES, MANNER_PREDICTED_SAMPLES };
 
 struct check_group {
     enum figure_kind kind;              /* N_FIGURE_KINDS: any */
     const char *workload, *system;      /* NULL: any */
     enum check_manner manner;
+    const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
 };
-struct accuracy check_accuracy(const struct check *c, enum role role, const struct check_group *group, struct arena *scratch);
-/* By role; by kind, workload and system, each by role; times to train in both manners, all and by workload. Groups without rows are
- * left out. */
+struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch);
+/* By standing; by kind, workload and system, each by standing; times to train in both manners, all and by workload. Groups without
+ * rows are left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
 
 /* ---- printing ------------------------------------------------------------------------- */

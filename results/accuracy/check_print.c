@@ -98,16 +98,18 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
 
 void check_print_summary(FILE *f, const struct check *c, struct arena *scratch)
 {
+    fputs("Errors count configurations (conf), each with the mean of its rows. A row of role validate whose configuration also calibrates\n"
+          "repeats what has been seen, and is listed apart.\n", f);
     size_t n;
     struct accuracy *all = check_summary(&n, c, scratch);
-    fprintf(f, "%-9s %-24s %-9s %5s %5s %6s %9s %9s %9s %9s  %s\n", "summary", "of", "role", "rows", "sim", "passed",
+    fprintf(f, "%-9s %-24s %-9s %5s %5s %6s %5s %9s %9s %9s %9s  %s\n", "summary", "of", "role", "rows", "sim", "passed", "conf",
             "median %", "mean %", "max %", "bias %", "worst row");
     for (size_t i = 0; i < n; i++) {
         const struct accuracy *acc = &all[i];
         char median[32], mean[32], max[32], bias[32];
         bool known = acc->n_simulated > 0;
-        fprintf(f, "%-9s %-24s %-9s %5zu %5zu %6zu %9s %9s %9s %9s  %s\n", acc->group, acc->name, role_names[acc->role],
-                acc->n_rows, acc->n_simulated, acc->n_passed,
+        fprintf(f, "%-9s %-24s %-9s %5zu %5zu %6zu %5zu %9s %9s %9s %9s  %s\n", acc->group, acc->name,
+                standing_names[acc->standing], acc->n_rows, acc->n_simulated, acc->n_passed, acc->n_configurations,
                 cell(median, sizeof median, known, "%.2f", 100 * acc->median_abs_error),
                 cell(mean, sizeof mean, known, "%.2f", 100 * acc->mean_abs_error),
                 cell(max, sizeof max, known, "%.2f", 100 * acc->max_abs_error),
@@ -218,6 +220,8 @@ json_t *check_json(const struct check *c)
         json_object_set_new(o, "recipe", json_string(g->recipe));
         json_object_set_new(o, "metric", json_string(g->metric));
         json_object_set_new(o, "role", json_string(role_names[g->role]));
+        json_object_set_new(o, "configuration", json_string(g->configuration));
+        json_object_set_new(o, "counts_as", json_string(standing_names[row->standing]));
         json_object_set_new(o, "workload", json_string(row->workload));
         json_object_set_new(o, "system", json_string(row->system));
         json_object_set_new(o, "published", json_real(g->value));
@@ -238,6 +242,7 @@ json_t *accuracy_json(const struct accuracy *a)
     json_t *o = json_object();
     bool known = a->n_simulated > 0;
     json_object_set_new(o, "rows", json_integer((json_int_t)a->n_rows));
+    json_object_set_new(o, "configurations", json_integer((json_int_t)a->n_configurations));
     json_object_set_new(o, "simulated", json_integer((json_int_t)a->n_simulated));
     json_object_set_new(o, "passed", json_integer((json_int_t)a->n_passed));
     json_object_set_new(o, "mean_abs_error", known ? json_real(a->mean_abs_error) : json_null());

@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 struct fit_job {
     const struct figure **rows;
@@ -21,6 +22,12 @@ struct fit_job {
 static bool may_calibrate(const struct figure *f)
 {
     return f->role == FIGURE_CALIBRATE && text_is(f->metric, "throughput_samples_per_s");
+}
+
+/* A published row may wait for its recipe. */
+static bool has_recipe(const struct fit_job *job, const char *recipe, struct arena *a)
+{
+    return strchr(recipe, '/') || access(arena_printf(a, "%s/%s.ini", job->paths->recipes_dir, recipe), F_OK) == 0;
 }
 
 static bool log_ratios(double *out, const double *x, void *user, struct err *err)
@@ -76,7 +83,7 @@ static void take_rows(struct fit_job *job, const struct figures *figures, struct
 {
     job->rows = ARENA_ARRAY(a, const struct figure *, figures->n);
     for (size_t i = 0; i < figures->n; i++)
-        if (may_calibrate(&figures->items[i]))
+        if (may_calibrate(&figures->items[i]) && has_recipe(job, figures->items[i].recipe, a))
             job->rows[job->n_rows++] = &figures->items[i];
 }
 

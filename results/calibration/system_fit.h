@@ -14,7 +14,8 @@ struct system_fit {
     double median_left_out;                     /* of each row, by the fit to all rows but those of its recipe */
     double left_out_spread;                     /* of the log ratios about zero, left out */
 };
-/* Only throughputs of role calibrate, one-chip inference among them (which no constant moves); validation rows are never read. */
+/* Only throughputs of role calibrate, one-chip inference among them (which no constant moves); validation rows are never
+ * read, nor rows whose recipe is not there yet. */
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
                     struct err *err);
 void system_fit_write(FILE *f, const struct system_fit *fit);   /* the sheet fitted-system.csv */

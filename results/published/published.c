@@ -1,9 +1,10 @@
 /*
  * published.c - tables of published figures: what was measured, where it stands, and which recipe should reproduce it.
  *
- * id,recipe,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the value of A
- * over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x). "kernel:..." and
- * "link:..." name no run but one operation, or one transfer. The role says whether a figure may shape a constant
+ * id,recipe,configuration,metric,value,unit,tolerance,role,source,quote,note. A recipe "A:B" is the ratio of two: the
+ * value of A over that of B by throughput (speedup_x), or the time of B over that of A (time_to_train_speedup_x).
+ * "kernel:..." and "link:..." name no run but one operation, or one transfer. Rows of one configuration are one measurement
+ * to whoever counts; an empty cell, or no such column, means that the recipe is the configuration. The role says whether a figure may shape a constant
  * (calibrate), is only checked (validate), or stands beside (context: peers, quotes, what no recipe describes). Units
  * of known metrics are fixed, so that no figure is off by a thousand.
  */
@@ -14,9 +15,9 @@
 const char *const role_names[N_FIGURE_ROLES + 1] = { "calibrate", "validate", "context", NULL };
 
 enum column { COL_ID, COL_RECIPE, COL_METRIC, COL_VALUE, COL_UNIT, COL_TOLERANCE, COL_ROLE, COL_SOURCE, COL_QUOTE,
-              COL_NOTE, N_COLUMNS };
+              COL_NOTE, N_NEEDED, COL_CONFIGURATION = N_NEEDED, N_COLUMNS };
 static const char *const column_names[N_COLUMNS] = { "id", "recipe", "metric", "value", "unit", "tolerance", "role",
-                                                      "source", "quote", "note" };
+                                                      "source", "quote", "note", "configuration" };
 
 /* Metrics that a result has, and their unit. */
 static const struct metric_unit { const char *metric, *unit; } metric_units[] = {
@@ -27,12 +28,16 @@ static const struct metric_unit { const char *metric, *unit; } metric_units[] = 
 
 static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
 {
-    for (size_t i = 0; i < N_COLUMNS; i++)
+    for (size_t i = 0; i < N_NEEDED; i++)
         if (!csv_column(&at[i], t, column_names[i], err))
             return false;
-    if (t->n_columns != N_COLUMNS)
-        return fail(err, "%s: has %zu columns, want %d: id,recipe,metric,value,unit,tolerance,role,source,quote,note",
-                    t->path, t->n_columns, N_COLUMNS);
+    bool has_configuration = csv_column(&at[COL_CONFIGURATION], t, column_names[COL_CONFIGURATION], NULL);
+    if (!has_configuration)
+        at[COL_CONFIGURATION] = at[COL_RECIPE];
+    size_t want = (size_t)N_NEEDED + has_configuration;
+    if (t->n_columns != want)
+        return fail(err, "%s: has %zu columns, want %zu: id,recipe,metric,value,unit,tolerance,role,source,quote,note, and "
+                    "configuration where rows repeat one", t->path, t->n_columns, want);
     return true;
 }
 
@@ -124,6 +129,7 @@ static bool read_row(struct figures *out, const struct csv_table *t, const struc
     struct figure f = { .id = c[at[COL_ID]], .recipe = c[at[COL_RECIPE]], .metric = c[at[COL_METRIC]],
                         .unit = c[at[COL_UNIT]], .source = c[at[COL_SOURCE]], .quote = c[at[COL_QUOTE]],
                         .note = c[at[COL_NOTE]], .path = t->path, .line = row->line };
+    f.configuration = *c[at[COL_CONFIGURATION]] ? c[at[COL_CONFIGURATION]] : f.recipe;
     if (!check_filled(&f, err) || !read_role(&f, c[at[COL_ROLE]], err) ||
         !read_numbers(&f, c[at[COL_VALUE]], c[at[COL_TOLERANCE]], err) || !check_unit(&f, err) ||
         !check_recipe(&f, err))

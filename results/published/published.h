@@ -9,6 +9,7 @@ enum role { FIGURE_CALIBRATE, FIGURE_VALIDATE, FIGURE_CONTEXT, N_FIGURE_ROLES };
 extern const char *const role_names[N_FIGURE_ROLES + 1];
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
+    const char *configuration;          /* what was run; rows that share it count as one measurement */
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
     uint32_t line;

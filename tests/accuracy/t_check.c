@@ -6,7 +6,7 @@
 
 static struct figure figure(const char *id, const char *recipe, const char *metric, double value, double tolerance, enum role role)
 {
-    return (struct figure){ .id = id, .recipe = recipe, .metric = metric, .unit = "x", .source = "a test", .quote = "", .note = "",
+    return (struct figure){ .id = id, .recipe = recipe, .configuration = recipe, .metric = metric, .unit = "x", .source = "a test", .quote = "", .note = "",
                             .path = "t.csv", .value = value, .tolerance = tolerance, .role = role, .line = 2 };
 }
 
@@ -83,6 +83,7 @@ static void verdicts_name_what_is_wrong(void **state)
     assert_string_equal(w.check.rows[6].why, "fast has no time_to_train_min");
     assert_string_equal(w.check.rows[8].why, "the figure names no recipe");
     assert_false(check_passes(&w.check));               /* b is a validate row */
+    assert_string_equal(w.check.rows[5].why, "no recipe yet");
     w.figures[1].tolerance = 0.26;
     struct err err;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
@@ -125,9 +126,13 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     (void)state;
     struct world w = {0};
     world_check(&w);
-    for (size_t i = 0; i < 5; i++)
+    for (size_t i = 0; i < 5; i++) {
         w.figures[i].role = FIGURE_VALIDATE;            /* errors 0.1 -0.25 0.25 0 0 */
-    struct accuracy acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+        w.figures[i].configuration = w.figures[i].id;
+    }
+    struct err err;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
     assert_int_equal(acc.n_rows, 5);
     assert_int_equal(acc.n_simulated, 5);
     assert_int_equal(acc.n_passed, 3);
@@ -136,9 +141,49 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     assert_near(acc.bias, 0.1 / 5, 1e-12);
     assert_near(acc.max_abs_error, 0.25, 1e-12);
     assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
-    acc = check_accuracy(&w.check, FIGURE_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16", MANNER_ANY }, &w.a);
+    acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16", MANNER_ANY, NULL }, &w.a);
     assert_int_equal(acc.n_rows, 2);                    /* c and d */
     assert_near(acc.median_abs_error, 0.125, 1e-12);
+    arena_free(&w.a);
+}
+
+/* a, c and e share one configuration, b has its own: errors of (0.1 + 0.25 + 0) / 3 and 0.25. */
+static void a_configuration_counts_once(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[0].role = w.figures[4].role = FIGURE_VALIDATE;
+    w.figures[0].configuration = w.figures[2].configuration = w.figures[4].configuration = "same";
+    w.figures[1].configuration = "other";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    struct accuracy acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = N_FIGURE_KINDS }, &w.a);
+    assert_int_equal(acc.n_rows, 4);
+    assert_int_equal(acc.n_configurations, 2);
+    assert_near(acc.mean_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
+    assert_near(acc.median_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
+    assert_near(acc.bias, (0.35 / 3 - 0.25) / 2, 1e-12);
+    assert_near(acc.max_abs_error, 0.25, 1e-12);
+    arena_free(&w.a);
+}
+
+/* What calibrates has been seen: other rows of its configuration validate nothing. */
+static void rows_of_a_calibrated_configuration_repeat_it(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[2].configuration = "slow";                /* a calibrates; b and c validate */
+    w.figures[1].configuration = "other";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    const enum standing want[] = { STANDS_CALIBRATE, STANDS_VALIDATE, STANDS_REPEAT, STANDS_CONTEXT };
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(w.check.rows[i].standing, want[i]);
+    struct check_group any = { .kind = N_FIGURE_KINDS };
+    assert_int_equal(check_accuracy(&w.check, STANDS_VALIDATE, &any, &w.a).n_rows, 1);
+    assert_near(check_accuracy(&w.check, STANDS_REPEAT, &any, &w.a).bias, 0.25, 1e-12);
     arena_free(&w.a);
 }
 
@@ -150,6 +195,7 @@ static void times_to_train_come_in_two_manners(void **state)
     struct err err;
     char *text;
     world_build(&w);
+    w.figures[0].configuration = "other";
     w.figures[8] = figure("again", "slow", "time_to_train_min", 41, 0.2, FIGURE_VALIDATE);
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     for (size_t i = 0; i < w.check.n; i++)
@@ -157,9 +203,9 @@ static void times_to_train_come_in_two_manners(void **state)
     assert_near(w.check.rows[1].predicted, 46, 1e-12);
     assert_near(w.check.rows[1].predicted_error, 0.15, 1e-12);
     struct check_group g = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
-    struct accuracy given = check_accuracy(&w.check, FIGURE_VALIDATE, &g, &w.a);
+    struct accuracy given = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
     g.manner = MANNER_PREDICTED_SAMPLES;
-    struct accuracy predicted = check_accuracy(&w.check, FIGURE_VALIDATE, &g, &w.a);
+    struct accuracy predicted = check_accuracy(&w.check, STANDS_VALIDATE, &g, &w.a);
     assert_int_equal(given.n_rows, 1);
     assert_int_equal(given.n_passed, 0);
     assert_near(given.bias, -0.25, 1e-12);
@@ -280,6 +326,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),
+    cmocka_unit_test(a_configuration_counts_once),
+    cmocka_unit_test(rows_of_a_calibrated_configuration_repeat_it),
     cmocka_unit_test(times_to_train_come_in_two_manners),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
     cmocka_unit_test(formats_agree),

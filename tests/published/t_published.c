@@ -18,7 +18,8 @@ static void load(struct figures *f, struct arena *a, const char *name)
 
 static const struct { const char *file, *message; } refusals[] = {
     { "no-column", ":1: no column 'role'" },
-    { "more-columns", ": has 11 columns, want 10: id,recipe,metric,value,unit,tolerance,role,source,quote,note" },
+    { "more-columns", ": has 11 columns, want 10: id,recipe,metric,value,unit,tolerance,role,source,quote,note, and configuration where "
+      "rows repeat one" },
     { "role", ":2: role: 'train' is not one of: calibrate, validate, context" },
     { "value", ":2: value: '0' is not a number above 0" },
     { "not-a-number", ":2: value: 'fast' is not a number above 0" },
@@ -70,18 +71,16 @@ static bool contains(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/*
- * The protocol: runs of 128 and 256 IPUs, Bow runs of 64, the open division, RNN-T and frameworks other than
- * TensorFlow 1 for ResNet-50 and PopART for BERT never calibrate.
- */
-static bool only_validates(const char *recipe)
+/* The protocol: more than 64 IPUs, more than 16 of Bow, the open division and what has been seen without calibrating (RNN-T). */
+static bool never_calibrates(const char *id, struct arena *a)
 {
-    static const char *const parts[] = { "pod128", "pod256", "bow-pod64", "-open-", "paddle", "transducer", "rnnt", "pytorch",
-                                         "caraml", "pod4-", "bert-large-ph1-tf1", "bert-large-ph2-tf1" };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (contains(recipe, parts[i]))
-            return true;
-    return false;
+    struct recipe r;
+    struct err err = { "" };
+    if (!recipe_load(&r, id, recipes, NULL, 0, a, &err))
+        (print_error("%s\n", err.msg), _fail(__FILE__, __LINE__));
+    uint64_t ipus = r.replicas * r.ipus_per_replica;
+    return ipus > 64 || (ipus > 16 && strncmp(r.system, "bow", 3) == 0) || contains(id, "-open-")
+        || text_is(r.workload, "transformer-transducer");
 }
 
 static void roles_keep_to_the_protocol(void **state)
@@ -93,12 +92,20 @@ static void roles_keep_to_the_protocol(void **state)
         struct arena a;
         load(&f, &a, files[k]);
         for (size_t i = 0; i < f.n; i++)
-            if (f.items[i].role == FIGURE_CALIBRATE && only_validates(f.items[i].recipe)) {
-                print_error("%s calibrates\n", f.items[i].id);
-                _fail(__FILE__, __LINE__);
-            }
+            if (f.items[i].role == FIGURE_CALIBRATE && has_recipe(f.items[i].recipe) && never_calibrates(f.items[i].recipe, &a))
+                (print_error("%s calibrates\n", f.items[i].id), _fail(__FILE__, __LINE__));
         arena_free(&a);
     }
+}
+
+/* Families of models that have no builder yet. */
+static bool is_awaited(const char *recipe)
+{
+    static const char *const families[] = { "resnext101", "gpt2", "conformer" };
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (contains(recipe, families[i]))
+            return true;
+    return false;
 }
 
 static void every_figure_names_recipes_that_are_here(void **state)
@@ -115,7 +122,7 @@ static void every_figure_names_recipes_that_are_here(void **state)
             if (!*f.items[i].recipe)
                 continue;
             snprintf(first, sizeof first, "%.*s", (int)strcspn(f.items[i].recipe, ":"), f.items[i].recipe);
-            assert_true(has_recipe(first));
+            assert_true(has_recipe(first) || is_awaited(first));
             if (colon)
                 assert_true(has_recipe(colon + 1));
         }
@@ -123,7 +130,7 @@ static void every_figure_names_recipes_that_are_here(void **state)
     }
 }
 
-/* 25 submissions, each with throughput, step time and score; one of each kind by hand from its log. */
+/* 27 submissions, each with throughput, step time and score; one of each kind by hand from its log. */
 static void scores_are_the_official_ones(void **state)
 {
     static const struct { const char *id; double value; enum role role; } known[] = {
@@ -134,12 +141,14 @@ static void scores_are_the_official_ones(void **state)
         { "mlperf-v1.0-open-ipu-pod16-bert-large.score", 27.75386, FIGURE_VALIDATE },
         { "mlperf-v1.0-closed-ipu-pod16-bert-large.throughput", 1419.54, FIGURE_CALIBRATE },
         { "mlperf-v2.0-closed-bow-pod16-bert-large-paddle-baidu.score", 20.80994, FIGURE_VALIDATE },
+        { "mlperf-v2.0-closed-bow-pod256-bert-large.score", 3.184854, FIGURE_VALIDATE },
+        { "mlperf-v2.0-open-bow-pod64-transformer-transducer.score", 109.3572, FIGURE_CONTEXT },
     };
     struct figures f;
     struct arena a;
     (void)state;
     load(&f, &a, "mlperf.csv");
-    assert_int_equal(f.n, 75);
+    assert_int_equal(f.n, 81);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const struct figure *found = NULL;
         for (size_t i = 0; i < f.n; i++)
@@ -150,6 +159,30 @@ static void scores_are_the_official_ones(void **state)
         assert_int_equal(found->role, known[k].role);
     }
     arena_free(&a);
+}
+
+/* An empty cell means the recipe; a table without the column has none to repeat. */
+static void a_configuration_is_the_recipe_unless_it_says(void **state)
+{
+    static const struct { const char *file, *id, *configuration; } known[] = {
+        { "mlperf.csv", "mlperf-v2.0-closed-bow-pod64-bert-large.score", "mlperf-v2.0-closed-bow-pod64-bert-large" },
+        { "mlperf.csv", "mlperf-v2.0-closed-bow-pod64-bert-large-paddle-baidu.step", "mlperf-v2.0-closed-bow-pod64-bert-large" },
+        { "mlperf.csv", "mlperf-v1.1-open-ipu-pod16-bert-large.score", "mlperf-v1.1-closed-ipu-pod16-bert-large" },
+        { "vendor.csv", "vendor-D05", "mlperf-v1.1-closed-ipu-pod256-resnet50:mlperf-v1.1-closed-ipu-pod16-resnet50" },
+        { "links.csv", "gc2-T4.1.001", "link:p2p;machine=dss8440;from=0;to=0" },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        struct figures f;
+        struct arena a;
+        size_t i = 0;
+        load(&f, &a, known[k].file);
+        while (i < f.n && !text_is(f.items[i].id, known[k].id))
+            i++;
+        assert_true(i < f.n);
+        assert_string_equal(f.items[i].configuration, known[k].configuration);
+        arena_free(&a);
+    }
 }
 
 /* One measurement in three forms: step time is the global batch over throughput, within the printed digits. */
@@ -175,6 +208,6 @@ static void step_times_agree_with_throughput(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(roles_keep_to_the_protocol),
     cmocka_unit_test(every_figure_names_recipes_that_are_here), cmocka_unit_test(scores_are_the_official_ones),
-    cmocka_unit_test(step_times_agree_with_throughput),
+    cmocka_unit_test(step_times_agree_with_throughput), cmocka_unit_test(a_configuration_is_the_recipe_unless_it_says),
 };
 TAP_MAIN(tests)
