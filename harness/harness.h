@@ -5,8 +5,7 @@
 #define HARNESS_H
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
-
-#define PODBENCH_VERSION "0.1"
+#include "system-model/base/version.h"
 
 /* ---- options.c: every option of every command, described once --------------------------- */
 

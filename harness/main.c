@@ -82,7 +82,8 @@ static int unknown_command(const char *name)
     const char **names = ARENA_ARRAY(&a, const char *, n_commands);
     for (size_t i = 0; i < n_commands; i++)
         names[i] = commands[i].name;
-    fprintf(stderr, "podbench: '%.60s' is no command; known: %s\n", name, names_list(names, n_commands, &a));
+    fprintf(stderr, "podbench: unknown command '%.60s'; %sknown: %s\n", name, names_suggestion(names, n_commands, name, &a),
+            names_list(names, n_commands, &a));
     arena_free(&a);
     return EXIT_BAD_INPUT;
 }

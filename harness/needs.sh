@@ -17,7 +17,7 @@ look() {
     missing=
     case $1 in
     build)
-        program gcc "$CC"
+        program gcc "${CC%% *}"
         header libgsl-dev gsl/gsl_errno.h
         header libcsv-dev csv.h
         header libinih-dev ini.h

@@ -59,7 +59,7 @@ static void take_format(const struct command *c, const char *text, enum output_f
             *format = (enum output_format)i;
             return;
         }
-    fprintf(stderr, "podbench: --format: '%.60s' is not to be had here. %s\n", text, formats_help(c, a));
+    fprintf(stderr, "podbench: --format: unknown format '%.60s'. %s\n", text, formats_help(c, a));
     exit(EXIT_BAD_INPUT);
 }
 

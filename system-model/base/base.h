@@ -115,5 +115,9 @@ bool field_set(void *record, const struct field *f, const char *text, const char
 const struct field *field_find(const struct field *fields, size_t n_fields, const char *name);
 /* "known: a, b, c" - for messages about an unknown name; cut with "..." past 300 bytes. */
 const char *names_list(const char *const *names, size_t n, struct arena *a);
+/* Up to `most` (8) of the names nearest to what was typed, nearest first; how many. */
+size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed);
+/* "did you mean 'run'? " where a name is near enough, else "": stands before the list of known names. */
+const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a);
 
 #endif

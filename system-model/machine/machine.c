@@ -249,7 +249,8 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
     size_t n;
     if (!machine_names(&known, &n, specs_dir, a, err))
         return false;
-    return fail(err, "unknown machine '%.60s'; known: %s", name, names_list((const char *const *)known, n, a));
+    return fail(err, "unknown machine '%.60s'; %sknown: %s", name, names_suggestion((const char *const *)known, n, name, a),
+                names_list((const char *const *)known, n, a));
 }
 
 /* sheets[0..n): outermost first, with the values given in place of theirs: another chip or board too. */

@@ -190,7 +190,7 @@ static void unknown_workloads_list_the_known(void **state)
     struct err err;
     (void)state;
     assert_null(workload_find("resnet51", &err));
-    assert_string_equal(err.msg, "no workload 'resnet51'; known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
+    assert_string_equal(err.msg, "unknown workload 'resnet51'; did you mean 'resnet50'? known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
                         "bert-base, bert-large, rnnt, transformer-transducer");
 }
 

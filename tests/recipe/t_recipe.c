@@ -144,10 +144,10 @@ static void overrides_are_named_in_refusals(void **state)
 /* ---- refusals ------------------------------------------------------------------------------------- */
 
 static const struct { const char *file, *message; } refusals[] = {
-    { "unknown-key", ":12: microbatch: unknown key in [parallel]; known: replicas, ipus_per_replica, micro_batch, "
+    { "unknown-key", ":12: microbatch: unknown key in [parallel]; did you mean 'micro_batch'? known: replicas, ipus_per_replica, micro_batch, "
       "gradient_accumulation, layers_per_ipu, schedule, recompute, recompute_checkpoints, stash_type, optimizer_state, rts, "
       "rts_domain, io_tiles, available_memory, all_reduce, batch_norm_span, embedding_serial_steps, split_qkv, joint_slices" },
-    { "unknown-section", ":17: rts: unknown section [paralel]; known: recipe, data, parallel, precision, optimizer, training, "
+    { "unknown-section", ":17: rts: unknown section [paralel]; did you mean 'parallel'? known: recipe, data, parallel, precision, optimizer, training, "
       "hosts, faults" },
     { "unknown-hyperparameter", ":15: learning_rate: unknown key in [optimizer]; known: name, state_bytes_per_param, "
       "hyperparameters as MLPerf logs name them" },
@@ -161,7 +161,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "overflow", ":11: micro_batch: '18446744073709551616' is not a whole number from 0 up" },
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
-    { "unknown-workload", ": workload: no workload 'resnet51'; known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
+    { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
       "bert-base, bert-large, rnnt, transformer-transducer" },
     { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },
@@ -174,7 +174,7 @@ static const struct { const char *file, *message; } refusals[] = {
     { "stage-empty", ":12: layers_per_ipu: '' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
     { "share", ":12: available_memory: '1.2' is not a share; want more than 0, at most 1, as in 0.25" },
     { "checkpoints", ": recompute_checkpoints is missing in [parallel]: recompute = checkpoints needs layers" },
-    { "fault-key", ":17: links: unknown key in [faults]; known: link, chip, flow (and link1, link2...)" },
+    { "fault-key", ":17: links: unknown key in [faults]; did you mean 'link'? known: link, chip, flow (and link1, link2...)" },
     { "fault-link", ":17: link: 1.5 is outside 0 to 1: the share of its rate that the link keeps" },
     { "fault-chip", ":17: chip: '3' is not understood; want IPU FACTOR, as in 3 1.2" },
     { "fault-itself", ":17: flow2: '5-5 4e9' is not understood; want A-B RATE, as in 0-5 4e9" },
@@ -212,8 +212,10 @@ static void unknown_recipes_name_near_ones(void **state)
 {
     struct loaded l;
     (void)state;
-    assert_false(load(&l, "vendor-dss8440-bert", NULL, 0));
-    assert_string_equal(l.err.msg, "no recipe 'vendor-dss8440-bert' in workloads/recipes; near: vendor-dss8440-resnet50-tf1");
+    assert_false(load(&l, "mlperf-v1.1-closed-ipu-pod16-brt-large", NULL, 0));
+    assert_string_equal(l.err.msg, "no recipe 'mlperf-v1.1-closed-ipu-pod16-brt-large' in workloads/recipes; nearest: "
+                        "mlperf-v1.1-closed-ipu-pod16-bert-large, mlperf-v1.0-closed-ipu-pod16-bert-large, "
+                        "mlperf-v1.1-closed-ipu-pod128-bert-large");
     arena_free(&l.a);
 }
 

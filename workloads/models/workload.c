@@ -46,7 +46,8 @@ const struct workload *workload_find(const char *name, struct err *err)
     struct arena scratch = { 0 };
     for (size_t i = 0; i < n_workloads; i++)
         names[i] = workloads[i].name;
-    fail(err, "no workload '%.60s'; known: %s", name, names_list(names, n_workloads, &scratch));
+    fail(err, "unknown workload '%.60s'; %sknown: %s", name, names_suggestion(names, n_workloads, name, &scratch),
+         names_list(names, n_workloads, &scratch));
     arena_free(&scratch);
     return NULL;
 }

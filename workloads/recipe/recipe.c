@@ -213,10 +213,10 @@ static void add_name(const char **names, size_t *n, const char *name)
     names[(*n)++] = name;
 }
 
-/* Names a message may offer: keys of a section, or all sections. */
-static const char *known_names(const char *section, struct arena *a)
+/* Names a message may offer: keys of a section, or all sections; with the one that may have been meant. */
+static const char *known_names(const char *section, const char *typed, struct arena *a)
 {
-    const char *names[N_RECIPE_KEYS + 4];
+    const char *names[N_RECIPE_KEYS + 5];
     size_t n = 0;
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
         if (!section)
@@ -232,7 +232,7 @@ static const char *known_names(const char *section, struct arena *a)
     }
     if (text_is(section, "optimizer"))
         add_name(names, &n, "hyperparameters as MLPerf logs name them");
-    return names_list(names, n, a);
+    return n ? arena_printf(a, "%sknown: %s", names_suggestion(names, n, typed, a), names_list(names, n, a)) : "";
 }
 
 static const char *entry_where(const struct recipe *r, const struct ini_entry *e, struct arena *a)
@@ -244,10 +244,10 @@ static const char *entry_where(const struct recipe *r, const struct ini_entry *e
 
 static bool unknown_key(const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
 {
-    const char *known = known_names(e->section, a);
+    const char *known = known_names(e->section, e->key, a);
     if (*known)
-        return fail(err, "%s: unknown key in [%s]; known: %s", entry_where(r, e, a), e->section, known);
-    return fail(err, "%s: unknown section [%.40s]; known: %s", entry_where(r, e, a), e->section, known_names(NULL, a));
+        return fail(err, "%s: unknown key in [%s]; %s", entry_where(r, e, a), e->section, known);
+    return fail(err, "%s: unknown section [%.40s]; %s", entry_where(r, e, a), e->section, known_names(NULL, e->section, a));
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -256,25 +256,6 @@ static bool ends_with(const char *text, const char *end)
 {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && strcmp(text + n - m, end) == 0;
-}
-
-/* Some near names for one that is not there: those that share its longest beginning. */
-static const char *near_names(char **names, size_t n, const char *id, struct arena *a)
-{
-    const char **best = ARENA_ARRAY(a, const char *, n ? n : 1);
-    size_t n_best = 0, longest = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t same = 0;
-        while (names[i][same] && names[i][same] == id[same])
-            same++;
-        if (same > longest)
-            n_best = 0;
-        if (same >= longest) {
-            longest = same;
-            best[n_best++] = names[i];
-        }
-    }
-    return names_list(best, n_best, a);
 }
 
 static bool find_recipe(const char **path, const char *id, const char *dir, struct arena *a, struct err *err)
@@ -291,7 +272,9 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
             *path = arena_printf(a, "%s/%s.ini", dir, id);
             return true;
         }
-    return fail(err, "no recipe '%.80s' in %s; %s: %s", id, dir, n ? "near" : "there is none", near_names(names, n, id, a));
+    const char *nearest[3];
+    size_t n_nearest = names_nearest(nearest, 3, (const char *const *)names, n, id);
+    return fail(err, "no recipe '%.80s' in %s; %s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a));
 }
 
 static void drop_entry(struct ini_file *f, const char *section, const char *key)

@@ -1,0 +1,67 @@
+/*
+ * suggest.c - the known names nearest to one that is not known.
+ *
+ * Nearness is the optimal string alignment distance (Damerau 1964, Levenshtein 1966): letters to insert, drop, replace, or swap with
+ * their neighbour. A letter that the user left out costs a quarter of a wrong one, so that "pod16-bert" finds the long name that holds it.
+ */
+#include "system-model/base/base.h"
+#include <string.h>
+
+enum { LONGEST_NAME = 120, LEFT_OUT = 1, WRONG = 4 };
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* From what was typed to a known name; names are compared by their first LONGEST_NAME bytes. */
+static size_t distance(const char *typed, const char *name)
+{
+    size_t row[3][LONGEST_NAME + 1], n = strnlen(typed, LONGEST_NAME), m = strnlen(name, LONGEST_NAME);
+    size_t *before = row[0], *last = row[1], *now = row[2];
+    for (size_t j = 0; j <= m; j++)
+        last[j] = j * LEFT_OUT;
+    for (size_t i = 1; i <= n; i++) {
+        now[0] = i * WRONG;
+        for (size_t j = 1; j <= m; j++) {
+            now[j] = least(last[j] + WRONG, now[j - 1] + LEFT_OUT, last[j - 1] + (typed[i - 1] == name[j - 1] ? 0 : WRONG));
+            if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] && typed[i - 2] == name[j - 1])
+                now[j] = least(now[j], before[j - 2] + WRONG, SIZE_MAX);
+        }
+        size_t *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[m];
+}
+
+size_t names_nearest(const char **out, size_t most, const char *const *names, size_t n, const char *typed)
+{
+    size_t n_out = 0, found[8];
+    most = most < 8 ? most : 8;
+    for (size_t i = 0; i < n; i++) {
+        size_t d = distance(typed, names[i]), at = n_out;
+        while (at > 0 && found[at - 1] > d)
+            at--;
+        if (at == most)
+            continue;
+        n_out += n_out < most;
+        for (size_t k = n_out - 1; k > at; k--) {
+            found[k] = found[k - 1];
+            out[k] = out[k - 1];
+        }
+        found[at] = d;
+        out[at] = names[i];
+    }
+    return n_out;
+}
+
+const char *names_suggestion(const char *const *names, size_t n, const char *typed, struct arena *a)
+{
+    const char *nearest;
+    if (!names_nearest(&nearest, 1, names, n, typed) || distance(typed, nearest) > WRONG * (1 + strlen(typed) / 4))
+        return "";
+    return arena_printf(a, "did you mean '%s'? ", nearest);
+}
