@@ -42,7 +42,7 @@ struct command {
     size_t min_arguments, max_arguments;
     unsigned options;                           /* OPTION_BITs apart from --root, which all have */
     unsigned formats;                           /* FORMAT_BITs; 0: no --format */
-    int (*run)(const struct options *o, struct session *s, struct err *err);    /* an exit status; err->msg when BAD_INPUT */
+    int (*run)(const struct options *o, struct session *s, struct err *err);    /* command_function; an exit status; err->msg when BAD_INPUT */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
@@ -61,6 +61,12 @@ int bad_input(struct err *err, const char *format, ...) __attribute__((format(pr
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
+bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
+bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err);
+typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
+int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
+/* The recipe that is the command's argument, with its --set. */
+bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
 /* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */
 void print_json(FILE *f, struct json_t *json);
 
@@ -70,22 +76,10 @@ void progress_start(struct progress *p, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
 void progress_end(struct progress *p);
 
-/* ---- commands, by file ------------------------------------------------------------------------ */
+/* ---- commands: command_NAME stands in NAME.c -------------------------------------------------- */
 
-int command_list(const struct options *o, struct session *s, struct err *err);          /* describe.c */
-int command_machine(const struct options *o, struct session *s, struct err *err);
-int command_workload(const struct options *o, struct session *s, struct err *err);
-int command_plan(const struct options *o, struct session *s, struct err *err);
-int command_timeline(const struct options *o, struct session *s, struct err *err);
-int command_run(const struct options *o, struct session *s, struct err *err);           /* run.c */
-int command_bench(const struct options *o, struct session *s, struct err *err);         /* bench.c */
-int command_check(const struct options *o, struct session *s, struct err *err);         /* gate.c */
-int command_calibrate(const struct options *o, struct session *s, struct err *err);
-int command_validate(const struct options *o, struct session *s, struct err *err);
-int command_compare(const struct options *o, struct session *s, struct err *err);
-int command_score(const struct options *o, struct session *s, struct err *err);         /* mlperf.c */
-int command_lint(const struct options *o, struct session *s, struct err *err);
-int command_plot(const struct options *o, struct session *s, struct err *err);          /* plot.c */
-int command_report(const struct options *o, struct session *s, struct err *err);        /* report.c */
+typedef int command_function(const struct options *o, struct session *s, struct err *err);
+command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_bench,
+    command_check, command_validate, command_calibrate, command_compare, command_score, command_lint, command_plot, command_report;
 
 #endif

@@ -107,6 +107,11 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
     return true;
 }
 
+bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
+{
+    return simulate(sim, r, o->arguments[0], o->sets, o->n_sets, &s->paths, &s->cache, err);
+}
+
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)
 {
     return list_folder(ids, n, s->paths.recipes_dir, ".ini", &s->arena, err);

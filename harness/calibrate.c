@@ -1,0 +1,77 @@
+/*
+ * calibrate.c - podbench calibrate: the constants that may be fitted, one sheet after the other.
+ */
+#include "harness/harness.h"
+#include "results/calibration/convergence_calibrate.h"
+#include "results/calibration/kernel_fit.h"
+#include "results/calibration/system_fit.h"
+#include <unistd.h>
+
+/* Fits that build on each other: the system's uses the chips' as just fitted. */
+struct calibration { struct session *s; double chip_constants[MAX_FITTED]; };
+
+static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
+{
+    struct session *s = c->s;
+    struct figures figures = {0};
+    struct kernel_fit fit;
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !kernel_fit_run(&fit, &figures, &s->paths, &s->arena, err))
+        return false;
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        c->chip_constants[i] = fit.values[i].value;
+    kernel_fit_write(f, &fit, "the kernels and one-chip inference runs of results/published");
+    fprintf(stderr, "podbench: %zu measured kernels and one-chip runs: median error %.2f %% with open-source constants, %.2f %% fitted\n", fit.n_rows,
+            100 * fit.median_before, 100 * fit.median_after);
+    return true;
+}
+
+static bool fit_convergence(FILE *f, struct calibration *c, struct err *err)
+{
+    struct session *s = c->s;
+    const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
+    return convergence_calibrate(f, s->paths.data_dir, runs, &s->arena, err);
+}
+
+static bool fit_system(FILE *f, struct calibration *c, struct err *err)
+{
+    struct session *s = c->s;
+    struct model_paths paths = s->paths;
+    paths.chip_constants = c->chip_constants;
+    struct figures figures = {0};
+    struct system_fit fit;
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &paths, &s->arena, err))
+        return false;
+    system_fit_write(f, &fit);
+    system_fit_print(stderr, &fit);
+    return true;
+}
+
+/* One sheet each, in the order in which they build on each other. */
+static const struct fit { const char *file; bool (*run)(FILE *f, struct calibration *c, struct err *err); } fits[] = {
+    { "fitted-chip.csv", fit_chip }, { "fitted-system.csv", fit_system }, { "fits.csv", fit_convergence },
+};
+enum { N_FITS = sizeof fits / sizeof *fits };
+
+static bool write_fit(const struct fit *fit, const char *folder, struct calibration *c, struct err *err)
+{
+    struct new_file file;
+    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&c->s->arena, "%s/%s", folder, fit->file), err))
+        return false;
+    if (fit->run(file.f, c, err))
+        return new_file_save(&file, err);
+    new_file_drop(&file);
+    return false;
+}
+
+int command_calibrate(const struct options *o, struct session *s, struct err *err)
+{
+    struct calibration c = { .s = s };
+    for (int i = 0; i < N_FITS; i++) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
+        bool good = o->out ? write_fit(&fits[i], o->out, &c, err) : printf("# %s\n", fits[i].file) > 0 && fits[i].run(stdout, &c, err);
+        if (!good)
+            return EXIT_BAD_INPUT;
+    }
+    return EXIT_DONE;
+}

@@ -1,0 +1,37 @@
+/*
+ * check.c - podbench check: a run, or a fresh simulation, beside the published figures.
+ */
+#include "harness/judge.h"
+
+/* Values come from the run that is named, else every recipe is simulated as it is needed. */
+bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err)
+{
+    struct figures *figures = ARENA_NEW(&s->arena, struct figures);
+    struct progress p;
+    struct check_source from = { .paths = &s->paths, .cache = &s->cache, .progress = progress_show, .user = &p };
+    const char *rows;
+    if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
+        return false;
+    if (o->n_arguments && (!run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||
+                           !results_load(&from.known, rows, &s->arena, err)))
+        return false;
+    progress_start(&p, "checking");
+    bool good = check_build(out, figures, &from, &s->arena, err);
+    progress_end(&p);
+    return good;
+}
+
+int command_check(const struct options *o, struct session *s, struct err *err)
+{
+    struct check c;
+    if (!build_check(&c, o, s, err))
+        return EXIT_BAD_INPUT;
+    switch (o->format) {
+    case FORMAT_JSON:  print_json(stdout, check_json(&c)); break;
+    case FORMAT_CSV:   check_write_csv(stdout, &c); break;
+    case FORMAT_TAP:   check_print_tap(stdout, &c); break;
+    case FORMAT_JUNIT: check_print_junit(stdout, &c); break;
+    default:           check_print_text(stdout, &c, &s->arena);
+    }
+    return check_passes(&c) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

@@ -1,0 +1,12 @@
+/*
+ * judge.h - what the commands that judge share: a check, built from a run or from fresh simulations.
+ */
+#ifndef JUDGE_H
+#define JUDGE_H
+#include "harness/harness.h"
+#include "results/accuracy/check.h"
+
+/* Values come from the run that is named, else every recipe is simulated as it is needed. */
+bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err);
+
+#endif

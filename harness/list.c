@@ -1,0 +1,51 @@
+/*
+ * list.c - podbench list: the names of what there is, and the keys of a recipe.
+ */
+#include "harness/harness.h"
+#include <jansson.h>
+
+bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)
+{
+    return machine_names(names, n, s->paths.specs_dir, &s->arena, err);
+}
+
+bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
+{
+    (void)err;
+    *names = ARENA_ARRAY(&s->arena, char *, n_workloads);
+    for (*n = 0; *n < n_workloads; (*n)++)
+        (*names)[*n] = arena_strdup(&s->arena, workloads[*n].name);
+    return true;
+}
+
+static const struct listing { const char *name; names_lister *names; } listings[] = { { "recipes", all_recipes }, { "machines", all_machines }, { "workloads", all_workloads } };
+
+int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
+{
+    char **names;
+    size_t n;
+    if (!lister(&names, &n, s, err))
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON) {
+        json_t *array = json_array();
+        for (size_t i = 0; i < n; i++)
+            json_array_append_new(array, json_string(names[i]));
+        print_json(stdout, array);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < n; i++)
+        printf("%s\n", names[i]);
+    return EXIT_DONE;
+}
+
+int command_list(const struct options *o, struct session *s, struct err *err)
+{
+    if (text_is(o->arguments[0], "keys")) {
+        recipe_keys_print(stdout);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
+        if (text_is(listings[i].name, o->arguments[0]))
+            return print_names(listings[i].names, o, s, err);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, keys", o->arguments[0]);
+}

@@ -1,0 +1,89 @@
+/*
+ * machine.c - podbench machine: a spec sheet with its sources, what follows from it, and its links.
+ */
+#include "harness/harness.h"
+#include "system-model/network/topology.h"
+#include <jansson.h>
+
+static json_t *sheet_row_json(const struct sheet *sheet, const struct sheet_row *row)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?}", "sheet", sheet->name, "key", row->key, "value", row->value,
+                     "unit", row->unit, "source", row->source, "note", row->note);
+}
+
+static json_t *machine_json(const struct machine *m)
+{
+    const struct chip *c = &m->chip;
+    json_t *rows = json_array(), *o = json_object(), *peak = json_object();
+    json_object_set_new(o, "name", json_string(m->name));
+    json_object_set_new(o, "board", m->board_name ? json_string(m->board_name) : json_null());
+    json_object_set_new(o, "chip", m->chip_name ? json_string(m->chip_name) : json_null());
+    json_object_set_new(o, "ipus", json_integer((json_int_t)m->n_ipus));
+    json_object_set_new(o, "ipus_per_board", json_integer((json_int_t)m->ipus_per_board));
+    json_object_set_new(o, "ipus_per_domain", json_integer((json_int_t)m->ipus_per_domain));
+    json_object_set_new(o, "tiles_per_ipu", json_integer((json_int_t)c->n_tiles));
+    json_object_set_new(o, "workers_per_tile", json_integer((json_int_t)c->n_workers));
+    json_object_set_new(o, "clock_hz", json_real(c->clock_hz));
+    json_object_set_new(o, "memory_bytes_per_tile", json_integer((json_int_t)c->tile_memory_bytes));
+    json_object_set_new(o, "memory_bytes_per_ipu", json_integer((json_int_t)(c->tile_memory_bytes * c->n_tiles)));
+    json_object_set_new(o, "memory_bytes", json_integer((json_int_t)(c->tile_memory_bytes * c->n_tiles * m->n_ipus)));
+    json_object_set_new(peak, "fp16", json_real(chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle)));
+    json_object_set_new(peak, "fp16.32", json_real(chip_peak_flop_per_s(c, c->mac_fp16_fp32_per_cycle)));
+    json_object_set_new(peak, "fp32", json_real(chip_peak_flop_per_s(c, c->mac_fp32_per_cycle)));
+    json_object_set_new(peak, "fp8", json_real(chip_peak_flop_per_s(c, c->mac_fp8_per_cycle)));
+    json_object_set_new(o, "peak_flop_per_s_per_ipu", peak);
+    json_object_set_new(o, "exchange_bytes_per_s_per_ipu",
+                        json_real((double)(c->exchange_bytes_per_cycle * c->n_tiles) * c->clock_hz));
+    for (size_t i = 0; i < m->n_sheets; i++)
+        for (size_t k = 0; k < m->sheets[i].n_rows; k++)
+            json_array_append_new(rows, sheet_row_json(&m->sheets[i], &m->sheets[i].rows[k]));
+    json_object_set_new(o, "rows", rows);
+    return o;
+}
+
+static void write_machine_csv(FILE *f, const struct machine *m)
+{
+    fprintf(f, "sheet,key,value,unit,source,note\n");
+    for (size_t i = 0; i < m->n_sheets; i++)
+        for (size_t k = 0; k < m->sheets[i].n_rows; k++) {
+            const struct sheet_row *row = &m->sheets[i].rows[k];
+            const char *const cells[] = { m->sheets[i].name, row->key, row->value, row->unit, row->source, row->note };
+            for (size_t c = 0; c < sizeof cells / sizeof *cells; c++)
+                csv_write_cell(f, cells[c] ? cells[c] : "", c + 1 == sizeof cells / sizeof *cells);
+        }
+}
+
+static int print_machine(const struct options *o, const struct machine *m, struct session *s, struct err *err)
+{
+    if (o->format == FORMAT_JSON) {
+        print_json(stdout, machine_json(m));
+        return EXIT_DONE;
+    }
+    if (o->format == FORMAT_CSV) {
+        write_machine_csv(stdout, m);
+        return EXIT_DONE;
+    }
+    struct topology t;
+    if (!topology_build(&t, m, NULL, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_DOT) {
+        topology_print_dot(stdout, &t);
+        return EXIT_DONE;
+    }
+    if (!o->topology) {
+        machine_print(stdout, m);
+        printf("\n");
+    }
+    topology_print(stdout, &t);
+    return EXIT_DONE;
+}
+
+int command_machine(const struct options *o, struct session *s, struct err *err)
+{
+    struct machine m;
+    if (o->n_arguments == 0)
+        return print_names(all_machines, o, s, err);
+    if (!machine_load(&m, o->arguments[0], s->paths.specs_dir, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    return print_machine(o, &m, s, err);
+}

@@ -1,0 +1,110 @@
+/*
+ * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
+ */
+#include "harness/judge.h"
+#include "results/accuracy/convergence_errors.h"
+#include "results/accuracy/simulated_runs.h"
+#include <jansson.h>
+#include <unistd.h>
+
+/* Where fitted values stand: a chip's over its sheet, and the laws of convergence. */
+static bool load_constants(struct csv_table *out, const char *path, struct session *s, struct err *err)
+{
+    *out = (struct csv_table){ .path = path };
+    return access(path, F_OK) != 0 || csv_load(out, path, &s->arena, err);
+}
+
+static const char *cell_of(const struct csv_table *t, const struct csv_row *row, const char *column)
+{
+    size_t at;
+    return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
+}
+
+/* "key", with what it is of before it where the table says so. */
+static const char *constant_name(const struct csv_table *t, const struct csv_row *row, struct arena *a)
+{
+    const char *benchmark = cell_of(t, row, "benchmark"), *ruleset = cell_of(t, row, "ruleset"), *key = cell_of(t, row, "key");
+    return *benchmark ? arena_printf(a, "%s.%s.%s", benchmark, ruleset, key) : key;
+}
+
+static void add_constants_json(json_t *array, const struct csv_table *t, struct arena *a)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const struct csv_row *row = &t->rows[i];
+        double value, error;
+        json_t *o = json_object();
+        json_object_set_new(o, "name", json_string(constant_name(t, row, a)));
+        json_object_set_new(o, "value", parse_f64(cell_of(t, row, "value"), &value) ? json_real(value) : json_null());
+        json_object_set_new(o, "unit", json_string(cell_of(t, row, "unit")));
+        json_object_set_new(o, "standard_error", parse_f64(cell_of(t, row, "standard_error"), &error) ? json_real(error) : json_null());
+        json_object_set_new(o, "source", json_string(cell_of(t, row, "source")));
+        json_array_append_new(array, o);
+    }
+}
+
+static void print_constants(const struct csv_table *t, struct arena *a)
+{
+    for (size_t i = 0; i < t->n_rows; i++) {
+        const struct csv_row *row = &t->rows[i];
+        const char *error = cell_of(t, row, "standard_error");
+        printf("%-42s %s%s%s %s\n", constant_name(t, row, a), cell_of(t, row, "value"), *error ? " +- " : "", error,
+               cell_of(t, row, "unit"));
+    }
+}
+
+static json_t *by_role_json(const struct check *c, const struct check_group *g, struct arena *a)
+{
+    struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, g, a), validate = check_accuracy(c, STANDS_VALIDATE, g, a);
+    return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
+}
+
+static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct csv_table *tables, size_t n,
+                                struct arena *a)
+{
+    const struct check_group any = { .kind = N_FIGURE_KINDS };
+    struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, &any, a);
+    struct accuracy validate = check_accuracy(c, STANDS_VALIDATE, &any, a);
+    const struct check_group given = { .kind = N_FIGURE_KINDS, .manner = MANNER_PUBLISHED_SAMPLES };
+    const struct check_group whole = { .kind = N_FIGURE_KINDS, .manner = MANNER_PREDICTED_SAMPLES };
+    json_t *object = json_object(), *constants = json_array();
+    for (size_t i = 0; i < n; i++)
+        add_constants_json(constants, &tables[i], a);
+    json_object_set_new(object, "calibrate", accuracy_json(&calibrate));
+    json_object_set_new(object, "validate", accuracy_json(&validate));
+    json_object_set_new(object, "constants", constants);
+    json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
+    json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
+    json_object_set_new(object, "coverage", coverage_json(coverage));
+    print_json(stdout, object);
+}
+
+int command_validate(const struct options *o, struct session *s, struct err *err)
+{
+    struct check c;
+    struct coverage coverage = {0};
+    struct convergence_errors errors = {0};
+    struct csv_table tables[3];
+    const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
+                                  arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
+                                  arena_printf(&s->arena, "%s/fits.csv", s->paths.data_dir) };
+    for (size_t i = 0; i < 3; i++)
+        if (!load_constants(&tables[i], paths[i], s, err))
+            return EXIT_BAD_INPUT;
+    const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
+    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->paths, &s->cache, &s->arena, err)
+        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON) {
+        print_validate_json(&c, &coverage, tables, 3, &s->arena);
+        return EXIT_DONE;
+    }
+    check_print_summary(stdout, &c, &s->arena);
+    printf("\nsingle runs of simulated systems within the interval predicted for them\n");
+    coverage_print(stdout, &coverage);
+    printf("\nsamples to converge: mean of a submission's runs, and as predicted from its batch\n");
+    convergence_errors_print(stdout, &errors);
+    printf("\nfitted constants\n");
+    for (size_t i = 0; i < 3; i++)
+        print_constants(&tables[i], &s->arena);
+    return EXIT_DONE;
+}
