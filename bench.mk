@@ -3,7 +3,7 @@ B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
 flags  := -std=c11 -D_GNU_SOURCE -I. -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lm
+libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lxxhash -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
@@ -38,7 +38,7 @@ $(run)/rows.csv: $B/podbench
 baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with
 	$B/podbench bench > $B/bench.txt
 	mkdir -p results/baselines
-	cp $(run)/rows.csv $(run)/check.csv results/baselines/
+	cp $(run)/rows.csv $(run)/check.csv $(run)/manifest.json results/baselines/
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved
 	$B/podbench bench --out $B/gate > $B/bench.txt

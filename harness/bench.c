@@ -1,13 +1,14 @@
 /*
  * bench.c - podbench bench: every recipe simulated, written as a run, and set beside the published figures.
  *
- * A run is rows.csv (one row a recipe), check.csv (one row a published figure) and manifest.json (versions,
- * and a hash of every input). All three are written whole, after everything has been simulated, and hold no
+ * A run is rows.csv (one row for each recipe), check.csv (one for each published figure) and manifest.json (versions,
+ * and a hash of every input and of both tables). They are written after everything has been simulated, and hold no
  * clock and no host: two runs of the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
 #include "harness/scaling.h"
 #include "results/accuracy/check.h"
+#include "results/simulate/run_folder.h"
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -30,7 +31,7 @@ static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, 
         size_t n_bytes;
         if (!read_text_file(&text, &n_bytes, path, LARGEST_INPUT_BYTES, &s->arena, err))
             return false;
-        snprintf(hash, sizeof hash, "fnv1a:%016" PRIx64, hash_bytes(text, n_bytes, 0));
+        snprintf(hash, sizeof hash, "xxh3:%016" PRIx64, hash_bytes(text, n_bytes, 0));
         json_object_set_new(inputs, text_is(s->root, ".") ? path : shown, json_string(hash));
     }
     return true;
@@ -54,34 +55,24 @@ static bool manifest_json(json_t **out, size_t n_recipes, size_t n_figures, stru
 
 /* ---- writing a run ------------------------------------------------------------------------------ */
 
-static void write_rows(FILE *f, const struct results *set)
+static void write_rows(FILE *f, const void *results)
 {
+    const struct results *set = results;
     result_write_csv_header(f);
     for (size_t i = 0; i < set->n; i++)
         result_write_csv(f, &set->items[i]);
 }
 
-/* Opens all, writes all, then renames all: an error before the last step leaves the old run as it was. */
+static void write_check(FILE *f, const void *check)
+{
+    check_write_csv(f, check);
+}
+
 static bool write_run(const char *folder, const struct results *set, const struct check *c, json_t *manifest,
                       struct session *s, struct err *err)
 {
-    static const char *const names[] = { "rows.csv", "check.csv", "manifest.json" };
-    enum { N = sizeof names / sizeof *names };
-    struct new_file files[N] = {0};
-    bool good = make_folders(folder, err);
-    for (size_t i = 0; good && i < N; i++)
-        good = new_file_open(&files[i], arena_printf(&s->arena, "%s/%s", folder, names[i]), err);
-    if (good) {
-        write_rows(files[0].f, set);
-        check_write_csv(files[1].f, c);
-        print_json(files[2].f, json_incref(manifest));
-    }
-    for (size_t i = 0; i < N; i++)
-        if (good)
-            good = new_file_save(&files[i], err);
-        else
-            new_file_drop(&files[i]);
-    return good;
+    const struct run_table tables[] = { { "rows.csv", write_rows, set }, { "check.csv", write_check, c } };
+    return run_folder_write(folder, tables, sizeof tables / sizeof *tables, result_columns(&s->arena), manifest, err);
 }
 
 /* ---- the command ---------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
     const char *rows;
     if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
         return false;
-    if (o->n_arguments && (!run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||
+    if (o->n_arguments && (!run_open(o->arguments[0], result_columns(&s->arena), s, err) ||
+                           !run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||
                            !results_load(&from.known, rows, &s->arena, err)))
         return false;
     progress_start(&p, "checking");

@@ -48,6 +48,8 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     static const char *const tables[] = { "rows.csv", "check.csv" };
     size_t n = is_file(o->arguments[0]) || is_file(o->arguments[1]) ? 1 : 2, n_changes = 0;
     struct compared c[2] = {0};
+    if (!run_open(o->arguments[0], NULL, s, err) || !run_open(o->arguments[1], NULL, s, err))
+        return EXIT_BAD_INPUT;
     for (size_t i = 0; i < n; i++) {
         if (!compare_table(&c[i], o, tables[i], s, err))
             return EXIT_BAD_INPUT;

@@ -13,19 +13,33 @@ program() { # PACKAGE PROGRAM
     command -v "$2" >/dev/null 2>&1 || missing="$missing $1"
 }
 
+# Without a compiler no header can be looked for: it alone is named. CC may hold words: "ccache gcc".
+compiler() {
+    # shellcheck disable=SC2086
+    echo 'int main(void) { return 0; }' | $CC -x c -c -o /dev/null - 2>/dev/null && return
+    case $CC in
+    cc | gcc) missing=" gcc libc6-dev" ;;
+    clang) missing=" clang" ;;
+    *) echo "podbench: CC=$CC does not compile C; name a C compiler, as in 'make CC=gcc'" >&2; exit 2 ;;
+    esac
+    return 1
+}
+
 look() {
     missing=
     case $1 in
     build)
-        program gcc "${CC%% *}"
+        compiler || return 0
         header libgsl-dev gsl/gsl_errno.h
         header libcsv-dev csv.h
         header libinih-dev ini.h
         header libjansson-dev jansson.h
+        header libxxhash-dev xxhash.h
         printf '#include <setjmp.h>\n#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <cmocka.h>\n' |
             $CC -E - >/dev/null 2>&1 || missing="$missing libcmocka-dev"
         program gnuplot-nox gnuplot
         program perl prove
+        program strace strace
         ;;
     lint)
         program clang clang

@@ -453,7 +453,7 @@ static bool load_plot_data(struct plot_data *d, const char *run, struct err *err
 {
     struct session *s = d->s;
     const char *rows, *check;
-    return run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
+    return run_open(run, result_columns(&s->arena), s, err) && run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
            results_load(&d->results, rows, &s->arena, err) && csv_load(&d->check, check, &s->arena, err) &&
            published_load(&d->figures, s->published_dir, &s->arena, err);
 }

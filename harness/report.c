@@ -158,7 +158,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     struct check_source from = { .paths = &s->paths, .cache = &s->cache };
     struct check c;
     struct new_file file;
-    if (!run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&figures, run, "figures", s, err) ||
+    if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&figures, run, "figures", s, err) ||
         !run_table_path(&page, run, "report.html", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
         !published_load(&published, s->published_dir, &s->arena, err) || !check_build(&c, &published, &from, &s->arena, err) ||

@@ -5,6 +5,7 @@
  * current folder: the first of the last two that holds system-model/specs.
  */
 #include "harness/harness.h"
+#include "results/simulate/run_folder.h"
 #include <jansson.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -110,6 +111,16 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
 {
     return simulate(sim, r, o->arguments[0], o->sets, o->n_sets, &s->paths, &s->cache, err);
+}
+
+bool run_open(const char *run, const char *columns, struct session *s, struct err *err)
+{
+    const char *rows;
+    struct stat st;
+    if (stat(run, &st) == 0 && S_ISREG(st.st_mode))
+        return true;
+    return run_table_path(&rows, run, "", s, err) &&
+           run_folder_check(arena_printf(&s->arena, "%.*s", (int)strlen(rows) - 1, rows), columns, err);
 }
 
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)

@@ -28,6 +28,7 @@ struct result {
 /* The columns of rows.csv and the members of the JSON object, in order; one table for both. */
 void result_print_text(FILE *f, const struct result *r);
 void result_write_csv_header(FILE *f);
+const char *result_columns(struct arena *a);    /* the header as a text: equal where two versions write the same columns */
 void result_write_csv(FILE *f, const struct result *r);
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 /* +1: higher is better, -1: lower is better, 0: neither, or no such column. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum presence { KNOWN, ZERO_IS_UNKNOWN };
@@ -97,6 +98,20 @@ void result_write_csv_header(FILE *f)
         snprintf(name, sizeof name, "breakdown_%s_s", part_names[i]);
         csv_write_cell(f, name, i + 1 == N_PARTS);
     }
+}
+
+const char *result_columns(struct arena *a)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        out_of_memory(n);
+    result_write_csv_header(f);
+    fclose(f);
+    const char *header = arena_strdup(a, text);
+    free(text);
+    return header;
 }
 
 void result_write_csv(FILE *f, const struct result *r)

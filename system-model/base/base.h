@@ -51,7 +51,7 @@ static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */
 /* Index of the first name that stands before it too, and where; n: each stands once. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
-uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1a: plan cache, manifest */
+uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3: plan cache, manifest */
 
 /* ---- files --------------------------------------------------------------------- */
 
@@ -60,12 +60,13 @@ uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* FNV-1
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
-/* A file that appears whole or not at all: write to out->f, then save (renames) or drop. The name it is written under is the
- * process's own; a device or pipe is written straight. */
+/* A file that appears whole or not at all: write to out->f, then save (renames) or drop. It is written under a name of the
+ * process's own, PATH.PID.new; what killed programs left under such names is removed. A device or pipe is written straight. */
 struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
+bool is_leftover(const char *name, const char *of);     /* OF.PID.new of a process that is gone */
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 
 /* A path that a file gives: beside that file where it is there, else as it stands (from the current folder). */

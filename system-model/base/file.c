@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,6 +51,8 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
 bool make_folders(const char *path, struct err *err)
 {
     char part[4096];
+    if (!*path)
+        return fail(err, "an empty folder name; name a folder to write to");
     if (strlen(path) >= sizeof part)
         return fail(err, "%.100s...: path is too long", path);
     strcpy(part, path);
@@ -82,9 +85,37 @@ static bool is_device(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+bool is_leftover(const char *name, const char *of)
+{
+    size_t n = strlen(of);
+    long pid;
+    int end = 0;
+    if (strncmp(name, of, n) != 0 || sscanf(name + n, ".%ld.new%n", &pid, &end) != 1 || !end || name[n + (size_t)end])
+        return false;
+    return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+static void remove_leftovers(const char *path)
+{
+    struct arena scratch = {0};
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? arena_printf(&scratch, "%.*s", (int)(slash - path) + 1, path) : ".";
+    const char *file = slash ? slash + 1 : path;
+    char **names;
+    size_t n = 0;
+    if (list_folder(&names, &n, folder, ".new", &scratch, NULL))
+        for (size_t i = 0; i < n; i++)
+            if (is_leftover(arena_printf(&scratch, "%s.new", names[i]), file))
+                unlink(arena_printf(&scratch, "%s/%s.new", folder, names[i]));
+    arena_free(&scratch);
+}
+
 bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
     char suffix[32];
+    if (!*path)
+        return fail(err, "an empty file name; name a file to write");
+    remove_leftovers(path);
     snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
     out->path = joined(path, "");
     out->temp_path = joined(path, is_device(path) ? "" : suffix);

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 bool parse_u64(const char *text, uint64_t *out)
 {
@@ -112,11 +113,7 @@ size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
 
 uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed)
 {
-    const unsigned char *p = data;
-    uint64_t h = 14695981039346656037u ^ seed;
-    for (size_t i = 0; i < n_bytes; i++)
-        h = (h ^ p[i]) * 1099511628211u;
-    return h;
+    return XXH3_64bits_withSeed(data, n_bytes, seed);
 }
 
 const char *names_list(const char *const *names, size_t n, struct arena *a)

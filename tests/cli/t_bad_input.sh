@@ -139,12 +139,12 @@ refuses "huge-table.csv" "table: huge" check --published "$work/huge-table.csv"
 # ---- runs, and nothing half written
 mkdir "$work/run"
 printf 'id,workload\nx,y\n' >"$work/run/rows.csv"
-refuses "rows.csv" "run: rows without their columns" check "$work/run"
-refuses "rows.csv" "run: compare with one that lacks a table" compare "$work/run" "$work/root"
+refuses "rows.csv" "run: rows without their columns" check "$work/run/rows.csv"
+refuses "run is not whole" "run: a folder without a manifest" compare "$work/run" "$work/root"
 mkdir "$work/base"
 printf 'id\nx\n' | tee "$work/base/rows.csv" "$work/base/check.csv" >/dev/null
 printf 'name\nx\n' | tee "$work/run/rows.csv" "$work/run/check.csv" >/dev/null
-refuses "want 'id'" "run: a table without ids" compare "$work/base" "$work/run"
+refuses "want 'id'" "run: a table without ids" compare "$work/base/rows.csv" "$work/run/rows.csv"
 refuses "holds no system-model/specs" "a root without specs" list recipes --root "$work/run"
 sed 's/^id = .*/id = aaa-broken/' "$good" >"$root/workloads/recipes/aaa-broken.ini"
 echo 'bananas' >>"$root/workloads/recipes/zzz-broken.ini"

@@ -109,7 +109,7 @@ result $? "bench: two runs are equal to the byte"
 run compare "$work/one" "$work/two"
 gives 0 'the same' "compare of equal runs: 0"
 sed -i '2s/,[0-9.]*,/,99,/' "$work/two/rows.csv"
-run compare "$work/one" "$work/two"
+run compare "$work/one/rows.csv" "$work/two/rows.csv"
 gives 1 '-> 99' "compare of runs that differ: 1, and the change"
 run check "$work/one" --format json
 perl -MJSON::PP -e 'local $/; my $a = decode_json(<STDIN>); @$a or exit 1;

@@ -1,6 +1,8 @@
 /* fuzz_table.c - any bytes as a table: published figures, rows of a run, a table to compare with itself. */
 #include "tests/fuzz/fuzz.h"
 #include "results/accuracy/compare.h"
+#include "results/published/published.h"
+#include "results/simulate/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

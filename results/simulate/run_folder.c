@@ -1,0 +1,213 @@
+/*
+ * run_folder.c - see run_folder.h.
+ *
+ * States after a kill: temporary files alone (the old run is whole); some tables renamed (a manifest under its temporary name lists
+ * them all, each found under its own or its temporary name: rolled forward); everything renamed (the new run is whole).
+ */
+#include "results/simulate/run_folder.h"
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+enum { LARGEST_TABLE_BYTES = 256 << 20 };
+#define MANIFEST "manifest.json"
+
+static const char *hash_text(uint64_t hash, struct arena *a)
+{
+    return arena_printf(a, "xxh3:%016" PRIx64, hash);
+}
+
+static bool file_hash(const char **out, const char *path, struct arena *a, struct err *err)
+{
+    char *text;
+    size_t n;
+    if (!read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err))
+        return false;
+    *out = hash_text(hash_bytes(text, n, 0), a);
+    return true;
+}
+
+/* The lock goes with the descriptor, and with the process. -1: the folder cannot be opened. */
+static int lock_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && flock(fd, LOCK_EX) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* ---- finishing what was begun ------------------------------------------------------------------ */
+
+static bool has_hash(const char *path, const char *hash, struct arena *a)
+{
+    const char *found;
+    return file_hash(&found, path, a, NULL) && text_is(found, hash);
+}
+
+/* suffix: ".PID.new". Every listed file is there, under its own name or with the suffix. */
+static bool is_complete(const char *folder, json_t *files, const char *suffix, struct arena *a)
+{
+    const char *name;
+    json_t *hash;
+    json_object_foreach(files, name, hash) {
+        const char *path = arena_printf(a, "%s/%s", folder, name);
+        const char *text = json_string_value(hash);
+        if (!text || (!has_hash(arena_printf(a, "%s%s", path, suffix), text, a) && !has_hash(path, text, a)))
+            return false;
+    }
+    return json_object_size(files) > 0;
+}
+
+static bool roll_forward(const char *folder, const char *manifest, struct arena *a)
+{
+    const char *suffix = manifest + strlen(MANIFEST);
+    const char *path = arena_printf(a, "%s/%s", folder, manifest);
+    json_t *m = json_load_file(path, 0, NULL), *files = json_object_get(m, "files"), *hash;
+    bool good = json_is_object(files) && is_complete(folder, files, suffix, a);
+    const char *name;
+    if (good)
+        json_object_foreach(files, name, hash) {
+            const char *to = arena_printf(a, "%s/%s", folder, name);
+            const char *from = arena_printf(a, "%s%s", to, suffix);
+            if (has_hash(from, json_string_value(hash), a))
+                good = rename(from, to) == 0 && good;
+        }
+    good = good && rename(path, arena_printf(a, "%s/%s", folder, MANIFEST)) == 0;
+    json_decref(m);
+    return good;
+}
+
+static void finish_begun_run(const char *folder, struct arena *a)
+{
+    char **names;
+    size_t n = 0;
+    if (!list_folder(&names, &n, folder, ".new", a, NULL))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = arena_printf(a, "%s.new", names[i]);
+        if (is_leftover(name, MANIFEST) && roll_forward(folder, name, a))
+            return;
+    }
+}
+
+/* ---- checking ------------------------------------------------------------------------------------ */
+
+static bool check_files(const char *folder, json_t *files, struct arena *a, struct err *err)
+{
+    const char *name;
+    json_t *hash;
+    json_object_foreach(files, name, hash)
+        if (!has_hash(arena_printf(a, "%s/%s", folder, name), json_string_value(hash), a))
+            return fail(err, "%s/%s: is not the file that %s lists: the run is not whole, or was edited; simulate again with "
+                             "'podbench bench --out %s', or name the table itself", folder, name, MANIFEST, folder);
+    return true;
+}
+
+static bool check_manifest(const char *folder, const char *schema, json_t *m, struct arena *a, struct err *err)
+{
+    const char *version = json_string_value(json_object_get(m, "podbench"));
+    const char *own = json_string_value(json_object_get(m, "schema"));
+    json_t *files = json_object_get(m, "files");
+    if (!json_is_object(files) || !own)
+        return fail(err, "%s/%s: lists no files with their hashes: another version wrote the run; simulate again with "
+                         "'podbench bench --out %s'", folder, MANIFEST, folder);
+    if (schema && !text_is(own, hash_text(hash_bytes(schema, strlen(schema), 0), a)))
+        return fail(err, "%s: podbench %s wrote this run with other columns; simulate again with 'podbench bench --out %s'", folder,
+                    version ? version : "of another version", folder);
+    return check_files(folder, files, a, err);
+}
+
+bool run_folder_check(const char *folder, const char *schema, struct err *err)
+{
+    struct arena scratch = {0};
+    int lock = lock_folder(folder);
+    if (lock < 0)
+        return fail(err, "%s: no such run folder", folder);
+    finish_begun_run(folder, &scratch);
+    json_error_t why;
+    json_t *m = json_load_file(arena_printf(&scratch, "%s/%s", folder, MANIFEST), 0, &why);
+    bool good = m ? check_manifest(folder, schema, m, &scratch, err)
+                  : fail(err, "%s/%s: %s: the run is not whole; simulate again with 'podbench bench --out %s'", folder, MANIFEST,
+                         why.line > 0 ? why.text : "cannot be read", folder);
+    json_decref(m);
+    close(lock);
+    arena_free(&scratch);
+    return good;
+}
+
+/* ---- writing --------------------------------------------------------------------------------------- */
+
+/* The text is on disk under its temporary name, and its hash in files; NULL: not listed. */
+static bool write_table(struct new_file *out, const char *folder, const struct run_table *t, json_t *files, struct arena *a,
+                        struct err *err)
+{
+    const char *hash;
+    if (!new_file_open(out, arena_printf(a, "%s/%s", folder, t->name), err))
+        return false;
+    t->write(out->f, t->what);
+    if (fflush(out->f) != 0 || ferror(out->f))
+        return fail(err, "%s: could not be written whole; is the disk full?", out->path);
+    if (!file_hash(&hash, out->temp_path, a, err))
+        return false;
+    if (files)
+        json_object_set_new(files, t->name, json_string(hash));
+    return true;
+}
+
+static void write_manifest(FILE *f, const void *manifest)
+{
+    json_dumpf(manifest, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    fputc('\n', f);
+}
+
+/* Nothing of the old run is touched before every new file is complete. */
+static bool rename_all(struct new_file *files, size_t n, const char *folder, struct err *err)
+{
+    int lock = lock_folder(folder);
+    bool good = lock >= 0 || fail(err, "%s: cannot be locked", folder);
+    for (size_t i = 0; i < n; i++)
+        if (good)
+            good = new_file_save(&files[i], err);
+        else
+            new_file_drop(&files[i]);
+    if (lock >= 0)
+        close(lock);
+    return good;
+}
+
+static void finish_before_writing(const char *folder, struct arena *a)
+{
+    int lock = lock_folder(folder);
+    finish_begun_run(folder, a);
+    if (lock >= 0)
+        close(lock);
+}
+
+bool run_folder_write(const char *folder, const struct run_table *tables, size_t n, const char *schema, json_t *manifest,
+                      struct err *err)
+{
+    struct arena scratch = {0};
+    struct new_file *files = ARENA_ARRAY(&scratch, struct new_file, n + 1);
+    json_t *listed = json_object();
+    bool good = make_folders(folder, err);
+    if (good)
+        finish_before_writing(folder, &scratch);
+    for (size_t i = 0; good && i < n; i++)
+        good = write_table(&files[i], folder, &tables[i], listed, &scratch, err);
+    json_object_set_new(manifest, "schema", json_string(hash_text(hash_bytes(schema, strlen(schema), 0), &scratch)));
+    json_object_set(manifest, "files", listed);
+    struct run_table last = { MANIFEST, write_manifest, manifest };
+    good = good && write_table(&files[n], folder, &last, NULL, &scratch, err);
+    if (good)
+        good = rename_all(files, n + 1, folder, err);
+    for (size_t i = 0; i <= n; i++)
+        new_file_drop(&files[i]);
+    json_decref(listed);
+    arena_free(&scratch);
+    return good;
+}

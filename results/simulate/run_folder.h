@@ -1,0 +1,25 @@
+/*
+ * run_folder.h - a run on disk: tables, and a manifest that lists them with their hashes. Whole or absent.
+ *
+ * Tables are written under temporary names, then renamed, the manifest last, all under a lock on the folder. A program that is
+ * killed on the way leaves either the old run, or all it takes to finish the new one: whoever opens the folder next does so.
+ */
+#ifndef RUN_FOLDER_H
+#define RUN_FOLDER_H
+#include "system-model/base/base.h"
+
+struct json_t;
+
+/* One table of a run: its file's name, and what writes it. */
+struct run_table { const char *name; void (*write)(FILE *f, const void *what); const void *what; };
+
+/* Writes the tables and manifest.json, to which "files" (name: hash) is added. schema: a text that is equal where the tables'
+ * columns are. manifest stays the caller's. */
+bool run_folder_write(const char *folder, const struct run_table *tables, size_t n, const char *schema, struct json_t *manifest,
+                      struct err *err);
+
+/* Finishes what a killed program began, then checks that every file is the one the manifest lists, and, unless schema is NULL, that
+ * the tables have the columns of this version. The message says what to do. */
+bool run_folder_check(const char *folder, const char *schema, struct err *err);
+
+#endif
