@@ -163,11 +163,16 @@ static void plan_case(struct op_plan *out, const struct kernel_case *c, const st
     op_plan_build(out, &g, 0, chip, &opt, cache);
 }
 
+static bool multiplies(const struct kernel_case *c, const struct chip *chip, const char *text, struct arena *a, struct err *err)
+{
+    return chip_multiplies(chip, (enum data_type)c->type, arena_printf(a, "%.200s: type", text), err);
+}
+
 bool kernel_row_plan(struct op_plan *out, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err)
 {
     struct kernel_case c;
-    if (!parse_case(&c, recipe_text, a, err))
+    if (!parse_case(&c, recipe_text, a, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
     plan_case(out, &c, chip, cache, a);
     return true;
@@ -179,7 +184,8 @@ bool kernel_row_predict(double *value, const char *recipe_text, const char *metr
     struct kernel_case c;
     struct machine m;
     struct op_plan plan;
-    if (!parse_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err))
+    if (!parse_case(&c, recipe_text, a, err) || !machine_load(&m, c.machine, specs_dir, a, err)
+        || !multiplies(&c, &m.chip, recipe_text, a, err))
         return false;
     plan_case(&plan, &c, &m.chip, cache, a);
     uint64_t peak_mac = chip_mac_per_cycle(&m.chip, (enum data_type)c.type, c.partials == 0 ? PARTIALS_FP16 : PARTIALS_FP32);

@@ -46,6 +46,16 @@ static bool check_changes(const struct simulation *sim, struct err *err)
     return good;
 }
 
+/* fp8 multiplies in inference alone: no source says how a program trains in it. */
+static bool check_compute(struct simulation *sim, struct err *err)
+{
+    const struct recipe *r = &sim->recipe;
+    const char *where = arena_printf(&sim->arena, "%s: precision.compute", r->path);
+    if (r->model.compute == COMPUTE_FP8 && r->mode == MODE_TRAIN)
+        return fail(err, "%s: fp8 is for inference, as no source says how a program trains in it; want fp16", where);
+    return chip_multiplies(&sim->machine.chip, (enum data_type)r->model.compute, where, err);
+}
+
 static bool build_artefacts(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides,
                             const struct model_paths *paths, struct plan_cache *cache, struct plan_options *opt, struct err *err)
 {
@@ -56,6 +66,8 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     if (!what_ifs_take(changes, &of_recipe, &n, overrides, n_overrides, a, err)
         || !recipe_load(&sim->recipe, recipe, paths->recipes_dir, of_recipe, n, a, err)
         || !machine_load_changed(&sim->machine, path_beside(sim->recipe.path, sim->recipe.system, a), paths->specs_dir, changes, a, err))
+        return false;
+    if (!check_compute(sim, err))
         return false;
     if (paths->chip_constants)
         fitted_constants_set(&sim->machine.chip, paths->chip_constants);

@@ -69,7 +69,7 @@ static uint64_t least_cycles(const struct search *f, const struct candidate *c, 
     uint64_t compute, bytes = conv_missing_part(positions * t->groups * t->in * c->in_grain * es, t->p_out) / c->s.in_expand;
     if (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1) {
         uint64_t loads = t->groups * t->in * t->out * c->passes * ceil_div(t->kernel_h, c->filter_height) * c->s.kernel_w;
-        uint64_t fixed = c->amp.load_cycles + 25 + f->chip->n_workers * 19;
+        uint64_t fixed = c->amp.load_cycles + 25 + chip_turn_cycles(f->chip) * 19;
         compute = loads * (fixed + (uint64_t)(c->amp.core_cycles * (double)positions));
     } else {
         t->batch = t->width = 1;
@@ -136,12 +136,16 @@ static void search_groups(struct search *f, const struct candidate *c, struct sh
     }
 }
 
+static uint64_t hmac_lanes(const struct chip *chip, const struct amp *a)
+{
+    return chip->vector_bytes_per_cycle / a->element_bytes;
+}
+
 static void search_candidate(struct search *f, const struct candidate *c)
 {
     static const uint32_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
     struct share t = { .serial_in = 1, .serial_out = 1 };
-    uint64_t lanes = f->chip->vector_bytes_per_cycle / c->amp.element_bytes;
-    if (c->vertex == VERTEX_HMAC && conv_shape_mac(&c->s) / (f->n_tiles * lanes) >= f->best_cycles)
+    if (c->vertex == VERTEX_HMAC && conv_shape_mac(&c->s) / (f->n_tiles * hmac_lanes(f->chip, &c->amp)) >= f->best_cycles)
         return;
     search_groups(f, c, &t);
     if (c->vertex != VERTEX_AMP_1X1 && c->vertex != VERTEX_AMP_NX1)

@@ -240,9 +240,9 @@ static void add_home(const struct search *f, struct cost *k, uint64_t n_bytes)
 static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
 {
     uint64_t depth = t->p_in * t->p_kernel;
-    if (c->amp.partial_bytes <= c->amp.element_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
+    if (c->amp.partial_bytes <= c->amp.result_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
         return;
-    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.element_bytes);
+    k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.result_bytes);
     k->supersteps++;
 }
 
@@ -281,7 +281,7 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     }
     add_cast(f, &k, c, t, b.outputs);
     if (t->p_in * t->p_kernel == 1)
-        add_home(f, &k, b.outputs * steps * c->amp.element_bytes);
+        add_home(f, &k, b.outputs * steps * c->amp.result_bytes);
     uint64_t cycles = cost_cycles(f, &k);
     if (cycles >= f->best_cycles)
         return;

@@ -122,6 +122,8 @@ static void add_expanded(struct candidates *list, const struct conv_shape *s, co
     conv_add_amp(list, &e, max_u64(1, expand), chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
 }
 
+enum { HMAC_BYTES = 8 };        /* input channels come in the words of the memory */
+
 /* Slice vertices came with the second generation of the chip (16 half units). */
 static bool has_slic(const struct chip *chip) { return chip->conv_units_fp16_fp16 >= 16; }
 
@@ -131,7 +133,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
 {
     struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
     list->n = 0;
-    bool sparse = s->groups > 1 && 2 * s->in_chans < amp.in_grain;
+    bool sparse = s->groups > 1 && 2 * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
     if (!sparse)
         add_amp_grains(list, s, 1, chip, amp);
     if (!sparse && s->kernel_h * s->kernel_w > 1 && s->in_chans <= 4 * amp.in_grain)
@@ -142,7 +144,9 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
         c->in_grain = c->out_grain = 4;
         c->amp = amp;
     }
-    uint64_t lanes = chip->vector_bytes_per_cycle / amp.element_bytes;
+    if (s->type == TYPE_FP8)            /* quarters are multiplied by the AMP alone */
+        return;
+    uint64_t lanes = HMAC_BYTES / amp.element_bytes;
     struct candidate *h = add_candidate(list, VERTEX_HMAC, s, 1);
     h->in_grain = lanes;
     h->out_grain = 1;

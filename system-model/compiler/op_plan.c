@@ -44,7 +44,7 @@ static uint64_t mix_f64(uint64_t h, double x)
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
 {
     const uint64_t words[] = {
-        c->n_tiles, c->n_workers, c->tile_memory_bytes, c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle,
+        c->n_tiles, c->n_workers, chip_turn_cycles(c), c->tile_memory_bytes, c->load_bytes_per_cycle, c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle,
         c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
         c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
         c->tiles_per_exchange_bus, superstep_cycles(c), c->exchange_transit_cycles,
@@ -151,9 +151,17 @@ uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum part
 {
     if (type == TYPE_FP32)
         return c->mac_fp32_per_cycle;
-    if (type == TYPE_FP8 && c->mac_fp8_per_cycle)
+    if (type == TYPE_FP8)
         return c->mac_fp8_per_cycle;
     return partials == PARTIALS_FP16 ? c->mac_fp16_fp16_per_cycle : c->mac_fp16_fp32_per_cycle;
+}
+
+bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err)
+{
+    if (type != TYPE_FP8 || c->mac_fp8_per_cycle > 0)
+        return true;
+    return fail(err, "%s: fp8, but %s multiplies no 8-bit floats (mac_fp8_per_cycle is 0 on its sheet); want fp16, or a chip that does, "
+                "such as c600", where, c->name);
 }
 
 /* ---- from the graph ---------------------------------------------------------------------------- */

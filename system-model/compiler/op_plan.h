@@ -53,6 +53,9 @@ void plan_cache_free(struct plan_cache *c);
 /* Multiply-accumulates a tile's AMP can do in a cycle: what shares of peak are shares of. fp8 where the chip has it. */
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
 
+/* False, with err told, where the chip has no arithmetic of this type: fp8 where it multiplies none. */
+bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);
+
 /* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);

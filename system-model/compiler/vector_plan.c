@@ -27,9 +27,12 @@ struct passes {
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
 };
 
+/* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
+enum { ATOM_BYTES = 8 };
+
 static uint64_t tile_share(const struct passes *p, uint64_t n)
 {
-    uint64_t grain = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
+    uint64_t grain = max_u64(1, ATOM_BYTES / p->element_bytes);
     return grain * ceil_div(ceil_div(n, grain), p->n_tiles);
 }
 
@@ -43,7 +46,7 @@ static void add_superstep(struct passes *p, uint64_t compute_cycles)
 
 static void add_map(struct passes *p, enum map_op op, uint64_t n)
 {
-    uint64_t share = tile_share(p, n), grain = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
+    uint64_t share = tile_share(p, n), grain = max_u64(1, ATOM_BYTES / p->element_bytes);
     uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
     p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
     add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
@@ -79,12 +82,12 @@ static void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n
  * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
 static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
 {
-    uint64_t w = p->chip->n_workers;
+    uint64_t w = p->chip->n_workers, turn = chip_turn_cycles(p->chip);
     while (depth > 1) {
         uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
         uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
         add_exchange(p, mine * run * 4);
-        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + w * 16 * (ceil_div(mine, w) - 1));
+        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + turn * 16 * (ceil_div(mine, w) - 1));
         depth = sharing;
     }
 }
@@ -340,7 +343,11 @@ static void plan_copy(struct passes *p, const struct work *w)
 
 static void plan_cast(struct passes *p, const struct work *w)
 {
-    add_map(p, MAP_CAST, w->n);
+    uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
+    p->element_bytes = max_u64(from, to);
+    add_superstep(p, cast_cycles(p->chip, tile_share(p, w->n), from, to));
+    p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
+    p->element_bytes = w->backward ? from : to;
     if (w->op->kind == OP_INPUT_PREPARE) {      /* subtract the mean, multiply by the scale; into the first layer's layout */
         add_map(p, MAP_VECTOR, w->n);
         add_map(p, MAP_VECTOR, w->n);

@@ -3,7 +3,7 @@
  *
  * The formulas and their constants are those of the estimators in PopLibs (github.com/graphcore/poplibs at
  * 7eac0f2: poplin ConvVertexCycleEstimators, popops and popnn cycle estimators); a worker formula is multiplied
- * by the number of workers, because each issues once in n_workers cycles. With six workers and half inputs,
+ * by the turn, because each worker issues once in so many cycles (six, however few workers have work). With six workers and half inputs,
  * the 1x1 vertex comes to 4 P + 203 cycles for a 16 x 16 block of weights and P positions (64-bit weight
  * loads): half its speed is lost at about 51 positions a tile, whatever the layer.
  *
@@ -16,20 +16,22 @@
 
 /* ---- the AMP unit ------------------------------------------------------------------------- */
 
-enum { AMP_CHAIN = 4 };     /* values a unit multiplies in a chain, each of one data path's width */
+/* A unit multiplies a chain of four operands of 8 bytes, one a cycle; its weights for them are 32 bytes: 8 floats, 16 halves or
+ * 32 quarters (weights per conv unit in PopLibs' target). The width of the vector unit is another matter. */
+enum { AMP_CHAIN = 4, AMP_UNIT_BYTES = 32 };
 
 /* Inputs and partial sums in, partial sums out, for each position: two loads and a store in every cycle? */
 static bool needs_all_ports(const struct chip *chip, const struct amp *a)
 {
     uint64_t moved = a->in_grain * a->element_bytes + 2 * a->units * a->partial_bytes;
-    return (double)moved >= 3 * a->core_cycles * (double)chip->vector_bytes_per_cycle;
+    return (double)moved >= 3 * a->core_cycles * (double)chip->load_bytes_per_cycle;
 }
 
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
 {
     a.core_cycles *= (double)units / (double)a.units;
     if (a.core_cycles < AMP_CHAIN)
-        a.core_cycles = AMP_CHAIN;      /* a chain is fed one data path's width a cycle, however few its units */
+        a.core_cycles = AMP_CHAIN;      /* a chain is fed one operand a cycle, however few its units; sheets cannot ask for more */
     a.units = units;
     a.load_cycles = ceil_div(units * a.in_grain * a.element_bytes, chip->weight_load_bytes_per_cycle);
     return a;
@@ -50,12 +52,10 @@ struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_t
         units = chip->conv_units_fp16_fp16;
         a.partial_bytes = 2;
     }
-    uint64_t lanes = chip->vector_bytes_per_cycle / a.element_bytes;
-    if (type == TYPE_FP8 && chip->mac_fp8_per_cycle == 0)
-        lanes = chip->vector_bytes_per_cycle / 2;       /* stored in 8 bits, computed as halves */
-    else if (type == TYPE_FP8)
+    if (type == TYPE_FP8)
         mac = chip->mac_fp8_per_cycle;
-    a.in_grain = AMP_CHAIN * lanes;
+    a.in_grain = AMP_UNIT_BYTES / a.element_bytes;
+    a.result_bytes = type == TYPE_FP8 ? 2 : a.element_bytes;
     a.units = units;
     a.core_cycles = (double)(a.in_grain * units) / (double)mac;
     if (chip->amp_efficiency > 0 && needs_all_ports(chip, &a))
@@ -77,8 +77,8 @@ static uint64_t amp_1x1_worker(const struct amp *a, uint64_t n)
 uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
                         uint64_t out_groups, uint64_t positions)
 {
-    uint64_t w = chip->n_workers;
-    uint64_t block = 19 + 6 + a->load_cycles + w * amp_1x1_worker(a, ceil_div(positions, w));
+    uint64_t w = chip_turn_cycles(chip);
+    uint64_t block = 19 + 6 + a->load_cycles + w * amp_1x1_worker(a, ceil_div(positions, chip->n_workers));
     uint64_t group = 13 + in_groups * (15 + out_groups * block);
     return 50 + w * (7 + 3 * (in_groups - 1)) + groups * group;
 }
@@ -97,10 +97,10 @@ uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t g
                         uint64_t kernel_inner, uint64_t filter_height)
 {
     static const uint64_t setup[] = { 0, 15, 46, 0, 60 };       /* by filter height */
-    uint64_t w = chip->n_workers;
+    uint64_t w = chip_turn_cycles(chip);
     uint64_t load = filter_height == 4
         ? ceil_div(a->units * a->in_grain * a->element_bytes, 8) : a->load_cycles;
-    uint64_t position = 12 + load + setup[filter_height] + 3 + w * (18 + worker_rows_cycles(a, w, rows, width));
+    uint64_t position = 12 + load + setup[filter_height] + 3 + w * (18 + worker_rows_cycles(a, chip->n_workers, rows, width));
     uint64_t inner = kernel_outer * (14 + kernel_inner * position);
     uint64_t group = 23 * out_groups - 5 + 16 + in_groups * (14 + out_groups * (14 + inner));
     return 109 + w * 9 + w * (a->partial_bytes == 4 ? 9 : 10) + w * (groups - 1) + 1 + groups * group;
@@ -110,10 +110,10 @@ uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t g
 uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, uint64_t width, uint64_t kernel_h,
                      uint64_t kernel_w, uint64_t stride, uint64_t chans, bool fp32_partials)
 {
-    uint64_t w = chip->n_workers, passes = fp32_partials ? 2 : 1;
+    uint64_t w = chip_turn_cycles(chip), passes = fp32_partials ? 2 : 1;
     uint64_t load = 34 + (chans < 4 ? 12 * w : 0);
     uint64_t row = stride == 2 ? 15 + 2 * (max_u64(width, 3) - 3) : 15 + (max_u64(width, 5) - 5);
-    uint64_t worker = 20 + ceil_div(rows, w) * (10 + passes * row);
+    uint64_t worker = 20 + ceil_div(rows, chip->n_workers) * (10 + passes * row);
     return 50 + groups * kernel_h * ceil_div(kernel_w, 4) * (load + w * worker);
 }
 
@@ -121,41 +121,40 @@ uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, ui
 uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
                      uint64_t positions, uint64_t kernel_elements, uint64_t element_bytes)
 {
-    uint64_t w = chip->n_workers;
+    uint64_t w = chip_turn_cycles(chip);
     uint64_t dot = 7 + ceil_div(in_chans * element_bytes, chip->vector_bytes_per_cycle);
-    uint64_t worker = 16 + kernel_elements * (19 + ceil_div(positions, w) * (7 + dot));
+    uint64_t worker = 16 + kernel_elements * (19 + ceil_div(positions, chip->n_workers) * (7 + dot));
     return 65 + groups * (23 + 15 + out_chans * (10 + w * worker));
 }
 
 uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t positions, uint64_t out_chans)
 {
-    uint64_t w = chip->n_workers, extra = out_chans > 12 ? ceil_div(out_chans - 12, 4) : 0;
-    return w * (25 + groups * (10 + ceil_div(positions, w) * (6 + extra)));
+    uint64_t w = chip_turn_cycles(chip), extra = out_chans > 12 ? ceil_div(out_chans - 12, 4) : 0;
+    return w * (25 + groups * (10 + ceil_div(positions, chip->n_workers) * (6 + extra)));
 }
 
 /* ---- what surrounds a convolution ------------------------------------------------------------ */
 
 uint64_t reduce_cycles(const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes)
 {
-    uint64_t w = chip->n_workers, vector = 2 * chip->vector_bytes_per_cycle / partial_bytes;
-    return 33 + w * (20 + ceil_div(ceil_div(n, vector), w) * (2 * (depth - 1) + 9));
+    uint64_t w = chip_turn_cycles(chip), vector = 2 * chip->vector_bytes_per_cycle / partial_bytes;
+    return 33 + w * (20 + ceil_div(ceil_div(n, vector), chip->n_workers) * (2 * (depth - 1) + 9));
 }
 
 uint64_t cast_cycles(const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes)
 {
-    uint64_t w = chip->n_workers, vector = chip->vector_bytes_per_cycle / max_u64(from_bytes, to_bytes);
-    return w * (26 + ceil_div(ceil_div(n, w), vector));
+    uint64_t w = chip_turn_cycles(chip), vector = chip->vector_bytes_per_cycle / max_u64(from_bytes, to_bytes);
+    return w * (26 + ceil_div(ceil_div(n, chip->n_workers), vector));
 }
 
 uint64_t zero_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes)
 {
-    uint64_t w = chip->n_workers;
-    return w * (5 + ceil_div(ceil_div(n, w), chip->vector_bytes_per_cycle / element_bytes));
+    return chip_turn_cycles(chip) * (5 + ceil_div(ceil_div(n, chip->n_workers), chip->vector_bytes_per_cycle / element_bytes));
 }
 
 uint64_t dynamic_slice_cycles(const struct chip *chip, uint64_t n)
 {
-    return 25 + chip->n_workers * (63 + 2 * ceil_div(ceil_div(n, chip->n_workers), 4));
+    return 25 + chip_turn_cycles(chip) * (63 + 2 * ceil_div(ceil_div(n, chip->n_workers), 4));
 }
 
 uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t element_bytes)
@@ -205,76 +204,79 @@ const char *const map_op_names[N_MAP_OPS] = {
 
 /* cycles = start + workers x (worker_start + per_vector x vectors of the worker): vectors of `bytes` bytes
  * (halves: 8 bytes are four). Rows and columns as in PopLibs' estimators of popops and popnn; shared: the
- * unit serves the whole tile, so a worker's share counts once, not n_workers times. */
+ * unit serves the whole tile, so a worker's share counts once, not a turn each. moves: of bytes, whatever their type; all others
+ * compute, and one-byte floats are computed as halves: PopLibs has quarters for convolutions and casts alone. */
+enum { MAP_ROW_BYTES = 8 };      /* the data path that the rows were read for */
 static const struct map_row {
     uint16_t start, worker_start, per_vector, bytes;
-    bool shared;
+    bool shared, moves;
 } map_rows[] = {
-    [MAP_BINARY]           = { 11, 26, 3, 8, false },
-    [MAP_BINARY_IN_PLACE]  = { 11, 58, 3, 8, false },
-    [MAP_SCALAR]           = { 11, 20, 2, 8, false },
-    [MAP_VECTOR]           = { 13, 24, 2, 8, false },
-    [MAP_SCALED_ADD]       = { 60, 15, 3, 8, false },
-    [MAP_SCALED_ADD_MIXED] = { 60, 15, 5, 8, false },
-    [MAP_RELU]             = {  9, 23, 1, 8, false },
-    [MAP_TANH]             = {  9, 23, 2, 8, false },
-    [MAP_SIGMOID]          = {  9, 23, 4, 8, false },
-    [MAP_GELU]             = {  9, 23, 5, 8, false },
-    [MAP_SWISH]            = {  9, 23, 5, 8, false },
-    [MAP_EXP]              = { 20, 33, 4, 8, false },
-    [MAP_LOG]              = { 20, 17, 4, 8, false },
-    [MAP_SQUARE]           = { 20, 17, 2, 8, false },
-    [MAP_RSQRT]            = { 20, 17, 19, 8, false },
-    [MAP_SQRT]             = { 20, 17, 23, 8, false },
-    [MAP_INVERSE]          = { 20, 17, 15, 8, false },
-    [MAP_DIVIDE]           = { 20, 17, 16, 8, false },
-    [MAP_RELU_GRAD]        = {  9, 23, 3, 8, false },
-    [MAP_TANH_GRAD]        = {  9, 23, 3, 8, false },
-    [MAP_SIGMOID_GRAD]     = {  9, 23, 3, 8, false },
-    [MAP_GELU_GRAD]        = {  9, 23, 5, 8, false },
-    [MAP_SWISH_GRAD]       = {  9, 23, 5, 8, false },
-    [MAP_DROPOUT]          = {  6, 24, 2, 8, true },        /* one random generator a tile */
-    [MAP_CAST]             = { 12, 37, 1, 4, false },       /* two halves to two floats, or back */
-    [MAP_FILL]             = {  0, 26, 1, 8, false },
-    [MAP_COPY]             = {  0, 48, 1, 8, false },       /* 288 cycles a call */
-    [MAP_REDUCE]           = { 11, 17, 1, 8, false },
-    [MAP_REDUCE_SQUARE]    = { 11, 17, 2, 8, false },
-    [MAP_CROSS_ENTROPY]    = { 11, 20, 9, 4, false },
+    [MAP_BINARY]           = { 11, 26, 3, 8, false, false },
+    [MAP_BINARY_IN_PLACE]  = { 11, 58, 3, 8, false, false },
+    [MAP_SCALAR]           = { 11, 20, 2, 8, false, false },
+    [MAP_VECTOR]           = { 13, 24, 2, 8, false, false },
+    [MAP_SCALED_ADD]       = { 60, 15, 3, 8, false, false },
+    [MAP_SCALED_ADD_MIXED] = { 60, 15, 5, 8, false, false },
+    [MAP_RELU]             = {  9, 23, 1, 8, false, false },
+    [MAP_TANH]             = {  9, 23, 2, 8, false, false },
+    [MAP_SIGMOID]          = {  9, 23, 4, 8, false, false },
+    [MAP_GELU]             = {  9, 23, 5, 8, false, false },
+    [MAP_SWISH]            = {  9, 23, 5, 8, false, false },
+    [MAP_EXP]              = { 20, 33, 4, 8, false, false },
+    [MAP_LOG]              = { 20, 17, 4, 8, false, false },
+    [MAP_SQUARE]           = { 20, 17, 2, 8, false, false },
+    [MAP_RSQRT]            = { 20, 17, 19, 8, false, false },
+    [MAP_SQRT]             = { 20, 17, 23, 8, false, false },
+    [MAP_INVERSE]          = { 20, 17, 15, 8, false, false },
+    [MAP_DIVIDE]           = { 20, 17, 16, 8, false, false },
+    [MAP_RELU_GRAD]        = {  9, 23, 3, 8, false, false },
+    [MAP_TANH_GRAD]        = {  9, 23, 3, 8, false, false },
+    [MAP_SIGMOID_GRAD]     = {  9, 23, 3, 8, false, false },
+    [MAP_GELU_GRAD]        = {  9, 23, 5, 8, false, false },
+    [MAP_SWISH_GRAD]       = {  9, 23, 5, 8, false, false },
+    [MAP_DROPOUT]          = {  6, 24, 2, 8, true, false },        /* one random generator a tile */
+    [MAP_CAST]             = { 12, 37, 1, 4, false, false },       /* two halves to two floats, or back */
+    [MAP_FILL]             = {  0, 26, 1, 8, false, true },
+    [MAP_COPY]             = {  0, 48, 1, 8, false, true },       /* 288 cycles a call */
+    [MAP_REDUCE]           = { 11, 17, 1, 8, false, false },
+    [MAP_REDUCE_SQUARE]    = { 11, 17, 2, 8, false, false },
+    [MAP_CROSS_ENTROPY]    = { 11, 20, 9, 4, false, false },
 };
 _Static_assert(sizeof map_rows / sizeof *map_rows == N_MAP_OPS, "one row a vertex");
 
 uint64_t map_cycles(const struct chip *chip, enum map_op op, uint64_t n, uint64_t element_bytes)
 {
     const struct map_row *row = &map_rows[op];
-    uint64_t w = chip->n_workers, vector = max_u64(1, row->bytes / element_bytes);
+    uint64_t turn = chip_turn_cycles(chip), computed_bytes = row->moves ? element_bytes : max_u64(2, element_bytes);
+    uint64_t vector = max_u64(1, row->bytes * chip->vector_bytes_per_cycle / (MAP_ROW_BYTES * computed_bytes));
     if (row->shared)
-        return row->start + w * row->worker_start + row->per_vector * ceil_div(n, vector);
-    return row->start + w * (row->worker_start + row->per_vector * ceil_div(ceil_div(n, w), vector));
+        return row->start + turn * row->worker_start + row->per_vector * ceil_div(n, vector);
+    return row->start + turn * (row->worker_start + row->per_vector * ceil_div(ceil_div(n, chip->n_workers), vector));
 }
 
 /* A lookup costs 8 where the row is on another tile, else 19 and a cycle an element. */
 uint64_t gather_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements)
 {
-    return 11 + chip->n_workers * ceil_div(8 * (n_lookups - n_in) + n_in * (19 + row_elements), chip->n_workers);
+    return 11 + chip_turn_cycles(chip) * ceil_div(8 * (n_lookups - n_in) + n_in * (19 + row_elements), chip->n_workers);
 }
 
 /* All workers walk all lookups: each owns a part of the rows. */
 uint64_t scatter_add_cycles(const struct chip *chip, uint64_t n_lookups, uint64_t n_in, uint64_t row_elements)
 {
     uint64_t worker = 30 + 5 * (n_lookups - n_in) + n_in * (12 + 3 * ceil_div(row_elements, 2 * chip->n_workers));
-    return 11 + chip->n_workers * worker;
+    return 11 + chip_turn_cycles(chip) * worker;
 }
 
 uint64_t pool_cycles(const struct chip *chip, uint64_t rows, uint64_t vectors_per_row, uint64_t kernel_elements,
                      bool max_backward)
 {
-    uint64_t w = chip->n_workers, step = max_backward ? 5 : 3;
+    uint64_t w = chip_turn_cycles(chip), step = max_backward ? 5 : 3;
     uint64_t row = 13 + 20 + vectors_per_row * (7 + step * kernel_elements);
-    return 11 + w * ceil_div(rows, w) * row;
+    return 11 + w * ceil_div(rows, chip->n_workers) * row;
 }
 
 /* About 44 cycles a lattice cell: two additions of logarithms at 16, loads and stores. */
 uint64_t transducer_cell_cycles(const struct chip *chip, uint64_t n_cells)
 {
-    return 11 + chip->n_workers * (20 + 44 * ceil_div(n_cells, chip->n_workers));
+    return 11 + chip_turn_cycles(chip) * (20 + 44 * ceil_div(n_cells, chip->n_workers));
 }

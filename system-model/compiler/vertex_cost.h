@@ -1,7 +1,7 @@
 /*
  * vertex_cost.h - cycles of one tile for each kind of vertex, and the arithmetic units behind them.
  *
- * A tile runs six workers in turn, so a worker's cycle is worth n_workers tile cycles. Nothing here knows
+ * A tile runs six workers in turn, so a worker's cycle is worth a turn of tile cycles. Nothing here knows
  * about splits or graphs: sizes in, tile cycles out.
  */
 #ifndef VERTEX_COST_H
@@ -13,7 +13,7 @@
 struct amp {
     uint64_t units, in_grain, load_cycles;
     double core_cycles;                 /* MACs over the chip's rate, over the share of it that an inner loop sustains */
-    uint64_t element_bytes, partial_bytes;
+    uint64_t element_bytes, partial_bytes, result_bytes;
 };
 struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units);

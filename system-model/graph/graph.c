@@ -112,6 +112,12 @@ static void shape_window(const struct graph *g, struct op *op, struct tensor *ou
     out->dims[3] = x->dims[3];
 }
 
+/* Quarters are only multiplied: products of theirs are halves. */
+static enum data_type product_type(const struct tensor *factor)
+{
+    return factor->type == TYPE_FP8 ? TYPE_FP16 : factor->type;
+}
+
 /* Weights are [kernel_h, kernel_w, input channels / groups, output channels]. */
 static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
 {
@@ -122,6 +128,7 @@ static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
     assert(w->dims[2] * op->at.groups == x->dims[3] && w->dims[3] % op->at.groups == 0);
     shape_window(g, op, out);
     out->dims[3] = w->dims[3];
+    out->type = product_type(x);
 }
 
 /* A second operand of two dimensions serves all rows; one of more has a matrix for each leading index. */
@@ -135,6 +142,7 @@ static void shape_matmul(const struct graph *g, struct op *op, struct tensor *ou
         assert(n == a->n_dims && memcmp(a->dims, b->dims, (n - 2) * sizeof *a->dims) == 0);
     shape_same(g, op, out);
     out->dims[out->n_dims - 1] = b->dims[op->at.transpose_b ? n - 2 : n - 1];
+    out->type = product_type(a);
 }
 
 /* A table [rows, width] with indices of any shape, or a table a sample [batch, rows, width] with [batch, n]. */

@@ -35,6 +35,8 @@ struct sheet_field { struct field field; int may, must; };
 static const struct sheet_field sheet_fields[] = {
     CN(n_tiles, "tiles", 1, 1e6, "tiles of a chip"),
     CN(n_workers, "workers", 1, 64, "worker threads of a tile"),
+    { { "worker_turn_cycles", "cycles", FIELD_U64, offsetof(struct machine, chip.worker_turn_cycles), 1, 64, NULL, false,
+        "from one instruction of a worker to its next, however few workers there are; default: n_workers" }, CHIP, 0 },
     CR(clock_hz, "Hz", 1e6, 1e11, CHIP, CHIP, "tile clock"),
     CN(tile_memory_bytes, "B", 1024, 1e9, "SRAM of a tile"),
     CN(interleaved_bytes, "B", 0, 1e9, "the part of it that takes 128-bit loads; of record, no cost follows from it"),
@@ -279,6 +281,25 @@ static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const
 
 /* ---- what belongs together ---------------------------------------------------------- */
 
+/* A multiply unit takes one operand of the data path's 8 bytes a cycle: PopLibs' chain of four over 32 bytes of weights. */
+static bool check_mac(const struct machine *m, const char *path, struct err *err)
+{
+    enum { OPERAND_BYTES = 8 };
+    const struct chip *c = &m->chip;
+    const struct { const char *name; uint64_t mac, units, bytes; const char *units_name; } rates[] = {
+        { "mac_fp16_fp16_per_cycle", c->mac_fp16_fp16_per_cycle, c->conv_units_fp16_fp16, 2, "conv_units_fp16_fp16" },
+        { "mac_fp16_fp32_per_cycle", c->mac_fp16_fp32_per_cycle, c->conv_units_fp16_fp32, 2, "conv_units_fp16_fp32" },
+        { "mac_fp32_per_cycle", c->mac_fp32_per_cycle, c->conv_units_fp32, 4, "conv_units_fp32" },
+        { "mac_fp8_per_cycle", c->mac_fp8_per_cycle, c->conv_units_fp16_fp16, 1, "conv_units_fp16_fp16" },
+    };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (rates[i].mac > rates[i].units * OPERAND_BYTES / rates[i].bytes)
+            return fail(err, "%s: %s: %llu, but %llu units fed %d bytes a cycle do at most %llu; lower it or raise %s", path,
+                        rates[i].name, (unsigned long long)rates[i].mac, (unsigned long long)rates[i].units, OPERAND_BYTES,
+                        (unsigned long long)(rates[i].units * OPERAND_BYTES / rates[i].bytes), rates[i].units_name);
+    return true;
+}
+
 static bool check_chip(const struct machine *m, const char *path, struct err *err)
 {
     const struct chip *c = &m->chip;
@@ -339,7 +360,7 @@ static bool check_together(const struct machine *m, const char *path, struct err
     if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
         return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,
                     (unsigned long long)m->pcie_shared_ipus);
-    return check_chip(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
+    return check_chip(m, path, err) && check_mac(m, path, err) && check_counts(m, path, err) && check_links(m, path, err);
 }
 
 /* ---- values given for one simulation -------------------------------------------------- */

@@ -17,7 +17,8 @@ extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 struct chip {
     const char *name;
     enum generation generation;             /* chips of one share their design, and what was fitted of it */
-    uint64_t n_tiles, n_workers;            /* workers: per tile; each issues once every n_workers cycles */
+    uint64_t n_tiles, n_workers;            /* workers: per tile */
+    uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, or in n_workers if they are more; 0: in n_workers */
     double clock_hz;
     uint64_t tile_memory_bytes;             /* SRAM per tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
@@ -108,6 +109,12 @@ bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena
 
 /* The sheet with its sources, and what is derived from it: peak rates, total memory, aggregate exchange. */
 void machine_print(FILE *f, const struct machine *m);
+
+/* From one instruction of a worker to its next. */
+static inline uint64_t chip_turn_cycles(const struct chip *c)
+{
+    return c->worker_turn_cycles > c->n_workers ? c->worker_turn_cycles : c->n_workers;
+}
 
 /* What a superstep costs besides its exchange and its compute. */
 static inline uint64_t superstep_cycles(const struct chip *c)

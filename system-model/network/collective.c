@@ -246,7 +246,7 @@ static double add_time_s(const struct chip *c, double bytes, double slowdown)
         return 0;
     uint64_t tile_bytes = ceil_div((uint64_t)bytes, c->n_tiles);
     uint64_t worker_vectors = ceil_div(ceil_div(tile_bytes, c->vector_bytes_per_cycle), c->n_workers);
-    uint64_t cycles = c->supervisor_cycles + c->n_workers * (26 + 3 * worker_vectors);
+    uint64_t cycles = c->supervisor_cycles + chip_turn_cycles(c) * (26 + 3 * worker_vectors);
     return (double)cycles / c->clock_hz * slowdown;
 }
 

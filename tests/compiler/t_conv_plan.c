@@ -152,6 +152,25 @@ static void test_more_is_never_slower(void **state)
     }
 }
 
+/* A wider vector unit, or one more worker up to the six whose turns the pipeline has, never makes a plan slower. */
+static void test_wider_units_are_never_slower(void **state)
+{
+    (void)state;
+    uint64_t seed = 4711;
+    for (int i = 0; i < N_RANDOM / 3; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 60)), wider = chip, fewer = chip;
+        struct conv_shape s = random_shape(&seed);
+        if (may_copy_elements(&s))
+            continue;
+        chip.worker_turn_cycles = fewer.worker_turn_cycles = 6;
+        wider.vector_bytes_per_cycle = 16;
+        fewer.n_workers = draw(&seed, 1, 5);
+        struct op_plan p = planned(&s, &chip, &options), w = planned(&s, &wider, &options), f = planned(&s, &fewer, &options);
+        assert_true(op_plan_cycles(&w) <= op_plan_cycles(&p));
+        assert_true(op_plan_cycles(&f) >= op_plan_cycles(&p));
+    }
+}
+
 static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
 {
     struct share t = { .p_kernel = 1, .p_batch = 1, .batch = 1, .width = 1, .kernel_h = 1, .serial_in = 1, .serial_out = 1 };
@@ -290,7 +309,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
         cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
-        cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
+        cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
+        cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };

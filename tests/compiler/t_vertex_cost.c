@@ -33,18 +33,51 @@ static void test_amp_units(void **state)
     assert_near(amp_for(&chip, TYPE_FP32, PARTIALS_FP32).core_cycles, 4, 0);            /* 32 + 2 x 16: a port is free */
 }
 
-/* fp8 in store only: computed as halves, in half the bytes. With its own rate: 32 to a chain, 32 x 16 MACs at 128. */
+/* Quarters: 32 to a chain, 32 x 16 MACs at 128, 512 bytes of weights at 8 a cycle; results are halves. */
 static void test_amp_fp8(void **state)
 {
     (void)state;
     struct chip chip = small_chip(7);
-    struct amp a = amp_for(&chip, TYPE_FP8, PARTIALS_FP16);
-    assert_int_equal(a.in_grain, 16);
-    assert_int_equal(a.load_cycles, 32);
     chip.mac_fp8_per_cycle = 128;
-    a = amp_for(&chip, TYPE_FP8, PARTIALS_FP16);
+    struct amp a = amp_for(&chip, TYPE_FP8, PARTIALS_FP16);
     assert_int_equal(a.in_grain, 32);
+    assert_int_equal(a.load_cycles, 64);
+    assert_int_equal(a.result_bytes, 2);
     assert_near(a.core_cycles, 4, 0);
+}
+
+/* The AMP is as wide as its own data path: a wider vector unit leaves it as it is. */
+static void test_amp_is_no_vector_unit(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    chip.vector_bytes_per_cycle = 16;
+    struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    assert_int_equal(a.in_grain, 16);
+    assert_int_equal(a.load_cycles, 64);
+    assert_near(a.core_cycles, 4, 0);
+}
+
+/* Two workers in turns of six: 50 elements each, 13 vectors of 3; three workers of twelve: a turn is twelve. Quarters are computed
+ * as halves, but moved as bytes. */
+static void test_turns(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    chip.worker_turn_cycles = 6;
+    chip.n_workers = 2;
+    assert_int_equal(map_cycles(&chip, MAP_BINARY, 100, 2), 11 + 6 * (26 + 3 * 13));
+    chip.n_workers = 12;
+    assert_int_equal(map_cycles(&chip, MAP_BINARY, 100, 2), 11 + 12 * (26 + 3 * 3));
+    chip.n_workers = 6;
+    assert_int_equal(map_cycles(&chip, MAP_RELU, 100, 1), map_cycles(&chip, MAP_RELU, 100, 2));
+    assert_int_equal(map_cycles(&chip, MAP_FILL, 100, 1), 6 * (26 + 3));
+    for (int op = 0; op < N_MAP_OPS; op++) {
+        struct chip wider = chip;
+        wider.vector_bytes_per_cycle = 16;
+        for (uint64_t n = 1; n < 500; n += 13)
+            assert_true(map_cycles(&wider, (enum map_op)op, n, 2) <= map_cycles(&chip, (enum map_op)op, n, 2));
+    }
 }
 
 /* 17 positions: 3 a worker, 4 x 3 + 19 = 31. Block 19 + 6 + 64 + 6 x 31 = 275; 50 + 6 x (7 + 3 x 2) + 13 + 3 x (15 + 2 x 275). */
@@ -129,7 +162,7 @@ static void test_gather_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_1x1),
+        cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_is_no_vector_unit), cmocka_unit_test(test_turns), cmocka_unit_test(test_amp_1x1),
         cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_thin_vertices), cmocka_unit_test(test_around_a_convolution),
         cmocka_unit_test(test_maps), cmocka_unit_test(test_gather_pool),
     };

@@ -167,6 +167,8 @@ static void refusals(void **state)
         { BAD "ring_topology.csv", BAD "ring_topology.csv:5: domain_topology: 'ring' is not one of: none, ladder, torus" },
         { BAD "shared_across.csv", BAD "shared_across.csv: ipus_per_domain: 2 is not a multiple of pcie_shared_ipus, 4" },
         { BAD "short_row.csv", BAD "short_row.csv:2: 3 cells, want 5 (key, ...)" },
+        { BAD "too_fast.csv", BAD "too_fast.csv: mac_fp16_fp16_per_cycle: 64, but 8 units fed 8 bytes a cycle do at most 32; lower it or raise "
+          "conv_units_fp16_fp16" },
         { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000" },
         { BAD "too_many_links.csv", BAD "too_many_links.csv: rung_links: 6, and twice 3 rail_links, are more than the 10 n_links of gc2" },
         { BAD "two_parts.csv", BAD "two_parts.csv:8: chip: does not belong on the sheet of a system" },
@@ -184,7 +186,7 @@ static void refusals(void **state)
     }
     struct machine m;
     assert_false(machine_load(&m, BAD "unknown_key.csv", SPECS, &a, &err));
-    const char *head = BAD "unknown_key.csv:2: n_tiels: not a key of a chip; known: n_tiles, n_workers, clock_hz, ";
+    const char *head = BAD "unknown_key.csv:2: n_tiels: not a key of a chip; known: n_tiles, n_workers, worker_turn_cycles, clock_hz, ";
     assert_int_equal(strncmp(err.msg, head, strlen(head)), 0);
     arena_free(&a);
 }

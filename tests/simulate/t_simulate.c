@@ -272,6 +272,29 @@ static void an_endless_evaluation_is_refused(void **state)
     plan_cache_free(&cache);
 }
 
+static void expect_refusal(const char *recipe, const char *set, const char *message)
+{
+    struct plan_cache cache = {0};
+    struct simulation sim = {0};
+    struct result r;
+    struct err err;
+    assert_false(simulate(&sim, &r, recipe, &set, 1, &paths, &cache, &err));
+    assert_string_equal(err.msg, message);
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
+static void fp8_is_refused_where_nothing_multiplies_it(void **state)
+{
+    (void)state;
+    expect_refusal("vendor-ipu-m2000-resnet50-infer-b4", "precision.compute=fp8",
+                   "workloads/recipes/vendor-ipu-m2000-resnet50-infer-b4.ini: precision.compute: fp8, but gc200 multiplies no 8-bit "
+                   "floats (mac_fp8_per_cycle is 0 on its sheet); want fp16, or a chip that does, such as c600");
+    expect_refusal("mlperf-v1.1-closed-ipu-pod16-resnet50", "precision.compute=fp8",
+                   "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-resnet50.ini: precision.compute: fp8 is for inference, as no source says "
+                   "how a program trains in it; want fp16");
+}
+
 /* A chip that multiplies fp8 at twice the rate: utilisation is of that rate. */
 static void utilisation_is_of_the_precision_in_use(void **state)
 {
@@ -413,7 +436,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
-    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
+    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it),
+    cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit),
 };

@@ -3,6 +3,9 @@
  *
  * Attention as in Vaswani et al. 2017: softmax(Q K^T / sqrt(d) + mask) V, with the copies that bring each head's
  * values together before and after.
+ * fp8 is a type of factors alone: the input and the weights of convolutions and dense layers of the body, each input
+ * cast from halves; results are halves, and so is all else (PopRT's fp8: first convolution and last matmul in fp16, a cast before
+ * each convolution; PopLibs has no other arithmetic on quarters).
  */
 #include "workloads/models/builders.h"
 #include <assert.h>
@@ -10,12 +13,10 @@
 
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a)
 {
-    static const enum data_type types[] = {
-        [COMPUTE_FP16] = TYPE_FP16, [COMPUTE_FP32] = TYPE_FP32, [COMPUTE_FP8] = TYPE_FP8,
-    };
-    struct builder b = { .g = g, .o = o, .type = TYPE_FP16, .training = true, .batch = 1 };
+    struct builder b = { .g = g, .o = o, .type = TYPE_FP16, .product_type = TYPE_FP16, .training = true, .batch = 1 };
     if (o) {
-        b.type = types[o->compute];
+        b.type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16;
+        b.product_type = o->compute == COMPUTE_FP8 ? TYPE_FP8 : b.type;
         b.training = !o->inference;
         b.batch = o->micro_batch;
     }
@@ -61,6 +62,28 @@ uint64_t build_width(const struct builder *b, uint32_t x)
     return build_dim(b, x, b->g->tensors[x].n_dims - 1);
 }
 
+static enum data_type factor_type(const struct builder *b)
+{
+    return b->g->layers[b->g->n_layers - 1].role == LAYER_BODY ? b->product_type : b->type;
+}
+
+uint32_t build_factor(struct builder *b, uint32_t x)
+{
+    struct graph *g = b->g;
+    enum data_type type = factor_type(b);
+    if (g->tensors[x].type == type)
+        return x;
+    for (size_t i = g->n_ops; i-- > 0 && g->ops[i].layer_id == g->n_layers - 1; )       /* cast once for all that read it */
+        if (g->ops[i].kind == OP_CAST && g->ops[i].inputs[0] == x)
+            return g->ops[i].outputs[0];
+    return graph_op(g, OP_CAST, &x, 1, (struct op_attributes){ .to_type = type });
+}
+
+uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *dims)
+{
+    return graph_tensor(b->g, "kernel", ROLE_WEIGHT, factor_type(b), (uint32_t)n_dims, dims);
+}
+
 uint32_t build_bias(struct builder *b, uint32_t x)
 {
     return build_op2(b, OP_BIAS_ADD, x, build_weight(b, "bias", DIMS(build_width(b, x))));
@@ -68,7 +91,7 @@ uint32_t build_bias(struct builder *b, uint32_t x)
 
 uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias)
 {
-    uint32_t y = build_op2(b, OP_MATMUL, x, build_weight(b, "kernel", DIMS(build_width(b, x), width)));
+    uint32_t y = build_op2(b, OP_MATMUL, build_factor(b, x), build_product_weight(b, DIMS(build_width(b, x), width)));
     return bias ? build_bias(b, y) : y;
 }
 

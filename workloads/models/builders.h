@@ -10,6 +10,7 @@ struct builder {
     struct graph *g;
     const struct model_options *o;      /* NULL: defaults */
     enum data_type type;                /* of weights and activations */
+    enum data_type product_type;        /* of the factors of products in the body: fp8 where that is asked for */
     bool training;
     uint64_t batch;
 };
@@ -24,6 +25,9 @@ uint32_t build_op1(struct builder *b, enum op_kind kind, uint32_t x);
 uint32_t build_op2(struct builder *b, enum op_kind kind, uint32_t x, uint32_t y);
 uint64_t build_width(const struct builder *b, uint32_t x);              /* the last dimension */
 uint64_t build_dim(const struct builder *b, uint32_t x, uint32_t i);
+/* What stands in a convolution or a matmul: x, cast if products are in fp8; a new matrix of weights, stored as that. */
+uint32_t build_factor(struct builder *b, uint32_t x);
+uint32_t build_product_weight(struct builder *b, size_t n_dims, const uint64_t *dims);
 uint32_t build_bias(struct builder *b, uint32_t x);
 uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias);    /* x times a new matrix, plus a bias */
 uint32_t build_layer_norm(struct builder *b, uint32_t x);

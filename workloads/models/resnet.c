@@ -12,8 +12,8 @@ enum { IMAGE_SIZE = 224, N_CLASSES = 1000 };
 static uint32_t conv(struct builder *b, uint32_t x, uint32_t kernel, uint32_t stride, uint64_t out_channels)
 {
     struct op_attributes at = { .kernel_h = kernel, .kernel_w = kernel, .stride = stride, .pad = kernel / 2 };
-    uint32_t w = build_weight(b, "kernel", DIMS(kernel, kernel, build_width(b, x), out_channels));
-    return graph_op(b->g, OP_CONV, (uint32_t[]){ x, w }, 2, at);
+    uint32_t w = build_product_weight(b, DIMS(kernel, kernel, build_width(b, x), out_channels));
+    return graph_op(b->g, OP_CONV, (uint32_t[]){ build_factor(b, x), w }, 2, at);
 }
 
 static uint32_t batch_norm(struct builder *b, uint32_t x)
