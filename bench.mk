@@ -41,6 +41,7 @@ baseline: $B/podbench                   ## simulate, and record the predictions 
 	cp $(run)/rows.csv $(run)/check.csv $(run)/manifest.json results/baselines/
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved
+	@[ -e results/baselines/rows.csv ] || { echo "podbench: no baseline is recorded in results/baselines; 'make baseline' records one" >&2; exit 2; }
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench compare results/baselines $B/gate
 
@@ -62,7 +63,7 @@ lint: | $B/needs-lint                   ## cppcheck, and a clang build where eve
 
 sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:                                   ## every test under the address and undefined-behaviour sanitizers
-	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH=$(abspath $B/asan/podbench) test
+	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" test
 
 fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each parser; what reaches new code goes to tests/corpus
 	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \

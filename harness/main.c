@@ -7,8 +7,11 @@
 #include "harness/harness.h"
 #include <argp.h>
 #include <gsl/gsl_errno.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *argp_program_version = "podbench " PODBENCH_VERSION;
 
@@ -96,6 +99,13 @@ static int flush_stdout(int status)
     return EXIT_BAD_INPUT;
 }
 
+/* argp prints its help and leaves by exit(). */
+static void check_stdout(void)
+{
+    if (flush_stdout(EXIT_DONE) != EXIT_DONE)
+        _exit(EXIT_BAD_INPUT);
+}
+
 static int run_command(const struct command *c, int argc, char **argv)
 {
     struct session s = {0};
@@ -109,12 +119,14 @@ static int run_command(const struct command *c, int argc, char **argv)
     if (*err.msg)
         fprintf(stderr, "podbench: %s\n", err.msg);
     session_close(&s);
-    return flush_stdout(status);
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off();
+    signal(SIGXFSZ, SIG_IGN);               /* a write past the file size limit fails with a message instead */
+    atexit(check_stdout);
     argp_err_exit_status = EXIT_BAD_INPUT;
     if (argc < 2) {
         print_help(stderr);
@@ -122,11 +134,11 @@ int main(int argc, char **argv)
     }
     if (text_is(argv[1], "--help") || text_is(argv[1], "-?") || text_is(argv[1], "-h") || text_is(argv[1], "help")) {
         print_help(stdout);
-        return flush_stdout(EXIT_DONE);
+        return EXIT_DONE;
     }
     if (text_is(argv[1], "--version") || text_is(argv[1], "-V")) {
         printf("%s\n", argp_program_version);
-        return flush_stdout(EXIT_DONE);
+        return EXIT_DONE;
     }
     const struct command *c = command_find(argv[1]);
     return c ? run_command(c, argc - 1, argv + 1) : unknown_command(argv[1]);

@@ -71,6 +71,15 @@ static void take_number(const struct option_row *row, const char *text, uint64_t
     exit(EXIT_BAD_INPUT);
 }
 
+static void take_name(const struct option_row *row, const char *text, const char **name)
+{
+    if (!*text) {
+        fprintf(stderr, "podbench: --%s: the name is empty; want %s\n", row->name, row->argument);
+        exit(EXIT_BAD_INPUT);
+    }
+    *name = text;
+}
+
 static void append(const char ***list, size_t *n, size_t *cap, const char *text, struct arena *a)
 {
     *list = arena_grow(a, *list, *n, cap, sizeof **list);
@@ -90,7 +99,7 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     const struct option_row *row = &rows[key - KEY_BASE];
     void *at = (char *)out + row->offset;
     switch (row->type) {
-    case TAKES_TEXT:   *(const char **)at = argument; break;
+    case TAKES_TEXT:   take_name(row, argument, at); break;
     case TAKES_LIST:   append(&out->sets, &out->n_sets, &p->cap_sets, argument, p->arena); break;
     case TAKES_NUMBER: take_number(row, argument, at); break;
     case TAKES_FORMAT: take_format(p->command, argument, at, p->arena); break;

@@ -83,7 +83,8 @@ static bool build_artefacts(struct simulation *sim, const char *recipe, const ch
     opt->host_call_s = sim->fitted.host_call_s;
     opt->unfolded = paths->unfolded;
     compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
-    return plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err);
+    return (plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err))
+           || fail_at(err, sim->recipe.path);
 }
 
 /* ---- ratios ------------------------------------------------------------------------- */

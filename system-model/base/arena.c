@@ -15,6 +15,17 @@ bool fail(struct err *err, const char *format, ...)
         va_start(args, format);
         vsnprintf(err->msg, sizeof err->msg, format, args);
         va_end(args);
+        for (char *p = err->msg; *p; p++)       /* one line, whatever the input held */
+            *p = (unsigned char)*p < ' ' || *p == 127 ? '?' : *p;
+    }
+    return false;
+}
+
+bool fail_at(struct err *err, const char *where)
+{
+    if (err && strncmp(err->msg, where, strlen(where)) != 0) {
+        struct err inner = *err;
+        fail(err, "%s: %s", where, inner.msg);
     }
     return false;
 }

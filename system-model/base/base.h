@@ -19,6 +19,9 @@ struct err { char msg[512]; };
 /* Writes the message (cut at the buffer's end) and returns false. err may be NULL. */
 bool fail(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Heads the message with the file or recipe it is about, unless it begins so already. Returns false. */
+bool fail_at(struct err *err, const char *where);
+
 enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_OUT_OF_MEMORY = 3 };
 
 /* ---- arena: everything an artefact owns; zeroed; freed whole ------------------- */

@@ -29,7 +29,8 @@ void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times)
 
 uint64_t cycles_of(const struct topology *t, double time_s)
 {
-    return (uint64_t)ceil(time_s * t->machine->chip.clock_hz);
+    double cycles = ceil(time_s * t->machine->chip.clock_hz);
+    return cycles < (double)MOST_CYCLES ? (uint64_t)cycles : MOST_CYCLES;
 }
 
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)

@@ -63,10 +63,44 @@ static void count_work(struct plan *p)
     p->global_batch = p->graph->micro_batch * p->options.grad_accum * p->options.n_replicas;
 }
 
+/* No step is longer than if everything ran one after the other; of each class of work as much. */
+static bool check_length(const struct plan *p, struct err *err)
+{
+    double computing = 0, copies = 0, update = 0, input = (double)p->host_floor_cycles;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double one = (double)cycles_total(&p->stages[s].forward) + (double)cycles_total(&p->stages[s].backward);
+        computing += one * p->options.grad_accum;
+        input += (double)p->io_cycles[s] * p->options.grad_accum;
+    }
+    for (uint32_t i = 0; i < p->n_runs; i++)
+        copies += (double)p->runs[i].copy_cycles * p->runs[i].n_cycles;
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        const struct update_plan *u = &p->update[i];
+        update += (double)u->gradient_cycles + (double)u->weight_cycles + (double)u->norm_cycles + (double)cycles_total(&u->optimizer)
+                + (double)u->streaming_cycles + (double)u->host_cycles;
+    }
+    const struct { const char *what; double cycles; } classes[] = {
+        { "computing: lower parallel.micro_batch or gradient_accumulation, or the chip's slowdown in [faults]", computing },
+        { "copies between stages: raise the rates of the links, on the machine's sheets or in [faults]", copies },
+        { "the weight update: raise the rates of links and memory, on the machine's sheets or in [faults]", update },
+        { "input from the host: raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets", input },
+    };
+    double total = 0;
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        total += classes[i].cycles;
+        most = classes[i].cycles > classes[most].cycles ? i : most;
+    }
+    return total < (double)MOST_CYCLES || fail(err, "one step takes %.3g cycles or more, %.3g (2^53) are too many to time; most go to %s",
+                                               total, (double)MOST_CYCLES, classes[most].what);
+}
+
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
 {
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .options = *opt };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, a, err))
+        return false;
+    if (!check_length(out, err))
         return false;
     plan_memory(out, c, a);
     count_work(out);

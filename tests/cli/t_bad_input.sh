@@ -157,5 +157,29 @@ refuses "zzz-copy.ini: id: 'mlperf-v1.1-closed-ipu-pod16-resnet50', want the fil
     "bench: a copy that kept the id of its original" bench --root "$root" --out "$work/half"
 rm "$root/workloads/recipes/zzz-copy.ini"
 refuses "cannot be" "bench into a place that cannot be made" bench --root "$root" --out /dev/null/run
+for option in out mllog root trace published; do
+    case $option in mllog) command="run $good" ;; trace) command="timeline $good" ;; published) command=check ;; *) command=bench ;; esac
+    # shellcheck disable=SC2086
+    refuses "--$option: the name is empty; want" "an empty name: --$option" $command "--$option="
+done
+
+# ---- numbers beyond what is timed, and output that cannot be written
+refuses "2^53) are too many to time; most go to input from the host: raise hosts.decode_bytes_per_s" "a host of a byte a second" \
+    run "$good" --set hosts.decode_bytes_per_s=1 --set parallel.gradient_accumulation=300
+refuses "too many to time; most go to copies between stages: raise the rates of the links" "a link that is next to nothing" \
+    run "$bert" --set "faults.link=0-1 1e-30"
+refuses "$good: all-reduce: quad-ring wants one group" "a collective's refusal names the recipe" run "$good" --set parallel.all_reduce=quad-ring
+refuses "--set a?b=c: want section.key=value" "a newline in an override stays one line" run "$good" --set "a
+b=c"
+for words in "--help" "run --help" "list recipes"; do
+    # shellcheck disable=SC2086
+    "$PODBENCH" $words >/dev/full 2>"$work/err"
+    [ $? -eq 2 ] && grep -q 'standard output could not be written whole' "$work/err"
+    result $? "$words into a full device: 2, said" "$(cat "$work/err")"
+done
+(ulimit -f 1; "$PODBENCH" timeline "$good" --trace "$work/limited.json" >/dev/null 2>"$work/err"; echo $? >"$work/out")
+[ "$(cat "$work/out")" = 2 ] && grep -q 'could not be written whole' "$work/err" && [ ! -e "$work/limited.json" ]
+result $? "a file past the size limit: 2, said, nothing left" "$(cat "$work/out" "$work/err")"
+
 refuses "trace" "timeline into a place that cannot be written" timeline "$good" --trace /nonexistent/trace.json
 done_testing

@@ -477,5 +477,5 @@ bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, st
 
 double recipe_samples_per_item(const struct recipe *r)
 {
-    return r->model.sequences_per_pack > 1 ? r->model.sequences_per_pack : 1;
+    return in_packs(r) ? r->model.sequences_per_pack : 1;
 }
