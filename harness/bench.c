@@ -9,6 +9,7 @@
 #include "harness/scaling.h"
 #include "results/accuracy/check.h"
 #include "results/simulate/run_folder.h"
+#include "results/simulate/provenance.h"
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -91,8 +92,10 @@ static bool simulate_all(struct results *out, struct session *s, struct err *err
         bool good = simulate(&sim, &r, ids[i], NULL, 0, &s->paths, &s->cache, err);
         if (good && !text_is(r.id, ids[i]))
             good = fail(err, "%s: id: '%.80s', want the file's name, %s", sim.recipe.path, r.id, ids[i]);
-        if (good)
+        if (good) {
+            result_provenance(&r, &sim, NULL, 0);
             results_add(out, &r, &s->arena);
+        }
         simulation_free(&sim);
         if (!good)
             return false;

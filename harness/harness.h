@@ -19,13 +19,14 @@ struct options {
     const char **sets; size_t n_sets;   /* --set section.key=value, in order */
     const char *out, *trace, *mllog, *published, *ruleset;
     uint64_t runs, seed;
-    bool check, topology, kernels, links, ops, unfolded;
+    bool check, topology, kernels, links, ops, unfolded, all, require_fit;
     const char **arguments; size_t n_arguments;
 };
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
-                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, N_OPTIONS };
-#define OPTION_BIT(option) (1u << (option))
+                 OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_ALL,
+                 OPT_REQUIRE_FIT, N_OPTIONS };
+#define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- main.c: the commands --------------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ struct session {
 struct command {
     const char *name, *arguments, *help;        /* arguments: as usage shows them, "RECIPE..." */
     size_t min_arguments, max_arguments;
-    unsigned options;                           /* OPTION_BITs apart from --root, which all have */
+    uint64_t options;                           /* OPTION_BITs apart from --root, which all have */
     unsigned formats;                           /* FORMAT_BITs; 0: no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* command_function; an exit status; err->msg when BAD_INPUT */
 };

@@ -31,7 +31,7 @@ const struct command commands[] = {
       command_timeline },
     { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
-      OPTION_BIT(OPT_UNFOLDED), TEXT_CSV_JSON,
+      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT), TEXT_CSV_JSON,
       command_run },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },

@@ -1,17 +1,29 @@
 /*
  * run.c - podbench run: simulate the recipes that are named, and print their results.
  *
- * All recipes are simulated before the first byte is printed: an error leaves nothing behind.
+ * As text each is an answer of ten lines, and its whole row with --all. All recipes are simulated before the first byte is printed: an error leaves nothing behind.
  */
 #include "harness/submission.h"
+#include "harness/answer.h"
+#include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
 #include <jansson.h>
+#include <stdlib.h>
 
 /* What would make a model fit; none where it does. */
 struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 
-/* distributions: one a result, where runs are to be drawn; tried: one a result. */
-struct run_state { struct results results; struct run_distribution *distributions; struct tried *tried; bool draws; int status; };
+/* One of each for a result; distributions where runs are to be drawn. figures: for text. */
+struct run_state {
+    struct results results;
+    struct figures figures;
+    struct run_distribution *distributions;
+    struct tried *tried;
+    char **answers;
+    json_t **made_by;
+    bool draws;
+    int status;
+};
 
 static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
 {
@@ -32,6 +44,29 @@ static bool check_place(const struct run_state *state, const struct result *r, s
             return fail(err, "--mllog: %s and %s are both %s on %s, and would share a folder; run them one by one", before->id, r->id,
                         w->benchmark, r->system);
     }
+    return true;
+}
+
+/* What is printed of a simulation, before it is freed. */
+static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const struct options *o, struct session *s,
+                 struct err *err)
+{
+    size_t i = state->results.n;
+    result_provenance(r, sim, o->sets, o->n_sets);
+    if (o->format == FORMAT_JSON)
+        state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
+    if (o->format == FORMAT_TEXT) {
+        char *text = NULL;
+        size_t n;
+        FILE *f = open_memstream(&text, &n);
+        if (!f)
+            return fail(err, "no memory for a text");
+        answer_print(f, sim, r, &state->figures);
+        fclose(f);
+        state->answers[i] = arena_strdup(&s->arena, text);
+        free(text);
+    }
+    results_add(&state->results, r, &s->arena);
     return true;
 }
 
@@ -56,7 +91,9 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && !r.fits)
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->paths, &s->cache, &s->arena, err);
     if (good)
-        results_add(&state->results, &r, &s->arena);
+        good = keep(state, &sim, &r, o, s, err);
+    if (good && o->require_fit && !r.fits)
+        state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);
     return good;
 }
@@ -64,6 +101,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
 static json_t *one_json(const struct run_state *state, size_t i)
 {
     json_t *object = result_json(&state->results.items[i]);
+    json_object_set_new(object, "made_by", state->made_by[i]);
     if (state->draws)
         json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
     if (!state->results.items[i].fits)
@@ -83,27 +121,29 @@ static void print_results_json(const struct run_state *state)
     print_json(stdout, array);
 }
 
-static void print_results_text(const struct run_state *state)
+static void print_results_text(const struct run_state *state, bool all)
 {
     for (size_t i = 0; i < state->results.n; i++) {
         if (i)
             printf("\n");
-        result_print_text(stdout, &state->results.items[i]);
+        fputs(state->answers[i], stdout);
         if (!state->results.items[i].fits)
             remedies_print(stdout, state->tried[i].items, state->tried[i].n);
         if (state->draws)
             distribution_print(stdout, &state->distributions[i]);
+        if (all)
+            result_print_text(stdout, &state->results.items[i]);
     }
 }
 
-static void print_results(enum output_format format, const struct run_state *state)
+static void print_results(enum output_format format, bool all, const struct run_state *state)
 {
     if (format == FORMAT_JSON) {
         print_results_json(state);
         return;
     }
     if (format == FORMAT_TEXT) {
-        print_results_text(state);
+        print_results_text(state, all);
         return;
     }
     if (state->draws)
@@ -118,6 +158,10 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     struct run_state state = { .status = EXIT_DONE, .draws = o->runs || o->mllog,
                                .distributions = ARENA_ARRAY(&s->arena, struct run_distribution, o->n_arguments) };
     state.tried = ARENA_ARRAY(&s->arena, struct tried, o->n_arguments);
+    state.answers = ARENA_ARRAY(&s->arena, char *, o->n_arguments);
+    state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
+    if (o->format == FORMAT_TEXT && !published_load(&state.figures, s->published_dir, &s->arena, err))
+        return EXIT_BAD_INPUT;
     struct progress p;
     s->paths.unfolded = o->unfolded;
     progress_start(&p, "simulating");
@@ -127,6 +171,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         progress_show(&p, i + 1, o->n_arguments);
     }
     progress_end(&p);
-    print_results(o->format, &state);
+    print_results(o->format, o->all, &state);
     return state.status;
 }

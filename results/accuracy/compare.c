@@ -68,7 +68,7 @@ static void compare_rows(struct comparison *out, const struct csv_table *base, c
             continue;
         }
         for (size_t k = 1; k < base->n_columns; k++)
-            if (column_in_run[k] != SIZE_MAX && !text_is(before->cells[k], after->cells[column_in_run[k]]))
+            if (column_in_run[k] != SIZE_MAX && !result_column_is_provenance(base->columns[k]) && !text_is(before->cells[k], after->cells[column_in_run[k]]))
                 add(out, cell_change(before->cells[0], base->columns[k], before->cells[k], after->cells[column_in_run[k]]), a);
     }
     for (size_t i = 0; i < run->n_rows; i++)
@@ -87,11 +87,12 @@ bool compare_tables(struct comparison *out, const struct csv_table *base, const 
     for (size_t k = 0; k < base->n_columns; k++)
         if (!csv_column(&column_in_run[k], run, base->columns[k], NULL)) {
             column_in_run[k] = SIZE_MAX;
-            add(out, (struct change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
+            if (!result_column_is_provenance(base->columns[k]))
+                add(out, (struct change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
         }
     size_t unused;
     for (size_t k = 0; k < run->n_columns; k++)
-        if (!csv_column(&unused, base, run->columns[k], NULL))
+        if (!csv_column(&unused, base, run->columns[k], NULL) && !result_column_is_provenance(run->columns[k]))
             add(out, (struct change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
     compare_rows(out, base, run, column_in_run, a);
     return true;

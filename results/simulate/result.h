@@ -23,6 +23,7 @@ struct result {
     double energy_j;                    /* 0: no published power */
     double fault_cost_s;                /* of step_time_s: what the recipe's faults cost */
     double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */
+    const char *version, *overrides, *inputs;   /* what made it: provenance.h; NULL: not recorded */
 };
 
 /* The columns of rows.csv and the members of the JSON object, in order; one table for both. */
@@ -33,6 +34,7 @@ void result_write_csv(FILE *f, const struct result *r);
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 /* +1: higher is better, -1: lower is better, 0: neither, or no such column. */
 int result_column_direction(const char *name);
+bool result_column_is_provenance(const char *name);             /* what made the row, no prediction */
 
 /* The rows of a run, read back (absent values are 0), or gathered as they are simulated. */
 struct results { struct result *items; size_t n, cap; };

@@ -51,6 +51,27 @@ static const struct result_column {
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
+/* What made the result: the last columns of a row. Rows of older versions have none. */
+static const struct provenance_column { const char *name; size_t offset; } provenance[] = {
+    { "version", offsetof(struct result, version) },
+    { "inputs", offsetof(struct result, inputs) },
+    { "overrides", offsetof(struct result, overrides) },
+};
+enum { N_PROVENANCE = sizeof provenance / sizeof *provenance };
+
+bool result_column_is_provenance(const char *name)
+{
+    for (size_t i = 0; i < N_PROVENANCE; i++)
+        if (text_is(provenance[i].name, name))
+            return true;
+    return false;
+}
+
+static const char **provenance_at(const struct result *r, size_t i)
+{
+    return (const char **)((const char *)r + provenance[i].offset);
+}
+
 static bool is_unknown(const struct result_column *c, const void *at)
 {
     if (c->presence == KNOWN)
@@ -96,8 +117,10 @@ void result_write_csv_header(FILE *f)
         csv_write_cell(f, columns[i].name, false);
     for (size_t i = 0; i < N_PARTS; i++) {
         snprintf(name, sizeof name, "breakdown_%s_s", part_names[i]);
-        csv_write_cell(f, name, i + 1 == N_PARTS);
+        csv_write_cell(f, name, false);
     }
+    for (size_t i = 0; i < N_PROVENANCE; i++)
+        csv_write_cell(f, provenance[i].name, i + 1 == N_PROVENANCE);
 }
 
 const char *result_columns(struct arena *a)
@@ -123,7 +146,11 @@ void result_write_csv(FILE *f, const struct result *r)
     }
     for (size_t i = 0; i < N_PARTS; i++) {
         snprintf(value, sizeof value, "%.10g", r->breakdown_s[i]);
-        csv_write_cell(f, value, i + 1 == N_PARTS);
+        csv_write_cell(f, value, false);
+    }
+    for (size_t i = 0; i < N_PROVENANCE; i++) {
+        const char *text = *provenance_at(r, i);
+        csv_write_cell(f, text ? text : "", i + 1 == N_PROVENANCE);
     }
 }
 
@@ -181,6 +208,10 @@ static bool read_row(struct result *out, const struct csv_table *t, const struct
         if (!parse_f64(row->cells[at[N_COLUMNS + i]], &out->breakdown_s[i]))
             return fail(err, "%s:%u: breakdown_%s_s: '%.60s' is not a number", t->path, row->line, part_names[i],
                         row->cells[at[N_COLUMNS + i]]);
+    size_t column;
+    for (size_t i = 0; i < N_PROVENANCE; i++)
+        if (csv_column(&column, t, provenance[i].name, NULL))
+            *provenance_at(out, i) = row->cells[column];
     return true;
 }
 
@@ -226,6 +257,8 @@ void results_add(struct results *set, const struct result *r, struct arena *a)
     copy->id = r->id ? arena_strdup(a, r->id) : NULL;
     copy->workload = r->workload ? arena_strdup(a, r->workload) : NULL;
     copy->system = r->system ? arena_strdup(a, r->system) : NULL;
+    for (size_t i = 0; i < N_PROVENANCE; i++)
+        *provenance_at(copy, i) = *provenance_at(r, i) ? arena_strdup(a, *provenance_at(r, i)) : NULL;
 }
 
 const struct result *results_find(const struct results *set, const char *id)

@@ -25,7 +25,7 @@ done
 run list keys
 gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
 refuses "known: recipes, machines, workloads, keys" "list of something else" list bananas
-refuses "--format: 'yaml'" "an unknown format" run "$recipe" --format yaml
+refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "resnet152" "an unknown workload lists the known ones" workload resnet51
 refuses "mlperf-v1.0-" "an unknown recipe lists the known ones" run mlperf-v9
@@ -62,16 +62,30 @@ keys=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my $s = 0; $s
     abs($s - $o->{step_time_s}) < 1e-9 * $s or print "breakdown sums to $s "' <"$work/out")
 [ "$status" -eq 0 ] && [ -z "$keys" ] && [ ! -s "$work/err" ]
 result $? "run --format json: one object, every member, a breakdown that sums to the step" "$keys"
+run run "$recipe" --set parallel.micro_batch=16 --set machine.clock_hz=2e9 --format json
+perl -MJSON::PP -e 'local $/; my $m = decode_json(<STDIN>)->{made_by};
+    exit !("@{$m->{overrides}}" eq "parallel.micro_batch=16 machine.clock_hz=2e9" && $m->{podbench} && @{$m->{sheets}} > 3 && $m->{inputs} =~ /^fnv1a:/)' <"$work/out"
+result $? "run --format json: overrides, sheets and version are recorded"
+run run "$recipe" --set parallel.micro_batch=16 --format csv
+grep -q ',parallel.micro_batch=16$' "$work/out"
+result $? "run --format csv: overrides are recorded"
+run run "$recipe" --set parallel.micro_batch=64 --require-fit
+[ "$status" -eq 1 ] && [ "$(sed -n 2p "$work/out" | cut -c1-9)" = 'fits: NO,' ]
+result $? "run --require-fit: exit 1, and the verdict comes first" "$(head -3 "$work/out")"
+run run "$recipe"
+gives 0 'fits: yes' "run: the verdict comes first"
+[ "$(wc -l <"$work/out")" -le 10 ]
+result $? "run answers in ten lines"
 run run "$recipe" "$recipe" --format json
 perl -MJSON::PP -e 'local $/; exit !(ref decode_json(<STDIN>) eq "ARRAY")' <"$work/out"
 result $? "run of several: an array"
 run run "$recipe" --format csv
 [ "$(wc -l <"$work/out")" -eq 2 ]
 result $? "run --format csv: a header and a row"
-run run "$recipe" --set recipe.workload=resnet18 --set parallel.recompute=layer
+run run "$recipe" --all --set recipe.workload=resnet18 --set parallel.recompute=layer
 gives 0 'predicted_time_to_train_s        -' "another workload in an MLPerf recipe: it runs, and nothing is predicted of its convergence"
 run run "$recipe" --set parallel.gradient_accumulation=7
-gives 0 '2240' "--set changes the run: 20 x 7 x 16 = 2240"
+gives 0 'a step of 2240 samples' "--set changes the run: 20 x 7 x 16 = 2240"
 for r in mlperf-v1.0-closed-ipu-pod16-bert-large mlperf-v1.1-closed-ipu-pod64-resnet50 mlperf-v2.0-open-bow-pod64-transformer-transducer; do
     rules=$(echo "$r" | sed 's/mlperf-v\(...\).*/\1.0/')
     rm -rf "$work/logs"
@@ -132,14 +146,14 @@ refuses "no such run" "check of a run that is not there" check bananas
 cp "workloads/recipes/$recipe.ini" "$work/recipe without ending"
 cp system-model/specs/ipu-pod16.csv "$work/sheet"
 run run "$work/recipe without ending" --set "recipe.system=$work/sheet"
-gives 0 'system                           sheet' "a recipe and a sheet by any path with a folder in it"
+gives 0 '16 IPUs of sheet' "a recipe and a sheet by any path with a folder in it"
 
 # A machine of one's own, from copies of the sheets: what was fitted of the chip's generation holds for the copy too.
 cp system-model/specs/bow.csv "$work/mine-chip.csv"
 sed 's/^chip,[^,]*/chip,mine-chip/' system-model/specs/bow-2000.csv >"$work/mine-board.csv"
 sed 's/^board,[^,]*/board,mine-board/' system-model/specs/bow-pod16.csv >"$work/mine.csv"
-"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-resnet50 --format csv | cut -d, -f4- >"$work/of-bow"
-"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-resnet50 --set "recipe.system=$work/mine.csv" --format csv | cut -d, -f4- >"$work/of-copy"
+"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-resnet50 --format csv | sed 's/,[^,]*$//' | cut -d, -f4- >"$work/of-bow"
+"$PODBENCH" run mlperf-v2.0-closed-bow-pod16-resnet50 --set "recipe.system=$work/mine.csv" --format csv | sed 's/,[^,]*$//' | cut -d, -f4- >"$work/of-copy"
 [ -s "$work/of-bow" ] && cmp -s "$work/of-bow" "$work/of-copy"
 result $? "a copy of a chip, a board and a system runs as they do" "$(cat "$work/of-bow" "$work/of-copy")"
 

@@ -1,0 +1,12 @@
+/*
+ * answer.h - a run in ten lines: whether it fits, how fast it is, what bounds it, what was changed, what is published, how long to train.
+ */
+#ifndef ANSWER_H
+#define ANSWER_H
+#include "results/published/published.h"
+#include "results/simulate/simulate.h"
+
+/* figures: published ones, of which those of this recipe are shown; NULL: none are looked at. r holds its provenance. */
+void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures);
+
+#endif

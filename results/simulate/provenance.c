@@ -1,0 +1,62 @@
+/*
+ * provenance.c - what made a result. The hash is FNV-1a over the recipe's entries, overrides applied, and over each row of each sheet
+ * that was read, what-ifs applied; file names do not enter, so that a copied sheet of the same values hashes the same.
+ */
+#include "results/simulate/provenance.h"
+#include "system-model/base/version.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+static uint64_t hash_text(const char *text, uint64_t seed)
+{
+    return text ? hash_bytes(text, strlen(text) + 1, seed) : seed;
+}
+
+static uint64_t hash_inputs(const struct simulation *sim)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    uint64_t h = 0;
+    for (size_t i = 0; i < sim->recipe.n_entries; i++) {
+        const struct ini_entry *e = &sim->recipe.entries[i];
+        bool names_it = text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source") || text_is(e->key, "system"));
+        if (!names_it)
+            h = hash_text(e->value, hash_text(e->key, hash_text(e->section, h)));
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sheets[i]->n_rows; k++) {
+            const struct sheet_row *row = &sheets[i]->rows[k];
+            bool names_it = text_is(row->key, "chip") || text_is(row->key, "board");
+            h = names_it ? h : hash_text(row->value, hash_text(row->key, h));
+        }
+    return h;
+}
+
+static const char *joined(const char *const *texts, size_t n, struct arena *a)
+{
+    const char *all = "";
+    for (size_t i = 0; i < n; i++)
+        all = arena_printf(a, "%s%s%s", all, i ? "; " : "", texts[i]);
+    return all;
+}
+
+void result_provenance(struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides)
+{
+    r->version = PODBENCH_VERSION;
+    r->overrides = joined(overrides, n_overrides, &sim->arena);
+    r->inputs = arena_printf(&sim->arena, "fnv1a:%016" PRIx64, hash_inputs(sim));
+}
+
+json_t *provenance_json(const struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    json_t *paths = json_array(), *sets = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(paths, json_string(sheets[i]->path));
+    for (size_t i = 0; i < n_overrides; i++)
+        json_array_append_new(sets, json_string(utf8_text(overrides[i], &sim->arena)));
+    return json_pack("{s:s, s:s, s:o, s:o, s:s}", "podbench", r->version, "recipe", sim->recipe.path, "overrides", sets, "sheets", paths,
+                     "inputs", r->inputs);
+}
