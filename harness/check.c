@@ -2,6 +2,7 @@
  * check.c - podbench check: a run, or a fresh simulation, beside the published figures.
  */
 #include "harness/judge.h"
+#include "results/published/derived.h"
 
 /* Values come from the run that is named, else every recipe is simulated as it is needed. */
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err)
@@ -10,7 +11,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
     struct progress p;
     struct check_source from = { .paths = &s->paths, .cache = &s->cache, .progress = progress_show, .user = &p };
     const char *rows;
-    if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
+    if (!published_load_derived(figures, o->published ? o->published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
         return false;
     if (o->n_arguments && (!run_open(o->arguments[0], result_columns(&s->arena), s, err) ||
                            !run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||

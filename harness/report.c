@@ -4,6 +4,7 @@
  */
 #include "harness/harness.h"
 #include "results/accuracy/check.h"
+#include "results/published/derived.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -161,7 +162,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&figures, run, "figures", s, err) ||
         !run_table_path(&page, run, "report.html", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
-        !published_load(&published, s->published_dir, &s->arena, err) || !check_build(&c, &published, &from, &s->arena, err) ||
+        !published_load_derived(&published, s->published_dir, s->paths.recipes_dir, &s->arena, err) || !check_build(&c, &published, &from, &s->arena, err) ||
         !new_file_open(&file, page, err))
         return EXIT_BAD_INPUT;
     if (!write_page(file.f, &c, &rows, figures, &s->arena, err)) {

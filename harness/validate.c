@@ -74,6 +74,11 @@ static void print_validate_json(const struct check *c, const struct coverage *co
     json_object_set_new(object, "constants", constants);
     json_object_set_new(object, "time_to_train_published_samples", by_role_json(c, &given, a));
     json_object_set_new(object, "time_to_train_predicted_samples", by_role_json(c, &whole, a));
+    struct memory_check fits = check_memory(c, a);
+    json_object_set_new(object, "fits", json_pack("{s:I, s:I, s:I, s:I}", "ran", (json_int_t)fits.n_ran, "ran_predicted_to_fit",
+        (json_int_t)fits.n_ran_fits, "too_large", (json_int_t)fits.n_too_large, "too_large_predicted", (json_int_t)fits.n_too_large_found));
+    const struct check_group derived = { .kind = FIGURE_DERIVED };
+    json_object_set_new(object, "derived", by_role_json(c, &derived, a));
     json_object_set_new(object, "coverage", coverage_json(coverage));
     print_json(stdout, object);
 }
@@ -99,6 +104,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
         return EXIT_DONE;
     }
     check_print_summary(stdout, &c, &s->arena);
+    check_print_memory(stdout, &c, &s->arena);
     printf("\nsingle runs of simulated systems within the interval predicted for them\n");
     coverage_print(stdout, &coverage);
     printf("\nsamples to converge: mean of a submission's runs, and as predicted from its batch\n");

@@ -2,9 +2,11 @@
  * check.c - simulated values set beside published ones.
  *
  * A figure names where its simulated value comes from in its recipe field: a recipe; "A:B" for a ratio of
- * two recipes; "kernel:..." and "link:..." for a measured kernel or link, which a predictor answers.
+ * two recipes; "kernel:..." and "link:..." for a measured kernel or link, which a predictor answers. A derived row is computed from
+ * its parents' simulated values as from their published ones.
  */
 #include "results/accuracy/check.h"
+#include "results/published/derived.h"
 #include "results/published/kernel_rows.h"
 #include "results/published/link_rows.h"
 #include "system-model/base/statistics.h"
@@ -13,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links" };
+const char *const figure_kind_names[N_FIGURE_KINDS] = { "runs", "kernels", "links", "evaluations", "memory", "derived" };
 const char *const standing_names[N_STANDINGS] = { "calibrate", "validate", "context", "repeats" };
 const char *const verdict_names[N_VERDICTS] = { "pass", "out of tolerance", "does not fit", "no recipe", "no value" };
 
@@ -29,6 +31,7 @@ static const struct metric {
     { "latency_s",                offsetof(struct result, latency_s),                1 },
     { "samples_to_converge",      offsetof(struct result, samples_to_converge),      1 },
     { "step_time_s",              offsetof(struct result, step_time_s),              1 },
+    { "evaluation_time_s",        offsetof(struct result, evaluation_time_s),        1 },
     { "time_to_train_s",          offsetof(struct result, time_to_train_s),          1 },
     { "mfu",                      offsetof(struct result, mfu),                      1 },
     { "hfu",                      offsetof(struct result, hfu),                      1 },
@@ -106,6 +109,25 @@ static void take_predicted(struct check_row *row, const struct result *r)
     row->predicted_error = row->predicted / row->figure->value - 1;
 }
 
+static void describe_run(struct check_row *row, const struct result *r)
+{
+    row->workload = r->workload;
+    row->system = r->system;
+    row->fits = r->fits;
+    row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+}
+
+static bool value_of_memory(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct result *r = needed_result(row, from, row->figure->recipe, a);
+    if (!r)
+        return false;
+    describe_run(row, r);
+    row->simulated = r->fits;
+    row->verdict = r->fits == (row->figure->value > 0) ? VERDICT_PASS : VERDICT_OUT_OF_TOLERANCE;
+    return true;
+}
+
 static bool value_of_recipe(struct check_row *row, struct check_source *from, struct arena *a)
 {
     const struct metric *m = metric_find(row->figure->metric);
@@ -114,9 +136,7 @@ static bool value_of_recipe(struct check_row *row, struct check_source *from, st
     const struct result *r = needed_result(row, from, row->figure->recipe, a);
     if (!r)
         return false;
-    row->workload = r->workload;
-    row->system = r->system;
-    row->verdict = r->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    describe_run(row, r);
     take_predicted(row, r);
     return metric_value(row, m, r, a);
 }
@@ -136,9 +156,29 @@ static bool value_of_ratio(struct check_row *row, struct check_source *from, str
     if (!metric_value(row, m, y, a))
         return false;
     row->simulated = by_time ? row->simulated / of_first : of_first / row->simulated;
-    row->workload = x->workload;
-    row->system = x->system;
+    describe_run(row, x);
     row->verdict = x->fits && y->fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
+    return true;
+}
+
+/* The line or the difference of the parents' simulated steps. */
+static bool value_of_derived(struct check_row *row, struct check_source *from, struct arena *a)
+{
+    const struct figure *f = row->figure;
+    struct derived_point *points = ARENA_ARRAY(a, struct derived_point, f->n_parents);
+    struct err why = {0};
+    bool fits = true;
+    for (size_t i = 0; i < f->n_parents; i++) {
+        const struct result *r = needed_result(row, from, f->parents[i].recipe, a);
+        if (!r || !metric_value(row, metric_find(f->parents[i].metric), r, a))
+            return false;
+        if (!derived_point(&points[i], &f->parents[i], row->simulated, from->paths->recipes_dir, a, &why))
+            return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
+        fits &= r->fits;
+        describe_run(row, r);
+    }
+    row->simulated = derived_value(f->metric, points, f->n_parents);
+    row->verdict = fits ? VERDICT_PASS : VERDICT_DOES_NOT_FIT;
     return true;
 }
 
@@ -165,27 +205,39 @@ static bool value_of_part(struct check_row *row, struct check_source *from, bool
 
 enum figure_kind figure_kind(const struct figure *f)
 {
-    return strncmp(f->recipe, "kernel:", 7) == 0 ? FIGURE_OF_KERNEL : strncmp(f->recipe, "link:", 5) == 0 ? FIGURE_OF_LINK
-                                                                                                         : FIGURE_OF_RUN;
+    if (f->n_parents)
+        return FIGURE_DERIVED;
+    if (strncmp(f->recipe, "kernel:", 7) == 0)
+        return FIGURE_OF_KERNEL;
+    if (strncmp(f->recipe, "link:", 5) == 0)
+        return FIGURE_OF_LINK;
+    return text_is(f->metric, "fits") ? FIGURE_OF_MEMORY
+         : text_is(f->metric, "evaluation_time_s") ? FIGURE_OF_EVALUATION : FIGURE_OF_RUN;
 }
 
 static bool value_of(struct check_row *row, struct check_source *from, struct arena *a)
 {
-    enum figure_kind kind = figure_kind(row->figure);
-    if (kind != FIGURE_OF_RUN)
+    const struct figure *f = row->figure;
+    enum figure_kind kind = figure_kind(f);
+    if (kind == FIGURE_OF_KERNEL || kind == FIGURE_OF_LINK)
         return value_of_part(row, from, kind == FIGURE_OF_KERNEL, a);
-    const char *recipe = row->figure->recipe;
-    if (!*recipe)
+    if (!*f->recipe)
         return no_value(row, VERDICT_NO_RECIPE, "the figure names no recipe");
-    bool is_ratio = text_is(row->figure->metric, "speedup_x") || text_is(row->figure->metric, "time_to_train_speedup_x");
-    if (is_ratio && strchr(recipe, ':'))
+    if (kind == FIGURE_OF_MEMORY)
+        return value_of_memory(row, from, a);
+    bool is_ratio = text_is(f->metric, "speedup_x") || text_is(f->metric, "time_to_train_speedup_x");
+    if (is_ratio && strchr(f->recipe, ':'))
         return value_of_ratio(row, from, a);
-    return value_of_recipe(row, from, a);
+    return kind == FIGURE_DERIVED ? value_of_derived(row, from, a) : value_of_recipe(row, from, a);
 }
 
 static void judge(struct check_row *row)
 {
     const struct figure *f = row->figure;
+    if (figure_kind(f) == FIGURE_OF_MEMORY) {
+        row->error = row->simulated - f->value;
+        return;
+    }
     row->error = row->simulated / f->value - 1;
     if (row->verdict == VERDICT_PASS && !(fabs(row->error) <= f->tolerance))
         row->verdict = VERDICT_OUT_OF_TOLERANCE;
@@ -233,7 +285,7 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
     for (size_t i = 0; i < figures->n; i++) {
         struct check_row *row = &out->rows[i];
         *row = (struct check_row){ .figure = &figures->items[i], .workload = "-", .system = "-" };
-        if (!(row->figure->value > 0))
+        if (!(row->figure->value > 0) && figure_kind(row->figure) != FIGURE_OF_MEMORY)
             return fail(err, "%s:%u: %s: value %g is not above 0", row->figure->path, row->figure->line, row->figure->id,
                         row->figure->value);
         row->has_simulated = value_of(row, from, a);
@@ -266,7 +318,10 @@ static bool is_of_division(const struct figure *f, const char *division)
 static bool in_group(const struct check_row *row, enum standing standing, const struct check_group *g)
 {
     enum standing its = g->manner == MANNER_PREDICTED_SAMPLES ? (enum standing)row->figure->role : row->standing;
-    return its == standing && is_of_division(row->figure, g->division) && (g->kind == N_FIGURE_KINDS || figure_kind(row->figure) == g->kind) &&
+    enum figure_kind kind = figure_kind(row->figure);
+    return its == standing && is_of_division(row->figure, g->division) &&
+           (g->kind == N_FIGURE_KINDS ? kind <= FIGURE_OF_LINK : kind == g->kind) &&
+           (!g->metric || text_is(row->figure->metric, g->metric)) &&
            (!g->workload || text_is(row->workload, g->workload)) && (!g->system || text_is(row->system, g->system)) &&
            (g->manner == MANNER_ANY || row->has_predicted);
 }
@@ -373,15 +428,50 @@ static struct accuracy *add_manner(struct accuracy *end, const struct check *c, 
     return end;
 }
 
+/* Derived rows by what they are of. */
+static struct accuracy *add_derived(struct accuracy *end, const struct check *c, struct arena *a)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        struct check_group g = { .kind = FIGURE_DERIVED, .metric = c->rows[i].figure->metric };
+        size_t earlier = 0;
+        while (earlier < i && !(c->rows[earlier].figure->n_parents && text_is(c->rows[earlier].figure->metric, g.metric)))
+            earlier++;
+        if (c->rows[i].figure->n_parents && earlier == i)
+            end = add_groups(end, c, "derived", g.metric, &g, a);
+    }
+    return end;
+}
+
+struct memory_check check_memory(const struct check *c, struct arena *scratch)
+{
+    struct memory_check m = {0};
+    bool *counted = ARENA_ARRAY(scratch, bool, c->n_configurations + 1);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        enum figure_kind kind = figure_kind(row->figure);
+        bool too_large = kind == FIGURE_OF_MEMORY && !(row->figure->value > 0);
+        if (!row->has_simulated || (kind != FIGURE_OF_RUN && kind != FIGURE_OF_MEMORY) || strchr(row->figure->recipe, ':') ||
+            counted[row->configuration])
+            continue;
+        counted[row->configuration] = true;
+        m.n_ran += !too_large;
+        m.n_ran_fits += !too_large && row->fits;
+        m.n_too_large += too_large;
+        m.n_too_large_found += too_large && !row->fits;
+    }
+    return m;
+}
+
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a)
 {
     size_t n_names, n_systems;
     const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
-    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_STANDINGS * (7 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
+    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_STANDINGS * (16 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
     struct check_group any = { .kind = N_FIGURE_KINDS };
     end = add_groups(end, c, "role", "all", &any, a);
     for (int kind = 0; kind < N_FIGURE_KINDS; kind++)
         end = add_groups(end, c, "kind", figure_kind_names[kind], &(struct check_group){ .kind = (enum figure_kind)kind }, a);
+    end = add_derived(end, c, a);
     for (size_t i = 0; i < n_names; i++)
         end = add_groups(end, c, "workload", by_workload[i], &(struct check_group){ .kind = N_FIGURE_KINDS, .workload = by_workload[i] }, a);
     for (size_t i = 0; i < n_systems; i++)

@@ -27,6 +27,7 @@ struct check_row {
     bool has_predicted;                 /* a published time to train; the first row of its recipe */
     double predicted, predicted_error;  /* with samples to converge as predicted, not as published; when has_predicted */
     enum verdict verdict;
+    bool fits;                          /* the run does, where it has been simulated */
     const char *why;                    /* for VERDICT_NO_RECIPE and NO_VALUE: one line */
 };
 struct check { struct check_row *rows; size_t n, n_configurations; };
@@ -44,8 +45,10 @@ bool check_build(struct check *out, const struct figures *figures, struct check_
 /* True when every row of role calibrate or validate passes. */
 bool check_passes(const struct check *c);
 
-/* What a figure is of: a recipe or two, one kernel, one link or collective. */
-enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, N_FIGURE_KINDS };
+/* What a figure is of: a recipe or two, one kernel, one link or collective; an evaluation; whether a run fits; what follows from
+ * published rows. The last three say again, or in part, what runs say: only their own groups count them. */
+enum figure_kind { FIGURE_OF_RUN, FIGURE_OF_KERNEL, FIGURE_OF_LINK, FIGURE_OF_EVALUATION, FIGURE_OF_MEMORY, FIGURE_DERIVED,
+                   N_FIGURE_KINDS };
 extern const char *const figure_kind_names[N_FIGURE_KINDS];
 enum figure_kind figure_kind(const struct figure *f);
 
@@ -67,20 +70,29 @@ struct accuracy {
 enum check_manner { MANNER_ANY, MANNER_PUBLISHED_SAMPLES, MANNER_PREDICTED_SAMPLES };
 
 struct check_group {
-    enum figure_kind kind;              /* N_FIGURE_KINDS: any */
+    enum figure_kind kind;              /* N_FIGURE_KINDS: runs, kernels and links */
+    const char *metric;                 /* NULL: any */
     const char *workload, *system;      /* NULL: any */
     enum check_manner manner;
     const char *division;               /* of MLPerf, as the recipe's name has it; NULL: any */
 };
 struct accuracy check_accuracy(const struct check *c, enum standing standing, const struct check_group *group, struct arena *scratch);
-/* By standing; by kind, workload and system, each by standing; times to train in both manners, all and by workload. Groups without
+/* By standing; by kind, metric of derived rows, workload and system, each by standing; times to train in both manners, all and by workload. Groups without
  * rows are left out. */
 struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a);
+
+/* Whether what was run is said to fit, and what is published as too large is not. Configurations count once. */
+struct memory_check {
+    size_t n_ran, n_ran_fits;           /* published as running; of these predicted to fit */
+    size_t n_too_large, n_too_large_found;
+};
+struct memory_check check_memory(const struct check *c, struct arena *scratch);
 
 /* ---- printing ------------------------------------------------------------------------- */
 
 void check_print_text(FILE *f, const struct check *c, struct arena *scratch);      /* rows, then the summary */
 void check_print_summary(FILE *f, const struct check *c, struct arena *scratch);
+void check_print_memory(FILE *f, const struct check *c, struct arena *scratch);
 void check_print_tap(FILE *f, const struct check *c);
 void check_print_junit(FILE *f, const struct check *c);
 void check_write_csv(FILE *f, const struct check *c);

@@ -30,6 +30,12 @@ static bool stands_alone(const struct check_row *row)
     return row->figure->role == FIGURE_CONTEXT && !*row->figure->recipe;
 }
 
+/* One operation or one transfer. */
+static bool is_part(const struct figure *f)
+{
+    return figure_kind(f) == FIGURE_OF_KERNEL || figure_kind(f) == FIGURE_OF_LINK;
+}
+
 static bool has_runs(const struct check *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -79,8 +85,8 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
         const struct check_row *row = &c->rows[i];
         const struct figure *g = row->figure;
         n_alone += stands_alone(row);
-        n_parts += runs_only && figure_kind(g) != FIGURE_OF_RUN;
-        if (stands_alone(row) || (runs_only && figure_kind(g) != FIGURE_OF_RUN))
+        n_parts += runs_only && is_part(g);
+        if (stands_alone(row) || (runs_only && is_part(g)))
             continue;
         cell(simulated, sizeof simulated, row->has_simulated, "%.6g", row->simulated);
         cell(error, sizeof error, row->has_simulated, "%+.2f", 100 * row->error);
@@ -115,6 +121,13 @@ void check_print_summary(FILE *f, const struct check *c, struct arena *scratch)
                 cell(max, sizeof max, known, "%.2f", 100 * acc->max_abs_error),
                 cell(bias, sizeof bias, known, "%+.2f", 100 * acc->bias), acc->worst ? acc->worst->figure->id : "-");
     }
+}
+
+void check_print_memory(FILE *f, const struct check *c, struct arena *scratch)
+{
+    struct memory_check m = check_memory(c, scratch);
+    fprintf(f, "fits: %zu of %zu configurations that ran are predicted to fit; %zu of %zu published as too large are predicted not to\n",
+            m.n_ran_fits, m.n_ran, m.n_too_large_found, m.n_too_large);
 }
 
 /* "published 42029, simulated 41000, error -2.45 %, tolerance 10 %" - or why there is no value. */

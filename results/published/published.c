@@ -24,6 +24,7 @@ static const struct metric_unit { const char *metric, *unit; } metric_units[] = 
     { "throughput_samples_per_s", "samples/s" }, { "step_time_s", "s" }, { "time_to_train_min", "min" },
     { "time_to_train_s", "s" }, { "mfu", "share" }, { "hfu", "share" },
     { "latency_s", "s" }, { "samples_to_converge", "samples" }, { "speedup_x", "x" }, { "time_to_train_speedup_x", "x" },
+    { "evaluation_time_s", "s" }, { "fits", "yes=1" },
 };
 
 static bool check_columns(size_t at[N_COLUMNS], const struct csv_table *t, struct err *err)
@@ -88,7 +89,9 @@ static bool read_role(struct figure *f, const char *text, struct err *err)
 
 static bool read_numbers(struct figure *f, const char *value, const char *tolerance, struct err *err)
 {
-    if (!parse_f64(value, &f->value) || !(f->value > 0))
+    if (text_is(f->metric, "fits") && (text_is(value, "0") || text_is(value, "1")))
+        f->value = *value - '0';
+    else if (!parse_f64(value, &f->value) || !(f->value > 0))
         return fail(err, "%s:%u: value: '%.40s' is not a number above 0", f->path, f->line, value);
     if (!*tolerance && f->role == FIGURE_CONTEXT)
         return true;

@@ -10,6 +10,7 @@ extern const char *const role_names[N_FIGURE_ROLES + 1];
 struct figure {
     const char *id, *recipe, *metric, *unit, *source, *quote, *note, *path;
     const char *configuration;          /* what was run; rows that share it count as one measurement */
+    const struct figure *parents; size_t n_parents;     /* of a derived row (derived.h): the rows that it follows from */
     double value, tolerance;            /* tolerance: relative, 0.1 = 10 % */
     enum role role;
     uint32_t line;

@@ -14,6 +14,7 @@ struct result {
     double latency_s;                   /* inference: one micro-batch from first byte in to result */
     double samples_to_converge;         /* 0: unknown */
     double train_time_s, eval_time_s, startup_time_s, tail_time_s;  /* time_to_train_s is their sum */
+    double evaluation_time_s;           /* one evaluation, with its checkpoint where it has one; 0: none */
     double time_to_train_s;             /* 0: unknown */
     double predicted_samples_to_converge, predicted_time_to_train_s;    /* by the global batch, whatever is given; 0: unknown */
     bool fits;

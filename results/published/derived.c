@@ -1,0 +1,200 @@
+/*
+ * derived.c - see derived.h.
+ *
+ * A throughput gives the step through the recipe's global batch; an evaluation gives its call through the number of calls, which is
+ * the evaluation's samples over the batch, rounded up. Parents of a line must have one micro-batch and at least two accumulations.
+ * A ratio (speedup_x) is checked as any other row "A:B"; only its value is made here.
+ */
+#include "results/published/derived.h"
+
+#include <gsl/gsl_fit.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "workloads/recipe/recipe.h"
+
+enum use { SLOPE, INTERCEPT, DIFFERENCE, RATIO };
+static const struct derived_metric { const char *name, *unit; enum use use; bool of_evaluations; } metrics[] = {
+    { "loop_s_per_micro_batch",    "s", SLOPE,      false }, { "update_s", "s", INTERCEPT, false },
+    { "forward_s_per_micro_batch", "s", SLOPE,      true  }, { "call_s",   "s", INTERCEPT, true  },
+    { "step_increase_s",           "s", DIFFERENCE, false }, { "speedup_x", "x", RATIO,    false },
+};
+enum { N_METRICS = sizeof metrics / sizeof *metrics, MOST_PARENTS = 16 };
+
+static const struct derived_metric *metric_find(const char *name)
+{
+    for (size_t i = 0; i < N_METRICS; i++)
+        if (text_is(metrics[i].name, name))
+            return &metrics[i];
+    return NULL;
+}
+
+/* ---- points and lines --------------------------------------------------------------------------- */
+
+bool derived_point(struct derived_point *out, const struct figure *parent, double value, const char *recipes_dir, struct arena *a,
+                   struct err *err)
+{
+    struct recipe r;
+    if (!recipe_load(&r, parent->recipe, recipes_dir, NULL, 0, a, err))
+        return false;
+    double batch = (double)recipe_global_batch(&r) * recipe_samples_per_item(&r);
+    *out = (struct derived_point){ (double)r.gradient_accumulation, value };
+    if (text_is(parent->metric, "throughput_samples_per_s"))
+        out->seconds = batch / value;
+    else if (text_is(parent->metric, "evaluation_time_s"))
+        out->seconds = value / ceil((double)r.eval_samples / batch - 1e-9);
+    return true;
+}
+
+double derived_value(const char *metric, const struct derived_point *points, size_t n)
+{
+    const struct derived_metric *m = metric_find(metric);
+    double x[MOST_PARENTS], y[MOST_PARENTS], intercept, slope, cov00, cov01, cov11, squares;
+    for (size_t i = 0; i < n; i++) {
+        x[i] = points[i].micro_batches;
+        y[i] = points[i].seconds;
+    }
+    if (m->use == DIFFERENCE)
+        return y[n - 1] - y[0];
+    gsl_fit_linear(x, 1, y, 1, n, &intercept, &slope, &cov00, &cov01, &cov11, &squares);
+    return m->use == SLOPE ? slope : intercept;
+}
+
+/* ---- the table of derived rows --------------------------------------------------------------------- */
+
+struct loader {
+    struct figures *figures;
+    size_t n_published;
+    const char *path, *recipes_dir;
+    struct arena *a;
+    struct err *err;
+};
+
+static const struct figure *published(const struct loader *l, const char *id)
+{
+    for (size_t i = 0; i < l->n_published; i++)
+        if (text_is(l->figures->items[i].id, id))
+            return &l->figures->items[i];
+    return NULL;
+}
+
+static bool may_be_parent(const struct figure *f, const struct derived_metric *m)
+{
+    if (m->of_evaluations)
+        return text_is(f->metric, "evaluation_time_s");
+    return text_is(f->metric, "throughput_samples_per_s") || text_is(f->metric, "step_time_s");
+}
+
+static bool take_parents(struct figure *f, const struct derived_metric *m, const char *text, const struct loader *l)
+{
+    struct figure *parents = ARENA_ARRAY(l->a, struct figure, MOST_PARENTS);
+    char *rest = arena_strdup(l->a, text), *id;
+    while ((id = strsep(&rest, "+"))) {
+        const struct figure *parent = published(l, id);
+        if (!parent)
+            return fail(l->err, "%s:%u: parents: no published row '%.80s'", f->path, f->line, id);
+        if (!may_be_parent(parent, m))
+            return fail(l->err, "%s:%u: parents: %s is of %s; want %s", f->path, f->line, id, parent->metric,
+                        m->of_evaluations ? "evaluation_time_s" : "throughput_samples_per_s or step_time_s");
+        if (f->n_parents == MOST_PARENTS)
+            return fail(l->err, "%s:%u: parents: more than %d", f->path, f->line, MOST_PARENTS);
+        parents[f->n_parents++] = *parent;
+        f->role = parent->role > f->role ? parent->role : f->role;
+        f->recipe = arena_printf(l->a, "%s%s%s", f->recipe, *f->recipe ? (m->use == RATIO ? ":" : "+") : "", parent->recipe);
+    }
+    f->parents = parents;
+    return f->n_parents >= 2 || fail(l->err, "%s:%u: parents: '%.80s' is one row, want two or more, joined by +", f->path, f->line, text);
+}
+
+/* Parents that differ in more than accumulation and replicas do not lie on one line. */
+static bool check_line(const struct figure *f, const struct derived_point *p, const struct loader *l)
+{
+    struct recipe first, other;
+    bool spread = false;
+    if (!recipe_load(&first, f->parents[0].recipe, l->recipes_dir, NULL, 0, l->a, l->err))
+        return false;
+    for (size_t i = 1; i < f->n_parents; i++) {
+        if (!recipe_load(&other, f->parents[i].recipe, l->recipes_dir, NULL, 0, l->a, l->err))
+            return false;
+        if (other.model.micro_batch != first.model.micro_batch || other.ipus_per_replica != first.ipus_per_replica)
+            return fail(l->err, "%s:%u: parents: %s and %s differ in micro-batch or IPUs a replica: no line", f->path, f->line,
+                        f->parents[0].id, f->parents[i].id);
+        spread |= p[i].micro_batches != p[0].micro_batches;
+    }
+    return spread || fail(l->err, "%s:%u: parents: all have an accumulation of %g: no line", f->path, f->line, p[0].micro_batches);
+}
+
+static bool take_value(struct figure *f, const struct derived_metric *m, const struct loader *l)
+{
+    struct derived_point points[MOST_PARENTS];
+    for (size_t i = 0; i < f->n_parents; i++)
+        if (!derived_point(&points[i], &f->parents[i], f->parents[i].value, l->recipes_dir, l->a, l->err))
+            return false;
+    if (m->use == RATIO) {
+        f->value = f->parents[0].value / f->parents[1].value;
+        return true;
+    }
+    if (m->use != DIFFERENCE && !check_line(f, points, l))
+        return false;
+    f->value = derived_value(f->metric, points, f->n_parents);
+    return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
+}
+
+static const char *source_of(const struct figure *f, struct arena *a)
+{
+    const char *text = "computed from";
+    for (size_t i = 0; i < f->n_parents; i++)
+        text = arena_printf(a, "%s %s%s", text, f->parents[i].id, i + 1 < f->n_parents ? "," : "");
+    return text;
+}
+
+enum column { COL_ID, COL_METRIC, COL_PARENTS, COL_TOLERANCE, COL_NOTE, N_COLUMNS };
+
+static bool take_row(struct loader *l, const struct csv_table *t, const struct csv_row *row, const size_t at[N_COLUMNS])
+{
+    char **c = row->cells;
+    const struct derived_metric *m = metric_find(c[at[COL_METRIC]]);
+    struct figure f = { .id = c[at[COL_ID]], .recipe = "", .metric = c[at[COL_METRIC]], .quote = "", .note = c[at[COL_NOTE]],
+                        .path = t->path, .line = row->line };
+    if (!m) {
+        const char *names[N_METRICS];
+        for (size_t i = 0; i < N_METRICS; i++)
+            names[i] = metrics[i].name;
+        return fail(l->err, "%s:%u: metric: '%.40s' is not derived; known: %s", f.path, f.line, f.metric, names_list(names, N_METRICS, l->a));
+    }
+    f.unit = m->unit;
+    if (!parse_f64(c[at[COL_TOLERANCE]], &f.tolerance) || !(f.tolerance > 0))
+        return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, c[at[COL_TOLERANCE]]);
+    if (published(l, f.id))
+        return fail(l->err, "%s:%u: id: '%.80s' is a published row's", f.path, f.line, f.id);
+    if (!take_parents(&f, m, c[at[COL_PARENTS]], l) || !take_value(&f, m, l))
+        return false;
+    f.configuration = f.id;
+    f.source = source_of(&f, l->a);
+    l->figures->items = arena_grow(l->a, l->figures->items, l->figures->n, &l->figures->cap, sizeof f);
+    l->figures->items[l->figures->n++] = f;
+    return true;
+}
+
+bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err)
+{
+    static const char *const names[N_COLUMNS] = { "id", "metric", "parents", "tolerance", "note" };
+    const char *table = arena_printf(a, "%s/derived/derived.csv", path);
+    struct csv_table t;
+    size_t at[N_COLUMNS];
+    if (!published_load(out, path, a, err))
+        return false;
+    if (access(table, F_OK) != 0)
+        return true;
+    struct loader l = { out, out->n, table, recipes_dir, a, err };
+    if (!csv_load(&t, table, a, err))
+        return false;
+    for (size_t i = 0; i < N_COLUMNS; i++)
+        if (!csv_column(&at[i], &t, names[i], err))
+            return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!take_row(&l, &t, &t.rows[i], at))
+            return false;
+    return true;
+}
