@@ -141,7 +141,7 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     assert_near(acc.bias, 0.1 / 5, 1e-12);
     assert_near(acc.max_abs_error, 0.25, 1e-12);
     assert_string_equal(acc.worst->figure->id, "b");    /* the first of equals */
-    acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ FIGURE_OF_RUN, "bert-large", "bow-pod16", MANNER_ANY, NULL }, &w.a);
+    acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN, .workload = "bert-large", .system = "bow-pod16" }, &w.a);
     assert_int_equal(acc.n_rows, 2);                    /* c and d */
     assert_near(acc.median_abs_error, 0.125, 1e-12);
     arena_free(&w.a);
@@ -215,6 +215,30 @@ static void times_to_train_come_in_two_manners(void **state)
     PRINTED(text, check_print_text(f, &w.check, &w.a));
     assert_non_null(strstr(text, "\nb                 validate            40               30    -25.00                 46    +15.00\n"));
     free(text);
+    arena_free(&w.a);
+}
+
+/* A row of "fits" is right or wrong; what ran counts too, each configuration once. */
+static void fits_is_right_or_wrong(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    w.figures[5] = figure("too large", "big", "fits", 0, 0.1, FIGURE_VALIDATE);
+    w.figures[6] = figure("it ran", "slow", "fits", 1, 0.1, FIGURE_VALIDATE);
+    w.figures[7] = figure("not too large", "fast", "fits", 0, 0.1, FIGURE_VALIDATE);
+    w.figures[5].configuration = "another";             /* big itself ran: row e */
+    w.figures[7].configuration = "a third";
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    assert_int_equal(w.check.rows[5].verdict, VERDICT_PASS);
+    assert_int_equal(w.check.rows[6].verdict, VERDICT_PASS);
+    assert_int_equal(w.check.rows[7].verdict, VERDICT_OUT_OF_TOLERANCE);
+    struct memory_check m = check_memory(&w.check, &w.a);
+    assert_int_equal(m.n_ran, 3);                       /* slow, fast, big */
+    assert_int_equal(m.n_ran_fits, 2);
+    assert_int_equal(m.n_too_large, 2);
+    assert_int_equal(m.n_too_large_found, 1);
     arena_free(&w.a);
 }
 
@@ -329,6 +353,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_configuration_counts_once),
     cmocka_unit_test(rows_of_a_calibrated_configuration_repeat_it),
     cmocka_unit_test(times_to_train_come_in_two_manners),
+    cmocka_unit_test(fits_is_right_or_wrong),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
     cmocka_unit_test(formats_agree),
     cmocka_unit_test(rows_are_read_back_as_written),

@@ -130,7 +130,7 @@ static void every_figure_names_recipes_that_are_here(void **state)
     }
 }
 
-/* 27 submissions, each with throughput, step time and score; one of each kind by hand from its log. */
+/* 27 submissions, each with throughput, step time and score, BERT with its evaluation; one of each kind by hand from its log. */
 static void scores_are_the_official_ones(void **state)
 {
     static const struct { const char *id; double value; enum role role; } known[] = {
@@ -148,7 +148,7 @@ static void scores_are_the_official_ones(void **state)
     struct arena a;
     (void)state;
     load(&f, &a, "mlperf.csv");
-    assert_int_equal(f.n, 81);
+    assert_int_equal(f.n, 99);
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         const struct figure *found = NULL;
         for (size_t i = 0; i < f.n; i++)

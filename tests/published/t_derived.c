@@ -1,0 +1,122 @@
+/* t_derived.c - rows that follow from published ones: the line by hand, the stricter role, and what is refused. */
+#include "tests/check.h"
+#include "results/published/derived.h"
+
+static const char recipes[] = "workloads/recipes";
+static const char header[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n";
+static const char spec_header[] = "id,metric,parents,tolerance,note\n";
+
+/* A folder of tables of its own: one of published rows, one of derived. */
+static const char *folder_of(const char *rows, const char *derived, struct arena *a)
+{
+    char name[] = "/tmp/podbench-derived-XXXXXX";
+    struct err err;
+    const char *folder = arena_strdup(a, mkdtemp(name));
+    assert_true(make_folders(arena_printf(a, "%s/derived", folder), &err));
+    FILE *f = fopen(arena_printf(a, "%s/rows.csv", folder), "w");
+    fprintf(f, "%s%s", header, rows);
+    fclose(f);
+    f = fopen(arena_printf(a, "%s/derived/derived.csv", folder), "w");
+    fprintf(f, "%s%s", spec_header, derived);
+    fclose(f);
+    return folder;
+}
+
+static void remove_folder(const char *folder, struct arena *a)
+{
+    unlink(arena_printf(a, "%s/derived/derived.csv", folder));
+    unlink(arena_printf(a, "%s/rows.csv", folder));
+    rmdir(arena_printf(a, "%s/derived", folder));
+    rmdir(folder);
+}
+
+/* 65,536 sequences a step: 65536 / 5179 = 12.6542 s with an accumulation of 2048, 65536 / 19353 = 3.38635 s with 512.
+ * Slope: 9.26783 / 1536 = 6.03375 ms; what is left at 0: 3.38635 - 512 x 0.00603375 = 0.29707 s. */
+static const char rows[] =
+    "a,vendor-bow-pod16-bert-large-ph1-popart,throughput_samples_per_s,5179,samples/s,0.1,calibrate,a test,,\n"
+    "b,vendor-bow-pod64-bert-large-ph1-popart,throughput_samples_per_s,19353,samples/s,0.1,validate,a test,,\n"
+    "c,mlperf-v2.0-closed-bow-pod128-bert-large,evaluation_time_s,0.3,s,0.1,validate,a test,,\n"
+    "d,mlperf-v2.0-closed-bow-pod256-bert-large,evaluation_time_s,0.2,s,0.1,calibrate,a test,,\n"
+    "e,vendor-bow-pod16-bert-large-ph2-popart,throughput_samples_per_s,1470,samples/s,0.1,calibrate,a test,,\n"
+    "f,mlperf-v1.1-closed-ipu-pod16-resnet50,time_to_train_min,28,min,0.1,calibrate,a test,,\n";
+
+static void a_line_has_a_slope_and_an_intercept(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    const char *folder = folder_of(rows, "loop,loop_s_per_micro_batch,a+b,0.05,\nupdate,update_s,a+b,0.1,\nfaster,speedup_x,b+a,0.1,\n"
+                                         "less,step_increase_s,b+a,0.1,\n", &a);
+    published_load_derived(&f, folder, recipes, &a, &err);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(f.n, 10);
+    assert_near(f.items[6].value, (65536.0 / 5179 - 65536.0 / 19353) / 1536, 1e-12);
+    assert_near(f.items[7].value, 0.29707, 1e-5);
+    assert_near(f.items[8].value, 19353.0 / 5179, 1e-12);
+    assert_near(f.items[9].value, 65536.0 / 5179 - 65536.0 / 19353, 1e-12);
+    assert_int_equal(f.items[6].role, FIGURE_VALIDATE);         /* of calibrate and validate */
+    assert_string_equal(f.items[6].source, "computed from a, b");
+    assert_string_equal(f.items[8].recipe, "vendor-bow-pod64-bert-large-ph1-popart:vendor-bow-pod16-bert-large-ph1-popart");
+    remove_folder(folder, &a);
+    arena_free(&a);
+}
+
+/* 10,000 sequences over batches of 3072 and 3456 rows of 2.0368: two calls each. Slope: (0.15 - 0.1) / (64 - 36). */
+static void an_evaluation_is_as_many_calls_as_it_needs(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    const char *folder = folder_of(rows, "forward,forward_s_per_micro_batch,c+d,0.05,\ncall,call_s,c+d,0.1,\n", &a);
+    published_load_derived(&f, folder, recipes, &a, &err);
+    assert_string_equal(err.msg, "");
+    assert_near(f.items[6].value, 0.05 / 28, 1e-12);
+    assert_near(f.items[7].value, 0.1 - 36 * 0.05 / 28, 1e-12);
+    remove_folder(folder, &a);
+    arena_free(&a);
+}
+
+static void three_points_by_least_squares(void **state)
+{
+    (void)state;
+    const struct derived_point p[] = { { 1, 3 }, { 2, 5 }, { 6, 10 } };    /* mean (3, 6): slope (6 + 1 + 12) / 14 */
+    assert_near(derived_value("loop_s_per_micro_batch", p, 3), 19 / 14.0, 1e-12);
+    assert_near(derived_value("update_s", p, 3), 6 - 3 * 19 / 14.0, 1e-12);
+    assert_near(derived_value("step_increase_s", p, 3), 7, 1e-12);
+}
+
+static void what_makes_no_line_is_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *row, *message; } refusals[] = {
+        { "x,bananas,a+b,0.1,", "2: metric: 'bananas' is not derived; known: loop_s_per_micro_batch, update_s, forward_s_per_micro_batch, "
+                                "call_s, step_increase_s, speedup_x" },
+        { "x,update_s,a,0.1,", "2: parents: 'a' is one row, want two or more, joined by +" },
+        { "x,update_s,a+z,0.1,", "2: parents: no published row 'z'" },
+        { "x,update_s,a+f,0.1,", "2: parents: f is of time_to_train_min; want throughput_samples_per_s or step_time_s" },
+        { "x,call_s,c+a,0.1,", "2: parents: a is of throughput_samples_per_s; want evaluation_time_s" },
+        { "x,update_s,a+e,0.1,", "2: parents: a and e differ in micro-batch or IPUs a replica: no line" },
+        { "x,update_s,a+a,0.1,", "2: parents: all have an accumulation of 2048: no line" },
+        { "x,step_increase_s,a+b,0.1,", "2: x: the parents give -9.26783, want a value above 0" },
+        { "a,update_s,a+b,0.1,", "2: id: 'a' is a published row's" },
+        { "x,update_s,a+b,-1,", "2: tolerance: '-1' is not a share above 0" },
+    };
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct figures f;
+        const char *folder = folder_of(rows, arena_printf(&a, "%s\n", refusals[i].row), &a);
+        assert_false(published_load_derived(&f, folder, recipes, &a, &err));
+        assert_string_equal(strstr(err.msg, "derived.csv:") + strlen("derived.csv:"), refusals[i].message);
+        remove_folder(folder, &a);
+        arena_free(&a);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_line_has_a_slope_and_an_intercept), cmocka_unit_test(an_evaluation_is_as_many_calls_as_it_needs),
+    cmocka_unit_test(three_points_by_least_squares), cmocka_unit_test(what_makes_no_line_is_refused),
+};
+TAP_MAIN(tests)
