@@ -33,6 +33,10 @@ const struct command commands[] = {
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
       OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT), TEXT_CSV_JSON,
       command_run },
+    { "explain", "RECIPE", "What bounds a recipe, where its step goes with the sources of each cost, and what would help; csv: from the ideal "
+      "to the predicted.", 1, 1, OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain },
+    { "diff", "A B", "Why two recipes, or two runs, differ: the keys and sheet values that do, each with its share. --set is for B; "
+      "--set a:KEY=VALUE for A.", 2, 2, OPTION_BIT(OPT_SET), TEXT_JSON, command_diff },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "

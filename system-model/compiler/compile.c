@@ -27,6 +27,11 @@ static const enum part part_of_op[N_OP_KINDS] = {
     [OP_CROSS_ENTROPY] = PART_LOSS, [OP_TRANSDUCER_LOSS] = PART_LOSS,
 };
 
+enum part op_part(enum op_kind kind)
+{
+    return part_of_op[kind];
+}
+
 /* ---- one graph on one chip ------------------------------------------------------- */
 
 static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)

@@ -48,6 +48,7 @@ struct compiler {
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
+enum part op_part(enum op_kind kind);       /* what an operation's computing counts as; its exchange and sync have parts of their own */
 /* collective_run, remembered by its arguments. */
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
 /* Flows of replica 0, made by n_replicas at the same time, each `width` IPUs after the one before; remembered likewise. */

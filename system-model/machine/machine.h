@@ -87,6 +87,10 @@ struct machine {
 };
 
 struct sheet_row { const char *key, *value, *unit, *source, *note; uint32_t line; };    /* line 0: from no sheet, but given for one simulation */
+/* What a value rests on, as its source says: measured or stated, fitted ("fitted ..."), or assumed ("assumed: why"). */
+enum origin { ORIGIN_SOURCED, ORIGIN_FITTED, ORIGIN_ASSUMED, N_ORIGINS };
+extern const char *const origin_names[N_ORIGINS];
+enum origin sheet_row_origin(const struct sheet_row *row);
 struct sheet { const char *path, *name; struct sheet_row *rows; size_t n_rows; };
 
 /* Loads one spec sheet and checks its columns: unit and source on every row, no repeated key. */

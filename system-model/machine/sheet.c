@@ -46,6 +46,14 @@ static const char *name_of(const char *path, struct arena *a)
     return name;
 }
 
+const char *const origin_names[N_ORIGINS] = { "sourced", "fitted", "assumed" };
+
+enum origin sheet_row_origin(const struct sheet_row *row)
+{
+    return strncmp(row->source, "fitted", 6) == 0 ? ORIGIN_FITTED : strncmp(row->source, "assumed", 7) == 0 ? ORIGIN_ASSUMED
+                                                                                                          : ORIGIN_SOURCED;
+}
+
 bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err *err)
 {
     enum { MOST_ROWS = 1000 };

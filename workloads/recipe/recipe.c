@@ -434,6 +434,21 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
     return *n > 0;
 }
 
+size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a)
+{
+    *out = ARENA_ARRAY(a, struct recipe_setting, N_RECIPE_KEYS);
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        (*out)[i] = (struct recipe_setting){ .section = k->section, .field = &k->field, .matters = !k->matters || k->matters(r) };
+        for (size_t e = 0; e < r->n_entries; e++)
+            if (text_is(r->entries[e].section, k->section) && text_is(r->entries[e].key, k->field.name)) {
+                (*out)[i].value = r->entries[e].value;
+                (*out)[i].line = r->entries[e].line;
+            }
+    }
+    return N_RECIPE_KEYS;
+}
+
 static void print_values(FILE *f, const struct field *field)
 {
     for (int i = 0; field->choices && field->choices[i]; i++)

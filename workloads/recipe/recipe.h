@@ -69,6 +69,15 @@ uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units:
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
 double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them (sequences for packs) in one graph sample */
 bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err);
+/* Every key of the table as this recipe has it, in the table's order, [faults] and hyperparameters apart; returns how many. */
+struct recipe_setting {
+    const char *section;
+    const struct field *field;          /* of struct recipe */
+    const char *value;                  /* as written; NULL: not given, the default holds */
+    uint32_t line;                      /* 0: an override, or not given */
+    bool matters;                       /* false: changes nothing in this recipe */
+};
+size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);
 /* Field table of all keys: for --help and the README. */
 void recipe_keys_print(FILE *f);
 

@@ -1,0 +1,92 @@
+/*
+ * diff.c - podbench diff: why two recipes, or two runs, differ.
+ */
+#include "harness/harness.h"
+#include "results/explain/diff.h"
+#include <jansson.h>
+#include <string.h>
+
+/* "a:section.key=value" is for A, "b:..." or none for B. */
+static void part_sets(struct question *a, struct question *b, const struct options *o, struct arena *arena)
+{
+    const char **of_a = ARENA_ARRAY(arena, const char *, o->n_sets + 1), **of_b = ARENA_ARRAY(arena, const char *, o->n_sets + 1);
+    for (size_t i = 0; i < o->n_sets; i++) {
+        const char *text = o->sets[i];
+        bool named = (text[0] == 'a' || text[0] == 'b') && text[1] == ':';
+        if (named && text[0] == 'a')
+            of_a[a->n_overrides++] = text + 2;
+        else
+            of_b[b->n_overrides++] = text + (named ? 2 : 0);
+    }
+    a->overrides = of_a;
+    b->overrides = of_b;
+}
+
+static int diff_recipes(const struct options *o, struct session *s, struct err *err)
+{
+    struct progress p;
+    struct diff d;
+    struct question a = { .recipe = o->arguments[0], .paths = &s->paths, .cache = &s->cache, .progress = progress_show, .user = &p }, b = a;
+    b.recipe = o->arguments[1];
+    part_sets(&a, &b, o, &s->arena);
+    progress_start(&p, "changing one value after the other");
+    bool good = diff_simulations(&d, &a, &b, &s->arena, err);
+    progress_end(&p);
+    if (!good)
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, diff_json(&d));
+    else
+        diff_print(stdout, &d);
+    return EXIT_DONE;
+}
+
+static bool load_run(struct results *out, const char *run, struct session *s, struct err *err)
+{
+    const char *path;
+    *out = (struct results){0};
+    return run_table_path(&path, run, "rows.csv", s, err) && results_load(out, path, &s->arena, err);
+}
+
+static int diff_runs(const struct options *o, struct session *s, struct err *err)
+{
+    struct results a, b;
+    if (o->n_sets)
+        return bad_input(err, "diff: --set is for recipes; %s and %s are runs", o->arguments[0], o->arguments[1]);
+    if (!load_run(&a, o->arguments[0], s, err) || !load_run(&b, o->arguments[1], s, err))
+        return EXIT_BAD_INPUT;
+    json_t *rows = json_array();
+    size_t n = 0;
+    for (size_t i = 0; i < b.n; i++) {
+        const struct result *before = results_find(&a, b.items[i].id);
+        if (!before || before->step_time_s == b.items[i].step_time_s)
+            continue;
+        n++;
+        if (o->format == FORMAT_JSON)
+            json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:o}", "id", b.items[i].id, "a_step_time_s", before->step_time_s,
+                "b_step_time_s", b.items[i].step_time_s, "parts", diff_parts_json(before, &b.items[i])));
+        else
+            diff_print_parts(stdout, before, &b.items[i]);
+    }
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, rows);
+    else
+        printf("%zu of %zu recipes take another time\n", n, b.n);
+    if (o->format != FORMAT_JSON)
+        json_decref(rows);
+    return EXIT_DONE;
+}
+
+static bool is_run(const char *name, struct session *s)
+{
+    const char *path;
+    return run_table_path(&path, name, "rows.csv", s, NULL);
+}
+
+int command_diff(const struct options *o, struct session *s, struct err *err)
+{
+    bool a = is_run(o->arguments[0], s), b = is_run(o->arguments[1], s);
+    if (a && b && !strstr(o->arguments[0], ".ini"))
+        return diff_runs(o, s, err);
+    return diff_recipes(o, s, err);
+}

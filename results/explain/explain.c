@@ -1,0 +1,167 @@
+/*
+ * explain.c - what bounds a run, and the way from the ideal to the predicted step.
+ *
+ * Bound: a replica's IPUs wait for the slowest of them, so the one that waits least shows what the time is spent on. A model that
+ * does not fit is bound by memory, whatever its time; a step as long as its input takes to arrive, by the host.
+ * Ideal: the model's multiply-accumulates on all IPUs at their full rate. Then what recomputation adds at that rate, what matmuls and
+ * convolutions take beyond it, and everything else by class.
+ */
+#include "results/explain/explain.h"
+
+#include <math.h>
+
+/* ---- the bound -------------------------------------------------------------------------- */
+
+static uint64_t class_cycles(const struct cycles *spent, enum cost_class class)
+{
+    uint64_t sum = 0;
+    for (int k = 0; k < N_PARTS; k++)
+        if (cost_notes[k].class == class)
+            sum += spent->part[k];
+    return sum;
+}
+
+static void find_ipus(struct bound *b, const struct timeline *t)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    uint32_t busiest_row = 0;
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        uint64_t waiting = class_cycles(&t->rows[r].spent, COST_WAITING);
+        if (waiting < least) {
+            least = waiting;
+            busiest_row = r;
+        }
+        if (waiting > most) {
+            most = waiting;
+            b->idlest_ipu = t->rows[r].ipu;
+        }
+    }
+    const struct cycles *spent = &t->rows[busiest_row].spent;
+    b->ipu = t->rows[busiest_row].ipu;
+    b->least_waiting_share = (double)least / (double)t->step_cycles;
+    b->most_waiting_share = (double)most / (double)t->step_cycles;
+    for (int c = 0; c < N_COST_CLASSES; c++)
+        if (class_cycles(spent, (enum cost_class)c) > class_cycles(spent, b->class))
+            b->class = (enum cost_class)c;
+    b->class_share = (double)class_cycles(spent, b->class) / (double)t->step_cycles;
+}
+
+/* The kind of link that takes longest of what the part sends. */
+static const char *busiest_link(const struct plan *p, enum part part)
+{
+    double bytes[N_LINK_KINDS] = {0};
+    int busiest = 0;
+    for (int k = 0; k < N_LINK_KINDS; k++) {
+        if (part != PART_STAGE_COPY)
+            bytes[k] = p->gradient_collective.busiest_bytes[k] + p->weight_collective.busiest_bytes[k];
+        for (uint32_t r = 0; part == PART_STAGE_COPY && r < p->n_runs; r++)
+            bytes[k] += p->runs[r].busiest_bytes[k] * p->runs[r].n_cycles;
+    }
+    for (int k = 1; k < N_LINK_KINDS; k++)
+        if (bytes[k] > bytes[busiest])
+            busiest = k;
+    return bytes[busiest] > 0 ? link_kind_names[busiest] : NULL;
+}
+
+void bound_find(struct bound *out, const struct simulation *sim, const struct cost *tree)
+{
+    const struct plan *p = &sim->plan;
+    *out = (struct bound){ .memory = !p->fits, .host_input = sim->timeline.step_cycles == p->host_floor_cycles };
+    find_ipus(out, &sim->timeline);
+    if (out->host_input)
+        out->class = COST_HOST;
+    for (size_t i = 0; i < tree->n_children && !out->part; i++)
+        if (cost_notes[tree->children[i].part].class == out->class)
+            out->part = &tree->children[i];
+    if (out->part && out->part->n_children)
+        out->phase = &out->part->children[0];
+    if (out->phase && out->phase->n_children)
+        out->operation = &out->phase->children[0];
+    if (out->class == COST_LINKS && out->part)
+        out->link = busiest_link(p, out->part->part);
+}
+
+/* ---- the waterfall ------------------------------------------------------------------------ */
+
+static void fall(struct waterfall *w, const char *name, uint64_t to)
+{
+    uint64_t from = w->n ? w->items[w->n - 1].to_ipu_cycles : 0;
+    if (to != from)
+        w->items[w->n++] = (struct waterfall_item){ name, from, to };
+}
+
+/* IPU cycles of so many multiply-accumulates a micro-batch at the full rate, over all micro-batches and replicas. */
+static uint64_t at_full_rate(const struct plan *p, uint64_t mac)
+{
+    const struct chip *c = &p->topology->machine->chip;
+    enum data_type type = TYPE_FP16;
+    for (size_t i = 0; i < p->graph->n_ops; i++)
+        if (op_mac(p->graph, &p->graph->ops[i])) {
+            type = p->graph->tensors[p->graph->ops[i].inputs[0]].type;
+            break;
+        }
+    double rate = (double)chip_mac_per_cycle(c, type, p->options.partials) * (double)c->n_tiles;
+    return (uint64_t)((double)mac * p->options.grad_accum * p->options.n_replicas / rate);
+}
+
+static void sum_rows(struct cycles *sum, bool *has_mac, const struct timeline *t)
+{
+    const struct graph *g = t->plan->graph;
+    for (uint32_t r = 0; r < t->n_rows; r++)
+        cycles_add(sum, &t->rows[r].spent, t->rows[r].n_alike);
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (op_mac(g, &g->ops[i]))
+            has_mac[op_part(g->ops[i].kind)] = true;
+}
+
+void waterfall_build(struct waterfall *out, const struct timeline *t)
+{
+    struct cycles sum = {0};
+    bool has_mac[N_PARTS] = {0};
+    uint64_t in_mac = 0, at;
+    sum_rows(&sum, has_mac, t);
+    for (int k = 0; k < N_PARTS; k++)
+        in_mac += has_mac[k] ? sum.part[k] : 0;
+    *out = (struct waterfall){ .n = 0 };
+    fall(out, "ideal: the model's arithmetic at the chips' full rate", at_full_rate(t->plan, t->plan->model_mac));
+    fall(out, "recomputation, at the full rate", at_full_rate(t->plan, t->plan->hardware_mac));
+    fall(out, "matmuls and convolutions below the full rate", at = in_mac);
+    for (int k = 0; k < N_PARTS; k++)
+        at += cost_notes[k].class == COST_COMPUTE && !has_mac[k] ? sum.part[k] : 0;
+    fall(out, "other computing", at);
+    for (int c = COST_COMPUTE + 1; c < N_COST_CLASSES; c++)
+        fall(out, cost_class_names[c], at += class_cycles(&sum, (enum cost_class)c));
+    out->items[out->n++] = (struct waterfall_item){ "predicted", 0, at };
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+size_t part_inputs(const struct move **out, size_t room, const struct explanation *e, enum part part)
+{
+    size_t n = 0;
+    double had = e->result->breakdown_s[part];
+    for (size_t i = 0; i < e->moves.n; i++) {
+        const struct move *m = &e->moves.items[i];
+        if (m->refused || m->input->of_recipe || fabs(m->breakdown_s[part] - had) < 0.005 * had)
+            continue;
+        size_t at = n < room ? n++ : room;
+        while (at > 0 && fabs(out[at - 1]->breakdown_s[part] - had) < fabs(m->breakdown_s[part] - had)) {
+            if (at < room)
+                out[at] = out[at - 1];
+            at--;
+        }
+        if (at < room)
+            out[at] = m;
+    }
+    return n;
+}
+
+void explain(struct explanation *out, const struct simulation *sim, const struct result *result, const struct question *q, struct arena *a)
+{
+    *out = (struct explanation){ .sim = sim, .result = result };
+    cost_tree_build(&out->tree, &sim->timeline, a);
+    bound_find(&out->bound, sim, &out->tree);
+    waterfall_build(&out->waterfall, &sim->timeline);
+    inputs_list(&out->inputs, sim, a);
+    moves_try(&out->moves, &out->inputs, result, q, a);
+}

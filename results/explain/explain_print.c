@@ -1,0 +1,257 @@
+/*
+ * explain_print.c - an explanation as text (one screen, the conclusion first), as JSON, and its waterfall as CSV.
+ */
+#include "results/explain/explain.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10 };
+
+static double share_of(const struct cost *c, const struct cost *of)
+{
+    return (double)c->ipu_cycles / (double)of->ipu_cycles;
+}
+
+/* ---- conclusion -------------------------------------------------------------------------------- */
+
+static void print_place(FILE *f, const struct bound *b)
+{
+    if (b->operation)
+        fprintf(f, ", most of it in %s, %s", b->operation->name, b->phase->name);
+    if (b->link)
+        fprintf(f, ", on %s links", b->link);
+}
+
+static void print_bound(FILE *f, const struct explanation *e)
+{
+    const struct bound *b = &e->bound;
+    if (b->memory)
+        fprintf(f, "bound by memory: the worst tile lacks %llu bytes; if it had them, ",
+                (unsigned long long)e->result->memory_shortfall_bytes_per_tile);
+    fprintf(f, "bound by %s", b->host_input ? "the host: the step takes as long as its input does to arrive" : cost_class_names[b->class]);
+    if (b->part)
+        fprintf(f, ": %s", part_names[b->part->part]);
+    print_place(f, b);
+    fprintf(f, "\n  IPU %u of a replica waits least, %.0f %% of its step, and spends %.0f %% on %s", b->ipu, 100 * b->least_waiting_share,
+            100 * b->class_share, cost_class_names[b->class]);
+    if (b->most_waiting_share > b->least_waiting_share + 0.005)
+        fprintf(f, "; IPU %u waits %.0f %%", b->idlest_ipu, 100 * b->most_waiting_share);
+    fputc('\n', f);
+}
+
+/* [data] says what is to be learnt, not how: no help comes from changing it. */
+static bool is_choice(const struct input *in)
+{
+    return strncmp(in->name, "data.", strlen("data.")) != 0;
+}
+
+static const struct move *best_move(const struct explanation *e, bool of_recipe)
+{
+    for (size_t i = 0; i < e->moves.n; i++) {
+        const struct move *m = &e->moves.items[i];
+        if (!m->refused && m->relative < -0.0005 && m->input->of_recipe == of_recipe && is_choice(m->input) && (m->fits || !e->result->fits))
+            return m;
+    }
+    return NULL;
+}
+
+static void print_best(FILE *f, const struct explanation *e, bool of_recipe, const char *what)
+{
+    const struct move *m = best_move(e, of_recipe);
+    if (m)
+        fprintf(f, "  %s: %s %s -> %s takes %.1f %% off the time of a sample\n", what, m->input->name, m->input->value, m->to, -100 * m->relative);
+}
+
+void explain_print_conclusion(FILE *f, const struct explanation *e)
+{
+    const struct result *r = e->result;
+    fprintf(f, "%s: %.4g s a step, %.4g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
+    print_bound(f, e);
+    print_best(f, e, true, "helps most in the recipe");
+    print_best(f, e, false, "helps most in the machine");
+}
+
+/* ---- costs and moves ------------------------------------------------------------------------------ */
+
+static void print_trace(FILE *f, const struct explanation *e, const struct cost *c)
+{
+    const struct move *inputs[INPUTS_SHOWN];
+    size_t n = part_inputs(inputs, INPUTS_SHOWN, e, c->part);
+    fprintf(f, "      = %s\n", cost_notes[c->part].formula);
+    for (size_t i = 0; i < n; i++) {
+        const struct input *in = inputs[i]->input;
+        fprintf(f, "%s%s = %s %s (%s:%u)", i ? ", " : "      ", strchr(in->name, '.') + 1, in->value, in->unit, in->path, in->line);
+    }
+    fputs(n ? "\n" : "", f);
+}
+
+static void print_cost(FILE *f, const struct explanation *e, const struct cost *c)
+{
+    fprintf(f, "  %-12s %10.4g s %5.1f %%  ", part_names[c->part], cost_seconds(c, &e->sim->timeline), 100 * share_of(c, &e->tree));
+    for (size_t i = 0; i < c->n_children && i < CHILDREN_SHOWN; i++)
+        fprintf(f, "%s%s %.1f", i ? ", " : "", c->children[i].name, 100 * share_of(&c->children[i], &e->tree));
+    const struct cost *phase = c->n_children ? &c->children[0] : NULL;
+    if (phase && phase->n_children)
+        fprintf(f, "; most: %s %.1f", phase->children[0].name, 100 * share_of(&phase->children[0], &e->tree));
+    fputc('\n', f);
+}
+
+static void print_costs(FILE *f, const struct explanation *e)
+{
+    uint64_t rest = e->tree.ipu_cycles;
+    size_t n = e->tree.n_children;
+    fprintf(f, "\nwhere the step goes, mean of %llu IPUs, per cent of the step\n", (unsigned long long)timeline_ipus(&e->sim->timeline));
+    for (size_t i = 0; i < n && i < COSTS_SHOWN; i++) {
+        print_cost(f, e, &e->tree.children[i]);
+        if (i < COSTS_TRACED)
+            print_trace(f, e, &e->tree.children[i]);
+        rest -= e->tree.children[i].ipu_cycles;
+    }
+    struct cost others = { .ipu_cycles = rest };
+    if (rest)
+        fprintf(f, "  %-12s %10.4g s %5.1f %%  the %zu smaller ones\n", "others", cost_seconds(&others, &e->sim->timeline),
+                100 * share_of(&others, &e->tree), n - COSTS_SHOWN);
+}
+
+static void print_moves(FILE *f, const struct explanation *e)
+{
+    size_t shown = 0;
+    fprintf(f, "\nwhat one value a step away changes, simulated anew    time of a sample     step\n");
+    for (size_t i = 0; i < e->moves.n && shown < MOVES_SHOWN; i++) {
+        const struct move *m = &e->moves.items[i];
+        if (m->refused || !is_choice(m->input) || m->relative > 0)
+            continue;
+        char text[80];
+        snprintf(text, sizeof text, "%s %s -> %s", m->input->name, m->input->value, m->to);
+        fprintf(f, "  %-54s %+8.1f %%  %+.4g s%s\n", text, 100 * m->relative, m->step_time_s - e->result->step_time_s,
+                m->fits ? "" : "  does not fit");
+        shown++;
+    }
+}
+
+void explain_print(FILE *f, const struct explanation *e)
+{
+    explain_print_conclusion(f, e);
+    print_costs(f, e);
+    print_moves(f, e);
+}
+
+/* ---- data ----------------------------------------------------------------------------------------------- */
+
+static double seconds(const struct explanation *e, uint64_t ipu_cycles)
+{
+    struct cost c = { .ipu_cycles = ipu_cycles };
+    return cost_seconds(&c, &e->sim->timeline);
+}
+
+void waterfall_write_csv(FILE *f, const struct explanation *e)
+{
+    fputs("name,from_s,to_s,from_ipu_cycles,to_ipu_cycles\n", f);
+    for (size_t i = 0; i < e->waterfall.n; i++) {
+        const struct waterfall_item *w = &e->waterfall.items[i];
+        csv_write_cell(f, w->name, false);
+        fprintf(f, "%.10g,%.10g,%llu,%llu\n", seconds(e, w->from_ipu_cycles), seconds(e, w->to_ipu_cycles),
+                (unsigned long long)w->from_ipu_cycles, (unsigned long long)w->to_ipu_cycles);
+    }
+}
+
+static json_t *input_json(const struct input *in)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(in->name));
+    json_object_set_new(o, "value", json_string(in->value));
+    json_object_set_new(o, "unit", json_string(in->unit));
+    json_object_set_new(o, "source", json_string(in->source));
+    json_object_set_new(o, "file", json_string(in->path));
+    json_object_set_new(o, "line", in->line ? json_integer(in->line) : json_null());
+    json_object_set_new(o, "origin", json_string(in->of_recipe ? "recipe" : origin_names[in->origin]));
+    return o;
+}
+
+static json_t *inputs_json(const struct explanation *e, enum part part)
+{
+    const struct move *inputs[8];
+    size_t n = part_inputs(inputs, sizeof inputs / sizeof *inputs, e, part);
+    json_t *array = json_array();
+    for (size_t i = 0; i < n; i++) {
+        json_t *o = input_json(inputs[i]->input);
+        json_object_set_new(o, "moved_to", json_string(inputs[i]->to));
+        json_object_set_new(o, "change_s", json_real(inputs[i]->breakdown_s[part] - e->result->breakdown_s[part]));
+        json_array_append_new(array, o);
+    }
+    return array;
+}
+
+static json_t *cost_json(const struct explanation *e, const struct cost *c, int depth)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(c->name));
+    json_object_set_new(o, "ipu_cycles", json_integer((json_int_t)c->ipu_cycles));
+    json_object_set_new(o, "seconds", json_real(cost_seconds(c, &e->sim->timeline)));
+    json_object_set_new(o, "share", json_real(share_of(c, &e->tree)));
+    if (depth == 1) {
+        json_object_set_new(o, "class", json_string(cost_class_names[cost_notes[c->part].class]));
+        json_object_set_new(o, "formula", json_string(cost_notes[c->part].formula));
+        json_object_set_new(o, "inputs", inputs_json(e, c->part));
+    }
+    json_t *parts = json_array();
+    for (size_t i = 0; i < c->n_children; i++)
+        json_array_append_new(parts, cost_json(e, &c->children[i], depth + 1));
+    json_object_set_new(o, "parts", parts);
+    return o;
+}
+
+static json_t *bound_json(const struct explanation *e)
+{
+    const struct bound *b = &e->bound;
+    json_t *o = json_object();
+    json_object_set_new(o, "by", json_string(b->memory ? "memory" : b->host_input ? "host" : cost_class_names[b->class]));
+    json_object_set_new(o, "class", json_string(cost_class_names[b->class]));
+    json_object_set_new(o, "part", b->part ? json_string(part_names[b->part->part]) : json_null());
+    json_object_set_new(o, "phase", b->phase ? json_string(b->phase->name) : json_null());
+    json_object_set_new(o, "operation", b->operation ? json_string(b->operation->name) : json_null());
+    json_object_set_new(o, "link", b->link ? json_string(b->link) : json_null());
+    json_object_set_new(o, "ipu", json_integer(b->ipu));
+    json_object_set_new(o, "class_share", json_real(b->class_share));
+    json_object_set_new(o, "waiting_share", json_real(b->least_waiting_share));
+    json_object_set_new(o, "most_waiting_ipu", json_integer(b->idlest_ipu));
+    json_object_set_new(o, "most_waiting_share", json_real(b->most_waiting_share));
+    return o;
+}
+
+static json_t *move_json(const struct explanation *e, const struct move *m)
+{
+    json_t *o = input_json(m->input);
+    json_object_set_new(o, "to", json_string(m->to));
+    json_object_set_new(o, "refused", m->refused ? json_string(m->refused) : json_null());
+    if (m->refused)
+        return o;
+    json_object_set_new(o, "fits", json_boolean(m->fits));
+    json_object_set_new(o, "step_time_s", json_real(m->step_time_s));
+    json_object_set_new(o, "step_time_change_s", json_real(m->step_time_s - e->result->step_time_s));
+    json_object_set_new(o, "sample_time_change", json_real(m->relative));
+    return o;
+}
+
+json_t *explain_json(const struct explanation *e)
+{
+    json_t *o = json_object(), *moves = json_array(), *waterfall = json_array();
+    for (size_t i = 0; i < e->moves.n; i++)
+        json_array_append_new(moves, move_json(e, &e->moves.items[i]));
+    for (size_t i = 0; i < e->waterfall.n; i++) {
+        const struct waterfall_item *w = &e->waterfall.items[i];
+        json_array_append_new(waterfall, json_pack("{s:s, s:f, s:f, s:I, s:I}", "name", w->name, "from_s", seconds(e, w->from_ipu_cycles),
+            "to_s", seconds(e, w->to_ipu_cycles), "from_ipu_cycles", (json_int_t)w->from_ipu_cycles, "to_ipu_cycles", (json_int_t)w->to_ipu_cycles));
+    }
+    json_object_set_new(o, "id", json_string(e->result->id));
+    json_object_set_new(o, "step_time_s", json_real(e->result->step_time_s));
+    json_object_set_new(o, "throughput_samples_per_s", json_real(e->result->throughput_samples_per_s));
+    json_object_set_new(o, "fits", json_boolean(e->result->fits));
+    json_object_set_new(o, "bound", bound_json(e));
+    json_object_set_new(o, "costs", cost_json(e, &e->tree, 0));
+    json_object_set_new(o, "moves", moves);
+    json_object_set_new(o, "waterfall", waterfall);
+    return o;
+}

@@ -1,0 +1,218 @@
+/*
+ * inputs.c - the values of a simulation, and the same simulation with one of them moved.
+ *
+ * Which way is faster is read off the unit: times (s, cycles) become smaller, everything else (rates, shares, counts) larger.
+ */
+#include "results/explain/inputs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double STEP = 0.1;
+
+/* ---- listing ------------------------------------------------------------------------------ */
+
+static bool is_listed(const struct inputs *in, const char *name)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (text_is(in->items[i].name, name))
+            return true;
+    return false;
+}
+
+static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *a)
+{
+    for (size_t i = 0; i < s->n_rows; i++) {
+        const struct sheet_row *row = &s->rows[i];
+        const char *name = arena_printf(a, WHAT_IF_SECTION ".%s", row->key);
+        if (!is_listed(out, name))
+            out->items[out->n++] = (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
+                                                   .path = s->path, .line = row->line, .origin = sheet_row_origin(row) };
+    }
+}
+
+/* A number that is not given has its default in the recipe as loaded. */
+static const char *setting_value(const struct recipe_setting *k, const struct recipe *r, struct arena *a)
+{
+    const void *at = (const char *)r + k->field->offset;
+    if (k->value)
+        return k->value;
+    switch (k->field->type) {
+    case FIELD_U64:    return arena_printf(a, "%" PRIu64, *(const uint64_t *)at);
+    case FIELD_F64:    return arena_printf(a, "%.15g", *(const double *)at);
+    case FIELD_BOOL:   return *(const bool *)at ? "yes" : "no";
+    case FIELD_CHOICE: return k->field->choices[*(const int *)at];
+    default:           return "";
+    }
+}
+
+static void list_recipe(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    struct recipe_setting *keys;
+    size_t n = recipe_settings(&keys, &sim->recipe, a);
+    for (size_t i = 0; i < n; i++)
+        if (keys[i].matters && !text_is(keys[i].section, "recipe"))
+            out->items[out->n++] = (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
+                .value = setting_value(&keys[i], &sim->recipe, a), .unit = keys[i].field->unit ? keys[i].field->unit : "",
+                .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
+                .of_recipe = true, .field = keys[i].field };
+}
+
+void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    struct recipe_setting *keys;
+    size_t n = simulation_sheets(sheets, sim), room = recipe_settings(&keys, &sim->recipe, a);
+    for (size_t i = 0; i < n; i++)
+        room += sheets[i]->n_rows;
+    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room) };
+    for (size_t i = 0; i < n; i++)
+        list_sheet(out, sheets[i], a);
+    list_recipe(out, sim, a);
+}
+
+/* ---- moving one --------------------------------------------------------------------------------- */
+
+bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
+{
+    struct arena scratch = {0};
+    struct simulation sim = {0};
+    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more + 1);
+    for (size_t i = 0; i < q->n_overrides; i++)
+        all[i] = q->overrides[i];
+    for (size_t i = 0; i < n_more; i++)
+        all[q->n_overrides + i] = more[i];
+    bool good = simulate(&sim, out, q->recipe, all, q->n_overrides + n_more, q->paths, q->cache, err);
+    simulation_free(&sim);
+    arena_free(&scratch);
+    return good;
+}
+
+static bool is_time(const struct input *in)
+{
+    return text_is(in->unit, "s") || text_is(in->unit, "cycles");
+}
+
+/* The value a step away; NULL where there is none: a name, or a zero. Whole numbers move by one at least. */
+static const char *stepped(const struct input *in, bool faster, struct arena *a)
+{
+    double x;
+    uint64_t whole;
+    bool up = is_time(in) != faster;
+    if (!parse_f64(in->value, &x) || x == 0)
+        return NULL;
+    if (!parse_u64(in->value, &whole))
+        return arena_printf(a, "%.10g", up ? x * (1 + STEP) : is_time(in) ? x * (1 - STEP) : x / (1 + STEP));
+    uint64_t by = (uint64_t)llround(fmax(1, STEP * x));
+    return !up && by > whole ? NULL : arena_printf(a, "%" PRIu64, up ? whole + by : whole - by);
+}
+
+static struct move try_move(const struct input *in, const char *to, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char *override = arena_printf(a, "%s=%s", in->name, to);
+    struct move m = { .input = in, .to = to };
+    struct result r;
+    struct err why = {0};
+    if (!ask_again(&r, q, &override, 1, &why)) {
+        m.refused = arena_strdup(a, why.msg);
+        return m;
+    }
+    m.fits = r.fits;
+    m.step_time_s = r.step_time_s;
+    m.sample_time_s = 1 / r.throughput_samples_per_s;
+    m.relative = m.sample_time_s * base->throughput_samples_per_s - 1;
+    memcpy(m.breakdown_s, r.breakdown_s, sizeof m.breakdown_s);
+    return m;
+}
+
+static void move_sheet_value(struct moves *out, const struct input *in, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char *faster = stepped(in, true, a), *slower = stepped(in, false, a);
+    if (!faster)
+        return;
+    struct move m = try_move(in, faster, base, q, a);
+    if ((m.refused || m.relative > 0) && slower) {
+        struct move back = try_move(in, slower, base, q, a);
+        if (!back.refused && (m.refused || back.relative < m.relative))
+            m = back;
+    }
+    out->items[out->n++] = m;
+}
+
+/* The values that a key of the recipe may take next; returns how many. */
+static size_t next_values(const char **to, size_t room, const struct input *in, struct arena *a)
+{
+    const struct field *f = in->field;
+    uint64_t whole;
+    double x;
+    size_t n = 0;
+    if (f->type == FIELD_BOOL)
+        to[n++] = text_is(in->value, "yes") ? "no" : "yes";
+    for (int i = 0; f->type == FIELD_CHOICE && f->choices[i] && n < room; i++)
+        if (!text_is(f->choices[i], in->value))
+            to[n++] = f->choices[i];
+    if (f->type == FIELD_U64 && parse_u64(in->value, &whole) && whole) {
+        to[n++] = arena_printf(a, "%" PRIu64, 2 * whole);
+        if (whole > 1)
+            to[n++] = arena_printf(a, "%" PRIu64, whole / 2);
+    }
+    if (f->type == FIELD_F64 && parse_f64(in->value, &x) && x > 0) {
+        to[n++] = arena_printf(a, "%.10g", 2 * x);
+        to[n++] = arena_printf(a, "%.10g", x / 2);
+    }
+    return n;
+}
+
+static double size_of_move(const struct move *m)
+{
+    return m->refused ? -1 : fabs(m->relative);
+}
+
+static int larger(const void *x, const void *y)
+{
+    const struct move *a = x, *b = y;
+    double p = size_of_move(a), q = size_of_move(b);
+    if (p != q)
+        return p > q ? -1 : 1;
+    int by_name = strcmp(a->input->name, b->input->name);
+    return by_name ? by_name : strcmp(a->to, b->to);
+}
+
+void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+{
+    enum { MOST_VALUES = 16 };
+    *out = (struct moves){ .items = ARENA_ARRAY(a, struct move, MOST_VALUES * inputs->n + 1) };
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *in = &inputs->items[i];
+        const char *to[MOST_VALUES];
+        if (!in->of_recipe)
+            move_sheet_value(out, in, base, q, a);
+        size_t n = in->of_recipe ? next_values(to, MOST_VALUES, in, a) : 0;
+        for (size_t k = 0; k < n; k++)
+            out->items[out->n++] = try_move(in, to[k], base, q, a);
+        if (q->progress)
+            q->progress(q->user, i + 1, inputs->n);
+    }
+    qsort(out->items, out->n, sizeof *out->items, larger);
+}
+
+/* ---- shares by origin ------------------------------------------------------------------------------ */
+
+double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
+{
+    const char **sets = ARENA_ARRAY(a, const char *, inputs->n + 1);
+    size_t n = 0;
+    struct result r;
+    for (size_t i = 0; i < inputs->n; i++) {
+        const struct input *in = &inputs->items[i];
+        const char *to = in->of_recipe || in->origin != origin ? NULL : stepped(in, false, a);
+        if (to)
+            sets[n++] = arena_printf(a, "%s=%s", in->name, to);
+    }
+    if (!n || !ask_again(&r, q, sets, n, NULL))
+        return 0;
+    double share = (r.step_time_s / base->step_time_s - 1) / STEP;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}

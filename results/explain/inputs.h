@@ -1,0 +1,52 @@
+/*
+ * inputs.h - every value that a simulation read from a sheet or a recipe, where it stands, and what happens when it moves by a step.
+ *
+ * A sheet's number moves by a tenth towards a faster machine, and the other way where that is slower or not allowed; a recipe's number is
+ * halved and doubled, a choice takes each of its other values. Every move is simulated anew, plan and all.
+ */
+#ifndef INPUTS_H
+#define INPUTS_H
+#include "results/simulate/simulate.h"
+
+struct input {
+    const char *name;                   /* as --set takes it: "machine.clock_hz", "parallel.micro_batch" */
+    const char *value, *unit, *source;
+    const char *path; uint32_t line;    /* where it stands; line 0: given for this simulation, or a default */
+    bool of_recipe;
+    enum origin origin;                 /* of a sheet's value */
+    const struct field *field;          /* of a recipe's key */
+};
+struct inputs { struct input *items; size_t n; };
+/* Sheets first, outermost first, each key once; then the recipe's keys that matter. */
+void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
+
+struct move {
+    const struct input *input;
+    const char *to;
+    const char *refused;                /* NULL: simulated */
+    bool fits;
+    double step_time_s, sample_time_s;  /* sample: step time over the global batch */
+    double relative;                    /* change of the sample time: -0.05 is 5 % faster */
+    double breakdown_s[N_PARTS];
+};
+struct moves { struct move *items; size_t n; };
+
+/* What is simulated, and how. */
+struct question {
+    const char *recipe;
+    const char *const *overrides; size_t n_overrides;
+    const struct model_paths *paths;
+    struct plan_cache *cache;
+    void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
+};
+/* The question with more overrides after its own. False when it is refused; err says why. */
+bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err);
+
+/* Every move of every input, the largest change of the sample time first; those that were refused last. */
+void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a);
+
+/* How much of the step's time is in proportion to values of one origin: its relative change when all of them move by a tenth towards a
+ * slower machine, over that tenth; 0 to 1. */
+double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a);
+
+#endif

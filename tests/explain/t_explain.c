@@ -1,0 +1,282 @@
+/* t_explain.c - what an explanation says adds up: costs, waterfall, causes of a difference; and by hand where a cause is known. */
+#include "tests/check.h"
+#include "results/explain/diff.h"
+#include "results/explain/explain.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct arena a;
+static struct err err;
+static struct plan_cache cache;
+static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
+
+static struct question ask(const char *recipe, const char *const *sets, size_t n)
+{
+    return (struct question){ .recipe = recipe, .overrides = sets, .n_overrides = n, .paths = &paths, .cache = &cache };
+}
+
+static void run(struct simulation *sim, struct result *r, const char *recipe, const char *override)
+{
+    if (!simulate(sim, r, recipe, &override, override ? 1 : 0, &paths, &cache, &err))
+        print_error("%s: %s\n", recipe, err.msg);
+    assert_true(r->step_time_s > 0);
+}
+
+/* The tree's parts are those of the breakdown, and every node is the sum of what is below it. */
+static void check_tree(const struct simulation *sim, const struct result *r)
+{
+    struct cost tree;
+    double seconds[N_PARTS] = {0};
+    cost_tree_build(&tree, &sim->timeline, &a);
+    assert_null(cost_tree_wrong(&tree));
+    for (size_t i = 0; i < tree.n_children; i++)
+        seconds[tree.children[i].part] = cost_seconds(&tree.children[i], &sim->timeline);
+    for (int k = 0; k < N_PARTS; k++)
+        assert_near(seconds[k], r->breakdown_s[k], 1e-12 * r->step_time_s);
+    assert_near(cost_seconds(&tree, &sim->timeline), r->step_time_s, 1e-12 * r->step_time_s);
+}
+
+static void check_waterfall(const struct simulation *sim, const struct result *r)
+{
+    struct waterfall w;
+    waterfall_build(&w, &sim->timeline);
+    uint64_t at = 0;
+    for (size_t i = 0; i + 1 < w.n; i++) {
+        assert_int_equal(w.items[i].from_ipu_cycles, at);
+        assert_true(w.items[i].to_ipu_cycles > at);             /* nothing is faster than the ideal */
+        at = w.items[i].to_ipu_cycles;
+    }
+    assert_int_equal(w.items[w.n - 1].to_ipu_cycles, at);
+    assert_int_equal(at, sim->timeline.step_cycles * timeline_ipus(&sim->timeline));
+    if (sim->recipe.mode == MODE_TRAIN)
+        assert_near((double)w.items[0].to_ipu_cycles / (double)at, r->mfu, 1e-6);
+}
+
+static void every_recipe_adds_up(void **state)
+{
+    (void)state;
+    char **ids;
+    size_t n;
+    assert_true(list_folder(&ids, &n, paths.recipes_dir, ".ini", &a, &err));
+    assert_true(n > 100);
+    for (size_t i = 0; i < n; i++) {
+        struct simulation sim = {0};
+        struct result r = {0};
+        run(&sim, &r, ids[i], NULL);
+        check_tree(&sim, &r);
+        check_waterfall(&sim, &r);
+        simulation_free(&sim);
+    }
+    arena_free(&a);
+}
+
+/* A slow chip, and every replica played: the same laws. */
+static void odd_timelines_add_up(void **state)
+{
+    (void)state;
+    struct simulation sim = {0};
+    struct result r = {0};
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", "faults.chip=3 1.5");
+    check_tree(&sim, &r);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+static const struct cost *named(const struct cost *c, const char *name)
+{
+    for (size_t i = 0; i < c->n_children; i++)
+        if (text_is(c->children[i].name, name))
+            return &c->children[i];
+    return NULL;
+}
+
+/* Without recomputation that phase is gone, and nothing else of matmuls changes. */
+static void recomputation_is_told_apart(void **state)
+{
+    (void)state;
+    struct cost with, without;
+    struct simulation x = {0}, y = {0};
+    struct result r;
+    run(&x, &r, "mlperf-v2.0-closed-bow-pod16-bert-large", NULL);
+    run(&y, &r, "mlperf-v2.0-closed-bow-pod16-bert-large", "parallel.recompute=none");
+    cost_tree_build(&with, &x.timeline, &a);
+    cost_tree_build(&without, &y.timeline, &a);
+    const struct cost *m = named(&with, "matmul"), *n = named(&without, "matmul");
+    assert_non_null(named(m, "recomputation"));
+    assert_null(named(n, "recomputation"));
+    assert_int_equal(named(m, "forward")->ipu_cycles, named(n, "forward")->ipu_cycles);
+    assert_int_equal(named(m, "backward")->ipu_cycles, named(n, "backward")->ipu_cycles);
+    simulation_free(&x);
+    simulation_free(&y);
+    arena_free(&a);
+}
+
+static struct bound bound_of(const char *recipe, const char *override)
+{
+    struct simulation sim = {0};
+    struct result r;
+    struct cost tree;
+    struct bound b;
+    run(&sim, &r, recipe, override);
+    cost_tree_build(&tree, &sim.timeline, &a);
+    bound_find(&b, &sim, &tree);
+    simulation_free(&sim);
+    return b;
+}
+
+static void bounds_are_named(void **state)
+{
+    (void)state;
+    const char *resnet = "mlperf-v1.1-closed-ipu-pod16-resnet50", *bert = "mlperf-v2.0-closed-bow-pod16-bert-large";
+    struct bound b = bound_of(resnet, NULL);
+    assert_int_equal(b.class, COST_COMPUTE);
+    assert_int_equal(b.part->part, PART_CONV);
+    assert_false(b.memory || b.host_input);
+    b = bound_of(resnet, "hosts.decode_bytes_per_s=1e8");
+    assert_true(b.host_input);
+    assert_int_equal(b.class, COST_HOST);
+    b = bound_of(resnet, "parallel.micro_batch=60");
+    assert_true(b.memory);
+    b = bound_of(bert, "machine.link_bytes_per_s=1e8");
+    assert_int_equal(b.class, COST_LINKS);
+    assert_non_null(b.link);
+    b = bound_of(bert, "machine.exchange_bytes_per_cycle=1");
+    assert_int_equal(b.class, COST_EXCHANGE);
+    assert_true(b.most_waiting_share > b.least_waiting_share);
+    arena_free(&a);
+}
+
+/* host_latency_s stands twice in every step: a tenth less of 8.83 us is 2 x 0.883 us less, rounded up to a cycle. */
+static void moves_are_simulated(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    struct question q = ask(recipe, NULL, 0);
+    struct simulation sim = {0};
+    struct result r;
+    struct explanation e;
+    size_t seen = 0;
+    run(&sim, &r, recipe, NULL);
+    explain(&e, &sim, &r, &q, &a);
+    for (size_t i = 0; i < e.moves.n; i++) {
+        const struct move *m = &e.moves.items[i];
+        if (i)
+            assert_true(m->refused || fabs(m->relative) <= fabs(e.moves.items[i - 1].relative));
+        if (!text_is(m->input->name, "machine.host_latency_s"))
+            continue;
+        seen++;
+        assert_near(m->step_time_s - r.step_time_s, -2 * 0.883e-6, 2e-9);
+        assert_near(m->breakdown_s[PART_HOST] - r.breakdown_s[PART_HOST], -2 * 0.883e-6, 2e-9);
+        assert_string_equal(m->input->path, "system-model/specs/ipu-m2000.csv");
+        assert_true(m->input->line > 1);
+    }
+    assert_int_equal(seen, 1);
+    const struct move *top[2];
+    assert_int_equal(part_inputs(top, 2, &e, PART_EXCHANGE), 2);
+    assert_true(fabs(top[0]->breakdown_s[PART_EXCHANGE] - r.breakdown_s[PART_EXCHANGE])
+                >= fabs(top[1]->breakdown_s[PART_EXCHANGE] - r.breakdown_s[PART_EXCHANGE]));
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+/* ---- differences ---------------------------------------------------------------------------------- */
+
+static void check_sums(const struct diff *d)
+{
+    struct diff_times sum = d->rest;
+    for (size_t i = 0; i < d->n; i++) {
+        sum.step_ps += d->causes[i].change.step_ps;
+        sum.sample_fs += d->causes[i].change.sample_fs;
+    }
+    assert_true(sum.step_ps == d->whole.step_ps && sum.sample_fs == d->whole.sample_fs);
+    assert_near((double)d->whole.step_ps, 1e12 * (d->b.step_time_s - d->a.step_time_s), 1.5);
+    assert_true(d->rest.step_ps == 0 && d->rest.sample_fs == 0);        /* keys and values say everything */
+    struct diff_parts p = diff_parts(&d->a, &d->b);
+    int64_t parts = p.rounding_ps;
+    for (int k = 0; k < N_PARTS; k++)
+        parts += p.part_ps[k];
+    assert_true(parts == p.whole_ps && llabs(p.rounding_ps) <= N_PARTS);
+}
+
+/* PODBENCH_ALL_PAIRS=1: every recipe with the next one; else one in nine. */
+static void neighbours_add_up(void **state)
+{
+    (void)state;
+    char **ids;
+    size_t n;
+    assert_true(list_folder(&ids, &n, paths.recipes_dir, ".ini", &a, &err));
+    for (size_t i = 0; i + 1 < n; i += getenv("PODBENCH_ALL_PAIRS") ? 1 : 9) {
+        struct question x = ask(ids[i], NULL, 0), y = ask(ids[i + 1], NULL, 0);
+        struct diff d;
+        assert_true(diff_simulations(&d, &x, &y, &a, &err));
+        check_sums(&d);
+    }
+    arena_free(&a);
+}
+
+/* Two causes that do not touch each other, and in which order they come. */
+static void causes_are_told_apart(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    const char *const sets[] = { "machine.host_latency_s=20e-6", "parallel.gradient_accumulation=7" };
+    struct question x = ask(recipe, NULL, 0), y = ask(recipe, sets, 2);
+    struct diff d;
+    assert_true(diff_simulations(&d, &x, &y, &a, &err));
+    check_sums(&d);
+    assert_int_equal(d.n, 2);
+    assert_string_equal(d.causes[0].sets[0], "parallel.gradient_accumulation=7");
+    assert_string_equal(d.causes[1].what, "machine.host_latency_s 8.83e-6 -> 20e-6");
+    assert_near((double)d.causes[1].change.step_ps, 2 * 11.17e6, 2e3);
+    assert_true(d.causes[0].stands_alone && d.causes[0].alone.step_ps == d.causes[0].change.step_ps);   /* the first has none before it */
+    arena_free(&a);
+}
+
+static void changes_that_need_each_other_go_together(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    const char *const sets[] = { "parallel.replicas=32", "machine.n_ipus=32", "machine.ipus_per_domain=32" };
+    struct question x = ask(recipe, NULL, 0), y = ask(recipe, sets, 3);
+    struct diff d;
+    assert_true(diff_simulations(&d, &x, &y, &a, &err));
+    check_sums(&d);
+    assert_int_equal(d.n, 2);
+    assert_int_equal(d.causes[0].n_sets, 2);            /* domains of 16 without a gateway: 32 IPUs want one of 32 */
+    assert_string_equal(d.causes[0].what, "machine.n_ipus 16 -> 32 with machine.ipus_per_domain 16 -> 32");
+    assert_string_equal(d.causes[1].sets[0], "parallel.replicas=32");
+    assert_false(d.causes[1].stands_alone);
+    arena_free(&a);
+}
+
+static void the_same_does_not_differ(void **state)
+{
+    (void)state;
+    struct question x = ask("mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0);
+    struct diff d;
+    assert_true(diff_simulations(&d, &x, &x, &a, &err));
+    assert_int_equal(d.n, 0);
+    assert_true(d.whole.step_ps == 0);
+    struct question bad = ask("no-such", NULL, 0);
+    assert_false(diff_simulations(&d, &x, &bad, &a, &err));
+    arena_free(&a);
+}
+
+/* Every part says what it is bound by and how it is counted. */
+static void every_part_has_its_formula(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_PARTS; k++)
+        if (!cost_notes[k].formula)
+            assert_string_equal(part_names[k], "has a row in cost_notes");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(recomputation_is_told_apart),
+    cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up),
+    cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
+    cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(every_part_has_its_formula),
+};
+
+TAP_MAIN(tests)
