@@ -4,8 +4,8 @@
  * Parallel splits of groups, output channels, input channels, kernel rows and field whose product is at
  * most the tiles, and serial splits of channels. Only splits that change a tile's share are tried; where the
  * arithmetic, the exchange and the syncs of an even split are slower than the best so far, the branch is left.
- * Limits: one level (no split over chips), kernel split over rows only, the field's last dimension takes
- * what tiles are left.
+ * Limits: of the splits that leave a tile's share the same only the one with the fewest parts is tried; one level (no split
+ * over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */
 #include "system-model/compiler/conv_internal.h"
 
@@ -148,7 +148,7 @@ static void search_candidate(struct search *f, const struct candidate *c)
     if (c->vertex == VERTEX_HMAC && conv_shape_mac(&c->s) / (f->n_tiles * hmac_lanes(f->chip, &c->amp)) >= f->best_cycles)
         return;
     search_groups(f, c, &t);
-    if (c->vertex != VERTEX_AMP_1X1 && c->vertex != VERTEX_AMP_NX1)
+    if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
         return;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         if (steps[i] <= ceil_div(c->s.out_chans, c->out_grain)) {

@@ -147,7 +147,7 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
                              const struct operand_bytes *b)
 {
     const struct conv_shape *s = f->shape;
-    bool padded = c->vertex != VERTEX_HMAC && s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
+    bool padded = s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
     if (!padded && c->expand <= 1)
         return;
     bool by_fours = s->in_chans % 4 == 0;

@@ -5,6 +5,8 @@
  * has each kernel element and input channel as a row. A vertex wants channels in grains; what does not fill one is
  * padded, and counts. Kernel elements may become input channels (im2col) where there are few. The order, AMP, slices, HMAC,
  * outer product, is that of poplin's planner (PopLibs 7eac0f2).
+ * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
+ * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
  */
 #include <assert.h>
 #include "system-model/compiler/conv_internal.h"
@@ -105,13 +107,19 @@ static void add_amp_grains(struct candidates *list, const struct conv_shape *s, 
         conv_add_amp(list, s, expand, chip, amp, thin, narrow);
 }
 
-/* Kernel columns, then all kernel elements, become input channels. */
-static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
+static struct conv_shape columns_as_channels(const struct conv_shape *s)
 {
     struct conv_shape e = *s;
     e.in_chans *= s->kernel_w;
     e.kernel_w = 1;
     e.in_w = s->field_w;
+    return e;
+}
+
+/* Kernel columns, then all kernel elements, become input channels. */
+static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
+{
+    struct conv_shape e = columns_as_channels(s);
     if (s->kernel_h > 1 && s->in_chans <= amp.in_grain)
         add_amp_grains(list, &e, max_u64(1, s->kernel_w / s->in_stride), chip, amp);
     e.in_chans *= s->kernel_h;
@@ -124,10 +132,19 @@ static void add_expanded(struct candidates *list, const struct conv_shape *s, co
 
 enum { HMAC_BYTES = 8 };        /* input channels come in the words of the memory */
 
+static void add_hmac(struct candidates *list, const struct conv_shape *s, uint64_t expand, struct amp amp)
+{
+    struct candidate *c = add_candidate(list, VERTEX_HMAC, s, expand);
+    c->in_grain = HMAC_BYTES / amp.element_bytes;
+    c->out_grain = 1;
+    c->amp = amp;
+    c->amp.partial_bytes = 4;
+}
+
 /* Slice vertices came with the second generation of the chip (16 half units). */
 static bool has_slic(const struct chip *chip) { return chip->conv_units_fp16_fp16 >= 16; }
 
-/* Groups that would fill less than half of the AMP's input chain are left to the vertices made for them. */
+/* Groups that would fill less than half of the AMP's input chain: not its work (file head). */
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
                      const struct op_plan_options *opt)
 {
@@ -147,11 +164,11 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     if (s->type == TYPE_FP8)            /* quarters are multiplied by the AMP alone */
         return;
     uint64_t lanes = HMAC_BYTES / amp.element_bytes;
-    struct candidate *h = add_candidate(list, VERTEX_HMAC, s, 1);
-    h->in_grain = lanes;
-    h->out_grain = 1;
-    h->amp = amp;
-    h->amp.partial_bytes = 4;
+    add_hmac(list, s, 1, amp);
+    if (s->groups > 1 && s->kernel_w > 1) {
+        struct conv_shape e = columns_as_channels(s);
+        add_hmac(list, &e, max_u64(1, s->kernel_w / s->in_stride), amp);
+    }
     if (s->in_chans == 1 && s->kernel_h * s->kernel_w == 1) {
         struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s, 1);
         c->in_grain = 1;

