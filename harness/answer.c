@@ -44,7 +44,7 @@ static enum work largest_work(const double share[N_WORK])
 
 static void print_fit(FILE *f, const struct simulation *sim, const struct result *r)
 {
-    uint64_t tile = sim->machine.chip.tile_memory_bytes;
+    uint64_t tile = sim->machine->chip.tile_memory_bytes;
     if (r->fits)
         fprintf(f, "fits: yes, %" PRIu64 " of a tile's %" PRIu64 " B free on the fullest IPU (%u)\n", tile - r->memory_peak_bytes_per_tile,
                 tile, sim->plan.worst_ipu);
@@ -58,8 +58,8 @@ static void print_speed(FILE *f, const struct simulation *sim, const struct resu
     fprintf(f, "throughput: %.6g samples/s, %.4g s a step of %.6g samples", r->throughput_samples_per_s, r->step_time_s, r->global_batch);
     if (r->latency_s > 0)
         fprintf(f, ", %.4g ms from input to result", 1e3 * r->latency_s);
-    if (sim->machine.board_power_w > 0)
-        fprintf(f, ", %.3g J a sample (boards)", sim->machine.board_power_w * (double)r->ipus / (double)sim->machine.ipus_per_board
+    if (sim->machine->board_power_w > 0)
+        fprintf(f, ", %.3g J a sample (boards)", sim->machine->board_power_w * (double)r->ipus / (double)sim->machine->ipus_per_board
                 / r->throughput_samples_per_s);
     fprintf(f, "\n");
 }

@@ -90,7 +90,7 @@ static bool simulate_all(struct results *out, struct session *s, struct err *err
     for (size_t i = 0; i < n; i++) {
         struct simulation sim = {0};
         struct result r;
-        bool good = simulate(&sim, &r, ids[i], NULL, 0, &s->paths, &s->cache, err);
+        bool good = simulator_run(&s->simulator, &sim, &r, ids[i], NULL, 0, err);
         if (good && !text_is(r.id, ids[i]))
             good = fail(err, "%s: id: '%.80s', want the file's name, %s", sim.recipe.path, r.id, ids[i]);
         if (good) {
@@ -153,7 +153,7 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
 int command_bench(const struct options *o, struct session *s, struct err *err)
 {
     struct figures figures = {0};
-    struct check_source from = { .paths = &s->paths, .cache = &s->cache };
+    struct check_source from = { .simulator = &s->simulator };
     struct check c;
     json_t *manifest = NULL;
     if (!published_load_derived(&figures, s->published_dir, s->paths.recipes_dir, &s->arena, err))

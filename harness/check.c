@@ -9,7 +9,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
     struct progress p;
-    struct check_source from = { .paths = &s->paths, .cache = &s->cache, .progress = progress_show, .user = &p };
+    struct check_source from = { .simulator = &s->simulator, .progress = progress_show, .user = &p };
     const char *rows;
     if (!published_load_derived(figures, o->published ? o->published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
         return false;

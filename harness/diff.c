@@ -26,7 +26,7 @@ static int diff_recipes(const struct options *o, struct session *s, struct err *
 {
     struct progress p;
     struct diff d;
-    struct question a = { .recipe = o->arguments[0], .paths = &s->paths, .cache = &s->cache, .progress = progress_show, .user = &p }, b = a;
+    struct question a = { .recipe = o->arguments[0], .simulator = &s->simulator, .progress = progress_show, .user = &p }, b = a;
     b.recipe = o->arguments[1];
     part_sets(&a, &b, o, &s->arena);
     progress_start(&p, "changing one value after the other");

@@ -21,9 +21,9 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct result r;
     struct explanation e;
     struct progress p;
-    struct question q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .paths = &s->paths, .cache = &s->cache,
+    struct question q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .progress = progress_show, .user = &p };
-    if (!simulate(&sim, &r, q.recipe, q.overrides, q.n_overrides, q.paths, q.cache, err)) {
+    if (!simulator_run(q.simulator, &sim, &r, q.recipe, q.overrides, q.n_overrides, err)) {
         simulation_free(&sim);
         return EXIT_BAD_INPUT;
     }

@@ -4,7 +4,7 @@
 #ifndef HARNESS_H
 #define HARNESS_H
 #include "results/published/published.h"
-#include "results/simulate/simulate.h"
+#include "results/simulate/simulator.h"
 #include "system-model/base/version.h"
 
 /* ---- options.c: every option of every command, described once --------------------------- */
@@ -32,7 +32,7 @@ enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, O
 
 struct session {
     struct arena arena;                 /* lives as long as the command */
-    struct plan_cache cache;
+    struct simulator simulator;         /* every simulation of a command goes through it */
     const char *root;
     struct model_paths paths;
     const char *published_dir, *runs_dir, *baselines_dir, *rules_dir, *plots_dir;

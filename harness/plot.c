@@ -360,7 +360,7 @@ static bool write_pipeline(const struct plot_data *d, const struct pipeline_pict
     struct simulation sim = {0};
     struct result r;
     struct new_file file;
-    if (!simulate(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", pic->sets, 2, &d->s->paths, &d->s->cache, err) ||
+    if (!simulator_run(&d->s->simulator, &sim, &r, "vendor-ipu-pod16-resnet50-pipelined", pic->sets, 2, err) ||
         !open_data(&file, folder, pic->name, d->s, err))
         return false;
     fprintf(file.f, "chip,low,high,middle,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end\n");

@@ -156,7 +156,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *figures, *page;
     struct csv_table rows;
     struct figures published = {0};
-    struct check_source from = { .paths = &s->paths, .cache = &s->cache };
+    struct check_source from = { .simulator = &s->simulator };
     struct check c;
     struct new_file file;
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&figures, run, "figures", s, err) ||

@@ -75,7 +75,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     struct simulation sim = {0};
     struct result r;
     struct err law = {0};
-    bool good = simulate(&sim, &r, recipe, o->sets, o->n_sets, &s->paths, &s->cache, err);
+    bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
     if (good)
         tell_unused_keys(&sim.recipe, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
@@ -89,7 +89,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
     struct tried *tried = &state->tried[state->results.n];
     if (good && !r.fits)
-        good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->paths, &s->cache, &s->arena, err);
+        good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
         good = keep(state, &sim, &r, o, s, err);
     if (good && o->require_fit && !r.fits)

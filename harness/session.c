@@ -79,12 +79,13 @@ bool session_open(struct session *s, const char *root, struct err *err)
     s->rules_dir = IN_ROOT("results/rules");
     s->plots_dir = IN_ROOT("plots");
 #undef IN_ROOT
+    simulator_open(&s->simulator, &s->paths);
     return true;
 }
 
 void session_close(struct session *s)
 {
-    plan_cache_free(&s->cache);
+    simulator_close(&s->simulator);
     arena_free(&s->arena);
 }
 
@@ -110,7 +111,7 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
 
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
 {
-    return simulate(sim, r, o->arguments[0], o->sets, o->n_sets, &s->paths, &s->cache, err);
+    return simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
 }
 
 bool run_open(const char *run, const char *columns, struct session *s, struct err *err)

@@ -22,8 +22,8 @@ static bool write_submission(const struct run_distribution *d, const struct simu
     const struct text_pair fields[] = {
         { "number_of_nodes", arena_printf(a, "%" PRIu64, nodes) },
         { "accelerators_per_node", arena_printf(a, "%" PRIu64, r->ipus / nodes) },
-        { "accelerator_model_name", sim->machine.chip_name ? sim->machine.chip_name : sim->machine.name },
-        { "accelerator_frequency", arena_printf(a, "%.4g GHz", sim->machine.chip.clock_hz / 1e9) },
+        { "accelerator_model_name", sim->machine->chip_name ? sim->machine->chip_name : sim->machine->name },
+        { "accelerator_frequency", arena_printf(a, "%.4g GHz", sim->machine->chip.clock_hz / 1e9) },
         { "framework", "podbench " PODBENCH_VERSION },
     };
     struct text_pair *hyperparameters = ARENA_ARRAY(a, struct text_pair, rec->n_hyperparameters + 1);
@@ -57,7 +57,7 @@ bool submission_draw(struct run_distribution *out, const struct simulation *sim,
     struct recipe_terms terms = recipe_terms(rec);
     struct convergence c;
     if (!w || !check_request(q, rec, w, err) ||
-        !recipe_convergence(&c, rec, s->paths.data_dir, &s->arena, err))
+        !simulator_convergence(&c, &s->simulator, rec, err))
         return false;
     struct run_timing timing = simulated_timing(sim, r);
     struct distribution_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,

@@ -42,7 +42,7 @@ static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t c
     struct result r;
     struct run_distribution d;
     const struct submission_request q = { .seed = 1, .predict_schedule = true };
-    bool good = sets[4] && simulate(&sim, &r, w->recipe, sets, 5, &s->paths, &s->cache, &unused) && r.fits &&
+    bool good = sets[4] && simulator_run(&s->simulator, &sim, &r, w->recipe, sets, 5, &unused) && r.fits &&
                 submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;
     if (good)
         *out = (struct sweep_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,

@@ -96,7 +96,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
         if (!load_constants(&tables[i], paths[i], s, err))
             return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->paths, &s->cache, &s->arena, err)
+    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->simulator, &s->arena, err)
         || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {

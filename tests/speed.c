@@ -54,7 +54,7 @@ static bool cold_plan(void)
     if (!simulate(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large", NULL, 0, &paths, &warm, &err))
         return stop(&err);
     double start = now_s();
-    compiler_start(&c, &sim.graph, &sim.topology, &cold, &sim.arena);
+    compiler_start(&c, sim.graph, sim.topology, &cold, &sim.arena);
     if (!plan_build(&p, &c, &sim.plan.options, &sim.arena, &err))
         return stop(&err);
     printf("%.1f ms; plan cache: %llu hits, %llu misses", 1e3 * (now_s() - start), (unsigned long long)cold.hits,
@@ -124,7 +124,7 @@ static bool sweep(const char *recipe, uint32_t most_replicas)
                     opt.n_replicas = replicas;
                     opt.grad_accum = accumulation;
                     opt.schedule = schedules[k];
-                    if (!plan_build(&p, &sim.compiler, &opt, &a, &err) || !timeline_run(&t, &p, &a, &err))
+                    if (!plan_build(&p, sim.compiler, &opt, &a, &err) || !timeline_run(&t, &p, &a, &err))
                         return stop(&err);
                     result_of_step(&r, &sim.recipe, &t);
                     arena_reset(&a);

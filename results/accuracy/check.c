@@ -69,7 +69,7 @@ static const struct result *result_of(struct check_source *from, const char *rec
         return known;
     struct simulation sim = {0};
     struct result r;
-    bool good = simulate(&sim, &r, recipe, NULL, 0, from->paths, from->cache, why);
+    bool good = simulator_run(from->simulator, &sim, &r, recipe, NULL, 0, why);
     r.id = recipe;
     if (good)
         results_add(&from->known, &r, a);
@@ -80,7 +80,7 @@ static const struct result *result_of(struct check_source *from, const char *rec
 /* A name without a file: its row waits for a recipe. */
 static bool is_awaited(const struct check_source *from, const char *recipe, struct arena *a)
 {
-    return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->paths->recipes_dir, recipe), F_OK) != 0;
+    return !strchr(recipe, '/') && access(arena_printf(a, "%s/%s.ini", from->simulator->paths->recipes_dir, recipe), F_OK) != 0;
 }
 
 static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
@@ -172,7 +172,7 @@ static bool value_of_derived(struct check_row *row, struct check_source *from, s
         const struct result *r = needed_result(row, from, f->parents[i].recipe, a);
         if (!r || !metric_value(row, metric_find(f->parents[i].metric), r, a))
             return false;
-        if (!derived_point(&points[i], &f->parents[i], row->simulated, from->paths->recipes_dir, a, &why))
+        if (!derived_point(&points[i], &f->parents[i], row->simulated, from->simulator->paths->recipes_dir, a, &why))
             return no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
         fits &= r->fits;
         describe_run(row, r);
@@ -198,8 +198,8 @@ static bool value_of_part(struct check_row *row, struct check_source *from, bool
     const struct figure *f = row->figure;
     struct err why = {0};
     name_part(row, a);
-    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, from->cache, a, &why)
-                          : link_row_predict(&row->simulated, f->recipe, f->metric, from->paths->specs_dir, a, &why);
+    bool good = is_kernel ? kernel_row_predict(&row->simulated, f->recipe, f->metric, from->simulator->paths->specs_dir, from->simulator->plans, a, &why)
+                          : link_row_predict(&row->simulated, f->recipe, f->metric, from->simulator->paths->specs_dir, a, &why);
     return good ? true : no_value(row, VERDICT_NO_VALUE, arena_strdup(a, why.msg));
 }
 

@@ -7,7 +7,7 @@
 #ifndef RESULTS_CHECK_H
 #define RESULTS_CHECK_H
 #include "results/published/published.h"
-#include "results/simulate/simulate.h"
+#include "results/simulate/simulator.h"
 
 enum verdict { VERDICT_PASS, VERDICT_OUT_OF_TOLERANCE, VERDICT_DOES_NOT_FIT, VERDICT_NO_RECIPE, VERDICT_NO_VALUE, N_VERDICTS };
 extern const char *const verdict_names[N_VERDICTS];
@@ -35,8 +35,7 @@ struct check { struct check_row *rows; size_t n, n_configurations; };
 /* Where simulated values come from. Recipes that are not in known are simulated and added to it. */
 struct check_source {
     struct results known;
-    const struct model_paths *paths;
-    struct plan_cache *cache;
+    struct simulator *simulator;
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
 

@@ -24,8 +24,7 @@ struct sourced { const char *id, *source; };
 struct lookup {
     struct sourced *recipes;
     size_t n_recipes;
-    const struct model_paths *paths;
-    struct plan_cache *cache;
+    struct simulator *simulator;
     struct arena *a;
     const char *simulated;              /* the recipe that timing is of; NULL: none yet */
     struct run_timing timing;
@@ -35,12 +34,12 @@ static bool load_sources(struct lookup *l, struct err *err)
 {
     char **ids;
     size_t n;
-    if (!list_folder(&ids, &n, l->paths->recipes_dir, ".ini", l->a, err))
+    if (!list_folder(&ids, &n, l->simulator->paths->recipes_dir, ".ini", l->a, err))
         return false;
     l->recipes = ARENA_ARRAY(l->a, struct sourced, n + 1);
     for (size_t i = 0; i < n; i++) {
         struct recipe r;
-        if (!recipe_load(&r, ids[i], l->paths->recipes_dir, NULL, 0, l->a, err))
+        if (!recipe_load(&r, ids[i], l->simulator->paths->recipes_dir, NULL, 0, l->a, err))
             return false;
         l->recipes[l->n_recipes++] = (struct sourced){ ids[i], r.source };
     }
@@ -65,7 +64,7 @@ static bool timing_of_run(void *user, struct run_timing *out, const struct run_r
     if (!text_is(l->simulated, id)) {
         struct simulation sim = {0};
         struct result r;
-        bool good = simulate(&sim, &r, id, NULL, 0, l->paths, l->cache, err);
+        bool good = simulator_run(l->simulator, &sim, &r, id, NULL, 0, err);
         if (good)
             l->timing = simulated_timing(&sim, &r);
         simulation_free(&sim);
@@ -77,9 +76,8 @@ static bool timing_of_run(void *user, struct run_timing *out, const struct run_r
     return true;
 }
 
-bool simulated_coverage(struct coverage *out, const char *runs, const struct model_paths *paths, struct plan_cache *cache,
-                        struct arena *a, struct err *err)
+bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, struct arena *a, struct err *err)
 {
-    struct lookup l = { .paths = paths, .cache = cache, .a = a };
-    return load_sources(&l, err) && coverage_report(out, runs, paths->data_dir, timing_of_run, &l, a, err);
+    struct lookup l = { .simulator = s, .a = a };
+    return load_sources(&l, err) && coverage_report(out, runs, s->paths->data_dir, timing_of_run, &l, a, err);
 }

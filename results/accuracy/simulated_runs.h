@@ -4,13 +4,12 @@
  */
 #ifndef SIMULATED_RUNS_H
 #define SIMULATED_RUNS_H
-#include "results/simulate/simulate.h"
+#include "results/simulate/simulator.h"
 #include "results/mlperf/runs_distribution.h"
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 
 /* Over the runs of the table whose submission a recipe's source names ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). */
-bool simulated_coverage(struct coverage *out, const char *runs, const struct model_paths *paths, struct plan_cache *cache,
-                        struct arena *a, struct err *err);
+bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, struct arena *a, struct err *err);
 
 #endif

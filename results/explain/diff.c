@@ -211,7 +211,7 @@ static void walk(struct walk *w)
 
 static bool simulate_side(struct simulation *sim, struct result *r, const struct question *q, struct arena *a, struct err *err)
 {
-    if (!simulate(sim, r, q->recipe, q->overrides, q->n_overrides, q->paths, q->cache, err))
+    if (!simulator_run(q->simulator, sim, r, q->recipe, q->overrides, q->n_overrides, err))
         return false;
     r->id = arena_strdup(a, r->id);
     r->workload = arena_strdup(a, r->workload);

@@ -84,7 +84,7 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
         all[i] = q->overrides[i];
     for (size_t i = 0; i < n_more; i++)
         all[q->n_overrides + i] = more[i];
-    bool good = simulate(&sim, out, q->recipe, all, q->n_overrides + n_more, q->paths, q->cache, err);
+    bool good = simulator_run(q->simulator, &sim, out, q->recipe, all, q->n_overrides + n_more, err);
     simulation_free(&sim);
     arena_free(&scratch);
     return good;

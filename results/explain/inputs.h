@@ -6,7 +6,7 @@
  */
 #ifndef INPUTS_H
 #define INPUTS_H
-#include "results/simulate/simulate.h"
+#include "results/simulate/simulator.h"
 
 struct input {
     const char *name;                   /* as --set takes it: "machine.clock_hz", "parallel.micro_batch" */
@@ -35,8 +35,7 @@ struct moves { struct move *items; size_t n; };
 struct question {
     const char *recipe;
     const char *const *overrides; size_t n_overrides;
-    const struct model_paths *paths;
-    struct plan_cache *cache;
+    struct simulator *simulator;
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
 /* The question with more overrides after its own. False when it is refused; err says why. */

@@ -6,6 +6,7 @@
  * more stages than layers) is no remedy and is left out.
  */
 #include "results/simulate/remedies.h"
+#include "results/simulate/simulator.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -60,7 +61,7 @@ static void list_shape(struct remedy *out, size_t *n, const struct recipe *r, co
 
 /* False: not to be simulated at all. */
 static bool try_remedy(struct remedy *r, const char *recipe, const char *const *overrides, size_t n_overrides,
-                       const struct model_paths *paths, struct plan_cache *cache, struct arena *a)
+                       struct simulator *s, struct arena *a)
 {
     const char **all = ARENA_ARRAY(a, const char *, n_overrides + r->n_sets);
     struct simulation sim = {0};
@@ -69,13 +70,13 @@ static bool try_remedy(struct remedy *r, const char *recipe, const char *const *
         all[i] = overrides[i];
     for (uint32_t i = 0; i < r->n_sets; i++)
         all[n_overrides + i] = r->sets[i];
-    bool good = simulate(&sim, &result, recipe, all, n_overrides + r->n_sets, paths, cache, NULL);
+    bool good = simulator_run(s, &sim, &result, recipe, all, n_overrides + r->n_sets, NULL);
     if (good) {
         r->fits = result.fits;
         r->throughput_samples_per_s = result.throughput_samples_per_s;
         r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
+        simulation_free(&sim);
     }
-    simulation_free(&sim);
     return good;
 }
 
@@ -92,17 +93,17 @@ static int better(const void *x, const void *y)
 }
 
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
-                   size_t n_overrides, const struct model_paths *paths, struct plan_cache *cache, struct arena *a, struct err *err)
+                   size_t n_overrides, struct arena *a, struct err *err)
 {
     struct remedy listed[MAX_REMEDIES];
     size_t n_listed = 0;
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", recipe);
-    list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, &sim->machine, a);
+    list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, sim->machine, a);
     list_shape(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     *n = 0;
     for (size_t i = 0; i < n_listed; i++)
-        if (try_remedy(&listed[i], recipe, overrides, n_overrides, paths, cache, a))
+        if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
             out[(*n)++] = listed[i];
     qsort(out, *n, sizeof *out, better);
     return true;

@@ -18,7 +18,7 @@ struct remedy {
 /* Tries every change that is not in force already; those that fit come first, the fastest of them at the head, the
  * rest by shortfall. sim, r: the simulation that did not fit; overrides: those it was made with. */
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
-                   size_t n_overrides, const struct model_paths *paths, struct plan_cache *cache, struct arena *a, struct err *err);
+                   size_t n_overrides, struct arena *a, struct err *err);
 void remedies_print(FILE *f, const struct remedy *r, size_t n);
 struct json_t *remedies_json(const struct remedy *r, size_t n);     /* an array; the caller owns it */
 

@@ -11,80 +11,24 @@
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
-#include "results/simulate/simulate.h"
+#include "results/simulate/simulator_internal.h"
 #include "system-model/machine/fitted_chip.h"
 #include "workloads/recipe/recipe_convergence.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simulation *sim)
 {
     size_t n = 0;
-    for (size_t i = 0; i < sim->machine.n_sheets; i++)
-        out[n++] = &sim->machine.sheets[i];
+    for (size_t i = 0; i < sim->machine->n_sheets; i++)
+        out[n++] = &sim->machine->sheets[i];
     const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet };
     for (size_t i = 0; i < sizeof software / sizeof *software; i++)
         if (software[i]->n_rows)
             out[n++] = software[i];
     return n;
-}
-
-/* Offers the keys on the sheets that were read. */
-static bool check_changes(const struct simulation *sim, struct err *err)
-{
-    const struct sheet *sheets[MAX_SHEETS];
-    const char *names[256];
-    enum { ROOM = sizeof names / sizeof *names };
-    size_t n = 0, n_sheets = simulation_sheets(sheets, sim);
-    for (size_t i = 0; i < n_sheets; i++)
-        for (size_t k = 0; k < sheets[i]->n_rows && n < ROOM; k++)
-            names[n++] = sheets[i]->rows[k].key;
-    struct arena scratch = {0};
-    bool good = what_ifs_check(&sim->changes, names_list(names, n, &scratch), err);
-    arena_free(&scratch);
-    return good;
-}
-
-/* fp8 multiplies in inference alone: no source says how a program trains in it. */
-static bool check_compute(struct simulation *sim, struct err *err)
-{
-    const struct recipe *r = &sim->recipe;
-    const char *where = arena_printf(&sim->arena, "%s: precision.compute", r->path);
-    if (r->model.compute == COMPUTE_FP8 && r->mode == MODE_TRAIN)
-        return fail(err, "%s: fp8 is for inference, as no source says how a program trains in it; want fp16", where);
-    return chip_multiplies(&sim->machine.chip, (enum data_type)r->model.compute, where, err);
-}
-
-static bool build_artefacts(struct simulation *sim, const char *recipe, const char *const *overrides, size_t n_overrides,
-                            const struct model_paths *paths, struct plan_cache *cache, struct plan_options *opt, struct err *err)
-{
-    struct arena *a = &sim->arena;
-    struct what_ifs *changes = &sim->changes;
-    const char **of_recipe;
-    size_t n;
-    if (!what_ifs_take(changes, &of_recipe, &n, overrides, n_overrides, a, err)
-        || !recipe_load(&sim->recipe, recipe, paths->recipes_dir, of_recipe, n, a, err)
-        || !machine_load_changed(&sim->machine, path_beside(sim->recipe.path, sim->recipe.system, a), paths->specs_dir, changes, a, err))
-        return false;
-    if (!check_compute(sim, err))
-        return false;
-    if (paths->chip_constants)
-        fitted_constants_set(&sim->machine.chip, paths->chip_constants);
-    if (!fitted_system_load(&sim->fitted, paths->specs_dir, changes, a, err))
-        return false;
-    if (paths->fitted)
-        sim->fitted = *paths->fitted;
-    sim->machine.streaming_efficiency = sim->fitted.streaming_efficiency;   /* of every board, whatever its sheet has */
-    if (!sdk_load(&sim->sdk, sim->recipe.sdk, paths->specs_dir, changes, a, err) || !check_changes(sim, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
-        || !topology_build(&sim->topology, &sim->machine, opt->faults, a, err)
-        || !recipe_graph(&sim->graph, &sim->recipe, a, err))
-        return false;
-    opt->host_call_s = sim->fitted.host_call_s;
-    opt->unfolded = paths->unfolded;
-    compiler_start(&sim->compiler, &sim->graph, &sim->topology, cache, a);
-    return (plan_build(&sim->plan, &sim->compiler, opt, a, err) && timeline_run(&sim->timeline, &sim->plan, a, err))
-           || fail_at(err, sim->recipe.path);
 }
 
 /* ---- ratios ------------------------------------------------------------------------- */
@@ -146,23 +90,28 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     fill_breakdown(r, t);
 }
 
+/* One more plan for this simulation, played. */
+static bool play(double *step_s, struct simulation *sim, struct compiler *c, const struct plan_options *opt, struct err *err)
+{
+    struct plan p;
+    struct timeline t;
+    if (!c || !plan_build(&p, c, opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+        return false;
+    *step_s = seconds(sim->machine, (double)t.step_cycles);
+    return true;
+}
+
 /* The same step on a machine where nothing is at fault. */
 static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err *err)
 {
     struct plan_options opt = sim->plan.options;
+    double healthy_s;
     if (!opt.faults)
         return true;
     opt.faults = NULL;
-    struct topology healthy;
-    struct compiler c;
-    struct plan p;
-    struct timeline t;
-    if (!topology_build(&healthy, &sim->machine, NULL, &sim->arena, err))
+    if (!play(&healthy_s, sim, simulator_compiler(sim, &sim->recipe, false, err), &opt, err))
         return false;
-    compiler_start(&c, &sim->graph, &healthy, sim->compiler.cache, &sim->arena);
-    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
-        return false;
-    r->fault_cost_s = r->step_time_s - seconds(&sim->machine, (double)t.step_cycles);
+    r->fault_cost_s = r->step_time_s - healthy_s;
     return true;
 }
 
@@ -177,7 +126,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
     struct plan_options opt = sim->plan.options;
-    double batch = (double)sim->graph.micro_batch * opt.n_replicas * recipe_samples_per_item(rec);
+    double batch = (double)sim->graph->micro_batch * opt.n_replicas * recipe_samples_per_item(rec);
     double n = ceil((double)rec->eval_samples / batch - 1e-9), n_calls = 1;
     if (n > MOST_EVALUATION_BATCHES)
         return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n, (double)MOST_EVALUATION_BATCHES);
@@ -186,18 +135,11 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
         n_calls = ceil(n / opt.grad_accum);
     else
         opt.grad_accum = (uint32_t)n;
-    struct graph forward;
     struct recipe infer = *rec;
     infer.mode = MODE_INFER;
-    if (!recipe_graph(&forward, &infer, &sim->arena, err))
+    if (!play(&sim->evaluation_s, sim, simulator_compiler(sim, &infer, true, err), &opt, err))
         return false;
-    struct compiler c;
-    compiler_start(&c, &forward, &sim->topology, sim->compiler.cache, &sim->arena);
-    struct plan p;
-    struct timeline t;
-    if (!plan_build(&p, &c, &opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
-        return false;
-    sim->evaluation_s = n_calls * seconds(&sim->machine, (double)t.step_cycles);
+    sim->evaluation_s *= n_calls;
     return true;
 }
 
@@ -235,10 +177,10 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     if (rec->eval_placement == EVAL_END)
         r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
-    r->energy_j = sim->machine.board_power_w * (double)r->ipus / (double)sim->machine.ipus_per_board * r->time_to_train_s;
+    r->energy_j = sim->machine->board_power_w * (double)r->ipus / (double)sim->machine->ipus_per_board * r->time_to_train_s;
 }
 
-static bool fill_training(struct result *r, struct simulation *sim, const char *data_dir, struct err *err)
+static bool fill_training(struct result *r, struct simulation *sim, struct err *err)
 {
     const struct recipe *rec = &sim->recipe;
     struct expected_training given = given_training(rec), predicted;
@@ -249,7 +191,7 @@ static bool fill_training(struct result *r, struct simulation *sim, const char *
     const struct workload *w = workload_find(rec->workload, err);
     if (w && w->benchmark && (rec->converge || recipe_terms(rec).named)) {
         struct convergence c;
-        if (!recipe_convergence(&c, rec, data_dir, &sim->arena, err))
+        if (!simulator_convergence(&c, sim->by, rec, err))
             return false;
         predicted = expected_training(rec, &c);
         fill_times(r, sim, &predicted);
@@ -261,20 +203,66 @@ static bool fill_training(struct result *r, struct simulation *sim, const char *
     return true;
 }
 
-bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
-              const struct model_paths *paths, struct plan_cache *cache, struct err *err)
+static bool run(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
+                struct err *err)
 {
     struct plan_options opt;
-    memset(sim, 0, sizeof *sim);
-    if (!build_artefacts(sim, recipe, overrides, n_overrides, paths, cache, &opt, err))
+    if (!simulator_prepare(sim, &opt, recipe, overrides, n_overrides, err))
         return false;
+    opt.host_call_s = sim->fitted.host_call_s;
+    opt.unfolded = sim->by->paths->unfolded;
+    if (!plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) || !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
+        return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err))
         return false;
-    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, paths->data_dir, err);
+    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, err);
 }
 
+bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,
+                   size_t n_overrides, struct err *err)
+{
+    *sim = (struct simulation){ .by = s, .arena = s->spare };
+    s->spare = (struct arena){0};
+    if (run(sim, out, recipe, overrides, n_overrides, err))
+        return true;
+    simulation_free(sim);
+    return false;
+}
+
+bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
+              const struct model_paths *paths, struct plan_cache *cache, struct err *err)
+{
+    struct simulator *s = calloc(1, sizeof *s);
+    if (!s)
+        out_of_memory(sizeof *s);
+    simulator_open(s, paths);
+    if (cache)
+        s->plans = cache;
+    bool good = simulator_run(s, sim, out, recipe, overrides, n_overrides, err);
+    sim->owns_simulator = good;
+    if (!good) {
+        simulator_close(s);
+        free(s);
+    }
+    return good;
+}
+
+/* Leaves its arena to the next simulation. */
 void simulation_free(struct simulation *sim)
 {
-    arena_free(&sim->arena);
+    struct simulator *s = sim->by;
+    if (s && sim->held)
+        sim->held->users--;
+    if (s && !s->spare.head) {
+        arena_reset(&sim->arena);
+        s->spare = sim->arena;
+    } else {
+        arena_free(&sim->arena);
+    }
+    if (sim->owns_simulator) {
+        simulator_close(s);
+        free(s);
+    }
+    *sim = (struct simulation){0};
 }

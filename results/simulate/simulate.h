@@ -9,20 +9,23 @@
 #include "system-model/timeline/timeline.h"
 #include "workloads/recipe/recipe.h"
 
-/* Everything one simulation made; lives in its arena. */
+/* Everything one simulation made. Recipe, plan and timeline live in its arena, the rest in its simulator. */
 struct simulation {
     struct arena arena;
     struct recipe recipe;
     struct what_ifs changes;            /* values given in place of the sheets' */
-    struct machine machine;
+    struct machine *machine;
     struct sdk sdk;
     struct fitted_system fitted;
-    struct topology topology;
-    struct graph graph;
-    struct compiler compiler;
+    struct topology *topology;
+    struct graph *graph;
+    struct compiler *compiler;
     struct plan plan;
     struct timeline timeline;
     double evaluation_s;                /* one evaluation, with its checkpoint where that is evaluated at the end; 0: none, or inference */
+    struct simulator *by;
+    struct kept *held;                  /* keeps its compiler, and what that stands on */
+    bool owns_simulator;
 };
 
 struct model_paths {
@@ -32,8 +35,9 @@ struct model_paths {
     bool unfolded;                          /* every replica is played, instead of one for all that are alike */
 };
 
-/* Loads, builds, plays. overrides: keys of the recipe, and machine.KEY=value for values on sheets. cache may be shared by many
- * simulations. */
+/* Loads, builds, plays: one simulation from nothing, with a simulator of its own. simulator.h has the way for more than one.
+ * overrides: keys of the recipe, and machine.KEY=value for values on sheets. What fails leaves nothing to free. cache may be
+ * shared by several; NULL: none. */
 bool simulate(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
               const struct model_paths *paths, struct plan_cache *cache, struct err *err);
 void simulation_free(struct simulation *sim);

@@ -15,7 +15,7 @@ struct world {
     struct arena a;
     struct check_source from;
     struct model_paths paths;
-    struct plan_cache cache;
+    struct simulator simulator;
     struct check check;
     struct figure figures[12];
     struct figures list;
@@ -24,7 +24,8 @@ struct world {
 static void world_build(struct world *w)
 {
     w->paths = (struct model_paths){ .specs_dir = "/nonexistent", .recipes_dir = "/nonexistent", .data_dir = "/nonexistent" };
-    w->from = (struct check_source){ .paths = &w->paths, .cache = &w->cache };
+    simulator_open(&w->simulator, &w->paths);
+    w->from = (struct check_source){ .simulator = &w->simulator };
     struct result slow = { .id = "slow", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 1100,
                            .step_time_s = 0.7, .time_to_train_s = 1800, .predicted_time_to_train_s = 2760, .fits = true };
     struct result fast = { .id = "fast", .workload = "bert-large", .system = "bow-pod16", .throughput_samples_per_s = 3850,

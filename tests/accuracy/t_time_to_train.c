@@ -261,10 +261,11 @@ static void every_published_ipu_run_is_covered_or_not(void **state)
 {
     (void)state;
     struct coverage c;
-    struct plan_cache cache = {0};
+    struct simulator s;
     struct arena a = {0};
     struct err err = { "" };
-    simulated_coverage(&c, "results/published/runs/mlperf_runs.csv", &paths, &cache, &a, &err);
+    simulator_open(&s, &paths);
+    simulated_coverage(&c, "results/published/runs/mlperf_runs.csv", &s, &a, &err);
     assert_string_equal(err.msg, "");
     assert_int_equal(c.items[0].n, 230);
     assert_int_equal(c.items[0].time_n, 230);
@@ -273,7 +274,7 @@ static void every_published_ipu_run_is_covered_or_not(void **state)
     assert_int_equal(counted(&c, "resnet")->n, 40);
     assert_int_equal(counted(&c, "rnnt")->n, 10);
     assert_int_equal(counted(&c, "calibrate")->n + counted(&c, "validate")->n, 230);
-    plan_cache_free(&cache);
+    simulator_close(&s);
     arena_free(&a);
 }
 

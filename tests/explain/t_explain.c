@@ -8,17 +8,24 @@
 
 static struct arena a;
 static struct err err;
-static struct plan_cache cache;
 static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
+
+static struct simulator *simulator(void)
+{
+    static struct simulator s;
+    if (!s.paths)
+        simulator_open(&s, &paths);
+    return &s;
+}
 
 static struct question ask(const char *recipe, const char *const *sets, size_t n)
 {
-    return (struct question){ .recipe = recipe, .overrides = sets, .n_overrides = n, .paths = &paths, .cache = &cache };
+    return (struct question){ .recipe = recipe, .overrides = sets, .n_overrides = n, .simulator = simulator() };
 }
 
 static void run(struct simulation *sim, struct result *r, const char *recipe, const char *override)
 {
-    if (!simulate(sim, r, recipe, &override, override ? 1 : 0, &paths, &cache, &err))
+    if (!simulate(sim, r, recipe, &override, override ? 1 : 0, &paths, simulator()->plans, &err))
         print_error("%s: %s\n", recipe, err.msg);
     assert_true(r->step_time_s > 0);
 }

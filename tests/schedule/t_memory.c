@@ -165,7 +165,7 @@ static uint64_t needed(struct planned *y)
 {
     struct plan p;
     uint64_t sum = 0;
-    if (!plan_build(&p, &y->sim.compiler, &y->opt, &y->sim.arena, &y->err)) {
+    if (!plan_build(&p, y->sim.compiler, &y->opt, &y->sim.arena, &y->err)) {
         print_error("%s\n", y->err.msg);
         assert_true(false);
     }

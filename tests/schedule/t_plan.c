@@ -6,7 +6,7 @@
 
 static bool build(struct planned *y, struct plan *p)
 {
-    return plan_build(p, &y->sim.compiler, &y->opt, &y->sim.arena, &y->err);
+    return plan_build(p, y->sim.compiler, &y->opt, &y->sim.arena, &y->err);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ static void placement_conserves_the_model(void **state)
     struct planned y;
     struct plan p;
     start(&y, bert);
-    uint64_t mac = y.sim.plan.model_mac, parameters = graph_parameters(&y.sim.graph);
+    uint64_t mac = y.sim.plan.model_mac, parameters = graph_parameters(y.sim.graph);
     for (uint32_t n = 1; n <= 16; n++) {
         y.opt.n_stages = 0;
         y.opt.ipus_per_replica = n;
@@ -184,7 +184,7 @@ static void tied_weights_are_copied_to_other_ipus(void **state)
     struct planned y;
     struct plan p;
     start(&y, bert);
-    uint64_t bytes = 0, weights = 2 * graph_parameters(&y.sim.graph), table = 2 * y.sim.recipe.model.vocabulary * 1024;
+    uint64_t bytes = 0, weights = 2 * graph_parameters(y.sim.graph), table = 2 * y.sim.recipe.model.vocabulary * 1024;
     assert_true(table > 0);
     for (uint32_t s = 0; s < y.sim.plan.n_stages; s++)
         bytes += y.sim.plan.stages[s].weight_bytes;
@@ -217,7 +217,7 @@ static void idle_chips_take_no_share(void **state)
     assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
     assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
     y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
-    y.opt.host_decode_bytes_per_s = y.sim.machine.host_network_bytes_per_s / 2000;
+    y.opt.host_decode_bytes_per_s = y.sim.machine->host_network_bytes_per_s / 2000;
     assert_true(build(&y, &four));
     assert_near((double)four.host_floor_cycles / (double)three.host_floor_cycles, 1000, 1);
     stop(&y);
@@ -239,9 +239,9 @@ static void streamed_state_must_fit_the_memory(void **state)
     struct plan p;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
-    y.sim.machine.streaming_bytes = 4 * 25557032 * 2;
+    y.sim.machine->streaming_bytes = 4 * 25557032 * 2;
     assert_true(build(&y, &p));
-    y.sim.machine.streaming_bytes--;
+    y.sim.machine->streaming_bytes--;
     assert_false(build(&y, &p));
     assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2045 GB of a board's memory, ipu-pod4 has 0.2045 GB; "
                                    "shard it (parallel.rts=yes) or use more IPUs a replica");
@@ -267,7 +267,7 @@ static void inference_holds_what_is_read_later(void **state)
     uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 1, (struct op_attributes){0});
     uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, at);
     graph_op(&g, OP_ADD, (uint32_t[]){ second, first }, 2, (struct op_attributes){0});
-    compiler_start(&c, &g, &y.sim.topology, &y.cache, &y.sim.arena);
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
     const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
     const struct compiled *made = compile_graph(&c, &opt, &y.err);
     assert_non_null(made);
@@ -285,16 +285,16 @@ static void norms_of_pairs_by_hand(void **state)
     start(&y, resnet);
     for (uint32_t i = 0; i < 16; i++)
         ranks[i] = i;
-    for (size_t i = 0; i < y.sim.graph.n_forward_ops; i++) {
-        const struct op *op = &y.sim.graph.ops[i];
+    for (size_t i = 0; i < y.sim.graph->n_forward_ops; i++) {
+        const struct op *op = &y.sim.graph->ops[i];
         if (op->kind != OP_BATCH_NORM)
             continue;
-        const struct tensor *x = &y.sim.graph.tensors[op->inputs[0]];
+        const struct tensor *x = &y.sim.graph->tensors[op->inputs[0]];
         struct collective_request pairs = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 2,
                                             .bytes = (double)(x->dims[3] * 2 * 4) };
         struct collective_cost cost;
-        assert_true(collective_run(&cost, &y.sim.topology, &pairs, &y.sim.arena, &y.err));
-        sum += cycles_of(&y.sim.topology, cost.time_s);
+        assert_true(collective_run(&cost, y.sim.topology, &pairs, &y.sim.arena, &y.err));
+        sum += cycles_of(y.sim.topology, cost.time_s);
     }
     assert_true(sum > 0);
     assert_int_equal(y.sim.plan.stages[0].forward.part[PART_ALL_REDUCE], sum);
@@ -345,7 +345,7 @@ static void memory_and_host_by_hand(void **state)
     struct planned y;
     struct plan p, twice;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
-    const struct machine *m = &y.sim.machine;
+    const struct machine *m = y.sim.machine;
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
     y.opt.host_call_s = 0.13;
     y.opt.steps_per_call = 7;
@@ -410,8 +410,8 @@ static void a_copy_is_its_flows_and_a_sync(void **state)
     const struct plan *p = &y.sim.plan;
     struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
     assert_int_equal(p->runs[0].active, 1);
-    assert_true(compile_flows(&cost, &y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
-    assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine.chip.global_sync_cycles);
+    assert_true(compile_flows(&cost, y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
+    assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine->chip.global_sync_cycles);
     stop(&y);
 }
 
@@ -422,15 +422,15 @@ static void slices_are_done_again(void **state)
     struct planned y;
     uint64_t slices_mac = 0;
     start(&y, "mlperf-v2.0-open-bow-pod64-transformer-transducer");
-    for (size_t i = 0; i < y.sim.graph.n_layers; i++) {
+    for (size_t i = 0; i < y.sim.graph->n_layers; i++) {
         const struct layer_cost *l = &y.sim.plan.stages[1].compiled->layers[i];
-        if (y.sim.graph.layers[i].repeats < 2)
+        if (y.sim.graph->layers[i].repeats < 2)
             continue;
         assert_int_equal(l->slices_mac, l->forward_mac);
         uint64_t backward = 0;
-        for (size_t k = y.sim.graph.n_forward_ops; k < y.sim.graph.n_ops; k++)
-            if (y.sim.graph.ops[k].layer_id == i)
-                backward += op_plan_cycles(&y.sim.plan.stages[1].compiled->op_plans[k]) * y.sim.graph.layers[i].repeats;
+        for (size_t k = y.sim.graph->n_forward_ops; k < y.sim.graph->n_ops; k++)
+            if (y.sim.graph->ops[k].layer_id == i)
+                backward += op_plan_cycles(&y.sim.plan.stages[1].compiled->op_plans[k]) * y.sim.graph->layers[i].repeats;
         assert_int_equal(cycles_total(&l->backward), backward + cycles_total(&l->forward));
         slices_mac += l->slices_mac;
     }
@@ -473,7 +473,7 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
             assert_true(build(&warm, &a));
             start(&cold, bert);
             struct compiler c;
-            compiler_start(&c, &cold.sim.graph, &cold.sim.topology, &cold.cache, &cold.sim.arena);
+            compiler_start(&c, cold.sim.graph, cold.sim.topology, &cold.cache, &cold.sim.arena);
             assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
             assert_int_equal(a.n_runs, b.n_runs);
             assert_memory_equal(a.update, b.update, warm.opt.ipus_per_replica * sizeof *a.update);

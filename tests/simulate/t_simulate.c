@@ -141,7 +141,7 @@ static void a_slow_chip_costs_no_more_than_its_own_work(void **state)
     struct plan_cache cache = {0};
     run_with(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "faults.chip1=13 5" }, 1 }, &paths, &cache);
     const struct stage_plan *s = &sim.plan.stages[1];
-    double work_s = (double)(cycles_total(&s->forward) + cycles_total(&s->backward)) * sim.plan.options.grad_accum / sim.machine.chip.clock_hz;
+    double work_s = (double)(cycles_total(&s->forward) + cycles_total(&s->backward)) * sim.plan.options.grad_accum / sim.machine->chip.clock_hz;
     assert_true(r.fault_cost_s < 1.1 * 4 * work_s);
     assert_true(r.fault_cost_s > 3 * work_s);
     plan_cache_free(&cache);
@@ -248,7 +248,7 @@ static void latency_and_evaluations_by_hand(void **state)
     struct result r;
     struct plan_cache cache = {0};
     run_with(&sim, &r, "vendor-ipu-m2000-bert-base-infer-b1", (struct texts){ .n = 0 }, &paths, &cache);
-    assert_true(r.latency_s == (double)sim.timeline.first_output_cycles / sim.machine.chip.clock_hz + 2 * sim.machine.host_latency_s);
+    assert_true(r.latency_s == (double)sim.timeline.first_output_cycles / sim.machine->chip.clock_hz + 2 * sim.machine->host_latency_s);
     simulation_free(&sim);
     run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large",
              (struct texts){ { "training.samples_to_converge=2700000", "training.eval_every=300000" }, 2 }, &paths, &cache);
@@ -329,7 +329,7 @@ static double step_s(const struct simulation *sim, const struct machine *m)
     struct plan_cache cache = {0};
     struct err err;
     assert_true(topology_build(&t, m, NULL, &a, &err));
-    compiler_start(&c, &sim->graph, &t, &cache, &a);
+    compiler_start(&c, sim->graph, &t, &cache, &a);
     assert_true(plan_build(&p, &c, &sim->plan.options, &a, &err));
     assert_true(timeline_run(&line, &p, &a, &err));
     double step = (double)line.step_cycles / m->chip.clock_hz;
@@ -348,10 +348,10 @@ static void a_better_machine_is_never_slower(void **state)
         struct result r;
         struct plan_cache cache = {0};
         run_with(&sim, &r, recipes[i], (struct texts){ .n = 0 }, &paths, &cache);
-        double before = step_s(&sim, &sim.machine);
+        double before = step_s(&sim, sim.machine);
         assert_true(before == r.step_time_s);
         for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
-            struct machine m = sim.machine;
+            struct machine m = *sim.machine;
             changes[k].make(&m);
             double after = step_s(&sim, &m);
             if (after > before)

@@ -49,7 +49,7 @@ static const struct timeline_row *row_of(const struct timeline *t, json_t *event
 static void assert_sums(const struct simulation *sim, const struct result *r)
 {
     json_t *trace = trace_of(&sim->timeline), *event;
-    double parts[N_PARTS] = {0}, dur_s = 0, n_ipus = (double)r->ipus, hz = sim->machine.chip.clock_hz;
+    double parts[N_PARTS] = {0}, dur_s = 0, n_ipus = (double)r->ipus, hz = sim->machine->chip.clock_hz;
     size_t i;
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
         if (!text_is(text_of(event, "ph"), "X"))

@@ -42,17 +42,22 @@ static bool take_facts(struct benchmark_facts *out, const struct csv_table *t, s
         && cell_number(&out->reference_grid, t, row, "reference_grid", 0, err);
 }
 
+static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
+{
+    size_t name;
+    *out = (struct benchmark_facts){ .name = benchmark };
+    if (!csv_column(&name, t, "benchmark", err))
+        return false;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (text_is(t->rows[i].cells[name], benchmark))
+            return take_facts(out, t, i, err);
+    return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t->path, benchmark);
+}
+
 bool benchmark_facts(struct benchmark_facts *out, const char *benchmark, const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t name;
-    *out = (struct benchmark_facts){ .name = benchmark };
-    if (!csv_load(&t, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) || !csv_column(&name, &t, "benchmark", err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++)
-        if (text_is(t.rows[i].cells[name], benchmark))
-            return take_facts(out, &t, i, err);
-    return fail(err, "%s: no benchmark '%s'; known: resnet, bert, rnnt", t.path, benchmark);
+    return csv_load(&t, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && find_facts(out, &t, benchmark, err);
 }
 
 static bool cell_is(const struct csv_table *t, size_t row, size_t column, const char *wanted)
@@ -61,26 +66,32 @@ static bool cell_is(const struct csv_table *t, size_t row, size_t column, const 
     return text_is(text, "any") || text_is(text, wanted);
 }
 
+static bool find_fit(double *value, double *standard_error, const struct csv_table *t, const char *benchmark, const char *ruleset,
+                     const char *key, struct err *err)
+{
+    size_t bench, rules, name;
+    double unused;
+    if (!csv_column(&bench, t, "benchmark", err) || !csv_column(&rules, t, "ruleset", err) || !csv_column(&name, t, "key", err))
+        return false;
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (text_is(t->rows[i].cells[name], key) && cell_is(t, i, bench, benchmark) && cell_is(t, i, rules, ruleset))
+            return cell_number(value, t, i, "value", NAN, err)
+                && cell_number(standard_error ? standard_error : &unused, t, i, "standard_error", 0, err);
+    return fail(err, "%s: no row '%s' for %s %s", t->path, key, benchmark, ruleset);
+}
+
 bool fit_value(double *value, double *standard_error, const char *benchmark, const char *ruleset, const char *key,
                const char *data_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t bench, rules, name;
-    double unused;
-    if (!csv_load(&t, arena_printf(a, "%s/fits.csv", data_dir), a, err) || !csv_column(&bench, &t, "benchmark", err)
-        || !csv_column(&rules, &t, "ruleset", err) || !csv_column(&name, &t, "key", err))
-        return false;
-    for (size_t i = 0; i < t.n_rows; i++)
-        if (cell_is(&t, i, bench, benchmark) && cell_is(&t, i, rules, ruleset) && text_is(t.rows[i].cells[name], key))
-            return cell_number(value, &t, i, "value", NAN, err)
-                && cell_number(standard_error ? standard_error : &unused, &t, i, "standard_error", 0, err);
-    return fail(err, "%s: no row '%s' for %s %s", t.path, key, benchmark, ruleset);
+    return csv_load(&t, arena_printf(a, "%s/fits.csv", data_dir), a, err)
+        && find_fit(value, standard_error, &t, benchmark, ruleset, key, err);
 }
 
-bool convergence_points(struct rcp_table *line, struct rcp_table *law, const char *benchmark, const char *round, const char *data_dir,
+static bool take_points(struct rcp_table *line, struct rcp_table *law, const struct csv_table *rcp, const char *benchmark, const char *round,
                         struct arena *a, struct err *err)
 {
-    if (!rcp_load(line, benchmark, round, RCP_LATER, data_dir, a, err) || !rcp_load(law, benchmark, round, RCP_LATER, data_dir, a, err))
+    if (!rcp_take(line, rcp, benchmark, round, RCP_LATER, a, err) || !rcp_take(law, rcp, benchmark, round, RCP_LATER, a, err))
         return false;
     rcp_prune_by_mean(line);
     if (line->n >= LEAST_LAW_POINTS)
@@ -88,13 +99,63 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
     return true;
 }
 
+bool convergence_points(struct rcp_table *line, struct rcp_table *law, const char *benchmark, const char *round, const char *data_dir,
+                        struct arena *a, struct err *err)
+{
+    struct csv_table rcp;
+    return csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && take_points(line, law, &rcp, benchmark, round, a, err);
+}
+
+/* ---- tables read once, and of each benchmark and round what its predictions stand on --------------- */
+
+struct reference {
+    const char *benchmark, *ruleset;
+    struct benchmark_facts facts;
+    struct rcp_table line, full;        /* pruned by mean; all records */
+    struct reference *next;
+};
+
+struct convergence_tables {
+    struct csv_table benchmarks, fits, rcp;
+    struct reference *references;
+    struct arena *a;
+};
+
+bool convergence_tables_load(struct convergence_tables **out, const char *data_dir, struct arena *a, struct err *err)
+{
+    struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
+    t->a = a;
+    return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err)
+        && csv_load(&t->rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err)
+        && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err);
+}
+
+/* NULL, with the reason, where there are no points. */
+static const struct reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
+{
+    struct rcp_table law;
+    for (const struct reference *r = t->references; r; r = r->next)
+        if (text_is(r->benchmark, benchmark) && text_is(r->ruleset, rcp_ruleset(round)))
+            return r;
+    struct reference *r = ARENA_NEW(t->a, struct reference);
+    if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
+        || !take_points(&r->line, &law, &t->rcp, benchmark, round, t->a, err)
+        || !rcp_take(&r->full, &t->rcp, benchmark, round, RCP_LATER, t->a, err))
+        return NULL;
+    r->benchmark = arena_strdup(t->a, benchmark);
+    r->ruleset = rcp_ruleset(round);
+    r->next = t->references;
+    t->references = r;
+    return r;
+}
+
 /* ---- the centre and its error ------------------------------------------------------------------- */
 
-struct lookup { struct convergence *c; const char *data_dir; struct arena *a; struct err *err; };
+struct lookup { struct convergence *c; const struct csv_table *fits; const struct reference *reference; struct err *err; };
 
 static bool look(const struct lookup *l, const char *key, double *out)
 {
-    return fit_value(out, NULL, l->c->benchmark, l->c->ruleset, key, l->data_dir, l->a, l->err);
+    return find_fit(out, NULL, l->fits, l->c->benchmark, l->c->ruleset, key, l->err);
 }
 
 /* Beyond the table the law carries on from its first or last point. */
@@ -122,16 +183,13 @@ static bool at_record(const struct lookup *l, const struct rcp_table *t, double 
 }
 
 /* Pruning cuts off batches below the fastest; where the reference has records there all the same, those stand. */
-static bool set_centre(const struct lookup *l, const struct rcp_table *line, double *table_error)
+static bool set_centre(const struct lookup *l, double *table_error)
 {
-    struct rcp_table full;
     double sd;
-    const struct rcp_table *t = line;
+    const struct rcp_table *t = &l->reference->line, *full = &l->reference->full;
     struct convergence *c = l->c;
-    if (!rcp_load(&full, c->benchmark, c->ruleset, RCP_LATER, l->data_dir, l->a, l->err))
-        return false;
-    if (c->global_batch < line->points[0].batch && c->global_batch >= full.points[0].batch)
-        t = &full;
+    if (c->global_batch < t->points[0].batch && c->global_batch >= full->points[0].batch)
+        t = full;
     c->method = CONVERGENCE_INTERPOLATED;
     if (at_record(l, t, table_error))
         return true;
@@ -205,28 +263,36 @@ double convergence_plan_pass(const struct convergence *c)
     return gsl_cdf_ugaussian_P(c->higher_is_better ? z : -z);
 }
 
+bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const char *benchmark, const char *round,
+                              double global_batch, const char *optimizer, struct err *err)
+{
+    double table_error;
+    *out = (struct convergence){ .benchmark = benchmark, .ruleset = rcp_ruleset(round), .global_batch = global_batch };
+    if (!(global_batch > 0))
+        return fail(err, "global batch %g, want a number above 0", global_batch);
+    struct lookup l = { out, &tables->fits, reference_of(tables, benchmark, round, err), err };
+    if (!l.reference)
+        return false;
+    const struct benchmark_facts *facts = &l.reference->facts;
+    out->in_samples = text_is(facts->unit, "samples");
+    out->samples_per_epoch = facts->samples_per_epoch;
+    out->target = facts->target;
+    out->higher_is_better = facts->higher_is_better;
+    eval_schedule_of(&out->schedule, benchmark, global_batch);
+    if (!set_centre(&l, &table_error) || !set_noise(&l, &l.reference->line) || !set_error(&l, table_error)
+        || !set_plan(&l, optimizer, table_error))
+        return false;
+    out->median_samples = (out->reference - facts->reference_grid / 2) * out->samples_per_epoch;
+    out->mean_samples = expected_observed(out);
+    return true;
+}
+
 bool convergence_predict_for(struct convergence *out, const char *benchmark, const char *round, double global_batch,
                              const char *optimizer, const char *data_dir, struct arena *a, struct err *err)
 {
-    struct benchmark_facts facts;
-    struct rcp_table line, law;
-    double table_error;
-    *out = (struct convergence){ .benchmark = benchmark, .ruleset = rcp_ruleset(round), .global_batch = global_batch };
-    struct lookup l = { out, data_dir, a, err };
-    if (!(global_batch > 0))
-        return fail(err, "global batch %g, want a number above 0", global_batch);
-    if (!benchmark_facts(&facts, benchmark, data_dir, a, err) || !convergence_points(&line, &law, benchmark, round, data_dir, a, err))
-        return false;
-    out->in_samples = text_is(facts.unit, "samples");
-    out->samples_per_epoch = facts.samples_per_epoch;
-    out->target = facts.target;
-    out->higher_is_better = facts.higher_is_better;
-    eval_schedule_of(&out->schedule, benchmark, global_batch);
-    if (!set_centre(&l, &line, &table_error) || !set_noise(&l, &line) || !set_error(&l, table_error) || !set_plan(&l, optimizer, table_error))
-        return false;
-    out->median_samples = (out->reference - facts.reference_grid / 2) * out->samples_per_epoch;
-    out->mean_samples = expected_observed(out);
-    return true;
+    struct convergence_tables *tables;
+    return convergence_tables_load(&tables, data_dir, a, err)
+        && convergence_predict_from(out, tables, benchmark, round, global_batch, optimizer, err);
 }
 
 bool convergence_predict(struct convergence *out, const char *benchmark, const char *round, double global_batch, const char *data_dir,

@@ -41,6 +41,12 @@ bool convergence_predict(struct convergence *out, const char *benchmark, const c
 bool convergence_predict_for(struct convergence *out, const char *benchmark, const char *round, double global_batch,
                              const char *optimizer, const char *data_dir, struct arena *a, struct err *err);
 
+/* The same from tables that are read once, for many predictions. benchmark has to outlive out. */
+struct convergence_tables;
+bool convergence_tables_load(struct convergence_tables **out, const char *data_dir, struct arena *a, struct err *err);
+bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const char *benchmark, const char *round,
+                              double global_batch, const char *optimizer, struct err *err);
+
 /* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) moves an epoch schedule. */
 double convergence_observed(const struct convergence *c, double x, double offset);
 /* Probability that a run of the planned schedule reaches the target. */

@@ -129,18 +129,24 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
     return true;
 }
 
+bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const char *benchmark, const char *round, enum rcp_edition edition,
+              struct arena *a, struct err *err)
+{
+    *out = (struct rcp_table){ .ruleset = rcp_ruleset(round), .benchmark = benchmark };
+    if (!*out->ruleset)
+        return fail(err, "round '%s' is unknown; known: v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1", round);
+    if (!take_rows(out, edition, csv, a, err))
+        return false;
+    if (out->n == 0)
+        return fail(err, "%s: no reference points of '%s' for %s; known: resnet, bert, rnnt", csv->path, benchmark, out->ruleset);
+    return true;
+}
+
 bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, enum rcp_edition edition, const char *data_dir,
               struct arena *a, struct err *err)
 {
     struct csv_table csv;
-    *out = (struct rcp_table){ .ruleset = rcp_ruleset(round), .benchmark = benchmark };
-    if (!*out->ruleset)
-        return fail(err, "round '%s' is unknown; known: v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1", round);
-    if (!csv_load(&csv, arena_printf(a, "%s/rcp.csv", data_dir), a, err) || !take_rows(out, edition, &csv, a, err))
-        return false;
-    if (out->n == 0)
-        return fail(err, "%s: no reference points of '%s' for %s; known: resnet, bert, rnnt", csv.path, benchmark, out->ruleset);
-    return true;
+    return csv_load(&csv, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && rcp_take(out, &csv, benchmark, round, edition, a, err);
 }
 
 /* ---- pruning and interpolation ---------------------------------------------------------------- */

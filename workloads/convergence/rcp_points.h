@@ -30,6 +30,9 @@ struct rcp_table {
 /* round: "v2.0" or its ruleset "2.0.0". data_dir: the folder that holds rcp.csv. An unknown round or benchmark names the known ones. */
 bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, enum rcp_edition edition, const char *data_dir,
               struct arena *a, struct err *err);
+/* The same from a table that is read already. */
+bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const char *benchmark, const char *round, enum rcp_edition edition,
+              struct arena *a, struct err *err);
 
 /* Records that are no faster than a mix of their neighbours go, as the checker of 2.0.0 and later does it. */
 void rcp_prune(struct rcp_table *t);

@@ -277,17 +277,22 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
     return fail(err, "no recipe '%.80s' in %s; %s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a));
 }
 
-static void drop_entry(struct ini_file *f, const char *section, const char *key)
+/* A recipe's entries while they are overridden. */
+struct overridden { struct ini_file f; size_t cap; bool dropped; };
+
+static void drop_entry(struct overridden *o, const char *section, const char *key)
 {
+    struct ini_file *f = &o->f;
     size_t kept = 0;
     for (size_t i = 0; i < f->n_entries; i++)
         if (!text_is(f->entries[i].section, section) || !text_is(f->entries[i].key, key))
             f->entries[kept++] = f->entries[i];
+    o->dropped |= kept < f->n_entries;
     f->n_entries = kept;
 }
 
 /* How long to train is said in one of three ways; a new one takes the place of the old. */
-static void drop_rivals(struct ini_file *f, const struct ini_entry *e)
+static void drop_rivals(struct overridden *o, const struct ini_entry *e)
 {
     static const char *const rivals[] = { "epochs", "samples_to_converge", "converge" };
     enum { N = sizeof rivals / sizeof *rivals };
@@ -295,28 +300,34 @@ static void drop_rivals(struct ini_file *f, const struct ini_entry *e)
     for (size_t i = 0; i < N; i++)
         one_of_them |= text_is(e->section, "training") && text_is(e->key, rivals[i]);
     for (size_t i = 0; i < N && one_of_them; i++)
-        drop_entry(f, "training", rivals[i]);
+        drop_entry(o, "training", rivals[i]);
+}
+
+static const char *slice(const char *text, size_t n, struct arena *a)
+{
+    return memcpy(arena_alloc(a, n + 1), text, n);
 }
 
 /* "section.key=value" replaces what the file says, or adds to it; "section.key=" takes the key away. */
-static bool override(struct ini_file *f, size_t *cap, const char *text, struct arena *a, struct err *err)
+static bool override(struct overridden *o, const char *text, struct arena *a, struct err *err)
 {
     const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
     if (!dot || !equals || dot > equals || dot == text || equals == dot + 1)
         return fail(err, "--set %.100s: want section.key=value, as in parallel.replicas=4", text);
-    struct ini_entry e = { arena_printf(a, "%.*s", (int)(dot - text), text),
-                           arena_printf(a, "%.*s", (int)(equals - dot - 1), dot + 1), arena_strdup(a, equals + 1), 0 };
+    struct ini_entry e = { slice(text, (size_t)(dot - text), a), slice(dot + 1, (size_t)(equals - dot - 1), a),
+                           slice(equals + 1, strlen(equals + 1), a), 0 };
+    struct ini_file *f = &o->f;
     if (!*e.value) {
-        drop_entry(f, e.section, e.key);
+        drop_entry(o, e.section, e.key);
         return true;
     }
-    drop_rivals(f, &e);
+    drop_rivals(o, &e);
     for (size_t i = 0; i < f->n_entries; i++)
         if (text_is(f->entries[i].section, e.section) && text_is(f->entries[i].key, e.key)) {
             f->entries[i] = e;
             return true;
         }
-    f->entries = arena_grow(a, f->entries, f->n_entries, cap, sizeof e);
+    f->entries = arena_grow(a, f->entries, f->n_entries, &o->cap, sizeof e);
     f->entries[f->n_entries++] = e;
     return true;
 }
@@ -383,23 +394,76 @@ static bool check_sense(const struct recipe *r, struct err *err)
     return true;
 }
 
+/* ---- a file read once, overridden many times ------------------------------------------------- */
+
+static void start_recipe(struct recipe *r, const struct ini_file *f)
+{
+    *r = (struct recipe){ .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
+    r->path = f->path;
+    r->entries = f->entries;
+    r->n_entries = f->n_entries;
+}
+
+static bool read_recipe(struct recipe *out, const struct ini_file *f, struct arena *a, struct err *err)
+{
+    start_recipe(out, f);
+    return read_entries(out, a, err) && check_required(out, err) && check_sense(out, err);
+}
+
+bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err)
+{
+    const char *path;
+    if (!find_recipe(&path, id, recipes_dir, a, err) || !ini_load(&out->file, path, a, err))
+        return false;
+    out->is_whole = read_recipe(&out->plain, &out->file, a, NULL);      /* overrides may supply what is missing */
+    return true;
+}
+
+/* A copy of the file's entries with the overrides in place. */
+static bool override_all(struct overridden *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
+                         struct arena *a, struct err *err)
+{
+    size_t n = file->file.n_entries;
+    *out = (struct overridden){ .f = file->file, .cap = n + n_overrides };
+    out->f.entries = ARENA_ARRAY(a, struct ini_entry, out->cap);
+    if (n)
+        memcpy(out->f.entries, file->file.entries, n * sizeof *out->f.entries);
+    for (size_t i = 0; i < n_overrides; i++)
+        if (!override(out, overrides[i], a, err))
+            return false;
+    return true;
+}
+
+/* The file's own reading with only the overridden members read again. False where that is not all there is to it (an unknown
+ * key, a fault, a value out of range): then everything is read, and of several mistakes the first in the file is told. */
+static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f)
+{
+    *out = file->plain;
+    out->entries = f->entries;
+    out->n_entries = f->n_entries;
+    for (size_t i = 0; i < f->n_entries; i++) {
+        const struct ini_entry *e = &f->entries[i];
+        const struct recipe_key *key = e->line ? NULL : find_key(e->section, e->key);
+        if (!e->line && (!key || !field_set(out, &key->field, e->value, "", NULL)))
+            return false;
+    }
+    return check_sense(out, NULL);
+}
+
+bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
+                     struct arena *a, struct err *err)
+{
+    struct overridden o;
+    if (!override_all(&o, file, overrides, n_overrides, a, err))
+        return false;
+    return (file->is_whole && !o.dropped && read_overridden(out, file, &o.f)) || read_recipe(out, &o.f, a, err);
+}
+
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err)
 {
-    struct ini_file f;
-    *out = (struct recipe){ .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
-    if (!find_recipe(&out->path, id, recipes_dir, a, err) || !ini_load(&f, out->path, a, err))
-        return false;
-    size_t cap = f.n_entries;           /* grows at the first added entry */
-    for (size_t i = 0; i < n_overrides; i++)
-        if (!override(&f, &cap, overrides[i], a, err))
-            return false;
-    out->path = f.path;
-    out->entries = f.entries;
-    out->n_entries = f.n_entries;
-    if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err))
-        return false;
-    return true;
+    struct recipe_file file;
+    return recipe_file_load(&file, id, recipes_dir, a, err) && recipe_override(out, &file, overrides, n_overrides, a, err);
 }
 
 /* ---- asking --------------------------------------------------------------------------------- */
@@ -488,6 +552,47 @@ bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, st
     o.inference = r->mode == MODE_INFER;
     o.keeps_training_heads = r->optimizer_name;
     return w && workload_graph(out, w, &o, a, err);
+}
+
+static bool shapes_graph(const struct field *f)
+{
+    return f->offset - offsetof(struct recipe, model) < sizeof(struct model_options);     /* unsigned: what stands before is far */
+}
+
+static size_t field_bytes(const struct field *f)
+{
+    return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : f->type == FIELD_U32 ? sizeof(uint32_t) : 8;
+}
+
+static char *put_bytes(char *at, const void *bytes, size_t n)
+{
+    return (char *)memcpy(at, bytes, n) + n;
+}
+
+const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
+{
+    size_t room = strlen(r->workload) + 3 + N_RECIPE_KEYS * sizeof(uint64_t);
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        if (recipe_keys[i].field.type == FIELD_TEXT && shapes_graph(&recipe_keys[i].field)) {
+            const char *text = *(const char *const *)((const char *)r + recipe_keys[i].field.offset);
+            room += text ? strlen(text) + 1 : 1;
+        }
+    char *key = arena_alloc(a, room), *at = put_bytes(key, r->workload, strlen(r->workload) + 1);
+    *at++ = (char)(r->mode == MODE_INFER);
+    *at++ = r->optimizer_name != NULL;
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+        const struct field *f = &recipe_keys[i].field;
+        const char *member = (const char *)r + f->offset;
+        if (!shapes_graph(f))
+            continue;
+        const char *text = f->type == FIELD_TEXT ? *(const char *const *)member : NULL;
+        if (f->type == FIELD_TEXT)
+            at = put_bytes(at, text ? text : "", text ? strlen(text) + 1 : 1);
+        else
+            at = put_bytes(at, member, field_bytes(f));
+    }
+    *n_bytes = (size_t)(at - key);
+    return key;
 }
 
 double recipe_samples_per_item(const struct recipe *r)

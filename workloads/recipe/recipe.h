@@ -62,11 +62,21 @@ struct recipe {
  * an empty value takes the key away. */
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
                  struct arena *a, struct err *err);
+/* The same in two steps: a file read once, and overridden many times. */
+struct recipe_file {
+    struct ini_file file;
+    struct recipe plain; bool is_whole;         /* without overrides, where that makes a recipe */
+};
+bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
+bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
+                     struct arena *a, struct err *err);
 /* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. */
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a);
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
 /* The graph of one micro-batch, as the recipe has it. */
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);
+/* Recipes of one key have the same graph: the workload, and every key that is read into model_options. */
+const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a);
 double recipe_samples_per_item(const struct recipe *r);     /* samples as sources count them (sequences for packs) in one graph sample */
 bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err);
 /* Every key of the table as this recipe has it, in the table's order, [faults] and hyperparameters apart; returns how many. */

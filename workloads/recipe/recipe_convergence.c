@@ -32,14 +32,14 @@ double recipe_logged_batch(const struct recipe *r)
     return recipe_true_batch(r);
 }
 
-bool recipe_convergence(struct convergence *out, const struct recipe *r, const char *data_dir, struct arena *a, struct err *err)
+bool recipe_convergence(struct convergence *out, const struct recipe *r, struct convergence_tables *tables, struct err *err)
 {
     const struct workload *w = workload_find(r->workload, err);
     if (!w)
         return false;
     if (!w->benchmark)
         return fail(err, "%s: %s is no MLPerf benchmark: its convergence is not known", r->id, r->workload);
-    return convergence_predict_for(out, w->benchmark, recipe_terms(r).round, recipe_logged_batch(r), r->optimizer_name, data_dir, a, err);
+    return convergence_predict_from(out, tables, w->benchmark, recipe_terms(r).round, recipe_logged_batch(r), r->optimizer_name, err);
 }
 
 double recipe_eval_interval(const struct recipe *r, const struct convergence *c)

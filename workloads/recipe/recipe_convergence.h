@@ -17,7 +17,7 @@ double recipe_true_batch(const struct recipe *r);
 double recipe_logged_batch(const struct recipe *r);
 
 /* Fails for a workload that is no MLPerf benchmark. */
-bool recipe_convergence(struct convergence *out, const struct recipe *r, const char *data_dir, struct arena *a, struct err *err);
+bool recipe_convergence(struct convergence *out, const struct recipe *r, struct convergence_tables *tables, struct err *err);
 
 /* Between evaluations, in the benchmark's unit: the recipe's, or 0 for that of the rules. */
 double recipe_eval_interval(const struct recipe *r, const struct convergence *c);

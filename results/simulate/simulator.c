@@ -1,0 +1,296 @@
+/*
+ * simulator.c - what is kept between simulations, by which key, and when it is dropped.
+ *
+ * Dropping is all or nothing: past the limit everything that no living simulation uses goes, and the next simulations make
+ * again what they need. A sweep that fits the limit never comes to it.
+ */
+#include "results/simulate/simulator_internal.h"
+#include "system-model/machine/fitted_chip.h"
+
+#include <string.h>
+
+enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans: half of the limit again, in slots of their own */
+
+struct kept_sheets { struct machine machine; struct sdk sdk; struct fitted_system fitted; struct what_ifs changes; };
+struct kept_topology { struct topology topology; struct kept *sheets; };
+struct kept_compiler { struct compiler compiler; struct kept *graph, *topology; };
+
+void simulator_open(struct simulator *out, const struct model_paths *paths)
+{
+    *out = (struct simulator){ .paths = paths, .limit_bytes = LIMIT_BYTES };
+    out->plans = &out->own_plans;
+}
+
+/* ---- dropping ----------------------------------------------------------------------------------- */
+
+static void leave_compiler(struct kept *x)
+{
+    struct kept_compiler *c = x->value;
+    c->graph->users--;
+    c->topology->users--;
+}
+
+static void leave_topology(struct kept *x)
+{
+    ((struct kept_topology *)x->value)->sheets->users--;
+}
+
+static void drop_idle(struct simulator *s)
+{
+    keeper_drop_idle(&s->compilers, leave_compiler);
+    keeper_drop_idle(&s->topologies, leave_topology);
+    keeper_drop_idle(&s->graphs, NULL);
+    keeper_drop_idle(&s->sheets, NULL);
+    keeper_drop_idle(&s->convergences, NULL);
+}
+
+/* Compilers grow while they are used, so the look is at all of them. */
+static void keep_limit(struct simulator *s)
+{
+    if (s->n_simulated++ % LOOK_EVERY)
+        return;
+    const struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->convergences };
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        n_bytes += keeper_bytes(all[i]);
+    if (n_bytes > s->limit_bytes)
+        drop_idle(s);
+    if (s->plans->arena.used_bytes > s->limit_bytes / PLANS_SHARE)
+        plan_cache_free(s->plans);
+}
+
+void simulator_close(struct simulator *s)
+{
+    struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->convergences, &s->recipes };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        keeper_free(all[i]);
+    plan_cache_free(&s->own_plans);
+    arena_free(&s->spare);
+    arena_free(&s->arena);
+}
+
+/* ---- keeping ------------------------------------------------------------------------------------ */
+
+static bool keep_recipe(const struct recipe_file **out, struct simulator *s, const char *name, struct err *err)
+{
+    struct kept *x = keeper_find(&s->recipes, name, strlen(name));
+    if (!x) {
+        x = keeper_add(&s->recipes, name, strlen(name));
+        struct recipe_file *file = x->value = ARENA_NEW(&x->arena, struct recipe_file);
+        if (!recipe_file_load(file, name, s->paths->recipes_dir, &x->arena, err)) {
+            keeper_drop(&s->recipes, x);
+            return false;
+        }
+    }
+    *out = x->value;
+    return true;
+}
+
+/* Machine, system and software, as the sheets and what is given in their place have it. What was fitted of boards holds for every board. */
+static bool load_sheets(struct kept_sheets *k, const struct simulator *s, const struct recipe *rec, const char *const *overrides,
+                        size_t n_overrides, struct arena *a, struct err *err)
+{
+    const char **rest, *specs_dir = s->paths->specs_dir;
+    size_t n_rest;
+    if (!what_ifs_take(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err)
+        || !machine_load_changed(&k->machine, path_beside(rec->path, rec->system, a), specs_dir, &k->changes, a, err))
+        return false;
+    if (s->paths->chip_constants)
+        fitted_constants_set(&k->machine.chip, s->paths->chip_constants);
+    if (!fitted_system_load(&k->fitted, specs_dir, &k->changes, a, err))
+        return false;
+    if (s->paths->fitted)
+        k->fitted = *s->paths->fitted;
+    k->machine.streaming_efficiency = k->fitted.streaming_efficiency;
+    return sdk_load(&k->sdk, rec->sdk ? arena_strdup(a, rec->sdk) : NULL, specs_dir, &k->changes, a, err);
+}
+
+static void take_sheets(struct simulation *sim, struct kept_sheets *k)
+{
+    sim->machine = &k->machine;
+    sim->fitted = k->fitted;
+    sim->sdk = k->sdk;
+    sim->changes = k->changes;
+}
+
+/* Offers the keys on the sheets that were read. */
+static bool check_changes(const struct simulation *sim, struct err *err)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    const char *names[256];
+    enum { ROOM = sizeof names / sizeof *names };
+    size_t n = 0, n_sheets = simulation_sheets(sheets, sim);
+    for (size_t i = 0; i < n_sheets; i++)
+        for (size_t k = 0; k < sheets[i]->n_rows && n < ROOM; k++)
+            names[n++] = sheets[i]->rows[k].key;
+    struct arena scratch = {0};
+    bool good = what_ifs_check(&sim->changes, names_list(names, n, &scratch), err);
+    arena_free(&scratch);
+    return good;
+}
+
+static struct kept *keep_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
+{
+    struct simulator *s = sim->by;
+    const struct recipe *rec = &sim->recipe;
+    const char *key = arena_printf(&sim->arena, "%s\n%s\n%s", rec->path, rec->system, rec->sdk ? rec->sdk : "");
+    for (size_t i = 0; i < sim->changes.n; i++)
+        key = arena_printf(&sim->arena, "%s\n%s=%s", key, sim->changes.items[i].key, sim->changes.items[i].value);
+    struct kept *x = keeper_find(&s->sheets, key, strlen(key));
+    if (x) {
+        take_sheets(sim, x->value);
+        return x;
+    }
+    x = keeper_add(&s->sheets, key, strlen(key));
+    struct kept_sheets *k = x->value = ARENA_NEW(&x->arena, struct kept_sheets);
+    bool good = load_sheets(k, s, rec, overrides, n_overrides, &x->arena, err);
+    if (good) {
+        take_sheets(sim, k);
+        if (check_changes(sim, err))
+            return x;
+    }
+    keeper_drop(&s->sheets, x);
+    return NULL;
+}
+
+static struct faults *copy_faults(const struct faults *f, struct arena *a)
+{
+    struct faults *copy = ARENA_NEW(a, struct faults);
+    struct link_fault *links = ARENA_ARRAY(a, struct link_fault, f->n_links + 1);
+    struct chip_fault *chips = ARENA_ARRAY(a, struct chip_fault, f->n_chips + 1);
+    struct flow *background = ARENA_ARRAY(a, struct flow, f->n_background + 1);
+    for (size_t i = 0; i < f->n_links; i++)
+        links[i] = f->links[i];
+    for (size_t i = 0; i < f->n_chips; i++)
+        chips[i] = f->chips[i];
+    for (size_t i = 0; i < f->n_background; i++)
+        background[i] = f->background[i];
+    *copy = (struct faults){ links, f->n_links, chips, f->n_chips, background, f->n_background };
+    return copy;
+}
+
+/* faults NULL: none, whatever the recipe has. They are told apart by their text in the recipe. */
+static struct kept *keep_topology(struct simulator *s, struct kept *sheets, const struct recipe *rec, const struct faults *faults,
+                                  struct arena *scratch, struct err *err)
+{
+    const char *key = arena_printf(scratch, "%p", (void *)sheets);
+    for (size_t i = 0; faults && i < rec->n_faults; i++)
+        key = arena_printf(scratch, "%s\n%s=%s", key, rec->faults[i].key, rec->faults[i].value);
+    struct kept *x = keeper_find(&s->topologies, key, strlen(key));
+    if (x)
+        return x;
+    x = keeper_add(&s->topologies, key, strlen(key));
+    struct kept_topology *t = x->value = ARENA_NEW(&x->arena, struct kept_topology);
+    if (!topology_build(&t->topology, &((struct kept_sheets *)sheets->value)->machine, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
+        keeper_drop(&s->topologies, x);
+        return NULL;
+    }
+    t->sheets = sheets;
+    sheets->users++;
+    return x;
+}
+
+static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, struct arena *scratch, struct err *err)
+{
+    size_t n_key_bytes;
+    const char *key = recipe_graph_key(&n_key_bytes, rec, scratch);
+    struct kept *x = keeper_find(&s->graphs, key, n_key_bytes);
+    if (x)
+        return x;
+    x = keeper_add(&s->graphs, key, n_key_bytes);
+    x->value = ARENA_NEW(&x->arena, struct graph);
+    if (recipe_graph(x->value, rec, &x->arena, err))
+        return x;
+    keeper_drop(&s->graphs, x);
+    return NULL;
+}
+
+static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struct kept *topology)
+{
+    const struct kept *key[] = { graph, topology };
+    struct kept *x = keeper_find(&s->compilers, key, sizeof key);
+    if (x)
+        return x;
+    x = keeper_add(&s->compilers, key, sizeof key);
+    struct kept_compiler *c = x->value = ARENA_NEW(&x->arena, struct kept_compiler);
+    struct kept_topology *t = topology->value;
+    compiler_start(&c->compiler, graph->value, &t->topology, s->plans, &x->arena);
+    c->graph = graph;
+    c->topology = topology;
+    graph->users++;
+    topology->users++;
+    return x;
+}
+
+/* ---- a simulation's artefacts ---------------------------------------------------------------------- */
+
+/* fp8 multiplies in inference alone: no source says how a program trains in it. */
+static bool check_compute(struct simulation *sim, struct err *err)
+{
+    const struct recipe *r = &sim->recipe;
+    const char *where = arena_printf(&sim->arena, "%s: precision.compute", r->path);
+    if (r->model.compute == COMPUTE_FP8 && r->mode == MODE_TRAIN)
+        return fail(err, "%s: fp8 is for inference, as no source says how a program trains in it; want fp16", where);
+    return chip_multiplies(&sim->machine->chip, (enum data_type)r->model.compute, where, err);
+}
+
+bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const char *recipe, const char *const *overrides,
+                       size_t n_overrides, struct err *err)
+{
+    struct simulator *s = sim->by;
+    struct arena *a = &sim->arena;
+    const struct recipe_file *file;
+    const char **of_recipe;
+    size_t n;
+    struct kept *graph, *topology, *sheets;
+    keep_limit(s);
+    if (!what_ifs_take(&sim->changes, &of_recipe, &n, overrides, n_overrides, a, err) || !keep_recipe(&file, s, recipe, err)
+        || !recipe_override(&sim->recipe, file, of_recipe, n, a, err) || !(sheets = keep_sheets(sim, overrides, n_overrides, err))
+        || !check_compute(sim, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
+        || !(topology = keep_topology(s, sheets, &sim->recipe, opt->faults, a, err))
+        || !(graph = keep_graph(s, &sim->recipe, a, err)))
+        return false;
+    sim->held = keep_compiler(s, graph, topology);
+    sim->held->users++;
+    sim->topology = &((struct kept_topology *)topology->value)->topology;
+    sim->graph = graph->value;
+    sim->compiler = &((struct kept_compiler *)sim->held->value)->compiler;
+    return true;
+}
+
+struct compiler *simulator_compiler(struct simulation *sim, const struct recipe *rec, bool faults, struct err *err)
+{
+    const struct kept_compiler *c = sim->held->value;
+    struct kept *topology = c->topology, *graph = keep_graph(sim->by, rec, &sim->arena, err);
+    if (!faults)
+        topology = keep_topology(sim->by, ((struct kept_topology *)topology->value)->sheets, rec, NULL, &sim->arena, err);
+    if (!graph || !topology)
+        return NULL;
+    return &((struct kept_compiler *)keep_compiler(sim->by, graph, topology)->value)->compiler;
+}
+
+/* ---- samples to converge ------------------------------------------------------------------------------ */
+
+bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
+{
+    struct recipe_terms terms = recipe_terms(r);
+    struct { char benchmark[16], round[16], optimizer[16]; double batch; } key;
+    const struct workload *w = workload_find(r->workload, err);
+    memset(&key, 0, sizeof key);
+    snprintf(key.benchmark, sizeof key.benchmark, "%s", w && w->benchmark ? w->benchmark : "");
+    snprintf(key.round, sizeof key.round, "%s", terms.round);
+    snprintf(key.optimizer, sizeof key.optimizer, "%s", r->optimizer_name ? r->optimizer_name : "");
+    key.batch = recipe_logged_batch(r);
+    struct kept *x = w ? keeper_find(&s->convergences, &key, sizeof key) : NULL;
+    if (x) {
+        *out = *(const struct convergence *)x->value;
+        return true;
+    }
+    if (!w || (!s->tables && !convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err))
+        || !recipe_convergence(out, r, s->tables, err))
+        return false;
+    x = keeper_add(&s->convergences, &key, sizeof key);
+    x->value = ARENA_NEW(&x->arena, struct convergence);
+    *(struct convergence *)x->value = *out;
+    return true;
+}

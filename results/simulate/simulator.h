@@ -1,0 +1,36 @@
+/*
+ * simulator.h - simulations one after the other, with everything kept that does not change from one to the next.
+ *
+ * Kept, each by what it depends on: recipe files (their name), sheets (their names, what is given in place of their values), link
+ * graphs (sheets, faults), graphs (the keys that shape them), compiled layers, collectives and copies (graph and link graph),
+ * samples to converge (benchmark, round, batch, optimizer), the search of splits (shape, chip, options). A changed key invalidates
+ * what depends on it and nothing else, and a result is the same to the bit whatever was simulated before. Files are read once: a
+ * simulator does not see later changes.
+ * What no living simulation uses is dropped when more than limit_bytes are kept. One thread at a time.
+ */
+#ifndef SIMULATOR_H
+#define SIMULATOR_H
+#include "results/simulate/simulate.h"
+#include "system-model/base/keeper.h"
+#include "workloads/recipe/recipe_convergence.h"
+
+struct simulator {
+    const struct model_paths *paths;    /* who opens it keeps them; unfolded may change between simulations, nothing else */
+    struct plan_cache own_plans, *plans;
+    size_t limit_bytes;
+    uint64_t n_simulated;
+    struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
+    struct convergence_tables *tables;
+    struct keeper recipes, sheets, topologies, graphs, compilers, convergences;
+};
+
+void simulator_open(struct simulator *out, const struct model_paths *paths);
+void simulator_close(struct simulator *s);      /* after the last of its simulations is freed */
+
+/* Recipe, with overrides "section.key=value" and "machine.key=value" in order. What fails leaves nothing to free. */
+bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,
+                   size_t n_overrides, struct err *err);
+/* How many samples the recipe needs; fails for a workload that is no MLPerf benchmark. */
+bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err);
+
+#endif

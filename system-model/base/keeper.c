@@ -1,0 +1,117 @@
+/*
+ * keeper.c - a chained hash table; it doubles when it holds one value a bucket.
+ */
+#include "system-model/base/keeper.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BUCKETS = 64 };
+
+static void *zeroed(size_t n, size_t item_bytes)
+{
+    void *p = calloc(n, item_bytes);
+    if (!p)
+        out_of_memory(n * item_bytes);
+    return p;
+}
+
+static struct kept **bucket_of(const struct keeper *k, uint64_t hash)
+{
+    return &k->buckets[hash & (k->n_buckets - 1)];
+}
+
+struct kept *keeper_find(const struct keeper *k, const void *key, size_t n_key_bytes)
+{
+    if (!k->n)
+        return NULL;
+    uint64_t hash = hash_bytes(key, n_key_bytes, 0);
+    for (struct kept *x = *bucket_of(k, hash); x; x = x->next)
+        if (x->hash == hash && x->n_key_bytes == n_key_bytes && memcmp(x->key, key, n_key_bytes) == 0)
+            return x;
+    return NULL;
+}
+
+static void put(struct keeper *k, struct kept *x)
+{
+    struct kept **bucket = bucket_of(k, x->hash);
+    x->next = *bucket;
+    *bucket = x;
+}
+
+static void grow(struct keeper *k)
+{
+    struct keeper wider = { .n_buckets = k->n_buckets ? 2 * k->n_buckets : FIRST_BUCKETS, .n = k->n };
+    wider.buckets = zeroed(wider.n_buckets, sizeof *wider.buckets);
+    for (size_t i = 0; i < k->n_buckets; i++)
+        for (struct kept *x = k->buckets[i], *next; x; x = next) {
+            next = x->next;
+            put(&wider, x);
+        }
+    free(k->buckets);
+    *k = wider;
+}
+
+struct kept *keeper_add(struct keeper *k, const void *key, size_t n_key_bytes)
+{
+    if (k->n == k->n_buckets)
+        grow(k);
+    struct kept *x = zeroed(1, sizeof *x + n_key_bytes);
+    x->hash = hash_bytes(key, n_key_bytes, 0);
+    x->n_key_bytes = n_key_bytes;
+    memcpy(x->key, key, n_key_bytes);
+    put(k, x);
+    k->n++;
+    return x;
+}
+
+static void discard(struct keeper *k, struct kept **at)
+{
+    struct kept *x = *at;
+    *at = x->next;
+    k->n--;
+    arena_free(&x->arena);
+    free(x);
+}
+
+void keeper_drop(struct keeper *k, struct kept *x)
+{
+    struct kept **at = bucket_of(k, x->hash);
+    assert(x->users == 0);
+    while (*at != x)
+        at = &(*at)->next;
+    discard(k, at);
+}
+
+void keeper_drop_idle(struct keeper *k, void (*leave)(struct kept *x))
+{
+    for (size_t i = 0; i < k->n_buckets; i++)
+        for (struct kept **at = &k->buckets[i]; *at; ) {
+            if ((*at)->users) {
+                at = &(*at)->next;
+                continue;
+            }
+            if (leave)
+                leave(*at);
+            discard(k, at);
+        }
+}
+
+size_t keeper_bytes(const struct keeper *k)
+{
+    size_t n_bytes = 0;
+    for (size_t i = 0; i < k->n_buckets; i++)
+        for (const struct kept *x = k->buckets[i]; x; x = x->next)
+            n_bytes += sizeof *x + x->n_key_bytes + x->arena.used_bytes;
+    return n_bytes;
+}
+
+void keeper_free(struct keeper *k)
+{
+    for (size_t i = 0; i < k->n_buckets; i++)
+        while (k->buckets[i])
+            discard(k, &k->buckets[i]);
+    free(k->buckets);
+    *k = (struct keeper){0};
+}

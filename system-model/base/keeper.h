@@ -1,0 +1,28 @@
+/*
+ * keeper.h - values kept by key, each in an arena of its own, so that one can be dropped without the others.
+ *
+ * A key is a run of bytes and is compared whole. A value with users is never dropped.
+ */
+#ifndef KEEPER_H
+#define KEEPER_H
+#include "system-model/base/base.h"
+
+struct kept {
+    struct arena arena;                 /* what the value owns */
+    void *value;                        /* set by who adds it */
+    uint32_t users;
+    uint64_t hash;
+    size_t n_key_bytes;
+    struct kept *next;                  /* in its bucket */
+    unsigned char key[];
+};
+struct keeper { struct kept **buckets; size_t n_buckets, n; };
+
+struct kept *keeper_find(const struct keeper *k, const void *key, size_t n_key_bytes);      /* NULL: not there */
+struct kept *keeper_add(struct keeper *k, const void *key, size_t n_key_bytes);             /* a key that is not there yet */
+void keeper_drop(struct keeper *k, struct kept *x);
+void keeper_drop_idle(struct keeper *k, void (*leave)(struct kept *x));     /* all without users; leave (may be NULL) is called before */
+size_t keeper_bytes(const struct keeper *k);
+void keeper_free(struct keeper *k);
+
+#endif

@@ -1,0 +1,223 @@
+/*
+ * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
+ */
+#include "tests/check.h"
+#include "results/simulate/simulator.h"
+
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+
+/* The same numbers on every machine. */
+static uint32_t random_below(uint64_t *state, uint32_t n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) % n);
+}
+
+static const char *const recipes[] = {
+    "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined", "vendor-ipu-pod16-bert-base-ph1-popart",
+    "vendor-ipu-m2000-bert-base-infer-b1",
+};
+
+/* Most can be simulated, many do not fit, some are refused: all three have to come out the same. */
+static const char *const changes[] = {
+    "parallel.replicas=1", "parallel.replicas=2", "parallel.replicas=3", "parallel.replicas=4", "parallel.replicas=99",
+    "parallel.gradient_accumulation=8", "parallel.gradient_accumulation=16", "parallel.gradient_accumulation=1",
+    "parallel.schedule=popart", "parallel.schedule=grouped", "parallel.schedule=interleaved", "parallel.schedule=none",
+    "parallel.recompute=none", "parallel.recompute=stage", "parallel.recompute=layer", "parallel.recompute=checkpoints",
+    "parallel.micro_batch=1", "parallel.micro_batch=2", "parallel.micro_batch=3", "parallel.micro_batch=0",
+    "parallel.available_memory=0.2", "parallel.available_memory=0.3,0.4", "parallel.available_memory=2", "parallel.available_memory=",
+    "parallel.layers_per_ipu=", "parallel.layers_per_ipu=3,7,7,7", "parallel.layers_per_ipu=1,1", "parallel.ipus_per_replica=2",
+    "parallel.optimizer_state=streaming", "parallel.optimizer_state=on-chip", "parallel.rts=yes", "parallel.rts=no",
+    "parallel.io_tiles=0", "parallel.io_tiles=32", "parallel.io_tiles=1472", "parallel.all_reduce=ring", "parallel.stash_type=fp8",
+    "precision.partials=fp32", "precision.compute=fp32", "recipe.mode=infer", "recipe.mode=train", "recipe.system=bow-pod16",
+    "recipe.system=ipu-pod4", "recipe.system=nowhere", "recipe.workload=bert-base", "recipe.workload=resnet50", "recipe.workload=toy",
+    "recipe.sdk=1.4.0", "recipe.id=other", "data.sequence_length=128", "data.sequences_per_pack=1.5", "data.vocabulary=30522",
+    "optimizer.name=sgd", "optimizer.name=lamb", "optimizer.name=none", "optimizer.state_bytes_per_param=12", "optimizer.name=",
+    "training.epochs=3", "training.converge=model", "training.samples_to_converge=100000", "training.eval_samples=5000",
+    "training.eval_every=20000", "training.eval_placement=end", "training.eval_program=training", "training.reference_round=v2.1",
+    "hosts.steps_per_call=10", "hosts.count=2", "hosts.decode_bytes_per_s=1e9", "hosts.nonsense=1", "nonsense",
+    "faults.link=0-1 0.5", "faults.link=0-1 0.25", "faults.chip=2 1.5", "faults.flow=0-3 1e9", "faults.chip=77 2", "faults.link=",
+    "machine.link_bytes_per_s=4e9", "machine.link_bytes_per_s=8e9", "machine.clock_hz=1.5e9", "machine.n_tiles=1000",
+    "machine.streaming_efficiency=0.5", "machine.n_links=nothing", "machine.ipus_per_domain=3", "machine.nonsense=1", "machine.n_tiles",
+};
+enum { N_RECIPES = sizeof recipes / sizeof *recipes, N_CHANGES = sizeof changes / sizeof *changes, MOST_SETS = 5 };
+
+struct configuration { const char *recipe, *sets[MOST_SETS]; size_t n_sets; };
+
+static struct configuration draw(uint64_t *state)
+{
+    struct configuration c = { .recipe = recipes[random_below(state, N_RECIPES)], .n_sets = random_below(state, MOST_SETS + 1) };
+    for (size_t i = 0; i < c.n_sets; i++)
+        c.sets[i] = changes[random_below(state, N_CHANGES)];
+    return c;
+}
+
+/* The row, each IPU's memory by region, and what refused it. */
+static char *outcome(bool good, const struct simulation *sim, const struct result *r, const struct err *err)
+{
+    char *text;
+    PRINTED(text, {
+        if (good) {
+            result_write_csv(f, r);
+            for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++)
+                for (int k = 0; k < N_REGIONS; k++)
+                    fprintf(f, "%ju ", (uintmax_t)sim->plan.memory[i].bytes[k]);
+            fprintf(f, "%ju %.17g %s %zu\n", (uintmax_t)sim->timeline.step_cycles, sim->evaluation_s, sim->machine->name, sim->graph->n_ops);
+        } else {
+            fprintf(f, "%s\n", err->msg);
+        }
+    });
+    return text;
+}
+
+static char *warm_outcome(struct simulator *s, const struct configuration *c, bool *good)
+{
+    struct simulation sim;
+    struct result r;
+    struct err err = { "" };
+    *good = simulator_run(s, &sim, &r, c->recipe, c->sets, c->n_sets, &err);
+    char *text = outcome(*good, &sim, &r, &err);
+    simulation_free(&sim);
+    return text;
+}
+
+/* cache NULL: the search of splits from nothing too. */
+static char *cold_outcome(const struct configuration *c, struct plan_cache *cache)
+{
+    struct simulation sim;
+    struct result r;
+    struct err err = { "" };
+    bool good = simulate(&sim, &r, c->recipe, c->sets, c->n_sets, &paths, cache, &err);
+    char *text = outcome(good, &sim, &r, &err);
+    if (good)
+        simulation_free(&sim);
+    return text;
+}
+
+static void assert_alike(const struct configuration *c, const char *warm, const char *cold)
+{
+    if (strcmp(warm, cold) != 0) {
+        print_error("%s", c->recipe);
+        for (size_t i = 0; i < c->n_sets; i++)
+            print_error(" --set '%s'", c->sets[i]);
+        print_error("\nwarm: %.600s\ncold: %.600s\n", warm, cold);
+    }
+    assert_string_equal(warm, cold);
+}
+
+/* A second simulator may keep next to nothing, so that it drops and makes again all the time. */
+static void warm_is_cold(void **state)
+{
+    (void)state;
+    enum { TIMES = 2000 };
+    struct simulator s, forgetful;
+    struct plan_cache cache = {0};
+    uint64_t seed = 11;
+    size_t n_simulated = 0;
+    simulator_open(&s, &paths);
+    simulator_open(&forgetful, &paths);
+    forgetful.limit_bytes = 100000;
+    for (int i = 0; i < TIMES; i++) {
+        struct configuration c = draw(&seed);
+        bool good, again;
+        char *warm = warm_outcome(&s, &c, &good), *cold = cold_outcome(&c, &cache);
+        assert_alike(&c, warm, cold);
+        if (i % 10 == 0) {
+            char *forgotten = warm_outcome(&forgetful, &c, &again);
+            assert_alike(&c, forgotten, cold);
+            free(forgotten);
+        }
+        n_simulated += good;
+        free(warm);
+        free(cold);
+    }
+    assert_in_range(n_simulated, TIMES / 10, TIMES * 9 / 10);
+    simulator_close(&s);
+    simulator_close(&forgetful);
+    plan_cache_free(&cache);
+}
+
+/* The plan cache is empty too. */
+static void warm_is_cold_from_nothing(void **state)
+{
+    (void)state;
+    struct simulator s;
+    uint64_t seed = 5;
+    simulator_open(&s, &paths);
+    for (int i = 0; i < 20; i++) {
+        struct configuration c = draw(&seed);
+        bool good;
+        char *warm = warm_outcome(&s, &c, &good), *cold = cold_outcome(&c, NULL);
+        assert_alike(&c, warm, cold);
+        free(warm);
+        free(cold);
+    }
+    simulator_close(&s);
+}
+
+/* Two simulations of one simulator live side by side; dropping what is idle leaves both whole. */
+static void living_simulations_keep_what_they_stand_on(void **state)
+{
+    (void)state;
+    struct simulator s;
+    struct simulation a, b;
+    struct result r;
+    struct err err = { "" };
+    simulator_open(&s, &paths);
+    s.limit_bytes = 1;
+    assert_true(simulator_run(&s, &a, &r, recipes[0], NULL, 0, &err));
+    uint64_t cycles = a.timeline.step_cycles;
+    assert_true(simulator_run(&s, &b, &r, recipes[2], NULL, 0, &err));
+    simulation_free(&b);
+    assert_int_equal(s.compilers.n, 2);
+    s.n_simulated = 0;                      /* the next one looks at the limit */
+    assert_true(simulator_run(&s, &b, &r, recipes[1], NULL, 0, &err));
+    assert_int_equal(s.compilers.n, 2);     /* a's and b's; that of the third is gone */
+    assert_string_equal(a.machine->name, "ipu-pod16");
+    assert_int_equal(a.graph->micro_batch, a.recipe.model.micro_batch);
+    struct plan p;
+    struct timeline t;
+    assert_true(plan_build(&p, a.compiler, &a.plan.options, &a.arena, &err) && timeline_run(&t, &p, &a.arena, &err));
+    assert_int_equal(t.step_cycles, cycles);
+    simulation_free(&a);
+    simulation_free(&b);
+    simulator_close(&s);
+}
+
+/* What a key changes is made again, and nothing else. */
+static void a_change_makes_only_what_depends_on_it(void **state)
+{
+    (void)state;
+    static const struct { const char *set; size_t sheets, topologies, graphs, compilers; } steps[] = {
+        { "parallel.gradient_accumulation=64", 1, 1, 1, 1 },
+        { "parallel.recompute=layer", 1, 1, 1, 1 },
+        { "optimizer.state_bytes_per_param=12", 1, 1, 1, 1 },
+        { "faults.link=0-1 0.5", 1, 2, 1, 2 },
+        { "parallel.micro_batch=3", 1, 2, 2, 3 },
+        { "machine.link_bytes_per_s=4e9", 2, 3, 2, 4 },
+        { "recipe.system=bow-pod16", 3, 4, 2, 5 },
+        { "parallel.replicas=2", 3, 4, 2, 5 },
+    };
+    struct simulator s;
+    simulator_open(&s, &paths);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct simulation sim;
+        struct result r;
+        struct err err = { "" };
+        const char *sets[] = { "training.samples_to_converge=", "training.converge=", "training.epochs=", steps[i].set };
+        assert_true(simulator_run(&s, &sim, &r, recipes[0], sets, 4, &err));
+        assert_int_equal(s.recipes.n, 1);
+        assert_int_equal(s.sheets.n, steps[i].sheets);
+        assert_int_equal(s.topologies.n, steps[i].topologies);
+        assert_int_equal(s.graphs.n, steps[i].graphs);
+        assert_int_equal(s.compilers.n, steps[i].compilers);
+        simulation_free(&sim);
+    }
+    simulator_close(&s);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
+    cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
+};
+TAP_MAIN(tests)
