@@ -4,6 +4,7 @@
 #include "harness/harness.h"
 #include "results/calibration/convergence_calibrate.h"
 #include "results/calibration/kernel_fit.h"
+#include "results/calibration/protocol.h"
 #include "results/calibration/system_fit.h"
 #include <unistd.h>
 
@@ -63,9 +64,21 @@ static bool write_fit(const struct fit *fit, const char *folder, struct calibrat
     return false;
 }
 
+static bool keeps_protocol(struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct ledger ledger;
+    return protocol_allows_constants(n_fitted_constants + N_SYSTEM_CONSTANTS, err) &&
+           published_load(&figures, s->published_dir, &s->arena, err) &&
+           ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err) &&
+           protocol_allows_rows(&figures, &ledger, &s->arena, err);
+}
+
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
     struct calibration c = { .s = s };
+    if (!keeps_protocol(s, err))
+        return EXIT_BAD_INPUT;
     for (int i = 0; i < N_FITS; i++) {
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "podbench: fitting %s\n", fits[i].file);

@@ -84,6 +84,6 @@ void progress_end(struct progress *p);
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
     command_bench,
-    command_check, command_validate, command_calibrate, command_compare, command_score, command_lint, command_plot, command_report;
+    command_check, command_validate, command_calibrate, command_ledger, command_compare, command_score, command_lint, command_plot, command_report;
 
 #endif

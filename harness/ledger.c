@@ -1,0 +1,44 @@
+/*
+ * ledger.c - podbench ledger: whether the published tables are what the ledger says.
+ */
+#include "harness/harness.h"
+#include "results/published/derived.h"
+#include "results/published/ledger.h"
+
+static void print_counts(const struct figures *f)
+{
+    size_t n[N_FIGURE_ROLES] = {0};
+    for (size_t i = 0; i < f->n; i++)
+        n[f->items[i].role]++;
+    printf("%zu published rows as the ledger has them: ", f->n);
+    for (int r = 0; r < N_FIGURE_ROLES; r++)
+        printf("%zu %s%s", n[r], role_names[r], r + 1 < N_FIGURE_ROLES ? ", " : "\n");
+}
+
+static void print_faults(const struct ledger_faults *faults, const char *path)
+{
+    for (size_t i = 0; i < faults->n; i++)
+        printf("%s\n", faults->items[i].what);
+    fprintf(stderr, "podbench: %zu rows differ from %s; 'podbench ledger --format csv' prints the lines to append, each change with its "
+            "reason in the last cell\n", faults->n, path);
+}
+
+/* Text: what is wrong, or counts. CSV: lines to append. */
+int command_ledger(const struct options *o, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct ledger ledger;
+    struct ledger_faults faults;
+    if (!published_load_derived(&figures, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
+        !ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err))
+        return EXIT_BAD_INPUT;
+    ledger_compare(&faults, &ledger, &figures, &s->arena);
+    if (o->format == FORMAT_CSV)
+        for (size_t i = 0; i < faults.n; i++)
+            ledger_write_line(stdout, &faults.items[i].wanted);
+    else if (faults.n == 0)
+        print_counts(&figures);
+    else
+        print_faults(&faults, ledger.path);
+    return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
+}

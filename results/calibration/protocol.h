@@ -1,0 +1,14 @@
+/*
+ * protocol.h - what a calibration may use: rows that the ledger lets calibrate, and at most ten constants.
+ */
+#ifndef PROTOCOL_H
+#define PROTOCOL_H
+#include "results/published/ledger.h"
+
+enum { MOST_CONSTANTS = 10 };
+
+/* False, with the row, where one of role calibrate validates by the ledger: by its id, or, under any id, by what it says. */
+bool protocol_allows_rows(const struct figures *figures, const struct ledger *ledger, struct arena *a, struct err *err);
+bool protocol_allows_constants(size_t n, struct err *err);
+
+#endif

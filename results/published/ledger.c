@@ -1,0 +1,142 @@
+/*
+ * ledger.c - see ledger.h. The hash is FNV-1a over the cells, each with its end; numbers by ten digits. A derived row's value is left
+ * out: its parents have theirs.
+ */
+#include "results/published/ledger.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char removed[] = "removed";
+
+static bool is_role(const char *text)
+{
+    for (int i = 0; i < N_FIGURE_ROLES; i++)
+        if (text_is(role_names[i], text))
+            return true;
+    return text_is(text, removed);
+}
+
+const char *figure_hash(const struct figure *f, struct arena *a)
+{
+    const char *value = f->n_parents ? "" : arena_printf(a, "%.10g", f->value), *const cells[] = { f->recipe, f->metric, value, f->unit };
+    uint64_t hash = 0;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        hash = hash_bytes(cells[i], strlen(cells[i]) + 1, hash);
+    return arena_printf(a, "%016" PRIx64, hash);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+static int by_id(const void *x, const void *y)
+{
+    const struct ledger_line *a = x, *b = y;
+    int order = strcmp(a->id, b->id);
+    return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* Sorted lines, the last of each id kept. */
+static bool keep_last(struct ledger *l, size_t n, struct err *err)
+{
+    qsort(l->last, n, sizeof *l->last, by_id);
+    for (size_t i = 0; i < n; i++) {
+        const struct ledger_line *line = &l->last[i];
+        if (l->n_last && text_is(l->last[l->n_last - 1].id, line->id)) {
+            if (!*line->why)
+                return fail(err, "%s:%u: why: is empty, and line %u has %s already; say why it changed", l->path, line->line,
+                            l->last[l->n_last - 1].line, line->id);
+            l->n_last--;
+        }
+        l->last[l->n_last++] = *line;
+    }
+    return true;
+}
+
+bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct err *err)
+{
+    static const char *const names[] = { "id", "role", "configuration", "hash", "why" };
+    struct csv_table t;
+    size_t at[5];
+    *out = (struct ledger){ .path = path };
+    if (!csv_load(&t, path, a, err))
+        return false;
+    for (size_t i = 0; i < 5; i++)
+        if (!csv_column(&at[i], &t, names[i], err))
+            return false;
+    out->last = ARENA_ARRAY(a, struct ledger_line, t.n_rows + 1);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        char **c = t.rows[i].cells;
+        out->last[i] = (struct ledger_line){ c[at[0]], c[at[1]], c[at[2]], c[at[3]], c[at[4]], t.rows[i].line };
+        if (!is_role(c[at[1]]))
+            return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context, removed", path, t.rows[i].line, c[at[1]]);
+    }
+    return keep_last(out, t.n_rows, err);
+}
+
+static int id_against(const void *key, const void *item)
+{
+    return strcmp(key, ((const struct ledger_line *)item)->id);
+}
+
+const struct ledger_line *ledger_find(const struct ledger *l, const char *id)
+{
+    return l->n_last ? bsearch(id, l->last, l->n_last, sizeof *l->last, id_against) : NULL;
+}
+
+/* ---- comparing ---------------------------------------------------------------------------------------- */
+
+static void add_fault(struct ledger_faults *out, const char *what, struct ledger_line wanted, struct arena *a)
+{
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = (struct ledger_fault){ what, wanted };
+}
+
+static void compare_figure(struct ledger_faults *out, const struct ledger *l, const struct figure *f, struct arena *a)
+{
+    struct ledger_line now = { .id = f->id, .role = role_names[f->role], .configuration = f->configuration,
+                               .hash = figure_hash(f, a), .why = "" };
+    const struct ledger_line *was = ledger_find(l, f->id);
+    const char *where = arena_printf(a, "%s:%u: %s", f->path, f->line, f->id);
+    if (!was)
+        add_fault(out, arena_printf(a, "%s: is not in the ledger", where), now, a);
+    else if (!text_is(was->role, now.role))
+        add_fault(out, arena_printf(a, "%s: role is %s; the ledger's line %u has %s", where, now.role, was->line, was->role), now, a);
+    else if (!text_is(was->configuration, now.configuration))
+        add_fault(out, arena_printf(a, "%s: configuration is %s; the ledger's line %u has %s", where, now.configuration, was->line,
+                                    was->configuration), now, a);
+    else if (!text_is(was->hash, now.hash))
+        add_fault(out, arena_printf(a, "%s: recipe, metric, value or unit is not what it was at the ledger's line %u", where, was->line),
+                  now, a);
+}
+
+static int compare_names(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}
+
+void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a)
+{
+    const char **ids = ARENA_ARRAY(a, const char *, figures->n + 1);
+    *out = (struct ledger_faults){0};
+    for (size_t i = 0; i < figures->n; i++) {
+        compare_figure(out, l, &figures->items[i], a);
+        ids[i] = figures->items[i].id;
+    }
+    qsort(ids, figures->n, sizeof *ids, compare_names);
+    for (size_t i = 0; i < l->n_last; i++) {
+        struct ledger_line gone = l->last[i];
+        if (text_is(gone.role, removed) || bsearch(&gone.id, ids, figures->n, sizeof *ids, compare_names))
+            continue;
+        gone.role = removed;
+        gone.why = "";
+        add_fault(out, arena_printf(a, "%s:%u: %s: stands in no table any more", l->path, gone.line, gone.id), gone, a);
+    }
+}
+
+void ledger_write_line(FILE *f, const struct ledger_line *line)
+{
+    const char *const cells[] = { line->id, line->role, line->configuration, line->hash, line->why };
+    for (size_t i = 0; i < 5; i++)
+        csv_write_cell(f, cells[i], i == 4);
+}
