@@ -10,6 +10,8 @@
  *     quad            n-1 steps of V/4n each way on two rings that share no rail, over a whole torus
  * Across domains: reduce-scatter in each domain, all-reduce of the V/n shards between domains on a ring over the
  * gateways, all-gather in each domain. A broadcast is a scatter by the root and an all-gather.
+ * Domains of unequal ranks do the same at their own sizes, the pieces between them those of the largest; where that is
+ * slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
  *     step = sync + latency of the longest route + max over links (bytes / rate) + adding what came on the tiles
  * All groups run at the same time and share the links, so contention shows, and so do faults.
  *
@@ -22,7 +24,7 @@
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
  */
 #include "system-model/network/topology_internal.h"
-#include "system-model/network/collective.h"
+#include "system-model/network/collective_layout.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +32,6 @@
 const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
 const char *const collective_method_names[N_COLLECTIVE_METHODS] = {
     "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical",
-};
-
-/* What one group has in one domain; bit i: IPU i of the domain takes part. */
-struct place { uint32_t domain; uint64_t positions; };
-
-/* Where the ranks are. Places of group g: places[first[g] .. first[g + 1]), in ascending order of domains. */
-struct layout {
-    uint32_t n_groups, n_domains, n_local;  /* of a group: its domains at most, its ranks in the first */
-    struct place *places;
-    uint32_t *first;
-    bool regular;                           /* every group has n_domains domains and n_local ranks in each */
-    bool alike;                             /* and all groups the same domains, each domain the same positions */
 };
 
 struct ring { uint32_t *ipus; uint32_t n; };
@@ -58,8 +48,6 @@ struct run {
     bool fold_steps, fold_domains;
 };
 
-/* ---- where the ranks are ------------------------------------------------------------ */
-
 static bool check_request(const struct topology *t, const struct collective_request *r, struct err *err)
 {
     if ((unsigned)r->kind >= N_COLLECTIVE_KINDS || (unsigned)r->method >= N_COLLECTIVE_METHODS)
@@ -72,73 +60,6 @@ static bool check_request(const struct topology *t, const struct collective_requ
         if (r->ranks[i] >= t->n_ipus)
             return fail(err, "%s: rank %zu of group %zu is IPU %u; %s has IPUs 0 to %u", collective_kind_names[r->kind],
                         i % r->n_ranks, i / r->n_ranks, r->ranks[i], t->machine->name, t->n_ipus - 1);
-    return true;
-}
-
-static uint32_t n_bits(uint64_t x)
-{
-    uint32_t n = 0;
-    for (; x; x &= x - 1)
-        n++;
-    return n;
-}
-
-static int by_domain_number(const void *a, const void *b)
-{
-    uint32_t x = ((const struct place *)a)->domain, y = ((const struct place *)b)->domain;
-    return x < y ? -1 : x > y;
-}
-
-/* Appends the places of group g. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
-static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const struct topology *t, const struct collective_request *r,
-                        struct err *err)
-{
-    struct place *places = at->places + at->first[g];
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < r->n_ranks; i++) {
-        uint32_t ipu = r->ranks[(size_t)g * r->n_ranks + i], domain = ipu / t->ipus_per_domain;
-        if (slot[domain] == 0) {
-            places[n] = (struct place){ domain, 0 };
-            slot[domain] = ++n;
-        }
-        uint64_t *positions = &places[slot[domain] - 1].positions, bit = (uint64_t)1 << ipu % t->ipus_per_domain;
-        if (*positions & bit)
-            return fail(err, "%s: IPU %u stands twice in group %u", collective_kind_names[r->kind], ipu, g);
-        *positions |= bit;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        slot[places[i].domain] = 0;
-    qsort(places, n, sizeof *places, by_domain_number);
-    at->first[g + 1] = at->first[g] + n;
-    return true;
-}
-
-static void judge_layout(struct layout *at)
-{
-    at->n_local = n_bits(at->places[0].positions);
-    for (uint32_t g = 0; g < at->n_groups; g++)
-        if (at->first[g + 1] - at->first[g] > at->n_domains)
-            at->n_domains = at->first[g + 1] - at->first[g];
-    at->regular = at->first[at->n_groups] == at->n_groups * at->n_domains;
-    for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
-        at->regular = at->regular && n_bits(at->places[i].positions) == at->n_local;
-    at->alike = at->regular;
-    for (uint32_t i = 0; at->alike && i < at->n_groups * at->n_domains; i++)
-        at->alike = at->places[i].domain == at->places[i % at->n_domains].domain &&
-                    at->places[i].positions == at->places[i - i % at->n_domains].positions;
-}
-
-static bool find_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a,
-                        struct err *err)
-{
-    uint32_t *slot = ARENA_ARRAY(a, uint32_t, t->n_domains);
-    *at = (struct layout){ .n_groups = r->n_groups };
-    at->places = ARENA_ARRAY(a, struct place, (size_t)r->n_groups * r->n_ranks);
-    at->first = ARENA_ARRAY(a, uint32_t, (size_t)r->n_groups + 1);
-    for (uint32_t g = 0; g < r->n_groups; g++)
-        if (!place_group(at, g, slot, t, r, err))
-            return false;
-    judge_layout(at);
     return true;
 }
 
@@ -167,8 +88,8 @@ static size_t domain_rings(struct ring **rings, const struct run *run)
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
         const struct place *p = &at->places[at->first[i % at->n_groups] + i / at->n_groups];
-        (*rings)[i] = (struct ring){ ipus + i * at->n_local, at->n_local };
-        peripheral_order((*rings)[i].ipus, run->t, p->domain, p->positions);
+        (*rings)[i] = (struct ring){ ipus + i * at->n_local, 0 };
+        (*rings)[i].n = peripheral_order((*rings)[i].ipus, run->t, p->domain, p->positions);
     }
     return n;
 }
@@ -440,17 +361,17 @@ static bool settle_method(enum collective_method *local, bool *by_domain, const 
 {
     enum collective_method m = run->req->method;
     bool several = run->at.n_domains > 1;
-    if (m == METHOD_HIERARCHICAL && !run->at.regular)
-        return fail(err, "%s: hierarchical wants as many ranks of each group in every domain of %s",
+    if (m == METHOD_HIERARCHICAL && !run->at.spanning)
+        return fail(err, "%s: hierarchical wants ranks of each group in as many domains of %s",
                     collective_kind_names[run->req->kind], run->t->machine->name);
     if (m == METHOD_QUAD_RING && (!fills_torus(run) || several))
         return fail(err, "%s: quad-ring wants one group of all %u IPUs of one torus; %u ranks, %u groups, %u domains on %s",
                     collective_kind_names[run->req->kind], run->t->ipus_per_domain, run->req->n_ranks, run->at.n_groups,
                     run->at.n_domains, run->t->machine->name);
-    *by_domain = several && run->at.regular && (m == METHOD_AUTO || m == METHOD_HIERARCHICAL);
+    *by_domain = several && run->at.spanning && (m == METHOD_AUTO || m == METHOD_HIERARCHICAL);
     *local = m;
     if (m == METHOD_AUTO || m == METHOD_HIERARCHICAL)
-        *local = several && !run->at.regular ? METHOD_RING : choose_method(run, *by_domain ? run->at.n_local : run->req->n_ranks);
+        *local = several && !run->at.spanning ? METHOD_RING : choose_method(run, *by_domain ? run->at.n_local : run->req->n_ranks);
     return true;
 }
 
@@ -488,7 +409,20 @@ static bool run_flat(struct run *run, enum collective_method method, struct err 
            (!wants_gather(run->req) || scatter_or_gather(run, rings, n, method, run->req->bytes, false, err));
 }
 
-/* Ring i of group g between domains: the IPUs at place i of that group's ring in every domain. */
+static double steps_time_s(const struct collective_cost *c) { return c->link_s + c->reduce_s + c->sync_s; }
+
+/* All but what the links have carried. */
+static void take_times(struct collective_cost *to, const struct collective_cost *from)
+{
+    to->link_s = from->link_s;
+    to->reduce_s = from->reduce_s;
+    to->sync_s = from->sync_s;
+    to->n_steps = from->n_steps;
+    to->bytes_sent_per_rank = from->bytes_sent_per_rank;
+}
+
+/* Ring i of group g between domains: in every domain the IPU of that group's ring that holds piece i of n_local, which is the one at
+ * place i where all have as many ranks; where a domain has fewer, they hold several pieces each. */
 static size_t between_rings(struct ring **rings, const struct run *run, const struct ring *local)
 {
     const struct layout *at = &run->at;
@@ -497,10 +431,34 @@ static size_t between_rings(struct ring **rings, const struct run *run, const st
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
         (*rings)[i] = (struct ring){ ipus + i * at->n_domains, at->n_domains };
-        for (uint32_t d = 0; d < at->n_domains; d++)
-            (*rings)[i].ipus[d] = local[(size_t)d * at->n_groups + i / at->n_local].ipus[i % at->n_local];
+        for (uint32_t d = 0; d < at->n_domains; d++) {
+            const struct ring *r = &local[(size_t)d * at->n_groups + i / at->n_local];
+            (*rings)[i].ipus[d] = r->ipus[i % at->n_local * r->n / at->n_local];
+        }
     }
     return n;
+}
+
+/* Rings of different sizes work side by side, each in a domain of its own, so the slowest counts. */
+static bool local_phase(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, bool add, struct err *err)
+{
+    struct collective_cost before = *run->cost, longest = before;
+    struct ring *alike = ARENA_ARRAY(run->a, struct ring, n_rings);
+    for (uint32_t size = 1; size <= run->at.n_local; size++) {
+        size_t n = 0;
+        for (size_t i = 0; i < n_rings; i++)
+            if (rings[i].n == size)
+                alike[n++] = rings[i];
+        if (n == 0)
+            continue;
+        take_times(run->cost, &before);
+        if (!scatter_or_gather(run, alike, n, method, run->req->bytes, add, err))
+            return false;
+        if (steps_time_s(run->cost) >= steps_time_s(&longest))
+            longest = *run->cost;
+    }
+    take_times(run->cost, &longest);
+    return true;
 }
 
 static bool run_by_domain(struct run *run, enum collective_method method, struct err *err)
@@ -509,18 +467,18 @@ static bool run_by_domain(struct run *run, enum collective_method method, struct
     const struct layout *at = &run->at;
     size_t n_local_rings = domain_rings(&local, run);
     size_t n_between = between_rings(&between, run, local);
-    double bytes = run->req->bytes, shard = bytes / at->n_local / at->n_domains;
+    double shard = run->req->bytes / at->n_local / at->n_domains;
     uint32_t steps = at->n_domains - 1;
     if (run->fold_domains)
         n_local_rings = at->n_groups;
     run->cost->method = METHOD_HIERARCHICAL;
     if (wants_reduce(run->req) &&
-        (!scatter_or_gather(run, local, n_local_rings, method, bytes, true, err) ||
+        (!local_phase(run, local, n_local_rings, method, true, err) ||
          !ring_steps(run, between, n_between, steps, shard, 0, true, run->fold_domains, err)))
         return false;
     return !wants_gather(run->req) ||
            (ring_steps(run, between, n_between, steps, shard, 0, false, run->fold_domains, err) &&
-            scatter_or_gather(run, local, n_local_rings, method, bytes, false, err));
+            local_phase(run, local, n_local_rings, method, false, err));
 }
 
 /* The slowest of the chips that take part holds up every step. */
@@ -534,28 +492,49 @@ static double slowest(const struct topology *t, const struct collective_request 
     return slowdown;
 }
 
+static void run_start(struct run *run, struct collective_cost *out, enum collective_method method)
+{
+    *out = (struct collective_cost){ .method = method };
+    run->cost = out;
+    run->total_bytes = ARENA_ARRAY(run->a, double, (size_t)run->t->n_links + 1);
+}
+
+static bool run_all(struct run *run, struct collective_cost *out, enum collective_method method, bool by_domain, struct err *err)
+{
+    run_start(run, out, by_domain ? METHOD_HIERARCHICAL : method);
+    if (run->req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(run, err))
+        return false;
+    if (!(by_domain ? run_by_domain(run, method, err) : run_flat(run, method, err)))
+        return false;
+    out->time_s = steps_time_s(out);
+    return true;
+}
+
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err)
 {
-    struct run run = { .t = t, .req = req, .a = scratch, .cost = out };
+    struct run run = { .t = t, .req = req, .a = scratch };
     enum collective_method method = req->method;
     bool by_domain = false;
     *out = (struct collective_cost){ .method = req->method };
-    if (!check_request(t, req, err) || !find_layout(&run.at, t, req, scratch, err) || !settle_method(&method, &by_domain, &run, err))
+    if (!check_request(t, req, err) || !collective_layout(&run.at, t, req, scratch, err) || !settle_method(&method, &by_domain, &run, err))
         return false;
     out->method = by_domain ? METHOD_HIERARCHICAL : method;
     if (req->n_ranks == 1 || req->bytes == 0)
         return true;
     run.loads = link_loads_new(t, scratch);
-    run.total_bytes = ARENA_ARRAY(scratch, double, (size_t)t->n_links + 1);
     run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
     run.slowdown = slowest(t, req);
     run.fold_steps = !req->unfolded;
     run.fold_domains = run.fold_steps && !t->faults && run.at.alike;
-    if (req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(&run, err))
+    if (!run_all(&run, out, method, by_domain, err))
         return false;
-    if (!(by_domain ? run_by_domain(&run, method, err) : run_flat(&run, method, err)))
+    struct collective_cost flat;
+    if (!by_domain || run.at.regular || req->method != METHOD_AUTO)
+        return true;
+    if (!run_all(&run, &flat, METHOD_RING, false, err))
         return false;
-    out->time_s = out->link_s + out->reduce_s + out->sync_s;
+    if (flat.time_s < out->time_s)
+        *out = flat;
     return true;
 }
