@@ -11,9 +11,7 @@ objects := $(sources:%.c=$B/%.o)
 program := $(patsubst %.c,$B/%.o,$(wildcard harness/*.c))
 tests   := $(patsubst %.c,$B/%,$(wildcard tests/*/t_*.c))
 shell   := $(wildcard tests/cli/t_*.sh)
-fuzzers := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 run     := results/runs/latest
-FUZZ_SECONDS ?= 20
 # V=1 shows the commands.
 quiet   := $(if $(V),,@)
 say     := $(if $(V),@:,@echo '  ')
@@ -65,24 +63,6 @@ sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno
 asan:                                   ## every test under the address and undefined-behaviour sanitizers
 	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" test
 
-fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each parser; what reaches new code goes to tests/corpus
-	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
-	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
-
-seeds_fuzz_recipe := workloads/recipes
-seeds_fuzz_sheet  := system-model/specs
-seeds_fuzz_mllog  := tests/bad/mllog
-seeds_fuzz_table  := results/published results/baselines
-fuzz-run: $(fuzzers)
-	@mkdir -p $B/finds
-	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
-	    $B/tests/fuzz/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=5 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-	        -artifact_prefix=$B/finds/$f- $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
-	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
-
-fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
-	set -e; for f in $(notdir $(fuzzers)); do $B/tests/fuzz/$$f-replay tests/corpus/$$f; done
-
 speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
 
@@ -95,14 +75,6 @@ help:                                   ## this list
 # ---- how things are built
 
 $B/podbench: $(program) $(objects)
-	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
-
-$B/tests/fuzz/fuzz_%: $B/tests/fuzz/fuzz_%.o $(objects)
-	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(fuzz_link) $(LDFLAGS) -o $@ $^ $(libs)
-
-$B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(objects)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
@@ -128,6 +100,6 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: all bench test plots baseline gate readme golden lint asan fuzz fuzz-run fuzz-replay speed clean help
+.PHONY: all bench test plots baseline gate readme golden lint asan speed clean help
 .SECONDARY:
--include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $(fuzzers:=.d) $B/tests/speed.d $B/tests/fuzz/replay.d
+-include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $B/tests/speed.d

@@ -43,6 +43,7 @@ look() {
         ;;
     lint)
         program clang clang
+        program llvm llvm-cov
         program cppcheck cppcheck
         ;;
     *)

@@ -7,9 +7,19 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* A folder of this process's own. */
+static inline const char *fuzz_folder(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "%s/podbench-fuzz-%ld", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (long)getpid());
+    mkdir(path, 0777);
+    return path;
+}
 
 static inline const char *fuzz_file(const uint8_t *data, size_t n, const char *suffix)
 {

@@ -1,0 +1,52 @@
+# tests.mk - what is done to the tests themselves: fuzzing, coverage, mutation. Included by the Makefile after bench.mk.
+FUZZ_SECONDS ?= 20
+fuzzers := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each target; what reaches new code goes to tests/corpus
+	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
+	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
+	$(MAKE) fuzz-coverage
+
+seeds_fuzz_recipe := workloads/recipes
+seeds_fuzz_sheet  := system-model/specs system-model/specs/sdk system-model/specs/frameworks
+seeds_fuzz_mllog  := tests/bad/mllog
+seeds_fuzz_table  := results/published results/baselines
+fuzz-run: $(fuzzers) $B/keys.dict
+	@mkdir -p $B/finds
+	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
+	    $B/tests/fuzz/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60 -max_len=8192 -verbosity=0 -print_final_stats=1 \
+	        -dict=$B/keys.dict -artifact_prefix=$B/finds/$f- $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
+	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
+
+# The fuzzers' words: every recipe key, and what it may be.
+$B/keys.dict: $B/podbench
+	$B/podbench list keys | sed -nE 's/^\[([a-z]+)\].*/@\1/p; s/^  ([a-z_0-9]+) \(([^)]*)\).*/\1 \2/p' | \
+	    awk '/^@/ { s = substr($$0, 2); next } \
+	         { print "\"" s "." $$1 "=\""; if (split($$2, v, "|") > 1) for (i in v) print "\"" v[i] "\"" }' | sort -u > $@
+
+fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
+	set -e; for f in $(notdir $(fuzzers)); do $B/tests/fuzz/$$f-replay tests/corpus/$$f; done
+
+# Lines of the product that corpus and seeds reach, by clang's own counters.
+fuzz-coverage: | $B/needs-lint
+	$(MAKE) B=$B/coverage CC=clang CFLAGS="-O1 -g -fprofile-instr-generate -fcoverage-mapping" fuzz-coverage-run
+
+fuzz-coverage-run: $(fuzzers:%=%-replay)
+	rm -f $B/*.profraw
+	set -e; $(foreach f,$(notdir $(fuzzers)),LLVM_PROFILE_FILE="$B/$f.profraw" \
+	    $B/tests/fuzz/$f-replay tests/corpus/$f $(wildcard $(seeds_$f)) >/dev/null;)
+	llvm-profdata merge -o $B/fuzz.profdata $B/*.profraw
+	llvm-cov report $(firstword $(fuzzers))-replay $(foreach f,$(wordlist 2,99,$(fuzzers)),-object $f-replay) \
+	    -instr-profile=$B/fuzz.profdata $(folders) > $B/fuzz-coverage.txt
+	@awk '$$1 == "TOTAL" { print "fuzzing reaches " $$10 " of the lines of $(folders)" }' $B/fuzz-coverage.txt
+
+$B/tests/fuzz/fuzz_%: $B/tests/fuzz/fuzz_%.o $(objects)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(fuzz_link) $(LDFLAGS) -o $@ $^ $(libs)
+
+$B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(objects)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+.PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run
+-include $(fuzzers:=.d) $B/tests/fuzz/replay.d
