@@ -16,7 +16,7 @@ enum { MOST_OVERRIDES = 8, MOST_MICRO_BATCH = 32, MOST_IPUS = 32, MOST_ACCUMULAT
 
 static const char *const recipes[] = {
     "vendor-ipu-pod4-resnet50-caraml", "vendor-ipu-m2000-bert-base-infer-b16", "vendor-ipu-pod16-bert-base-ph1-popart",
-    "vendor-ipu-pod4-resnet50-tf1",
+    "vendor-ipu-pod4-resnet50-tf1", "mlperf-v2.0-open-bow-pod64-transformer-transducer",
 };
 enum { N_RECIPES = sizeof recipes / sizeof *recipes };
 
@@ -61,6 +61,20 @@ static void check_result(const struct simulation *sim, const struct result *r)
     LAW(timeline_check(&sim->timeline, &err));
 }
 
+/* What is printed of a plan is read by nobody here: it may not crash or hang. */
+static void print_all(const struct simulation *sim)
+{
+    struct err err;
+    FILE *nowhere = fopen("/dev/null", "w");
+    topology_print(nowhere, &sim->topology);
+    graph_print(nowhere, &sim->graph);
+    plan_print(nowhere, &sim->plan);
+    timeline_print(nowhere, &sim->timeline);
+    timeline_draw(nowhere, &sim->timeline, 80);
+    timeline_write_trace(nowhere, &sim->timeline, &err);
+    fclose(nowhere);
+}
+
 /* 0: refused. */
 static double step_s(const char *id, const struct texts *t, bool unfolded, struct plan_cache *cache)
 {
@@ -73,6 +87,8 @@ static double step_s(const char *id, const struct texts *t, bool unfolded, struc
     LAW(good || *err.msg);
     if (good)
         check_result(&sim, &r);
+    if (good && unfolded)
+        print_all(&sim);
     double step = good ? r.step_time_s : 0;
     simulation_free(&sim);
     return step;

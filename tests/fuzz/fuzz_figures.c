@@ -1,0 +1,53 @@
+/*
+ * fuzz_figures.c - any bytes as a table of published figures: kernels and links predicted, the check built and printed, or refused.
+ *
+ * Figures of recipes are only read: fuzz_model simulates. Law: every row has a verdict, and a simulated value is a number.
+ */
+#include "tests/fuzz/fuzz.h"
+#include "results/accuracy/check.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The rows that no recipe is simulated for. */
+static void keep_measured_parts(struct figures *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        enum figure_kind kind = figure_kind(&f->items[i]);
+        if (kind == FIGURE_OF_KERNEL || kind == FIGURE_OF_LINK)
+            f->items[kept++] = f->items[i];
+    }
+    f->n = kept < 20 ? kept : 20;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    static struct plan_cache cache;
+    struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
+                                 .data_dir = "workloads/convergence" };
+    struct arena a = {0};
+    struct err err = { "" };
+    struct figures figures = {0};
+    struct check_source from = { .paths = &paths, .cache = &cache };
+    struct check c;
+    const char *path = fuzz_file(data, n, ".csv");
+    bool good = published_load(&figures, path, &a, &err);
+    if (!good && !*err.msg)
+        abort();
+    keep_measured_parts(&figures);
+    if (good && check_build(&c, &figures, &from, &a, &err)) {
+        FILE *nowhere = fopen("/dev/null", "w");
+        for (size_t i = 0; i < c.n; i++)
+            if (c.rows[i].has_simulated && !isfinite(c.rows[i].simulated))
+                abort();
+        check_print_text(nowhere, &c, &a);
+        check_write_csv(nowhere, &c);
+        fclose(nowhere);
+    }
+    arena_free(&a);
+    unlink(path);
+    if (cache.n_used > 100000)
+        plan_cache_free(&cache);
+    return 0;
+}
