@@ -11,7 +11,10 @@
  *   - messages in regular order use every pair of a rung, all others one (Table 4.3: 2.521 against 4.282 us);
  *   - "random destinations" load the links as if every message crossed between the halves of the IPUs (Table 4.6: two IPUs get
  *     what the both-ways test gets, and the sum does not grow from 2 to 16), so that is what `halves` does;
- *   - a broadcast over three and more IPUs is one stream for up to eight of them (Table 4.9).
+ *   - a broadcast over three and more IPUs is one stream to the first board, and each further board waits until the one before it
+ *     has passed all of it on over the rail (Table 4.9: 19.6 us for 4 IPUs, 42.1 for 16; six hops more of 100 KiB at 27.5 GB/s);
+ *   - one tile's stream goes at the tile's own rate where its words take turns over several links (Table 4.13: 13.7 us for
+ *     16 IPUs, 12.3 at the tile's rate and 14.1 at that of one link).
  * Not modelled: order of sends within a column, caches of the host.
  */
 #include "results/published/link_rows.h"
@@ -23,9 +26,10 @@ enum {
     N_COLUMNS = 16,                 /* of tiles on a chip (iPUG 2021; osmarks/ipu-stack) */
     ISLAND_TILES = 4,               /* a broadcast reaches the shared buses' double rate from one island on (iPUG 2021) */
     WORD_BYTES = 4,
-    COPY_CALL_CYCLES = 288,         /* bringing what was gathered into order (osmarks/ipu-stack, measured) */
+    COPY_CALL_CYCLES = 288,         /* bringing what was gathered into order (osmarks/ipu-stack, measured); a compute set of its own */
+    SCATTER_START_CYCLES = 139,     /* of the one tile that sends: 0.181 less 0.094 us of a gather, two words at 1.6 GHz
+                                     * (arXiv:1912.03413 Tables 4.13 and 4.11) */
     REDUCE_STAGE_CYCLES = 704,      /* one operand on one tile: 0.44 us at 1.6 GHz (arXiv:1912.03413 Table 4.16) */
-    STREAM_IPUS = 8,                /* reached by one broadcast stream (arXiv:1912.03413 Table 4.9) */
     MOST_IPUS = 64,
 };
 
@@ -254,6 +258,19 @@ static bool hop(double *time_s, double *bytes, struct link_case *c, struct err *
     return true;
 }
 
+/* Seconds for the bytes to pass over the rails of a route one after the other, all but the first. */
+static double further_rails_s(const struct link_case *c, const struct path *p)
+{
+    double time_s = 0;
+    uint32_t n_rails = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        const struct link *l = &c->topology.links[p->links[i]];
+        if (l->kind == LINK_RAIL && n_rails++ > 0)
+            time_s += c->bytes / l->bytes_per_s;
+    }
+    return time_s;
+}
+
 static bool broadcast(double *time_s, double *bytes, struct link_case *c, struct err *err)
 {
     const struct chip *chip = &c->machine.chip;
@@ -266,9 +283,8 @@ static bool broadcast(double *time_s, double *bytes, struct link_case *c, struct
     }
     if (!span(&sync_s, &longest, c, err))
         return false;
-    double streams = c->n_ipus <= 2 ? 1 : (double)ceil_div(c->n_ipus, STREAM_IPUS);
     double own_s = c->n_ipus == 2 ? c->bytes / own_rate : 0;    /* the source's own chip is served apart */
-    *time_s = sync_s + longest.latency_s + far_s(c) + own_s + streams * c->bytes / stream_bytes_per_s(c);
+    *time_s = sync_s + longest.latency_s + far_s(c) + own_s + c->bytes / stream_bytes_per_s(c) + further_rails_s(c, &longest);
     return true;
 }
 
@@ -281,22 +297,44 @@ static void endpoint_bytes(double *own, double *remote, const struct link_case *
     *remote = chip_bytes * c->n_ipus - *own;
 }
 
+/* The one tile's words, at its own rate; those that share a first (of a gather: last) link at no more than that of a stream over it, and
+ * the own chip's before or after them. */
+static bool stream_s(double *time_s, const struct link_case *c, double own, struct err *err)
+{
+    double *over = ARENA_ARRAY(c->a, double, c->topology.n_links), most = 0, all = own;
+    uint32_t n = c->n_ipus == 1 ? 2 : c->n_ipus;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t ipu = c->n_ipus == 1 && i ? c->to : ipu_of(c, i);
+        struct path p;
+        if (ipu == c->from)
+            continue;
+        if (!find_path(&p, c, c->from, ipu, err))
+            return false;
+        over[p.links[0]] += c->bytes * c->n_tiles;
+        all += c->bytes * c->n_tiles;
+        most = over[p.links[0]] > most ? over[p.links[0]] : most;
+    }
+    double tile_s = all / tile_bytes_per_s(c), link_s = own / tile_bytes_per_s(c) + most / stream_bytes_per_s(c);
+    *time_s = tile_s > link_s ? tile_s : link_s;
+    return true;
+}
+
 static bool gather(double *time_s, double *bytes, struct link_case *c, struct err *err)
 {
     double own, remote, sync_s;
     struct path longest;
     endpoint_bytes(&own, &remote, c);
     *bytes = own + remote;
-    double copy_s = c->bytes > WORD_BYTES ? cycles_s(c, COPY_CALL_CYCLES) : 0;
+    double copy_s = c->bytes > WORD_BYTES ? chip_sync_s(c) + cycles_s(c, COPY_CALL_CYCLES) : 0;
     if (on_one_chip(c)) {
         *time_s = endpoint_s(c, own, c->n_tiles) + copy_s;
         return true;
     }
-    if (!span(&sync_s, &longest, c, err))
+    double words_s;
+    if (!span(&sync_s, &longest, c, err) || !stream_s(&words_s, c, own, err))
         return false;
-    double messages_s = c->n_tiles * hold_s(c, &longest, false) + remote / c->bytes * word_s(c);
-    double stream_s = remote / stream_bytes_per_s(c);
-    *time_s = sync_s + longest.latency_s + (messages_s > stream_s ? messages_s : stream_s) + own / tile_bytes_per_s(c) + copy_s;
+    double messages_s = c->n_tiles * hold_s(c, &longest, false) + remote / c->bytes * word_s(c) + own / tile_bytes_per_s(c);
+    *time_s = sync_s + longest.latency_s + (messages_s > words_s ? messages_s : words_s) + copy_s;
     return true;
 }
 
@@ -307,12 +345,13 @@ static bool scatter(double *time_s, double *bytes, struct link_case *c, struct e
     endpoint_bytes(&own, &remote, c);
     *bytes = own + remote;
     if (on_one_chip(c)) {
-        *time_s = endpoint_s(c, own, c->n_tiles);
+        *time_s = endpoint_s(c, own, c->n_tiles) + cycles_s(c, SCATTER_START_CYCLES);
         return true;
     }
-    if (!span(&sync_s, &longest, c, err))
+    double words_s;
+    if (!span(&sync_s, &longest, c, err) || !stream_s(&words_s, c, own, err))
         return false;
-    *time_s = sync_s + longest.latency_s + own / tile_bytes_per_s(c) + remote / stream_bytes_per_s(c);
+    *time_s = sync_s + longest.latency_s + words_s;
     return true;
 }
 
