@@ -36,7 +36,7 @@ static inline uint32_t which_input(const struct run *r, uint32_t i)
 static inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 static inline double gelu(double x) { return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x))); }
 
-static inline double function(enum op_kind kind, double x)
+static inline double activation(enum op_kind kind, double x)
 {
     switch (kind) {
     case OP_RELU: return x > 0 ? x : 0;
@@ -65,7 +65,7 @@ static inline void run_function(const struct run *r)
 {
     bool forward = r->op->pass == PASS_FORWARD;
     for (uint64_t i = 0; i < n_out(r); i++)
-        out(r, 0)[i] = forward ? function(r->op->kind, in(r, 0)[i]) : in(r, 0)[i] * slope(r->op->kind, in(r, 1)[i]);
+        out(r, 0)[i] = forward ? activation(r->op->kind, in(r, 0)[i]) : in(r, 0)[i] * slope(r->op->kind, in(r, 1)[i]);
 }
 
 /* Element i of a tensor as seen by one whose dimensions may be 1 there. */
@@ -80,8 +80,15 @@ static inline uint64_t seen_at(uint64_t i, const struct tensor *big, const struc
     return at;
 }
 
+/* Additions and products of two tensors; an addition's backward pass sums over what was repeated. */
 static inline void run_pair(const struct run *r)
 {
+    const struct tensor *y = &r->g->tensors[op_forward(r->g, r->op)->outputs[0]];
+    bool summed = r->op->pass != PASS_FORWARD && r->op->forward_op != NO_ID;
+    for (uint64_t i = 0; i < tensor_elements(y) && summed; i++)
+        out(r, 0)[seen_at(i, y, tensor_out(r, 0))] += in(r, 0)[i];
+    if (summed)
+        return;
     for (uint64_t i = 0; i < n_out(r); i++) {
         double a = in(r, 0)[i], b = in(r, 1)[seen_at(i, tensor_in(r, 0), tensor_in(r, 1))];
         out(r, 0)[i] = r->op->kind == OP_ADD ? a + b : a * b;
@@ -91,9 +98,117 @@ static inline void run_pair(const struct run *r)
 /* [gradient, a, b] to those of a and b. */
 static inline void run_mul_backward(const struct run *r)
 {
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *y = &r->g->tensors[f->outputs[0]], *b = &r->g->tensors[f->inputs[1]];
     for (uint32_t k = 0; k < r->op->n_outputs; k++)
-        for (uint64_t i = 0; i < n_out(r); i++)
-            out(r, k)[i] = in(r, 0)[i] * in(r, which_input(r, k) == 0 ? 2 : 1)[i];
+        for (uint64_t i = 0; i < tensor_elements(y); i++)
+            if (which_input(r, k) == 0)
+                out(r, k)[i] += in(r, 0)[i] * in(r, 2)[seen_at(i, y, b)];
+            else
+                out(r, k)[seen_at(i, y, b)] += in(r, 0)[i] * in(r, 1)[i];
+}
+
+/* ---- functions of elements, selection, repetition ------------------------------------------------- */
+
+static inline double unary(const struct op_attributes *at, double x)
+{
+    switch (at->function) {
+    case FUNCTION_EXP: return exp(x);
+    case FUNCTION_LOG: return log(x);
+    case FUNCTION_SQRT: return sqrt(x);
+    case FUNCTION_ABS: return fabs(x);
+    case FUNCTION_NEGATE: return -x;
+    case FUNCTION_RECIPROCAL: return 1 / x;
+    case FUNCTION_SQUARE: return x * x;
+    case FUNCTION_ERF: return erf(x);
+    case FUNCTION_LEAKY_RELU: return x > 0 ? x : at->low * x;
+    case FUNCTION_ELU: return x > 0 ? x : at->low * (exp(x) - 1);
+    case FUNCTION_HARD_SIGMOID: return fmax(0, fmin(1, at->low * x + at->high));
+    case FUNCTION_HARD_SWISH: return x * fmax(0, fmin(1, x / 6 + 0.5));
+    case FUNCTION_SOFTPLUS: return log(1 + exp(x));
+    case FUNCTION_CLIP: return fmax(at->low, fmin(at->high, x));
+    case FUNCTION_ADD: return x + at->low;
+    case FUNCTION_SIN: return sin(x);
+    case FUNCTION_COS: return cos(x);
+    default: assert(false); return 0;
+    }
+}
+
+static inline double binary(const struct op_attributes *at, double a, double b)
+{
+    double x = at->inverted ? b : a, y = at->inverted ? a : b;
+    switch (at->function) {
+    case FUNCTION_SUBTRACT: return x - y;
+    case FUNCTION_DIVIDE: return x / y;
+    case FUNCTION_POWER: return pow(x, y);
+    case FUNCTION_MAXIMUM: return fmax(x, y);
+    case FUNCTION_MINIMUM: return fmin(x, y);
+    case FUNCTION_EQUAL: return x == y;
+    case FUNCTION_GREATER: return x > y;
+    case FUNCTION_LESS: return x < y;
+    case FUNCTION_AND: return x != 0 && y != 0;
+    case FUNCTION_OR: return x != 0 || y != 0;
+    default: assert(false); return 0;
+    }
+}
+
+/* Backward passes differentiate by differences: [gradient, x] and [gradient, a, b]. */
+static inline void run_map(const struct run *r)
+{
+    const struct op_attributes *at = &r->op->at;
+    for (uint64_t i = 0; i < n_out(r); i++)
+        if (r->op->pass == PASS_FORWARD)
+            out(r, 0)[i] = unary(at, in(r, 0)[i]);
+        else
+            out(r, 0)[i] = in(r, 0)[i] * (unary(at, in(r, 1)[i] + 1e-6) - unary(at, in(r, 1)[i] - 1e-6)) / 2e-6;
+}
+
+static inline void run_combine(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *y = &r->g->tensors[f->outputs[0]], *tb = &r->g->tensors[f->inputs[1]];
+    bool forward = r->op->pass == PASS_FORWARD;
+    const double h = 1e-6, *a = in(r, forward ? 0 : 1), *b = in(r, forward ? 1 : 2);
+    for (uint64_t i = 0; i < tensor_elements(y); i++) {
+        uint64_t k = seen_at(i, y, tb);
+        if (forward)
+            out(r, 0)[i] = binary(&f->at, a[i], b[k]);
+        for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
+            if (which_input(r, o) == 0)
+                out(r, o)[i] += in(r, 0)[i] * (binary(&f->at, a[i] + h, b[k]) - binary(&f->at, a[i] - h, b[k])) / (2 * h);
+            else
+                out(r, o)[k] += in(r, 0)[i] * (binary(&f->at, a[i], b[k] + h) - binary(&f->at, a[i], b[k] - h)) / (2 * h);
+    }
+}
+
+/* Forward [x, condition] or with what stands elsewhere; backward [gradient, condition]. */
+static inline void run_select(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *y = &r->g->tensors[f->outputs[0]];
+    bool forward = r->op->pass == PASS_FORWARD;
+    for (uint64_t i = 0; i < tensor_elements(y); i++) {
+        bool here = (in(r, 1)[seen_at(i, y, &r->g->tensors[f->inputs[1]])] != 0) != f->at.inverted;
+        const struct tensor *other = f->n_inputs > 2 ? &r->g->tensors[f->inputs[2]] : NULL;
+        if (forward)
+            out(r, 0)[i] = here ? in(r, 0)[i] : other ? in(r, 2)[seen_at(i, y, other)] : f->at.rate;
+        for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
+            if (here && which_input(r, o) == 0)
+                out(r, o)[i] += in(r, 0)[i];
+            else if (!here && which_input(r, o) == 2)
+                out(r, o)[seen_at(i, y, other)] += in(r, 0)[i];
+    }
+}
+
+static inline void run_expand(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
+    for (uint64_t i = 0; i < tensor_elements(y); i++)
+        if (r->op->pass == PASS_FORWARD)
+            out(r, 0)[i] = in(r, 0)[seen_at(i, y, x)];
+        else
+            out(r, 0)[seen_at(i, y, x)] += in(r, 0)[i];
 }
 
 static inline void run_copy(const struct run *r, double factor)
@@ -148,26 +263,32 @@ static inline void run_matmul(const struct run *r)
                 }
 }
 
-/* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p - pad, j stride + q - pad]. */
+/* Window positions of convolutions and pools: y[b, i, j] sees x[b, i stride + p dilation - pad, j stride + q dilation - pad]. */
 static inline bool window_at(uint64_t *at, const struct tensor *x, const struct op_attributes *w, uint64_t b, uint64_t i,
                              uint64_t j, uint64_t p, uint64_t q)
 {
-    int64_t h = (int64_t)(i * w->stride + p) - (w->kernel_h > 1 ? (int64_t)w->pad : 0);
-    int64_t v = (int64_t)(j * w->stride + q) - (w->kernel_w > 1 ? (int64_t)w->pad : 0);
+    uint64_t step = w->dilation ? w->dilation : 1, stride_w = w->stride_w ? w->stride_w : w->stride;
+    int64_t h = (int64_t)(i * w->stride + p * step) - (w->kernel_h > 1 ? (int64_t)w->pad : 0) - (int64_t)w->zeros[0];
+    int64_t v = (int64_t)(j * stride_w + q * step) - (w->kernel_w > 1 ? (int64_t)w->pad : 0) - (int64_t)w->zeros[1];
     if (h < 0 || v < 0 || h >= (int64_t)x->dims[1] || v >= (int64_t)x->dims[2])
         return false;
     *at = ((b * x->dims[1] + (uint64_t)h) * x->dims[2] + (uint64_t)v) * x->dims[3];
     return true;
 }
 
+/* A transposed convolution is the data pass of the convolution from its result to its input. */
 static inline void run_conv(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
-    const struct tensor *x = &r->g->tensors[f->inputs[0]], *w = &r->g->tensors[f->inputs[1]];
-    const struct tensor *y = &r->g->tensors[f->outputs[0]];
-    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA;
-    double *vx = forward ? in(r, 0) : data ? out(r, 0) : in(r, 1);
-    double *vw = forward || data ? in(r, 1) : out(r, 0), *vy = forward ? out(r, 0) : in(r, 0);
+    bool turned = f->kind == OP_CONV_TRANSPOSE;
+    const struct tensor *w = &r->g->tensors[f->inputs[1]];
+    const struct tensor *x = &r->g->tensors[turned ? f->outputs[0] : f->inputs[0]];
+    const struct tensor *y = &r->g->tensors[turned ? f->inputs[0] : f->outputs[0]];
+    bool forward = r->op->pass == (turned ? PASS_BACKWARD_DATA : PASS_FORWARD);
+    bool data = r->op->pass == (turned ? PASS_FORWARD : PASS_BACKWARD_DATA), weight = !forward && !data;
+    double *vin = r->op->pass == PASS_FORWARD ? in(r, 0) : r->op->pass == PASS_BACKWARD_DATA ? out(r, 0) : in(r, 1);
+    double *vout = r->op->pass == PASS_FORWARD ? out(r, 0) : in(r, 0), *vw = weight ? out(r, 0) : in(r, 1);
+    double *vx = turned ? vout : vin, *vy = turned ? vin : vout;
     uint64_t n = tensor_elements(y), per_group = w->dims[3] / f->at.groups, at;
     for (uint64_t e = 0; e < n; e++) {
         uint64_t o = e % y->dims[3], j = e / y->dims[3] % y->dims[2], i = e / y->dims[3] / y->dims[2] % y->dims[1];
@@ -187,18 +308,19 @@ static inline void run_conv(const struct run *r)
     }
 }
 
-/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]. Padding is left out of the mean. */
+/* Maximum: forward [x], backward [gradient, x, y]. Average: backward [gradient]; what is padding counts in the mean if asked to. */
 static inline void run_pool(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
     bool forward = r->op->pass == PASS_FORWARD, most = f->kind == OP_MAX_POOL;
+    uint64_t window = (uint64_t)f->at.kernel_h * f->at.kernel_w;
     for (uint64_t e = 0; e < tensor_elements(y); e++) {
         uint64_t c = e % y->dims[3], j = e / y->dims[3] % y->dims[2], i = e / y->dims[3] / y->dims[2] % y->dims[1];
         uint64_t b = e / y->dims[3] / y->dims[2] / y->dims[1], at, n = 0;
         double best = -INFINITY, sum = 0;
         for (int pass = 0; pass < 2; pass++)
-            for (uint64_t k = 0; k < (uint64_t)f->at.kernel_h * f->at.kernel_w; k++) {
+            for (uint64_t k = 0; k < window; k++) {
                 if (!window_at(&at, x, &f->at, b, i, j, k / f->at.kernel_w, k % f->at.kernel_w))
                     continue;
                 if (pass == 0) {
@@ -208,11 +330,63 @@ static inline void run_pool(const struct run *r)
                         sum += in(r, 0)[at + c];
                     }
                 } else if (!forward && (!most || in(r, 1)[at + c] == in(r, 2)[e])) {
-                    out(r, 0)[at + c] += most ? in(r, 0)[e] : in(r, 0)[e] / (double)n;
+                    out(r, 0)[at + c] += most ? in(r, 0)[e] : in(r, 0)[e] / (double)(f->at.counts_padding ? window : n);
                 }
             }
         if (forward)
-            out(r, 0)[e] = most ? best : sum / (double)n;
+            out(r, 0)[e] = most ? best : sum / (double)(f->at.counts_padding ? window : n);
+    }
+}
+
+/* Where row i of n_out falls among n_in: between two rows, with the second one's share. Pixel centres at halves (half_pixel). */
+struct between { uint64_t first, second; double share; };
+static inline struct between resized_at(uint64_t i, uint64_t n_in, uint64_t n_out, bool linear)
+{
+    double at = ((double)i + 0.5) * (double)n_in / (double)n_out - (linear ? 0.5 : 0);
+    at = fmax(0, fmin(at, (double)n_in - 1));
+    uint64_t first = (uint64_t)at;
+    return (struct between){ first, linear && first + 1 < n_in ? first + 1 : first, linear ? at - (double)first : 0 };
+}
+
+static inline void run_resize(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
+    for (uint64_t e = 0; e < tensor_elements(y); e++) {
+        uint64_t c = e % y->dims[3], b = e / y->dims[3] / y->dims[2] / y->dims[1];
+        struct between h = resized_at(e / y->dims[3] / y->dims[2] % y->dims[1], x->dims[1], y->dims[1], f->at.linear);
+        struct between v = resized_at(e / y->dims[3] % y->dims[2], x->dims[2], y->dims[2], f->at.linear);
+        for (int k = 0; k < 4; k++) {
+            double share = (k & 1 ? h.share : 1 - h.share) * (k & 2 ? v.share : 1 - v.share);
+            uint64_t row = k & 1 ? h.second : h.first, column = k & 2 ? v.second : v.first;
+            uint64_t at = ((b * x->dims[1] + row) * x->dims[2] + column) * x->dims[3] + c;
+            if (r->op->pass == PASS_FORWARD)
+                out(r, 0)[e] += share * in(r, 0)[at];
+            else
+                out(r, 0)[at] += share * in(r, 0)[e];
+        }
+    }
+}
+
+/* y = x / (bias + alpha / size * sum of squares of the size neighbours)^beta; backward [gradient, x]. */
+static inline void run_local_norm(const struct run *r)
+{
+    const struct op_attributes *at = &op_forward(r->g, r->op)->at;
+    bool forward = r->op->pass == PASS_FORWARD;
+    const double *x = in(r, forward ? 0 : 1), factor = at->rate / at->kernel_w;
+    uint64_t n = last_dim(tensor_out(r, 0)), before = (at->kernel_w - 1) / 2, after = at->kernel_w - 1 - before;
+    for (uint64_t i = 0; i < n_out(r); i++) {
+        uint64_t c = i % n, first = c < before ? 0 : c - before, last = c + after < n ? c + after : n - 1;
+        double sum = at->high;
+        for (uint64_t k = first; k <= last; k++)
+            sum += factor * x[i - c + k] * x[i - c + k];
+        if (forward) {
+            out(r, 0)[i] = x[i] * pow(sum, -at->low);
+            continue;
+        }
+        out(r, 0)[i] += in(r, 0)[i] * pow(sum, -at->low);
+        for (uint64_t k = first; k <= last; k++)
+            out(r, 0)[i - c + k] -= in(r, 0)[i] * x[i] * at->low * pow(sum, -at->low - 1) * 2 * factor * x[i - c + k];
     }
 }
 
@@ -597,6 +771,14 @@ static inline void run_op(const struct run *r)
     switch (r->op->kind) {
     case OP_CONV: run_conv(r); return;
     case OP_MATMUL: run_matmul(r); return;
+    case OP_CONV_TRANSPOSE: run_conv(r); return;
+    case OP_MAP: run_map(r); return;
+    case OP_COMBINE: run_combine(r); return;
+    case OP_SELECT: run_select(r); return;
+    case OP_VIEW: run_copy(r, 1); return;
+    case OP_EXPAND: run_expand(r); return;
+    case OP_RESIZE: run_resize(r); return;
+    case OP_LOCAL_NORM: run_local_norm(r); return;
     case OP_ADD: run_pair(r); return;
     case OP_MUL: forward ? run_pair(r) : run_mul_backward(r); return;
     case OP_SCALE: run_copy(r, r->op->at.rate); return;

@@ -11,34 +11,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Which part of the breakdown an operation's computing belongs to; its exchange and sync have their own. */
-static const enum part part_of_op[N_OP_KINDS] = {
-    [OP_CONV] = PART_CONV, [OP_MATMUL] = PART_MATMUL,
-    [OP_ADD] = PART_ELEMENTWISE, [OP_MUL] = PART_ELEMENTWISE, [OP_SCALE] = PART_ELEMENTWISE, [OP_BIAS_ADD] = PART_ELEMENTWISE,
-    [OP_RELU] = PART_ELEMENTWISE, [OP_GELU] = PART_ELEMENTWISE, [OP_TANH] = PART_ELEMENTWISE, [OP_SIGMOID] = PART_ELEMENTWISE,
-    [OP_SWISH] = PART_ELEMENTWISE, [OP_DROPOUT] = PART_ELEMENTWISE, [OP_OUTER_ADD] = PART_ELEMENTWISE,
-    [OP_SOFTMAX] = PART_SOFTMAX,
-    [OP_BATCH_NORM] = PART_NORM, [OP_GROUP_NORM] = PART_NORM, [OP_LAYER_NORM] = PART_NORM,
-    [OP_MAX_POOL] = PART_POOLING, [OP_AVERAGE_POOL] = PART_POOLING,
-    [OP_GATHER] = PART_EMBEDDING,
-    [OP_TRANSPOSE] = PART_REARRANGE, [OP_CONCAT] = PART_REARRANGE, [OP_SLICE] = PART_REARRANGE, [OP_PAD] = PART_REARRANGE,
-    [OP_CAST] = PART_REARRANGE, [OP_INPUT_PREPARE] = PART_REARRANGE,
-    [OP_LSTM] = PART_LSTM,
-    [OP_CROSS_ENTROPY] = PART_LOSS, [OP_TRANSDUCER_LOSS] = PART_LOSS,
-};
-
-enum part op_part(enum op_kind kind)
-{
-    return part_of_op[kind];
-}
-
 /* ---- one graph on one chip ------------------------------------------------------- */
 
 static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
 {
     bool forward = op->pass == PASS_FORWARD;
     struct cycles once = {0};
-    cycles_add_plan(&once, p, part_of_op[op->kind]);
+    cycles_add_plan(&once, p, op_part(op->kind));
     cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
     if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
         cycles_add(&layer->backward, &once, repeats);
@@ -93,8 +72,8 @@ static void add_activations(struct layer_cost *layers, const struct graph *g, st
 /* Operations that write over their input, as PopART and popops do with element-wise work. */
 static bool in_place(enum op_kind kind)
 {
-    enum part part = part_of_op[kind];
-    return (part == PART_ELEMENTWISE && kind != OP_OUTER_ADD) || part == PART_NORM || part == PART_SOFTMAX;
+    enum part part = op_part(kind);
+    return (part == PART_ELEMENTWISE && kind != OP_OUTER_ADD && kind != OP_EXPAND) || part == PART_NORM || part == PART_SOFTMAX;
 }
 
 /* Bytes of an operation's tensors that have one of the two roles. */

@@ -166,11 +166,14 @@ bool chip_multiplies(const struct chip *c, enum data_type type, const char *wher
 
 /* ---- from the graph ---------------------------------------------------------------------------- */
 
+/* A transposed convolution's result is the input of the convolution that it turns round. */
 static struct conv_params conv_params(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
-    const struct tensor *x = &g->tensors[f->inputs[0]], *w = &g->tensors[f->inputs[1]];
-    const struct tensor *y = &g->tensors[f->outputs[0]];
+    bool turned = f->kind == OP_CONV_TRANSPOSE;
+    const struct tensor *w = &g->tensors[f->inputs[1]];
+    const struct tensor *x = &g->tensors[turned ? f->outputs[0] : f->inputs[0]];
+    const struct tensor *y = &g->tensors[turned ? f->inputs[0] : f->outputs[0]];
     uint32_t groups = f->at.groups ? f->at.groups : 1;
     return (struct conv_params){
         .groups = groups, .batch = (uint32_t)x->dims[0], .in_h = (uint32_t)x->dims[1], .in_w = (uint32_t)x->dims[2],
@@ -231,16 +234,22 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
     out->mac = mac;
 }
 
+static enum op_pass turned_pass(enum op_pass pass)
+{
+    return pass == PASS_FORWARD ? PASS_BACKWARD_DATA : pass == PASS_BACKWARD_DATA ? PASS_FORWARD : pass;
+}
+
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache)
 {
     const struct op *op = &g->ops[op_id];
     if (op->kind == OP_MATMUL) {
         plan_matmul(out, g, op, chip, opt, cache);
-    } else if (op->kind == OP_CONV) {
+    } else if (op->kind == OP_CONV || op->kind == OP_CONV_TRANSPOSE) {
         struct conv_params p = conv_params(g, op);
-        struct conv_shape s = conv_shape_of_pass(&p, op->pass);
-        s.in_elsewhere = is_made(g, op_forward(g, op)->inputs[0]) || op->pass == PASS_BACKWARD_DATA;
+        enum op_pass pass = op->kind == OP_CONV ? op->pass : turned_pass(op->pass);
+        struct conv_shape s = conv_shape_of_pass(&p, pass);
+        s.in_elsewhere = is_made(g, op_forward(g, op)->inputs[0]) || pass == PASS_BACKWARD_DATA;
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
         vector_op_plan(out, g, op, chip, opt, cache);

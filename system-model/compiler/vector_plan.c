@@ -14,29 +14,23 @@
 #include <assert.h>
 #include <string.h>
 #include "system-model/compiler/plan_cache.h"
-#include "system-model/compiler/vector_plan.h"
+#include "system-model/compiler/compile.h"
+#include "system-model/compiler/vector_internal.h"
 #include "system-model/compiler/vertex_cost.h"
 
 
 /* ---- passes: what an operation is built of ------------------------------------------------------ */
 
-struct passes {
-    struct op_plan *plan;
-    const struct chip *chip;
-    uint64_t n_tiles, element_bytes;
-    uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
-};
-
 /* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
 enum { ATOM_BYTES = 8 };
 
-static uint64_t tile_share(const struct passes *p, uint64_t n)
+uint64_t tile_share(const struct passes *p, uint64_t n)
 {
     uint64_t grain = max_u64(1, ATOM_BYTES / p->element_bytes);
     return grain * ceil_div(ceil_div(n, grain), p->n_tiles);
 }
 
-static void add_superstep(struct passes *p, uint64_t compute_cycles)
+void add_superstep(struct passes *p, uint64_t compute_cycles)
 {
     p->plan->compute_cycles += compute_cycles;
     p->plan->sync_cycles += superstep_cycles(p->chip);
@@ -44,7 +38,7 @@ static void add_superstep(struct passes *p, uint64_t compute_cycles)
     p->plan->code_bytes_per_tile += 24 + 32;    /* control, vertex state */
 }
 
-static void add_map(struct passes *p, enum map_op op, uint64_t n)
+void add_map(struct passes *p, enum map_op op, uint64_t n)
 {
     uint64_t share = tile_share(p, n), grain = max_u64(1, ATOM_BYTES / p->element_bytes);
     uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
@@ -56,7 +50,7 @@ static void add_map(struct passes *p, enum map_op op, uint64_t n)
 enum { MOVED_PIECE_BYTES = 512 };
 
 /* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
-static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
+void add_exchange(struct passes *p, uint64_t bytes_per_tile)
 {
     if (bytes_per_tile == 0)
         return;
@@ -67,13 +61,13 @@ static void add_exchange(struct passes *p, uint64_t bytes_per_tile)
     p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
 }
 
-static void add_moved(struct passes *p, uint64_t n_elements)
+void add_moved(struct passes *p, uint64_t n_elements)
 {
     add_exchange(p, tile_share(p, n_elements) * p->element_bytes);
 }
 
 /* A scale or bias vector of n elements to the tiles that need a part of it. */
-static void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements)
+void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements)
 {
     add_exchange(p, min_u64(n_vector, tile_share(p, n_elements)) * p->element_bytes);
 }
@@ -95,7 +89,7 @@ static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
 /* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
  * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
  * (mean and square, two gradients). */
-static void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
+void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
 {
     uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
     uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
@@ -114,26 +108,40 @@ static void add_small(struct passes *p, enum map_op op, uint64_t n)
 
 /* ---- what an operation needs to know --------------------------------------------------------------- */
 
-struct work {
-    const struct graph *g;
-    const struct op *op, *forward;
-    const struct tensor *x, *y;         /* first input and output of the forward operation */
-    uint64_t n, n_out, last;            /* elements of x, of y; the last dimension of x */
-    const struct op_plan_options *opt;
-    struct plan_cache *cache;
-    bool backward;
-};
+/* The gradient of an operand that was repeated is the sum over what was repeated. */
+void add_operand_gradients(struct passes *p, const struct work *w, enum map_op op)
+{
+    for (uint32_t i = 0; i < w->op->n_outputs; i++) {
+        uint64_t n = tensor_elements(&w->g->tensors[w->op->outputs[i]]);
+        add_map(p, op, w->n_out);
+        if (n < w->n_out)
+            add_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
+    }
+}
+
+/* A small operand goes to the tiles that need a part of it, a large one to where the other lies. */
+void add_operand(struct passes *p, const struct work *w, const struct tensor *b)
+{
+    uint64_t n = tensor_elements(b);
+    if (n < w->n_out)
+        add_vector_broadcast(p, n, w->n_out);
+    else
+        add_moved(p, n);
+}
 
 static void plan_binary(struct passes *p, const struct work *w)
 {
     if (w->op->pass == PASS_FORWARD || w->op->forward_op == NO_ID) {
         const struct tensor *b = &w->g->tensors[w->op->inputs[w->op->n_inputs - 1]];
-        add_moved(p, tensor_elements(b));
-        add_map(p, MAP_BINARY, w->n_out);
-        return;
+        add_operand(p, w, b);
+        add_map(p, tensor_elements(b) < w->n_out ? MAP_VECTOR : MAP_BINARY, w->n_out);
+    } else if (w->op->kind == OP_ADD) {
+        uint64_t n = tensor_elements(&w->g->tensors[w->op->outputs[0]]);
+        if (n < w->n_out)                   /* of the same size: the gradient as it is */
+            add_reduction(p, MAP_REDUCE, false, w->n_out, n, 1);
+    } else {
+        add_operand_gradients(p, w, MAP_BINARY);
     }
-    for (uint32_t i = 0; i < w->op->n_outputs; i++)
-        add_map(p, MAP_BINARY, w->n_out);
 }
 
 static void plan_scale(struct passes *p, const struct work *w) { add_map(p, MAP_SCALAR, w->n); }
@@ -512,16 +520,35 @@ static void plan_lstm(struct passes *p, const struct work *w)
 
 /* ---- the table ------------------------------------------------------------------------------------------- */
 
-static void (*const planners[N_OP_KINDS])(struct passes *p, const struct work *w) = {
-    [OP_ADD] = plan_binary, [OP_MUL] = plan_binary, [OP_SCALE] = plan_scale, [OP_BIAS_ADD] = plan_bias_add,
-    [OP_RELU] = plan_nonlinearity, [OP_GELU] = plan_nonlinearity, [OP_TANH] = plan_nonlinearity,
-    [OP_SIGMOID] = plan_nonlinearity, [OP_SWISH] = plan_nonlinearity, [OP_DROPOUT] = plan_nonlinearity,
-    [OP_SOFTMAX] = plan_softmax, [OP_BATCH_NORM] = plan_norm, [OP_GROUP_NORM] = plan_norm,
-    [OP_LAYER_NORM] = plan_norm, [OP_MAX_POOL] = plan_pool, [OP_AVERAGE_POOL] = plan_pool, [OP_GATHER] = plan_gather,
-    [OP_TRANSPOSE] = plan_transpose, [OP_CONCAT] = plan_copy, [OP_SLICE] = plan_copy, [OP_PAD] = plan_copy,
-    [OP_LSTM] = plan_lstm, [OP_OUTER_ADD] = plan_outer_add, [OP_CROSS_ENTROPY] = plan_cross_entropy,
-    [OP_TRANSDUCER_LOSS] = plan_transducer_loss, [OP_CAST] = plan_cast, [OP_INPUT_PREPARE] = plan_cast,
+/* Which part of the breakdown an operation's computing belongs to (its exchange and sync have their own), and what plans it;
+ * products have their own planners. */
+static const struct op_row { enum part part; void (*plan)(struct passes *p, const struct work *w); } op_rows[] = {
+    [OP_CONV] = { PART_CONV, NULL }, [OP_MATMUL] = { PART_MATMUL, NULL }, [OP_CONV_TRANSPOSE] = { PART_CONV, NULL },
+    [OP_ADD] = { PART_ELEMENTWISE, plan_binary }, [OP_MUL] = { PART_ELEMENTWISE, plan_binary },
+    [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
+    [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity },
+    [OP_TANH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_SIGMOID] = { PART_ELEMENTWISE, plan_nonlinearity },
+    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_nonlinearity },
+    [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
+    [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
+    [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add },
+    [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax },
+    [OP_BATCH_NORM] = { PART_NORM, plan_norm }, [OP_GROUP_NORM] = { PART_NORM, plan_norm }, [OP_LAYER_NORM] = { PART_NORM, plan_norm },
+    [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm },
+    [OP_MAX_POOL] = { PART_POOLING, plan_pool }, [OP_AVERAGE_POOL] = { PART_POOLING, plan_pool }, [OP_RESIZE] = { PART_POOLING, plan_resize },
+    [OP_GATHER] = { PART_EMBEDDING, plan_gather },
+    [OP_TRANSPOSE] = { PART_REARRANGE, plan_transpose }, [OP_CONCAT] = { PART_REARRANGE, plan_copy },
+    [OP_SLICE] = { PART_REARRANGE, plan_copy }, [OP_PAD] = { PART_REARRANGE, plan_copy }, [OP_VIEW] = { PART_REARRANGE, plan_view },
+    [OP_CAST] = { PART_REARRANGE, plan_cast }, [OP_INPUT_PREPARE] = { PART_REARRANGE, plan_cast },
+    [OP_LSTM] = { PART_LSTM, plan_lstm },
+    [OP_CROSS_ENTROPY] = { PART_LOSS, plan_cross_entropy }, [OP_TRANSDUCER_LOSS] = { PART_LOSS, plan_transducer_loss },
 };
+_Static_assert(sizeof op_rows / sizeof *op_rows == N_OP_KINDS, "one row a kind");
+
+enum part op_part(enum op_kind kind)
+{
+    return op_rows[kind].part;
+}
 
 static struct passes passes_start(struct op_plan *out, const struct chip *chip, const struct op_plan_options *opt,
                                   uint64_t element_bytes)
@@ -540,9 +567,9 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     w.n = tensor_elements(w.x);
     w.n_out = tensor_elements(w.y);
     w.last = w.x->dims[w.x->n_dims - 1];
-    assert(planners[op->kind]);
+    assert(op_rows[op->kind].plan);
     struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
-    planners[op->kind](&p, &w);
+    op_rows[op->kind].plan(&p, &w);
     out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);
 }
 

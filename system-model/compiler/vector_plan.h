@@ -5,8 +5,7 @@
 #define VECTOR_PLAN_H
 #include "system-model/compiler/op_plan.h"
 
-/* Any operation pass but those of OP_CONV and OP_MATMUL. cache: for the matmuls inside an LSTM. */
+/* Any operation pass but those of convolutions and matmuls. cache: for the matmuls inside an LSTM. */
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
-
 #endif

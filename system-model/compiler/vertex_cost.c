@@ -199,7 +199,7 @@ const char *const map_op_names[N_MAP_OPS] = {
     "binary", "binary-in-place", "scalar", "vector", "scaled-add", "scaled-add-mixed",
     "relu", "tanh", "sigmoid", "gelu", "swish", "exp", "log", "square", "rsqrt", "sqrt",
     "inverse", "divide", "relu-grad", "tanh-grad", "sigmoid-grad", "gelu-grad", "swish-grad",
-    "dropout", "cast", "fill", "copy", "reduce", "reduce-square", "cross-entropy",
+    "dropout", "cast", "fill", "copy", "reduce", "reduce-square", "cross-entropy", "erf",
 };
 
 /* cycles = start + workers x (worker_start + per_vector x vectors of the worker): vectors of `bytes` bytes
@@ -241,6 +241,7 @@ static const struct map_row {
     [MAP_REDUCE]           = { 11, 17, 1, 8, false, false },
     [MAP_REDUCE_SQUARE]    = { 11, 17, 2, 8, false, false },
     [MAP_CROSS_ENTROPY]    = { 11, 20, 9, 4, false, false },
+    [MAP_ERF]              = {  9, 23, 15, 8, false, false },      /* as popnn's gelu_erf */
 };
 _Static_assert(sizeof map_rows / sizeof *map_rows == N_MAP_OPS, "one row a vertex");
 

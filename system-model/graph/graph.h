@@ -10,7 +10,7 @@
 #include "system-model/base/base.h"
 
 #define NO_ID UINT32_MAX
-enum { MAX_DIMS = 5, MAX_OP_INPUTS = 8, MAX_OP_OUTPUTS = 3 };
+enum { MAX_DIMS = 5, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
 
 enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
 uint64_t data_type_bytes(enum data_type t);
@@ -35,7 +35,7 @@ struct tensor {
     uint32_t of_tensor;     /* gradients: the tensor they are the gradient of; else NO_ID */
 };
 
-/* Row order of op_rules in graph.c. Shapes: image tensors are [batch, height, width, channels];
+/* Row order of op_rules in op_kinds.c. Shapes: image tensors are [batch, height, width, channels];
  * sequences are [batch, time, features]; matmul is [groups, rows, inner] x [groups, inner, columns]. */
 enum op_kind {
     OP_CONV, OP_MATMUL,
@@ -55,6 +55,13 @@ enum op_kind {
     OP_TRANSDUCER_LOSS,                     /* RNN-T loss over the [time, label] lattice */
     OP_CAST,
     OP_INPUT_PREPARE,                       /* on-chip preprocessing of a host input: cast, normalise */
+    OP_MAP, OP_COMBINE,                     /* a function of each element, of two tensors' elements (at.function) */
+    OP_SELECT,                              /* x where the condition holds, else the third tensor or a constant */
+    OP_VIEW,                                /* other dimensions, the same elements in the same order: nothing moves */
+    OP_EXPAND,                              /* dimensions of one repeated */
+    OP_RESIZE,                              /* images made larger or smaller: nearest, or linear in both directions */
+    OP_LOCAL_NORM,                          /* local response normalisation over neighbouring channels */
+    OP_CONV_TRANSPOSE,                      /* the data gradient of a convolution, as a layer */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -62,17 +69,34 @@ extern const char *const op_kind_names[N_OP_KINDS];
 enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
 extern const char *const op_pass_names[N_OP_PASSES];
 
+/* Of OP_MAP: x to f(x); low and high are its constants. Of OP_COMBINE, from the second line: f(a, b). */
+enum op_function {
+    FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
+    FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,
+    FUNCTION_SIN, FUNCTION_COS,
+    FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM,
+    FUNCTION_EQUAL, FUNCTION_GREATER, FUNCTION_LESS, FUNCTION_AND, FUNCTION_OR,
+    N_OP_FUNCTIONS
+};
+
 /* Unused members stay 0. */
 struct op_attributes {
     uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution) */
+    uint32_t stride_w, dilation, zeros[4];                  /* 0: as stride, 1; more zeros than pad: top, left, bottom, right */
+    bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
     uint32_t hidden;                                        /* LSTM: width of its state */
+    enum op_function function;
+    double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
+    bool inverted;                                          /* combine: f(b, a); select: x where the condition does not hold */
+    bool linear;                                            /* resize: between neighbours, by distance; else the nearest one */
     double rate;                                            /* dropout; scale: the constant */
     uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
-    uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is */
+    uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is.
+                                                             * View, expand, resize, transposed convolution: the result's shape */
     uint32_t order[MAX_DIMS];                               /* transpose: dimension i of the result is order[i] of the view */
     uint32_t merge;                                         /* transpose: the last so many dimensions become one; 0: none */
     enum data_type to_type;                                 /* cast, input preparation */

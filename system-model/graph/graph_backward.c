@@ -7,50 +7,9 @@
  * across a stage boundary then goes one sum. A weight with several uses keeps several gradients, since all are
  * accumulated anyway. An addition hands its gradient on as it is, without an operation.
  */
-#include "system-model/graph/graph.h"
+#include "system-model/graph/op_kinds.h"
 #include <assert.h>
 #include <string.h>
-
-/* What a backward pass reads besides the gradient of the output. */
-enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8 };
-
-static const struct gradient_rule {
-    bool pass_through;                  /* the gradient of input 0 (additions: of all) is that of the output */
-    bool no_gradient;
-    bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
-    uint8_t data_keeps, weight_keeps;
-} gradient_rules[N_OP_KINDS] = {
-    [OP_CONV]            = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT },
-    [OP_MATMUL]          = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT },
-    [OP_ADD]             = { .pass_through = true },
-    [OP_MUL]             = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
-    [OP_SCALE]           = { .data_keeps = 0 },
-    [OP_BIAS_ADD]        = { .pass_through = true },
-    [OP_RELU]            = { .data_keeps = KEEP_OUTPUT },
-    [OP_GELU]            = { .data_keeps = KEEP_INPUT },
-    [OP_TANH]            = { .data_keeps = KEEP_OUTPUT },
-    [OP_SIGMOID]         = { .data_keeps = KEEP_OUTPUT },
-    [OP_SWISH]           = { .data_keeps = KEEP_INPUT },
-    [OP_SOFTMAX]         = { .data_keeps = KEEP_OUTPUT },
-    [OP_BATCH_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
-    [OP_GROUP_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
-    [OP_LAYER_NORM]      = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT },
-    [OP_DROPOUT]         = { .data_keeps = 0 },                 /* the mask is drawn again from its seed */
-    [OP_MAX_POOL]        = { .data_keeps = KEEP_INPUT | KEEP_OUTPUT },
-    [OP_AVERAGE_POOL]    = { .data_keeps = 0 },
-    [OP_GATHER]          = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND },
-    [OP_TRANSPOSE]       = { .data_keeps = 0 },
-    [OP_CONCAT]          = { .data_keeps = 0 },
-    [OP_SLICE]           = { .data_keeps = 0 },
-    [OP_PAD]             = { .data_keeps = 0 },
-    [OP_LSTM]            = { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
-                             .weight_keeps = KEEP_INPUT | KEEP_OUTPUT },
-    [OP_OUTER_ADD]       = { .data_keeps = 0 },
-    [OP_CROSS_ENTROPY]   = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
-    [OP_TRANSDUCER_LOSS] = { .data_keeps = KEEP_INPUT | KEEP_SECOND },
-    [OP_CAST]            = { .data_keeps = 0 },
-    [OP_INPUT_PREPARE]   = { .no_gradient = true },
-};
 
 struct backward {
     struct graph *g;
@@ -80,7 +39,7 @@ static void mark_wanted(struct backward *b)
         for (uint32_t k = 0; k < op->n_inputs; k++)
             wanted |= b->wanted[op->inputs[k]];
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            b->wanted[op->outputs[k]] = wanted && !gradient_rules[op->kind].no_gradient;
+            b->wanted[op->outputs[k]] = wanted && !op_rules[op->kind].gradient.no_gradient;
     }
 }
 
@@ -146,7 +105,7 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
 {
     struct graph *g = b->g;
     const struct op f = g->ops[forward_id];
-    const struct gradient_rule *rule = &gradient_rules[f.kind];
+    const struct gradient_rule *rule = &op_rules[f.kind].gradient;
     struct op op = { .kind = f.kind, .pass = pass, .layer_id = f.layer_id, .forward_op = forward_id, .at = f.at };
     uint32_t of_tensor[MAX_OP_OUTPUTS];
     for (uint32_t i = 0; i < f.n_inputs; i++)
@@ -172,16 +131,28 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
             collect(b, of_tensor[i], op.outputs[i], f.layer_id);
 }
 
-/* Additions: what arrives goes on to every operand of the same shape; others have no gradient. */
-static void pass_through(struct backward *b, const struct op *f, uint32_t gradient_id)
+/* The operand was repeated to the result's shape: its gradient is the sum over what was repeated. */
+static uint32_t summed_gradient(struct graph *g, uint32_t forward_id, uint32_t operand_id, uint32_t gradient_id)
 {
-    const struct graph *g = b->g;
-    for (uint32_t i = 0; i < f->n_inputs; i++) {
-        uint32_t id = f->inputs[i];
+    const struct op *f = &g->ops[forward_id];
+    struct op sum = { .kind = f->kind, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = forward_id,
+                      .n_inputs = 1, .inputs = { gradient_id }, .n_outputs = 1 };
+    sum.outputs[0] = gradient_tensor(g, operand_id, f->layer_id);
+    graph_append(g, sum);
+    return sum.outputs[0];
+}
+
+/* Additions: what arrives goes on to every operand. */
+static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradient_id)
+{
+    struct graph *g = b->g;
+    const struct op f = g->ops[forward_id];
+    for (uint32_t i = 0; i < f.n_inputs; i++) {
+        uint32_t id = f.inputs[i];
         if (!b->wanted[id] || is_weight(g, id))
             continue;
-        assert(tensor_is_same_shape(&g->tensors[id], &g->tensors[f->outputs[0]]));
-        collect(b, id, gradient_id, f->layer_id);
+        bool same = tensor_is_same_shape(&g->tensors[id], &g->tensors[f.outputs[0]]);
+        collect(b, id, same ? gradient_id : summed_gradient(g, forward_id, id, gradient_id), f.layer_id);
     }
 }
 
@@ -197,8 +168,8 @@ static void differentiate(struct backward *b, uint32_t forward_id)
     }
     if (!any || !b->wanted[f.outputs[0]])
         return;
-    if (gradient_rules[f.kind].pass_through)
-        pass_through(b, &f, gradients[0]);
+    if (op_rules[f.kind].gradient.pass_through)
+        pass_through(b, forward_id, gradients[0]);
     else
         add_pass(b, forward_id, PASS_BACKWARD_DATA, gradients);
     add_pass(b, forward_id, PASS_BACKWARD_WEIGHT, gradients);

@@ -170,8 +170,122 @@ static void convolutional(void **state)
     arena_free(&a);
 }
 
+/* ---- kinds that imported models bring -------------------------------------------------------------------------- */
+
+static uint32_t function(struct builder *b, enum op_function f, uint32_t x, double low, double high)
+{
+    return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = f, .low = low, .high = high });
+}
+
+static uint32_t combine(struct builder *b, enum op_function f, uint32_t x, uint32_t y, bool inverted)
+{
+    return graph_op(b->g, OP_COMBINE, (uint32_t[]){ x, y }, 2, (struct op_attributes){ .function = f, .inverted = inverted });
+}
+
+static void finish(struct builder *b, uint32_t x, uint64_t n)
+{
+    x = graph_op(b->g, OP_VIEW, &x, 1, (struct op_attributes){ .view = { n, tensor_elements(&b->g->tensors[x]) / n } });
+    build_classes(b, build_dense(b, x, 5, true), DIMS(n));
+    graph_add_backward(b->g);
+    check_gradient(b->g);
+}
+
+static struct builder started(struct graph *g, struct arena *a)
+{
+    static const struct model_options three = { .micro_batch = 3 };
+    struct builder b = builder_start(g, "kinds", &three, a);
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
+    return b;
+}
+
+/* Every function of one element, on values where it is smooth. */
+static void functions(void **state)
+{
+    (void)state;
+    for (int f = 0; f < FUNCTION_SUBTRACT; f++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct builder b = started(&g, &a);
+        uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(3, 7)), 6, true);
+        x = function(&b, FUNCTION_ADD, build_op1(&b, OP_SIGMOID, x), 0.125, 0);
+        finish(&b, function(&b, (enum op_function)f, x, 0.3, 0.85), 3);
+        arena_free(&a);
+    }
+}
+
+/* Operands that are repeated, either way round: weights and results. */
+static void repeated_operands(void **state)
+{
+    static const enum op_function twos[] = { FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM };
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof twos / sizeof *twos; i++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct builder b = started(&g, &a);
+        uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(3, 4, 7)), 6, true);
+        uint32_t y = build_dense(&b, build_input(&b, "y", TYPE_FP16, DIMS(3, 1, 5)), 6, true);
+        x = function(&b, FUNCTION_ADD, build_op1(&b, OP_SIGMOID, x), 0.5, 0);
+        y = function(&b, FUNCTION_ADD, build_op1(&b, OP_SIGMOID, y), 0.5, 0);
+        x = combine(&b, twos[i / 2], x, y, i % 2);
+        x = build_op2(&b, OP_ADD, x, y);
+        x = build_op2(&b, OP_MUL, x, y);
+        x = build_op2(&b, OP_MUL, x, build_weight(&b, "scale", DIMS(1, 4, 1)));
+        x = build_op2(&b, OP_ADD, x, build_weight(&b, "shift", DIMS(1, 4, 6)));
+        finish(&b, x, 3);
+        arena_free(&a);
+    }
+}
+
+static void selected_and_expanded(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct builder b = started(&g, &a);
+    (void)state;
+    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(3, 4, 7)), 6, true);
+    uint32_t mask = build_input(&b, "mask", TYPE_UINT8, DIMS(1, 4, 6)), y = build_weight(&b, "class", DIMS(1, 1, 6));
+    x = graph_op(&g, OP_SELECT, (uint32_t[]){ x, mask }, 2, (struct op_attributes){ .rate = -0.25 });
+    y = graph_op(&g, OP_EXPAND, &y, 1, (struct op_attributes){ .view = { 3, 1, 6 } });
+    uint32_t odd = build_input(&b, "odd", TYPE_INT32, DIMS(3, 4, 1));
+    x = graph_op(&g, OP_SELECT, (uint32_t[]){ x, odd, y }, 3, (struct op_attributes){ .inverted = true });
+    uint32_t both[] = { y, x };
+    finish(&b, graph_op(&g, OP_CONCAT, both, 2, (struct op_attributes){ .axis = 1 }), 3);
+    arena_free(&a);
+}
+
+/* Strides by direction, dilation, uneven padding; turned round; groups; depthwise; resized; local norm. */
+static void windows(void **state)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct builder b = started(&g, &a);
+    (void)state;
+    uint32_t x = build_input(&b, "images", TYPE_FP16, DIMS(3, 9, 8, 4));
+    struct op_attributes dilated = { .kernel_h = 3, .kernel_w = 2, .stride = 2, .stride_w = 1, .dilation = 2, .zeros = { 1, 0, 2, 1 }, .groups = 2 };
+    x = graph_op(&g, OP_CONV, (uint32_t[]){ x, build_weight(&b, "w", DIMS(3, 2, 2, 6)) }, 2, dilated);
+    assert_int_equal(g.tensors[x].dims[1], 4);      /* (9 + 3 - 5) / 2 + 1 */
+    assert_int_equal(g.tensors[x].dims[2], 7);      /* (8 + 1 - 3) / 1 + 1 */
+    struct op_attributes local = { .kernel_w = 3, .rate = 0.6, .low = 0.75, .high = 1.5 };
+    x = graph_op(&g, OP_LOCAL_NORM, &x, 1, local);
+    struct op_attributes depthwise = { .kernel_h = 3, .kernel_w = 3, .stride = 1, .pad = 1, .groups = 6 };
+    x = graph_op(&g, OP_CONV, (uint32_t[]){ x, build_weight(&b, "d", DIMS(3, 3, 1, 6)) }, 2, depthwise);
+    struct op_attributes turned = { .kernel_h = 3, .kernel_w = 2, .stride = 2, .zeros = { 1, 0, 1, 0 }, .groups = 3, .view = { 3, 8, 14, 9 } };
+    uint32_t up = graph_op(&g, OP_CONV_TRANSPOSE, (uint32_t[]){ x, build_weight(&b, "t", DIMS(3, 2, 3, 6)) }, 2, turned);
+    uint64_t mac = 3 * 4 * 7 * 6 * 3 * 2 * 3;       /* each input element to 3 x 2 places in each of 3 channels */
+    assert_int_equal(op_mac(&g, &g.ops[g.n_ops - 1]), mac);
+    x = graph_op(&g, OP_RESIZE, &x, 1, (struct op_attributes){ .view = { 3, 8, 14, 6 } });
+    x = graph_op(&g, OP_RESIZE, &x, 1, (struct op_attributes){ .view = { 3, 5, 9, 6 }, .linear = true });
+    up = graph_op(&g, OP_RESIZE, &up, 1, (struct op_attributes){ .view = { 3, 5, 9, 9 }, .linear = true });
+    uint32_t both[] = { x, up };
+    x = graph_op(&g, OP_CONCAT, both, 2, (struct op_attributes){ .axis = 3 });
+    struct op_attributes counted = { .kernel_h = 3, .kernel_w = 3, .stride = 2, .pad = 1, .counts_padding = true };
+    finish(&b, graph_op(&g, OP_AVERAGE_POOL, &x, 1, counted), 3);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(transformer_transducer),
-    cmocka_unit_test(convolutional),
+    cmocka_unit_test(convolutional), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
+    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows),
 };
 TAP_MAIN(tests)

@@ -1,0 +1,368 @@
+/*
+ * op_kinds.c - what each kind of operation does: shapes, arithmetic, and what its gradient reads. One row a kind.
+ *
+ *     convolution   output elements x kernel_h x kernel_w x input channels / groups   multiply-accumulates
+ *     matmul        groups x rows x inner x columns
+ *     LSTM          batch x steps x 4 hidden x (input + hidden)
+ * and the same number again for the gradient of the data and for that of the weights. Vector operations count
+ * arithmetic operations an element; exp, tanh and log count as one. These counts serve MFU and the printed tables;
+ * time is the compiler's affair (its row is in compiler/vector_plan.c).
+ */
+#include "system-model/graph/op_kinds.h"
+#include <assert.h>
+#include <string.h>
+
+const char *const op_kind_names[N_OP_KINDS] = {
+    [OP_CONV] = "conv", [OP_MATMUL] = "matmul", [OP_ADD] = "add", [OP_MUL] = "mul", [OP_SCALE] = "scale",
+    [OP_BIAS_ADD] = "bias-add", [OP_RELU] = "relu", [OP_GELU] = "gelu", [OP_TANH] = "tanh",
+    [OP_SIGMOID] = "sigmoid", [OP_SWISH] = "swish", [OP_SOFTMAX] = "softmax", [OP_BATCH_NORM] = "batch-norm",
+    [OP_GROUP_NORM] = "group-norm", [OP_LAYER_NORM] = "layer-norm", [OP_DROPOUT] = "dropout",
+    [OP_MAX_POOL] = "max-pool", [OP_AVERAGE_POOL] = "average-pool", [OP_GATHER] = "gather",
+    [OP_TRANSPOSE] = "transpose", [OP_CONCAT] = "concat", [OP_SLICE] = "slice", [OP_PAD] = "pad",
+    [OP_LSTM] = "lstm", [OP_OUTER_ADD] = "outer-add", [OP_CROSS_ENTROPY] = "cross-entropy",
+    [OP_TRANSDUCER_LOSS] = "transducer-loss", [OP_CAST] = "cast", [OP_INPUT_PREPARE] = "input-prepare",
+    [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
+    [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_CONV_TRANSPOSE] = "conv-transpose",
+};
+
+static uint64_t product(const uint64_t *dims, uint32_t n)
+{
+    uint64_t p = 1;
+    for (uint32_t i = 0; i < n; i++)
+        p *= dims[i];
+    return p;
+}
+
+static const struct tensor *input(const struct graph *g, const struct op *op, uint32_t i)
+{
+    assert(i < op->n_inputs);
+    return &g->tensors[op->inputs[i]];
+}
+
+/* ---- shapes: each writes the output's dimensions, and its type where it is not that of input 0 ---- */
+
+static void shape_same(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0);
+    out->n_dims = x->n_dims;
+    memcpy(out->dims, x->dims, sizeof out->dims);
+}
+
+/* The second operand may have ones where the first has more: it is repeated there. */
+static void shape_pair(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
+    assert(a->n_dims == b->n_dims);
+    for (uint32_t i = 0; i < a->n_dims; i++)
+        assert(b->dims[i] == a->dims[i] || b->dims[i] == 1);
+    shape_same(g, op, out);
+}
+
+static void shape_last_vector(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    for (uint32_t i = 1; i < op->n_inputs; i++)
+        assert(input(g, op, i)->n_dims == 1 && input(g, op, i)->dims[0] == out->dims[out->n_dims - 1]);
+}
+
+/* Along one dimension: first and last are zeros beyond the pad on both sides. */
+static uint64_t window_count(uint64_t size, uint32_t kernel, uint32_t stride, const struct op_attributes *at, uint32_t first, uint32_t last)
+{
+    uint64_t padded = size + (kernel > 1 ? 2ull * at->pad : 0) + first + last;
+    uint64_t reach = (uint64_t)(kernel - 1) * (at->dilation ? at->dilation : 1) + 1;
+    assert(kernel > 0 && stride > 0 && padded >= reach);
+    return (padded - reach) / stride + 1;
+}
+
+static void shape_window(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0);
+    assert(x->n_dims == 4);
+    out->n_dims = 4;
+    out->dims[0] = x->dims[0];
+    const struct op_attributes *at = &op->at;
+    uint32_t stride_w = at->stride_w ? at->stride_w : at->stride;
+    out->dims[1] = window_count(x->dims[1], at->kernel_h, at->stride, at, at->zeros[0], at->zeros[2]);
+    out->dims[2] = window_count(x->dims[2], at->kernel_w, stride_w, at, at->zeros[1], at->zeros[3]);
+    out->dims[3] = x->dims[3];
+}
+
+/* Quarters are only multiplied: products of theirs are halves. */
+static enum data_type product_type(const struct tensor *factor)
+{
+    return factor->type == TYPE_FP8 ? TYPE_FP16 : factor->type;
+}
+
+/* Weights are [kernel_h, kernel_w, input channels / groups, output channels]. */
+static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
+    if (op->at.groups == 0)
+        op->at.groups = 1;
+    assert(w->n_dims == 4 && w->dims[0] == op->at.kernel_h && w->dims[1] == op->at.kernel_w);
+    assert(w->dims[2] * op->at.groups == x->dims[3] && w->dims[3] % op->at.groups == 0);
+    shape_window(g, op, out);
+    out->dims[3] = w->dims[3];
+    out->type = product_type(x);
+}
+
+/* A second operand of two dimensions serves all rows; one of more has a matrix for each leading index. */
+static void shape_matmul(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
+    uint32_t n = b->n_dims;
+    uint64_t inner = b->dims[op->at.transpose_b ? n - 1 : n - 2];
+    assert(a->n_dims >= 2 && n >= 2 && a->dims[a->n_dims - 1] == inner);
+    if (n > 2)
+        assert(n == a->n_dims && memcmp(a->dims, b->dims, (n - 2) * sizeof *a->dims) == 0);
+    shape_same(g, op, out);
+    out->dims[out->n_dims - 1] = b->dims[op->at.transpose_b ? n - 2 : n - 1];
+    out->type = product_type(a);
+}
+
+/* A table [rows, width] with indices of any shape, or a table a sample [batch, rows, width] with [batch, n]. */
+static void shape_gather(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *table = input(g, op, 0), *at = input(g, op, 1);
+    assert(table->n_dims == 2 || (table->n_dims == 3 && at->n_dims == 2 && at->dims[0] == table->dims[0]));
+    assert(at->n_dims < MAX_DIMS);
+    out->n_dims = at->n_dims + 1;
+    memcpy(out->dims, at->dims, sizeof out->dims);
+    out->dims[at->n_dims] = table->dims[table->n_dims - 1];
+}
+
+static void shape_transpose(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0);
+    if (op->at.view[0] == 0)
+        memcpy(op->at.view, x->dims, x->n_dims * sizeof *x->dims);
+    uint32_t n = 0;
+    while (n < MAX_DIMS && op->at.view[n] != 0)
+        n++;
+    assert(product(op->at.view, n) == tensor_elements(x));
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        seen |= 1u << op->at.order[i];
+        out->dims[i] = op->at.view[op->at.order[i]];
+    }
+    assert(seen == (1u << n) - 1);      /* order names each dimension once */
+    out->n_dims = n;
+    if (op->at.merge > 1) {
+        assert(op->at.merge <= n);
+        uint32_t first = n - op->at.merge;
+        out->dims[first] = product(out->dims + first, op->at.merge);
+        out->n_dims = first + 1;
+    }
+}
+
+static void shape_concat(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    assert(op->at.axis < out->n_dims);
+    for (uint32_t i = 1; i < op->n_inputs; i++) {
+        const struct tensor *x = input(g, op, i);
+        for (uint32_t d = 0; d < out->n_dims; d++)
+            assert(d == op->at.axis || x->dims[d] == out->dims[d]);
+        out->dims[op->at.axis] += x->dims[op->at.axis];
+    }
+}
+
+static void shape_slice(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    uint64_t *size = &out->dims[op->at.axis];
+    assert(op->at.axis < out->n_dims);
+    if (op->at.pieces > 0) {
+        assert(op->at.pieces <= MAX_OP_OUTPUTS && *size % op->at.pieces == 0);
+        op->n_outputs = op->at.pieces;
+        *size /= op->at.pieces;
+    } else {
+        assert(op->at.length > 0 && op->at.begin + op->at.length <= *size);
+        *size = op->at.length;
+    }
+}
+
+static void shape_pad(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    assert(op->at.axis < out->n_dims && op->at.begin + out->dims[op->at.axis] <= op->at.length);
+    out->dims[op->at.axis] = op->at.length;
+}
+
+/* Inputs: x [batch, steps, width], its weights [width, 4 hidden], recurrent ones [hidden, 4 hidden], biases. */
+static void shape_lstm(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0), *w = input(g, op, 1), *r = input(g, op, 2);
+    uint64_t hidden = op->at.hidden;
+    assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == 4 * hidden);
+    assert(r->dims[0] == hidden && r->dims[1] == 4 * hidden);
+    shape_same(g, op, out);
+    out->dims[2] = hidden;
+}
+
+static void shape_outer_add(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
+    assert(a->n_dims == 3 && b->n_dims == 3 && a->dims[0] == b->dims[0] && a->dims[2] == b->dims[2]);
+    const uint64_t dims[] = { a->dims[0], a->dims[1], b->dims[1], a->dims[2] };
+    out->n_dims = 4;
+    memcpy(out->dims, dims, sizeof dims);
+}
+
+static void shape_loss(const struct graph *g, struct op *op, struct tensor *out)
+{
+    assert(op->n_inputs == 2 && input(g, op, 0)->n_dims >= 2);
+    out->n_dims = 1;
+    out->dims[0] = 1;
+    out->type = TYPE_FP32;
+}
+
+static void shape_cast(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    out->type = op->at.to_type;
+}
+
+/* The second operand is exchanged with the first where inverted; repeated where it has ones. */
+static void shape_select(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0);
+    for (uint32_t k = 1; k < op->n_inputs; k++)
+        for (uint32_t i = 0; i < x->n_dims; i++)
+            assert(input(g, op, k)->n_dims == x->n_dims && (input(g, op, k)->dims[i] == x->dims[i] || input(g, op, k)->dims[i] == 1));
+    shape_same(g, op, out);
+}
+
+static void set_dims(struct tensor *out, const uint64_t *dims)
+{
+    for (out->n_dims = 0; out->n_dims < MAX_DIMS && dims[out->n_dims]; out->n_dims++)
+        out->dims[out->n_dims] = dims[out->n_dims];
+}
+
+static void shape_view(const struct graph *g, struct op *op, struct tensor *out)
+{
+    set_dims(out, op->at.view);
+    assert(tensor_elements(out) == tensor_elements(input(g, op, 0)));
+}
+
+static void shape_expand(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0);
+    set_dims(out, op->at.view);
+    assert(out->n_dims == x->n_dims);
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        assert(x->dims[i] == out->dims[i] || x->dims[i] == 1);
+}
+
+static void shape_resize(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0);
+    set_dims(out, op->at.view);
+    assert(x->n_dims == 4 && out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == x->dims[3]);
+}
+
+/* Weights as of the convolution it turns round: [kernel_h, kernel_w, output channels / groups, input channels]. */
+static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
+    if (op->at.groups == 0)
+        op->at.groups = 1;
+    set_dims(out, op->at.view);
+    assert(w->n_dims == 4 && w->dims[0] == op->at.kernel_h && w->dims[1] == op->at.kernel_w && w->dims[3] == x->dims[3]);
+    assert(out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == w->dims[2] * op->at.groups);
+    out->type = product_type(x);
+}
+
+/* ---- work ------------------------------------------------------------------------------ */
+
+struct matmul_shape op_matmul_shape(const struct graph *g, const struct op *op)
+{
+    const struct op *f = op_forward(g, op);
+    const struct tensor *a = input(g, f, 0), *b = input(g, f, 1);
+    const struct tensor *c = &g->tensors[f->outputs[0]];
+    struct matmul_shape s = { .inner = a->dims[a->n_dims - 1], .columns = c->dims[c->n_dims - 1] };
+    s.groups = product(b->dims, b->n_dims - 2);
+    s.rows = tensor_elements(a) / s.inner / s.groups;
+    return s;
+}
+
+static uint64_t matmul_mac(const struct graph *g, const struct op *op)
+{
+    struct matmul_shape s = op_matmul_shape(g, op);
+    return s.groups * s.rows * s.inner * s.columns;
+}
+
+static uint64_t conv_mac(const struct graph *g, const struct op *op)
+{
+    const struct op *f = op_forward(g, op);
+    const struct tensor *w = input(g, f, 1);
+    return tensor_elements(&g->tensors[f->outputs[0]]) * w->dims[0] * w->dims[1] * w->dims[2];
+}
+
+static uint64_t conv_transpose_mac(const struct graph *g, const struct op *op)
+{
+    const struct op *f = op_forward(g, op);
+    const struct tensor *w = input(g, f, 1);
+    return tensor_elements(input(g, f, 0)) * w->dims[0] * w->dims[1] * w->dims[2];
+}
+
+/* The data pass of a first layer, whose input wants no gradient, makes that of the gates alone. */
+static uint64_t lstm_mac(const struct graph *g, const struct op *op)
+{
+    const struct op *f = op_forward(g, op);
+    const struct tensor *x = input(g, f, 0);
+    bool gates_only = op->pass == PASS_BACKWARD_DATA && op->n_outputs == 1;
+    return x->dims[0] * x->dims[1] * 4 * f->at.hidden * ((gates_only ? 0 : x->dims[2]) + f->at.hidden);
+}
+
+const struct op_rule op_rules[N_OP_KINDS] = {
+    [OP_CONV]             = { shape_conv, conv_mac, PER_OUTPUT, { 0, 0, 0 },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_MATMUL]           = { shape_matmul, matmul_mac, PER_OUTPUT, { 0, 0, 0 },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_ADD]              = { shape_pair, NULL, PER_OUTPUT, { 1, 1, 0 }, { .pass_through = true } },
+    [OP_MUL]              = { shape_pair, NULL, PER_OUTPUT, { 1, 2, 0 },
+                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_SCALE]            = { shape_same, NULL, PER_OUTPUT, { 1, 1, 0 }, { 0 } },
+    [OP_BIAS_ADD]         = { shape_last_vector, NULL, PER_OUTPUT, { 1, 0, 1 }, { .pass_through = true } },
+    [OP_RELU]             = { shape_same, NULL, PER_OUTPUT, { 1, 1, 0 }, { .data_keeps = KEEP_OUTPUT } },
+    [OP_GELU]             = { shape_same, NULL, PER_OUTPUT, { 9, 14, 0 }, { .data_keeps = KEEP_INPUT } },    /* the tanh form */
+    [OP_TANH]             = { shape_same, NULL, PER_OUTPUT, { 1, 3, 0 }, { .data_keeps = KEEP_OUTPUT } },
+    [OP_SIGMOID]          = { shape_same, NULL, PER_OUTPUT, { 3, 3, 0 }, { .data_keeps = KEEP_OUTPUT } },
+    [OP_SWISH]            = { shape_same, NULL, PER_OUTPUT, { 4, 6, 0 }, { .data_keeps = KEEP_INPUT } },
+    [OP_SOFTMAX]          = { shape_same, NULL, PER_OUTPUT, { 5, 4, 0 },
+                              { .data_keeps = KEEP_OUTPUT } },    /* max, sub, exp, sum, mul */
+    [OP_BATCH_NORM]       = { shape_last_vector, NULL, PER_OUTPUT, { 7, 5, 3 },
+                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },    /* 3 statistics, 4 to apply */
+    [OP_GROUP_NORM]       = { shape_last_vector, NULL, PER_OUTPUT, { 7, 5, 3 },
+                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_LAYER_NORM]       = { shape_last_vector, NULL, PER_OUTPUT, { 7, 5, 3 },
+                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_DROPOUT]          = { shape_same, NULL, PER_OUTPUT, { 1, 1, 0 }, { 0 } },    /* the mask is drawn again from its seed */
+    [OP_MAX_POOL]         = { shape_window, NULL, PER_WINDOW, { 1, 1, 0 }, { .data_keeps = KEEP_INPUT | KEEP_OUTPUT } },
+    [OP_AVERAGE_POOL]     = { shape_window, NULL, PER_WINDOW, { 1, 1, 0 }, { 0 } },
+    [OP_GATHER]           = { shape_gather, NULL, PER_OUTPUT, { 0, 1, 1 },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* backward adds rows up */
+    [OP_TRANSPOSE]        = { shape_transpose, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
+    [OP_CONCAT]           = { shape_concat, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
+    [OP_SLICE]            = { shape_slice, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
+    [OP_PAD]              = { shape_pad, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
+    [OP_LSTM]             = { shape_lstm, lstm_mac, PER_OUTPUT, { 23, 30, 4 },
+                              { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT, .weight_keeps = KEEP_INPUT | KEEP_OUTPUT } },    /* gates, cell, biases */
+    [OP_OUTER_ADD]        = { shape_outer_add, NULL, PER_OUTPUT, { 1, 2, 0 }, { 0 } },    /* backward sums twice */
+    [OP_CROSS_ENTROPY]    = { shape_loss, NULL, PER_INPUT, { 5, 2, 0 }, { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_TRANSDUCER_LOSS]  = { shape_loss, NULL, PER_INPUT, { 5, 3, 0 }, { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_CAST]             = { shape_cast, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
+    [OP_INPUT_PREPARE]    = { shape_cast, NULL, PER_OUTPUT, { 2, 0, 0 },
+                              { .no_gradient = true } },    /* less mean, times scale */
+    [OP_MAP]              = { shape_same, NULL, PER_OUTPUT, { 4, 6, 0 }, { .data_keeps = KEEP_INPUT } },
+    [OP_COMBINE]          = { shape_pair, NULL, PER_OUTPUT, { 1, 3, 0 },
+                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_SELECT]           = { shape_select, NULL, PER_OUTPUT, { 1, 1, 0 }, { .data_keeps = KEEP_SECOND } },
+    [OP_VIEW]             = { shape_view, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
+    [OP_EXPAND]           = { shape_expand, NULL, PER_OUTPUT, { 0, 1, 1 }, { 0 } },    /* backward adds up */
+    [OP_RESIZE]           = { shape_resize, NULL, PER_OUTPUT, { 7, 7, 0 }, { 0 } },    /* linear: four neighbours */
+    [OP_LOCAL_NORM]       = { shape_same, NULL, PER_OUTPUT, { 9, 14, 0 }, { .data_keeps = KEEP_INPUT } },
+    [OP_CONV_TRANSPOSE]   = { shape_conv_transpose, conv_transpose_mac, PER_OUTPUT, { 0, 0, 0 },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+};

@@ -1,0 +1,30 @@
+/*
+ * op_kinds.h - the rows of op_kinds.c, for graph.c and graph_backward.c: shapes, arithmetic, gradients.
+ */
+#ifndef OP_KINDS_H
+#define OP_KINDS_H
+#include "system-model/graph/graph.h"
+
+/* What a backward pass reads besides the gradient of the output. */
+enum { KEEP_INPUT = 1, KEEP_SECOND = 2, KEEP_WEIGHTS = 4, KEEP_OUTPUT = 8 };
+
+struct gradient_rule {
+    bool pass_through;                  /* the gradient of input 0 (additions: of all) is that of the output */
+    bool no_gradient;
+    bool through_time;                  /* its data pass makes the gates' gradient, which its weight pass reads */
+    uint8_t data_keeps, weight_keeps;
+};
+
+/* What the counts of operations are per: an element of the output, of the first input, or of the kernel's window. */
+enum per { PER_OUTPUT, PER_INPUT, PER_WINDOW };
+
+struct op_rule {
+    void (*shape)(const struct graph *g, struct op *op, struct tensor *out);
+    uint64_t (*mac)(const struct graph *g, const struct op *op);
+    enum per per;
+    uint32_t flop[N_OP_PASSES];         /* besides the multiply-accumulates */
+    struct gradient_rule gradient;
+};
+extern const struct op_rule op_rules[N_OP_KINDS];
+
+#endif
