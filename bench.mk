@@ -3,7 +3,7 @@ B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
 flags  := -std=c11 -D_GNU_SOURCE -I. -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lxxhash -lm
+libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lxxhash -lpthread -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))

@@ -17,15 +17,17 @@ struct options {
     const char *root;                   /* the folder that holds system-model/specs and the rest; NULL: found */
     enum output_format format;
     const char **sets; size_t n_sets;   /* --set section.key=value, in order */
-    const char *out, *trace, *mllog, *published, *ruleset;
-    uint64_t runs, seed;
-    bool check, topology, kernels, links, ops, unfolded, all, require_fit;
+    const char **overs; size_t n_overs; /* --over, --zip section.key=values */
+    const char **zips; size_t n_zips;
+    const char *out, *trace, *mllog, *published, *ruleset, *from, *shard;
+    uint64_t runs, seed, jobs;
+    bool check, topology, kernels, links, ops, unfolded, all, require_fit, resume;
     const char **arguments; size_t n_arguments;
 };
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_ALL,
-                 OPT_REQUIRE_FIT, N_OPTIONS };
+                 OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
 
 /* ---- main.c: the commands --------------------------------------------------------------- */
@@ -79,11 +81,11 @@ void progress_start(struct progress *p, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
 void progress_end(struct progress *p);
 
-/* ---- commands: command_NAME stands in NAME.c -------------------------------------------------- */
+/* ---- commands: command_NAME stands in NAME.c (merge: in sweep.c) -------------------------------------------------- */
 
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
-    command_bench,
+    command_sweep, command_merge, command_bench,
     command_check, command_validate, command_calibrate, command_ledger, command_compare, command_score, command_lint, command_plot, command_report;
 
 #endif

@@ -37,6 +37,11 @@ const struct command commands[] = {
       "to the predicted.", 1, 1, OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain },
     { "diff", "A B", "Why two recipes, or two runs, differ: the keys and sheet values that do, each with its share. --set is for B; "
       "--set a:KEY=VALUE for A.", 2, 2, OPTION_BIT(OPT_SET), TEXT_JSON, command_diff },
+    { "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys: a row a configuration, as CSV or lines of JSON.", 1, SIZE_MAX,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
+      OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED), FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep },
+    { "merge", "PART...", "Join the shards of a sweep; refuses gaps, overlaps and parts of another sweep or version.", 1, SIZE_MAX,
+      OPTION_BIT(OPT_OUT), 0, command_merge },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "

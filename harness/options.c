@@ -20,7 +20,7 @@ static const struct option_row {
     [OPT_ROOT]      = { "root", "DIR", "The folder that holds system-model, workloads and results", TAKES_TEXT, AT(root) },
     [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
     [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY); may be repeated", TAKES_LIST, AT(sets) },
-    [OPT_OUT]       = { "out", "DIR", "Write here (bench: results/runs/latest)", TAKES_TEXT, AT(out) },
+    [OPT_OUT]       = { "out", "PATH", "Write here (bench: results/runs/latest)", TAKES_TEXT, AT(out) },
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
     [OPT_PUBLISHED] = { "published", "FILE", "A table of published figures, or a folder of them", TAKES_TEXT, AT(published) },
@@ -36,13 +36,20 @@ static const struct option_row {
     [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
     [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 when a recipe does not fit its machine", IS_FLAG, AT(require_fit) },
     [OPT_OPS]       = { "ops", NULL, "A line an operation instead of a line a layer", IS_FLAG, AT(ops) },
+    [OPT_OVER]      = { "over", "KEY=VALUES", "Sweep SECTION.KEY over a,b,c (a;b;c where values hold commas), FROM..TO, FROM..TO+STEP or "
+                        "FROM..TO*FACTOR; repeated: the grid, the last key fastest", TAKES_LIST, AT(overs) },
+    [OPT_ZIP]       = { "zip", "KEY=VALUES", "The same for keys whose values go in parallel: the first of each, then the second", TAKES_LIST, AT(zips) },
+    [OPT_FROM]      = { "from", "FILE.csv", "Settings from a table: a column a key, a row a configuration", TAKES_TEXT, AT(from) },
+    [OPT_JOBS]      = { "jobs", "N", "Threads (one for each core)", TAKES_NUMBER, AT(jobs) },
+    [OPT_SHARD]     = { "shard", "I/N", "Only part I of N; by itself under Slurm, Open MPI and MPICH; /N under GNU parallel", TAKES_TEXT, AT(shard) },
+    [OPT_RESUME]    = { "resume", NULL, "Go on where an interrupted sweep to the same --out stopped", IS_FLAG, AT(resume) },
 #undef AT
 };
 _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row an option");
 
 enum { KEY_BASE = 1000 };
 
-struct parse { struct options *out; const struct command *command; struct arena *arena; size_t cap_sets, cap_arguments; };
+struct parse { struct options *out; const struct command *command; struct arena *arena; size_t caps[N_OPTIONS], cap_arguments; };
 
 static const char *formats_help(const struct command *c, struct arena *a)
 {
@@ -88,6 +95,13 @@ static void append(const char ***list, size_t *n, size_t *cap, const char *text,
     (*list)[(*n)++] = text;
 }
 
+/* Lists lie in struct options as an array and, after it, how many. */
+static void take_item(void *at, size_t *cap, const char *text, struct arena *a)
+{
+    const char ***items = at;
+    append(items, (size_t *)(items + 1), cap, text, a);
+}
+
 static error_t on_option(int key, char *argument, struct argp_state *state)
 {
     struct parse *p = state->input;
@@ -102,7 +116,7 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     void *at = (char *)out + row->offset;
     switch (row->type) {
     case TAKES_TEXT:   take_name(row, argument, at); break;
-    case TAKES_LIST:   append(&out->sets, &out->n_sets, &p->cap_sets, argument, p->arena); break;
+    case TAKES_LIST:   take_item(at, &p->caps[row - rows], argument, p->arena); break;
     case TAKES_NUMBER: take_number(row, argument, at); break;
     case TAKES_FORMAT: take_format(p->command, argument, at, p->arena); break;
     case IS_FLAG:      *(bool *)at = true; break;

@@ -6,7 +6,7 @@
  */
 #include "harness/harness.h"
 #include "harness/scaling.h"
-#include "harness/sweep.h"
+#include "harness/more_chips.h"
 #include "results/accuracy/check.h"
 #include "results/simulate/recompute_curve.h"
 #include <math.h>

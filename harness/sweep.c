@@ -1,65 +1,184 @@
 /*
- * sweep.c - where more chips stop paying.
+ * sweep.c - podbench sweep: every configuration of a space, a row each; podbench merge: its shards as one file.
  *
- * Strong scaling has two ends: with the batch held, accumulation runs out and the all-reduce shows; with the batch
- * grown, more samples are needed to converge. On each size every halving of the gradient accumulation is tried, samples to
- * converge and their spread come from the convergence model, and the shortest expected time to train is kept.
+ * With --out rows go to FILE.part as they come, and FILE appears when it is whole. What an interrupted sweep left in FILE.part are
+ * the rows of its first configurations, so that --resume counts them and goes on. A shard writes to a file of its own name.
  */
-#include "harness/sweep.h"
-#include "harness/submission.h"
+#include "harness/harness.h"
+#include "results/sweep/parts.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
-const struct sweep sweeps[] = {
-    { "resnet50",   "mlperf-v2.0-closed-bow-pod64-resnet50",   1, 16, 16, 1281167 / 5.0 },    /* logs five times an epoch */
-    { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large", 8, 384, 64, 0 },               /* returns after each update */
-};
-const size_t n_sweeps = sizeof sweeps / sizeof *sweeps;
-const uint64_t sweep_sizes[] = { 16, 64, 128, 256, 1024 };
-const size_t n_sweep_sizes = sizeof sweep_sizes / sizeof *sweep_sizes;
-enum { LEAST_ACCUMULATION_SHARE = 32 };
+enum { MOST_JOBS = 1024 };
 
-static const char *steps_per_call(const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s, struct err *err)
+static const char *environment(const char *name)
 {
+    return getenv(name);
+}
+
+/* The last of these varies fastest. */
+static bool build_space(struct space *space, const struct options *o, struct arena *a, struct err *err)
+{
+    space_start(space, o->arguments, o->n_arguments);
+    if ((o->from && !space_from(space, o->from, a, err)) || (o->n_zips && !space_zip(space, o->zips, o->n_zips, a, err)))
+        return false;
+    for (size_t i = 0; i < o->n_overs; i++)
+        if (!space_over(space, o->overs[i], a, err))
+            return false;
+    if (!space->n_axes)
+        return fail(err, "sweep: no key to sweep; name one with --over, as in --over parallel.micro_batch=1,2,4, or --from FILE.csv");
+    return space_close(space, err);
+}
+
+static bool count_jobs(uint32_t *out, const struct options *o, struct err *err)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t n = o->jobs ? o->jobs : cores > 0 ? (uint64_t)cores : 1;
+    *out = (uint32_t)(n < MOST_JOBS ? n : MOST_JOBS);
+    return o->jobs <= MOST_JOBS || fail(err, "--jobs: %" PRIu64 " is outside 1 to %d", o->jobs, MOST_JOBS);
+}
+
+/* Keys that change nothing in the first configuration are likely to be a mistake. */
+static void tell_idle_keys(const struct sweep *w, struct arena *a)
+{
+    const struct space *s = w->space;
+    const char **sets = ARENA_ARRAY(a, const char *, w->n_sets + s->n_keys + 1), **idle;
+    size_t n_idle, n = w->n_sets;
     struct recipe r;
-    if (!recipe_load(&r, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, err))
-        return NULL;
-    double batch = (double)(r.model.micro_batch * accumulation * (chips / w->ipus_per_replica));
-    return arena_printf(&s->arena, "hosts.steps_per_call=%.10g", w->samples_per_call > 0 ? w->samples_per_call / batch : r.steps_per_call);
+    memcpy(sets, w->sets, w->n_sets * sizeof *sets);
+    const char *recipe = space_configuration(sets + n, s, 0);
+    for (size_t i = w->n_sets; i < w->n_sets + s->n_keys; i++)
+        if (*sets[i] && strncmp(sets[i], "machine.", 8) != 0)
+            sets[n++] = sets[i];
+    if (!recipe_load(&r, recipe, w->paths->recipes_dir, sets, n, a, NULL) || !recipe_unused_keys(&idle, &n_idle, &r, a))
+        return;
+    for (size_t i = 0; i < n_idle; i++)
+        for (size_t k = 0; k < s->n_axes; k++)
+            for (size_t j = 0; j < s->axes[k].n_keys; j++)
+                if (text_is(s->axes[k].keys[j], idle[i]))
+                    fprintf(stderr, "podbench: %s: %s has no effect in the first configuration\n", recipe, idle[i]);
 }
 
-/* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */
-static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s)
+/* ---- where rows go ------------------------------------------------------------------------------------ */
+
+struct output { const char *path, *part; FILE *f; uint64_t n_done; bool is_whole; };
+
+/* sweep.csv -> sweep.3-of-8.csv */
+static const char *shard_path(const char *path, const struct shard *shard, struct arena *a)
 {
-    uint64_t hosts = (chips + w->ipus_per_host - 1) / w->ipus_per_host;
-    struct err unused;
-    const char *const sets[] = {
-        arena_printf(&s->arena, "recipe.system=bow-pod%llu", (unsigned long long)chips),
-        arena_printf(&s->arena, "parallel.replicas=%llu", (unsigned long long)(chips / w->ipus_per_replica)),
-        arena_printf(&s->arena, "parallel.gradient_accumulation=%llu", (unsigned long long)accumulation),
-        arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)hosts),
-        steps_per_call(w, chips, accumulation, s, &unused),
-    };
-    struct simulation sim = {0};
-    struct result r;
-    struct run_distribution d;
-    const struct submission_request q = { .seed = 1, .predict_schedule = true };
-    bool good = sets[4] && simulator_run(&s->simulator, &sim, &r, w->recipe, sets, 5, &unused) && r.fits &&
-                submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;
-    if (good)
-        *out = (struct sweep_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,
-                                     d.expected_samples };
-    simulation_free(&sim);
-    return good;
+    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
+    if (shard->n == 1)
+        return path;
+    if (!dot || (slash && dot < slash))
+        dot = path + strlen(path);
+    return arena_printf(a, "%.*s.%u-of-%u%s", (int)(dot - path), path, shard->index, shard->n, dot);
 }
 
-bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s)
+static bool open_part(struct output *out, uint64_t n_bytes, struct err *err)
 {
-    bool found = false;
-    for (uint64_t g = w->largest_accumulation; g >= 1 && g * LEAST_ACCUMULATION_SHARE >= w->largest_accumulation; g /= 2) {
-        struct sweep_point p = {0};
-        if (sweep_try(&p, w, chips, g, s) && (!found || p.minutes < best->minutes)) {
-            *best = p;
-            found = true;
-        }
+    out->f = fopen(out->part, "a+");
+    if (!out->f)
+        return fail(err, "%s: cannot be written: %s", out->part, strerror(errno));
+    if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0)
+        return fail(err, "%s: another podbench is writing it", out->part);
+    return ftruncate(fileno(out->f), (off_t)n_bytes) == 0 || fail(err, "%s: cannot be cut to its whole rows: %s", out->part, strerror(errno));
+}
+
+static bool open_output(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,
+                        uint64_t end, struct arena *a, struct err *err)
+{
+    uint64_t n_bytes = 0;
+    *out = (struct output){ .f = stdout };
+    if (!o->out && (o->resume || shard->n > 1))
+        return fail(err, "%s wants --out FILE, to %s", o->resume ? "--resume" : "a shard", o->resume ? "go on with" : "write a part of");
+    if (!o->out) {
+        sweep_write_header(stdout, w);
+        return true;
     }
-    return found;
+    out->path = shard_path(o->out, shard, a);
+    out->part = arena_printf(a, "%s.part", out->path);
+    if (o->resume && access(out->path, F_OK) == 0) {
+        out->is_whole = part_look(&out->n_done, &n_bytes, out->path, w, first, err) && out->n_done == end - first;
+        return out->is_whole || (*err->msg ? false : fail(err, "%s: holds %" PRIu64 " of %" PRIu64 " rows; remove it to start anew", out->path,
+                                                        out->n_done, end - first));
+    }
+    if (!part_look(&out->n_done, &n_bytes, out->part, w, first, err))
+        return false;
+    if (!o->resume && access(out->part, F_OK) == 0)
+        return fail(err, "%s: holds %" PRIu64 " rows of an interrupted sweep; go on with --resume, or remove it", out->part, out->n_done);
+    if (!open_part(out, n_bytes, err))
+        return false;
+    if (!n_bytes)
+        sweep_write_header(out->f, w);
+    return true;
+}
+
+static bool close_output(struct output *out, bool good, struct err *err)
+{
+    if (!out->path)
+        return good;
+    if (out->f != stdout && fclose(out->f) != 0 && good)
+        good = fail(err, "%s: cannot be written whole: %s", out->part, strerror(errno));
+    return good && (rename(out->part, out->path) == 0 || fail(err, "%s: cannot take the name %s: %s", out->part, out->path, strerror(errno)));
+}
+
+/* ---- the command ---------------------------------------------------------------------------------------- */
+
+static int tell_end(const struct sweep_count *c, const struct output *out, const struct shard *shard, struct err *err)
+{
+    uint64_t n = c->n_fit + c->n_unfit + c->n_refused;
+    if (n && c->n_refused == n && !out->n_done)
+        return bad_input(err, "every configuration was refused, the first because: %.400s", c->first_reason);
+    fprintf(stderr, "podbench: %" PRIu64 " configurations: %" PRIu64 " fit, %" PRIu64 " do not fit, %" PRIu64 " refused%s%s\n", n, c->n_fit, c->n_unfit,
+            c->n_refused, out->path ? "; " : "", out->path ? out->path : "");
+    if (shard->n > 1)
+        fprintf(stderr, "podbench: shard %u of %u, by %s\n", shard->index, shard->n, shard->by);
+    return EXIT_DONE;
+}
+
+int command_sweep(const struct options *o, struct session *s, struct err *err)
+{
+    struct space space;
+    struct shard shard;
+    struct output out;
+    struct sweep_count count = {0};
+    struct progress p;
+    struct sweep w = { .space = &space, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
+                       .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
+    uint64_t first, end;
+    if (!build_space(&space, o, &s->arena, err) || !count_jobs(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
+        || !sweep_identity(&w.identity, &w, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    shard_range(&first, &end, &shard, space.n);
+    tell_idle_keys(&w, &s->arena);
+    if (!open_output(&out, o, &w, &shard, first, end, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    if (out.is_whole) {
+        fprintf(stderr, "podbench: %s is whole already\n", out.path);
+        return EXIT_DONE;
+    }
+    if (out.n_done)
+        fprintf(stderr, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are there\n", out.part, out.n_done, end - first);
+    s->paths.unfolded = o->unfolded;
+    progress_start(&p, "sweeping");
+    bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
+    progress_end(&p);
+    return close_output(&out, good, err) ? tell_end(&count, &out, &shard, err) : EXIT_BAD_INPUT;
+}
+
+int command_merge(const struct options *o, struct session *s, struct err *err)
+{
+    struct new_file file;
+    if (!o->out)
+        return parts_merge(stdout, o->arguments, o->n_arguments, &s->arena, err) ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (!new_file_open(&file, o->out, err))
+        return EXIT_BAD_INPUT;
+    if (parts_merge(file.f, o->arguments, o->n_arguments, &s->arena, err))
+        return new_file_save(&file, err) ? EXIT_DONE : EXIT_BAD_INPUT;
+    new_file_drop(&file);
+    return EXIT_BAD_INPUT;
 }

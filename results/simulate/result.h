@@ -32,6 +32,7 @@ void result_print_text(FILE *f, const struct result *r);
 void result_write_csv_header(FILE *f);
 const char *result_columns(struct arena *a);    /* the header as a text: equal where two versions write the same columns */
 void result_write_csv(FILE *f, const struct result *r);
+void result_write_csv_empty(FILE *f);           /* as many cells, all empty: where there is no result */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
 /* +1: higher is better, -1: lower is better, 0: neither, or no such column. */
 int result_column_direction(const char *name);

@@ -155,6 +155,13 @@ void result_write_csv(FILE *f, const struct result *r)
     }
 }
 
+void result_write_csv_empty(FILE *f)
+{
+    for (size_t i = 1; i < N_COLUMNS + N_PARTS + N_PROVENANCE; i++)
+        fputc(',', f);
+    fputc('\n', f);
+}
+
 static json_t *column_json(const struct result_column *c, const struct result *r)
 {
     const void *at = (const char *)r + c->offset;

@@ -3,7 +3,7 @@
 . tests/tap.sh
 
 rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
-    system-model/timeline workloads/convergence workloads/models workloads/recipe results/simulate results/published
+    system-model/timeline workloads/convergence workloads/models workloads/recipe results/simulate results/sweep results/published
     results/mlperf results/accuracy results/calibration results/explain harness'
 below=
 for room in $rooms; do

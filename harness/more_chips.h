@@ -1,8 +1,8 @@
 /*
- * sweep.h - where more chips stop paying: the best expected time to train on each size of system.
+ * more_chips.h - where more chips stop paying: the best expected time to train on each size of system.
  */
-#ifndef SWEEP_H
-#define SWEEP_H
+#ifndef MORE_CHIPS_H
+#define MORE_CHIPS_H
 #include "harness/harness.h"
 
 /* A run to take to other sizes of system: as configured, but for replicas, gradient accumulation, and what goes with them: host machines

@@ -1,0 +1,278 @@
+/*
+ * parts.c - rows told by their first cells: which configuration, of how many, of which sweep. The rest of a row is copied as it is.
+ *
+ * Slurm tells a task of an array its number, the array's least one, its step and how many there are; srun tells each process of a
+ * step its rank and how many there are. Both at once: every task of the array starts as many processes. Open MPI tells rank and
+ * size, as does MPICH's launcher. GNU parallel tells a job its number alone.
+ */
+#include "results/sweep/parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shards ------------------------------------------------------------------------------------- */
+
+void shard_range(uint64_t *first, uint64_t *end, const struct shard *shard, uint64_t n_configurations)
+{
+    uint64_t each = n_configurations / shard->n, rest = n_configurations % shard->n, i = shard->index - 1;
+    *first = i * each + min_u64(i, rest);
+    *end = *first + each + (i < rest);
+}
+
+static bool number_of(uint64_t *out, const char *text)
+{
+    return text && parse_u64(text, out);
+}
+
+/* rank: from 0. */
+struct launcher { const char *name, *rank, *size, *with; };      /* with: has to be there too */
+static const struct launcher launchers[] = {
+    { "Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", NULL },
+    { "MPICH", "PMI_RANK", "PMI_SIZE", NULL },
+    { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
+};
+
+static bool from_launcher(uint64_t *rank, uint64_t *size, const char **by, const char *(*get)(const char *name))
+{
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+        const struct launcher *l = &launchers[i];
+        if ((l->with && !get(l->with)) || !number_of(rank, get(l->rank)) || !number_of(size, get(l->size)) || *rank >= *size)
+            continue;
+        *by = l->name;
+        return true;
+    }
+    return false;
+}
+
+static bool from_array(uint64_t *rank, uint64_t *size, const char *(*get)(const char *name))
+{
+    uint64_t id, least, step = 1;
+    if (!number_of(&id, get("SLURM_ARRAY_TASK_ID")) || !number_of(&least, get("SLURM_ARRAY_TASK_MIN")) || id < least
+        || !number_of(size, get("SLURM_ARRAY_TASK_COUNT")))
+        return false;
+    if (!number_of(&step, get("SLURM_ARRAY_TASK_STEP")) || !step)
+        step = 1;
+    *rank = (id - least) / step;
+    return *rank < *size;
+}
+
+static bool from_environment(struct shard *out, const char *(*get)(const char *name))
+{
+    uint64_t rank, size, task, n_tasks;
+    const char *by;
+    bool launched = from_launcher(&rank, &size, &by, get), array = from_array(&task, &n_tasks, get);
+    if (!launched && !array)
+        return false;
+    if (!launched || !array)
+        *out = (struct shard){ (uint32_t)(launched ? rank : task) + 1, (uint32_t)(launched ? size : n_tasks), launched ? by : "Slurm's array" };
+    else
+        *out = (struct shard){ (uint32_t)(task * size + rank) + 1, (uint32_t)(n_tasks * size), "Slurm's array and the launcher" };
+    return true;
+}
+
+bool shard_find(struct shard *out, const char *text, const char *(*get)(const char *name), struct err *err)
+{
+    enum { MOST = 1000000 };
+    uint64_t i, n;
+    *out = (struct shard){ 1, 1, "" };
+    if (!text) {
+        from_environment(out, get);
+        return true;
+    }
+    const char *slash = strchr(text, '/');
+    char index[24] = "";
+    if (slash && slash - text < (ptrdiff_t)sizeof index)
+        memcpy(index, text, (size_t)(slash - text));
+    if (!slash || !number_of(&n, slash + 1) || !n || n > MOST)
+        return fail(err, "--shard: '%.40s' is not a shard; want I/N, as in 3/8, or /N under GNU parallel", text);
+    if (*index ? !number_of(&i, index) : !number_of(&i, get("PARALLEL_SEQ")))
+        return fail(err, "--shard: '%.40s' has no number before the slash%s", text, *index ? "" : ", and PARALLEL_SEQ, which GNU parallel sets, is not there");
+    if (i < 1 || i > n)
+        return fail(err, "--shard: %" PRIu64 " is outside 1 to %" PRIu64, i, n);
+    *out = (struct shard){ (uint32_t)i, (uint32_t)n, *index ? "--shard" : "GNU parallel" };
+    return true;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+struct place { uint64_t number, of, identity; };        /* number: from 1 */
+
+static bool row_place(struct place *out, const char *line)
+{
+    const char *form = *line == '{' ? "{\"configuration\":%" SCNu64 ",\"of\":%" SCNu64 ",\"sweep\":\"%16" SCNx64 "\","
+                                    : "%" SCNu64 ",%" SCNu64 ",%16" SCNx64 ",";
+    int used = 0;
+    char with_end[128];
+    snprintf(with_end, sizeof with_end, "%s%%n", form);
+    return sscanf(line, with_end, &out->number, &out->of, &out->identity, &used) == 3 && used > 0;
+}
+
+/* A line with its newline; false at the end, and for a last line that has none. */
+static bool whole_line(char **line, size_t *room, ssize_t *n, FILE *f)
+{
+    *n = getline(line, room, f);
+    return *n > 0 && (*line)[*n - 1] == '\n';
+}
+
+/* ---- going on ------------------------------------------------------------------------------------- */
+
+struct look { const struct sweep *w; const char *path; uint64_t first, n_rows, n_bytes; };
+
+static bool check_header(struct look *l, const char *line, struct err *err)
+{
+    char *want = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&want, &n);
+    if (!f)
+        out_of_memory(n);
+    sweep_write_header(f, l->w);
+    fclose(f);
+    bool same = strcmp(want, line) == 0;
+    free(want);
+    return same || fail(err, "%s:1: the columns are those of another sweep or version; remove the file to start anew", l->path);
+}
+
+static bool count_row(struct look *l, const char *line, struct err *err)
+{
+    struct place p;
+    if (!row_place(&p, line))
+        return fail(err, "%s: row %" PRIu64 " is not a sweep's; remove the file to start anew", l->path, l->n_rows + 1);
+    if (p.identity != l->w->identity || p.of != l->w->space->n)
+        return fail(err, "%s: row %" PRIu64 " is of sweep %016" PRIx64 ", this is %016" PRIx64
+                    ": a recipe, a value, a sheet or the version differs; remove the file to start anew", l->path, l->n_rows + 1, p.identity,
+                    l->w->identity);
+    if (p.number != l->first + l->n_rows + 1)
+        return fail(err, "%s: row %" PRIu64 " is configuration %" PRIu64 ", want %" PRIu64 "; remove the file to start anew", l->path, l->n_rows + 1,
+                    p.number, l->first + l->n_rows + 1);
+    l->n_rows++;
+    return true;
+}
+
+bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const struct sweep *w, uint64_t first, struct err *err)
+{
+    struct look l = { .w = w, .path = path, .first = first };
+    FILE *f = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    bool good = true, has_header = w->format == SWEEP_JSON;
+    *n_rows = *n_bytes = 0;
+    while (f && good && whole_line(&line, &room, &n, f)) {
+        good = has_header ? count_row(&l, line, err) : check_header(&l, line, err);
+        has_header = true;
+        l.n_bytes += (uint64_t)n;
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    *n_rows = l.n_rows;
+    *n_bytes = l.n_bytes;
+    return good;
+}
+
+/* ---- joining -------------------------------------------------------------------------------------- */
+
+struct piece { const char *path; struct place place; bool has_rows; };
+struct merge { FILE *f; char *header, *line; size_t room; struct place last; const char *last_path; };
+
+/* The header, where there is one, is held; the first row tells where the part stands. */
+static bool open_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
+{
+    ssize_t n;
+    bool any = whole_line(&m->line, &m->room, &n, f);
+    if (any && *m->line != '{') {
+        if (!m->header)
+            m->header = arena_strdup(a, m->line);
+        else if (strcmp(m->header, m->line) != 0)
+            return fail(err, "%s:1: other columns than %s: parts of different sweeps or versions", p->path, m->last_path);
+        any = whole_line(&m->line, &m->room, &n, f);
+    }
+    m->last_path = p->path;
+    p->has_rows = any;
+    return !any || row_place(&p->place, m->line) || fail(err, "%s: is not a part of a sweep", p->path);
+}
+
+static bool look_at_parts(struct piece *parts, struct merge *m, size_t n, struct arena *a, struct err *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++) {
+        FILE *f = fopen(parts[i].path, "r");
+        good = f ? open_part(&parts[i], m, f, a, err) : fail(err, "%s: cannot be read", parts[i].path);
+        if (f)
+            fclose(f);
+    }
+    return good;
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct piece *a = x, *b = y;
+    if (a->has_rows != b->has_rows)
+        return a->has_rows ? -1 : 1;
+    return a->place.number < b->place.number ? -1 : a->place.number > b->place.number ? 1 : strcmp(a->path, b->path);
+}
+
+static bool follows(struct merge *m, const struct place *p, const char *path, struct err *err)
+{
+    if (m->last.of && p->identity != m->last.identity)
+        return fail(err, "%s: sweep %016" PRIx64 ", and %s is of sweep %016" PRIx64 ": a recipe, a value, a sheet or the version differs", path,
+                    p->identity, m->last_path, m->last.identity);
+    if (p->number <= m->last.number)
+        return fail(err, "%s: holds configuration %" PRIu64 ", as %s does", path, p->number, m->last_path);
+    if (p->number != m->last.number + 1)
+        return fail(err, "configurations %" PRIu64 " to %" PRIu64 " are missing between %s and %s", m->last.number + 1, p->number - 1,
+                    m->last.number ? m->last_path : "the beginning", path);
+    m->last = *p;
+    m->last_path = path;
+    return true;
+}
+
+static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct err *err)
+{
+    struct place p;
+    ssize_t n;
+    bool good = true, at_header = m->header != NULL;
+    while (good && whole_line(&m->line, &m->room, &n, f)) {
+        if (!at_header) {
+            good = row_place(&p, m->line) ? follows(m, &p, part->path, err) : fail(err, "%s: a line that is not a row", part->path);
+            good = good && (fwrite(m->line, 1, (size_t)n, m->f) == (size_t)n || fail(err, "the output cannot be written whole"));
+        }
+        at_header = false;
+    }
+    return good && (n <= 0 || m->line[n - 1] == '\n' || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
+}
+
+static bool join(struct merge *m, const struct piece *parts, size_t n, struct err *err)
+{
+    if (m->header)
+        fputs(m->header, m->f);
+    for (size_t i = 0; i < n && parts[i].has_rows; i++) {
+        FILE *f = fopen(parts[i].path, "r");
+        bool good = f ? copy_rows(m, &parts[i], f, err) : fail(err, "%s: cannot be read", parts[i].path);
+        if (f)
+            fclose(f);
+        if (!good)
+            return false;
+    }
+    if (!m->last.of)
+        return fail(err, "%s: no part has a row", parts[0].path);
+    if (m->last.number < m->last.of)
+        return fail(err, "configurations %" PRIu64 " to %" PRIu64 " are missing after %s", m->last.number + 1, m->last.of, m->last_path);
+    return true;
+}
+
+bool parts_merge(FILE *f, const char *const *paths, size_t n, struct arena *a, struct err *err)
+{
+    struct merge m = { .f = f };
+    struct piece *parts = ARENA_ARRAY(a, struct piece, n);
+    for (size_t i = 0; i < n; i++)
+        parts[i].path = paths[i];
+    bool good = look_at_parts(parts, &m, n, a, err);
+    if (good) {
+        qsort(parts, n, sizeof *parts, by_place);
+        good = join(&m, parts, n, err);
+    }
+    free(m.line);
+    return good;
+}

@@ -1,0 +1,133 @@
+#!/bin/sh
+# Sweeps: rows are what run gives; the same for any number of threads, shards and interruptions; a bad configuration is a row.
+. tests/tap.sh
+
+bert=mlperf-v1.1-closed-ipu-pod16-bert-large resnet=mlperf-v1.1-closed-ipu-pod16-resnet50
+# 80 configurations
+grid="--over parallel.replicas=1..4 --over parallel.gradient_accumulation=10..100+10 --over parallel.schedule=popart,grouped"
+cells() { # ROW - those of the result
+    cut -d, -f"$1"-
+}
+
+run sweep $bert $grid
+[ "$status" -eq 0 ] && cp "$work/out" "$work/whole.csv" && [ "$(wc -l <"$work/out")" -eq 81 ]
+result $? "a row a configuration, and a header" "$(head -c 400 "$work/err")"
+grep -q '^podbench: 80 configurations: ' "$work/err"
+result $? "how many fit is said"
+
+run run $bert --set parallel.replicas=3 --set parallel.gradient_accumulation=70 --set parallel.schedule=grouped --format csv
+sed -n 2p "$work/out" | sed 's/,[^,]*,[^,]*$//' >"$work/one"       # provenance: overrides stand in columns of their own
+grep ',3,70,grouped,' "$work/whole.csv" | cells 10 | sed 's/,[^,]*,[^,]*$//' | cmp -s - "$work/one"
+result $? "a row is what run gives" "$(cat "$work/one"; grep ',3,70,grouped,' "$work/whole.csv" | cells 10)"
+
+for jobs in 1 2 7; do
+    run sweep $bert $grid --jobs $jobs
+    cmp -s "$work/out" "$work/whole.csv"
+    result $? "$jobs threads: the same bytes"
+done
+
+# ---- what is bad
+
+run sweep $bert nowhere --over parallel.replicas=1,99,2 --over hosts.count=1
+[ "$status" -eq 0 ] && [ "$(grep -c ',refused,' "$work/out")" -eq 4 ] && [ "$(grep -c ',1,fits,,' "$work/out")" -eq 2 ]
+result $? "bad configurations and a bad recipe are rows, the others stand" "$status $(cut -c1-200 "$work/out")"
+grep -q "^2,6,[0-9a-f]\{16\},$bert,99,1,refused,.*99 replicas of 4 IPUs want 396" "$work/out"
+result $? "a refusal says its reason"
+refuses "every configuration was refused, the first because: " "a key that does not exist is refused" \
+    sweep $bert --over parallel.replicass=1,2 --out "$work/refused.csv"
+rm -f "$work"/refused*
+refuses "no key to sweep" "a sweep of nothing is refused" sweep $bert
+refuses "a shard wants --out FILE" "a shard on stdout is refused" sweep $bert $grid --shard 1/2
+refuses "jobs: 5000 is outside" "too many threads are refused" sweep $bert $grid --jobs 5000
+run sweep $resnet --over parallel.schedule=popart,grouped
+grep -q "parallel.schedule has no effect" "$work/err"
+result $? "a key without effect is told"
+
+printf 'parallel.replicas,parallel.gradient_accumulation\n1,10\n2,\n' >"$work/rows.csv"
+run sweep $bert --from "$work/rows.csv" --over parallel.schedule=popart,grouped --format json
+[ "$status" -eq 0 ] && [ "$(grep -c '^{"configuration":[1-4],"of":4,"sweep":"[0-9a-f]\{16\}","recipe":' "$work/out")" -eq 4 ] &&
+    sed -n 3p "$work/out" | grep -q '"settings":{"parallel.replicas":"2","parallel.schedule":"popart"},"status":"fits","reason":null,"id":'
+result $? "settings from a table; JSON is an object a line" "$(cut -c1-300 "$work/out")"
+
+# ---- interrupted
+
+run sweep $bert $grid --out "$work/a.csv"
+cmp -s "$work/a.csv" "$work/whole.csv" && [ ! -e "$work/a.csv.part" ]
+result $? "--out has the same bytes"
+run sweep $bert $grid --out "$work/a.csv" --resume
+gives 0 "is whole already" "--resume of a whole sweep does nothing"
+for n_bytes in 0 100 700 30000; do
+    rm -f "$work/a.csv"
+    head -c $n_bytes "$work/whole.csv" >"$work/a.csv.part"
+    run sweep $bert $grid --out "$work/a.csv" --resume
+    cmp -s "$work/a.csv" "$work/whole.csv"
+    result $? "cut after $n_bytes bytes it goes on, nothing lost or doubled" "$(cat "$work/err")"
+done
+rm "$work/a.csv"
+head -c 20000 "$work/whole.csv" >"$work/a.csv.part"
+refuses "go on with --resume, or remove it" "what an interrupted sweep left is not overwritten" sweep $bert $grid --out "$work/a.csv"
+refuses "is of sweep" "another sweep does not go on" sweep $bert $grid --set hosts.count=2 --out "$work/a.csv" --resume
+rm "$work/a.csv.part"
+long="--over parallel.replicas=1..4 --over parallel.gradient_accumulation=10..1600"
+run sweep $bert $long --out "$work/long.csv"
+"$PODBENCH" sweep $bert $long --out "$work/killed.csv" >/dev/null 2>&1 &
+pid=$!
+while [ "$(cat "$work/killed.csv.part" 2>/dev/null | wc -l)" -lt 100 ] && [ ! -e "$work/killed.csv" ]; do sleep 0.02; done
+kill -9 $pid 2>/dev/null
+wait $pid 2>/dev/null
+left=$(cat "$work/killed.csv.part" 2>/dev/null | wc -l)
+run sweep $bert $long --out "$work/killed.csv" --resume
+cmp -s "$work/killed.csv" "$work/long.csv"
+result $? "killed after $left rows it goes on, nothing lost or doubled" "$(cat "$work/err")"
+
+# ---- shards
+
+joins() { # NAME - the parts in $work/p
+    run merge "$work"/p/*.csv --out "$work/merged.csv"
+    [ "$status" -eq 0 ] && cmp -s "$work/merged.csv" "$work/whole.csv"
+    result $? "$1" "$(ls "$work/p"; cat "$work/err")"
+}
+again() {
+    rm -rf "$work/p" "$work/merged.csv"
+    mkdir "$work/p"
+}
+again
+for i in 1 2 3; do run sweep $bert $grid --shard $i/3 --out "$work/p/s.csv"; done
+joins "three shards are the whole"
+cp "$work/p/s.2-of-3.csv" "$work/two.csv"
+refuses "as " "a part twice is refused" merge "$work"/p/*.csv "$work/two.csv" --out "$work/no.csv"
+rm "$work/p/s.2-of-3.csv"
+refuses "configurations 28 to 54 are missing between" "a missing part is refused" merge "$work"/p/*.csv --out "$work/no.csv"
+run sweep $bert $grid --shard 2/3 --out "$work/p/s.csv" --set hosts.count=2
+refuses "is of sweep" "a part of another sweep is refused" merge "$work"/p/*.csv --out "$work/no.csv"
+[ ! -e "$work/no.csv" ]
+result $? "a refused merge leaves no file"
+
+again
+if command -v mpirun >/dev/null 2>&1; then
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+        mpirun --oversubscribe -n 3 "$PODBENCH" sweep $bert $grid --jobs 1 --out "$work/p/s.csv" >"$work/mpi" 2>&1 || cat "$work/mpi" | sed 's/^/# /'
+    grep -q 'shard 3 of 3, by ' "$work/mpi" && joins "mpirun: each rank takes its shard"
+    [ -e "$work/merged.csv" ] || result 1 "mpirun: each rank takes its shard" "$(cat "$work/mpi")"
+else
+    echo "# skipped: mpirun is not here (apt-get install openmpi-bin): the shards of its ranks are not tried"
+fi
+again
+if command -v parallel >/dev/null 2>&1; then
+    seq 4 | parallel -j2 "$PODBENCH" sweep $bert "$(echo "$grid" | sed 's/\*/\\*/g')" --jobs 1 --shard /4 --out "$work/p/s.csv" '#' {} >"$work/gnu" 2>&1
+    joins "GNU parallel: each job takes its shard"
+else
+    echo "# skipped: GNU parallel is not here (apt-get install parallel): the shards of its jobs are not tried"
+fi
+again
+if command -v srun >/dev/null 2>&1 && srun -n1 true >/dev/null 2>&1; then
+    srun -n2 --overcommit "$PODBENCH" sweep $bert $grid --jobs 1 --out "$work/p/s.csv" >"$work/slurm" 2>&1
+    joins "srun: each task takes its shard"
+    again
+    printf '#!/bin/sh\n%s sweep %s %s --jobs 1 --out %s\n' "$PODBENCH" $bert "$grid" "$work/p/s.csv" >"$work/job"
+    sbatch --wait --array=0-2 --chdir="$PWD" -o "$work/slurm.%a" "$work/job" >/dev/null 2>&1
+    joins "sbatch --array: each task takes its shard"
+else
+    echo "# skipped: no Slurm runs here (apt-get install slurm-wlm, and start it): the shards of its tasks are not tried"
+fi
+done_testing
