@@ -36,6 +36,7 @@ $(run)/rows.csv: $B/podbench
 baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with
 	$B/podbench bench > $B/bench.txt
 	mkdir -p results/baselines
+	$B/podbench validate --out results/validity > $B/validate.txt
 	cp $(run)/rows.csv $(run)/check.csv $(run)/manifest.json results/baselines/
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved

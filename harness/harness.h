@@ -37,7 +37,7 @@ struct session {
     struct simulator simulator;         /* every simulation of a command goes through it */
     const char *root;
     struct model_paths paths;
-    const char *published_dir, *runs_dir, *baselines_dir, *rules_dir, *plots_dir;
+    const char *published_dir, *validity_dir, *runs_dir, *baselines_dir, *rules_dir, *plots_dir;
 };
 
 struct command {

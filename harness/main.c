@@ -47,8 +47,8 @@ const struct command commands[] = {
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "
       "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED),
       TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_check },
-    { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do.", 0, 1,
-      OPTION_BIT(OPT_PUBLISHED), TEXT_JSON, command_validate },
+    { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do; --out: the errors that "
+      "intervals are made of (results/validity).", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate },
     { "calibrate", "", "Fit the constants that may be fitted, to the rows that may shape them; print the sheets, or write them to --out.",
       0, 0, OPTION_BIT(OPT_OUT), 0, command_calibrate },
     { "ledger", "", "Whether every published row has the role, the configuration and the value that the ledger says. Exit 1 when one has not.",

@@ -7,6 +7,7 @@
 #include "harness/answer.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
+#include "results/validity/validity.h"
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ struct run_state {
     struct run_distribution *distributions;
     struct tried *tried;
     char **answers;
-    json_t **made_by;
+    json_t **made_by, **validities;
+    struct references references;
     bool draws;
     int status;
 };
@@ -47,14 +49,27 @@ static bool check_place(const struct run_state *state, const struct result *r, s
     return true;
 }
 
+/* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
+static void judge(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
+                  const char *recipe, const struct options *o, struct session *s)
+{
+    struct question q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
+    validity_of(out, &state->references, sim, r, o->unfolded ? NULL : &q, &s->arena);
+}
+
 /* What is printed of a simulation, before it is freed. */
-static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const struct options *o, struct session *s,
-                 struct err *err)
+static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
+                 struct session *s, struct err *err)
 {
     size_t i = state->results.n;
+    struct validity v;
     result_provenance(r, sim, o->sets, o->n_sets);
-    if (o->format == FORMAT_JSON)
+    if (o->format != FORMAT_CSV)
+        judge(&v, state, sim, r, recipe, o, s);
+    if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
+        state->validities[i] = validity_json(&v);
+    }
     if (o->format == FORMAT_TEXT) {
         char *text = NULL;
         size_t n;
@@ -62,6 +77,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
         if (!f)
             return fail(err, "no memory for a text");
         answer_print(f, sim, r, &state->figures);
+        validity_print(f, &v, r);
         fclose(f);
         state->answers[i] = arena_strdup(&s->arena, text);
         free(text);
@@ -91,7 +107,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && !r.fits)
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
-        good = keep(state, &sim, &r, o, s, err);
+        good = keep(state, &sim, &r, recipe, o, s, err);
     if (good && o->require_fit && !r.fits)
         state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);
@@ -102,6 +118,7 @@ static json_t *one_json(const struct run_state *state, size_t i)
 {
     json_t *object = result_json(&state->results.items[i]);
     json_object_set_new(object, "made_by", state->made_by[i]);
+    json_object_set_new(object, "validity", state->validities[i]);
     if (state->draws)
         json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
     if (!state->results.items[i].fits)
@@ -160,6 +177,9 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.tried = ARENA_ARRAY(&s->arena, struct tried, o->n_arguments);
     state.answers = ARENA_ARRAY(&s->arena, char *, o->n_arguments);
     state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
+    state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
+    if (!references_load(&state.references, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+        return EXIT_BAD_INPUT;
     if (o->format == FORMAT_TEXT && !published_load(&state.figures, s->published_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     struct progress p;

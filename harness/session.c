@@ -74,6 +74,7 @@ bool session_open(struct session *s, const char *root, struct err *err)
     s->paths.recipes_dir = IN_ROOT("workloads/recipes");
     s->paths.data_dir = IN_ROOT("workloads/convergence");
     s->published_dir = IN_ROOT("results/published");
+    s->validity_dir = IN_ROOT("results/validity");
     s->runs_dir = IN_ROOT("results/runs");
     s->baselines_dir = IN_ROOT("results/baselines");
     s->rules_dir = IN_ROOT("results/rules");

@@ -4,6 +4,7 @@
 #include "harness/judge.h"
 #include "results/accuracy/convergence_errors.h"
 #include "results/accuracy/simulated_runs.h"
+#include "results/validity/interval.h"
 #include <jansson.h>
 #include <unistd.h>
 
@@ -58,8 +59,8 @@ static json_t *by_role_json(const struct check *c, const struct check_group *g, 
     return json_pack("{s:o, s:o}", "calibrate", accuracy_json(&calibrate), "validate", accuracy_json(&validate));
 }
 
-static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct csv_table *tables, size_t n,
-                                struct arena *a)
+static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct interval_coverage *intervals,
+                                const struct csv_table *tables, size_t n, struct arena *a)
 {
     const struct check_group any = { .kind = N_FIGURE_KINDS };
     struct accuracy calibrate = check_accuracy(c, STANDS_CALIBRATE, &any, a);
@@ -80,7 +81,26 @@ static void print_validate_json(const struct check *c, const struct coverage *co
     const struct check_group derived = { .kind = FIGURE_DERIVED };
     json_object_set_new(object, "derived", by_role_json(c, &derived, a));
     json_object_set_new(object, "coverage", coverage_json(coverage));
+    json_object_set_new(object, "throughput_intervals", interval_coverage_json(intervals));
     print_json(stdout, object);
+}
+
+/* The errors of configurations whose group the fit has not seen; written where --out asks for them. */
+static bool leave_groups_out(struct interval_coverage *out, const struct options *o, struct session *s, struct err *err)
+{
+    struct figures *figures = ARENA_NEW(&s->arena, struct figures);
+    struct references r;
+    struct new_file file;
+    if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
+        return false;
+    references_build(&r, figures, &s->simulator, &s->arena);
+    interval_coverage(out, &r, &s->arena);
+    if (!o->out)
+        return true;
+    if (!make_folders(o->out, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/left-out.csv", o->out), err))
+        return false;
+    references_write(file.f, &r);
+    return new_file_save(&file, err);
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
@@ -88,6 +108,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     struct check c;
     struct coverage coverage = {0};
     struct convergence_errors errors = {0};
+    struct interval_coverage intervals;
     struct csv_table tables[3];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
@@ -97,14 +118,16 @@ int command_validate(const struct options *o, struct session *s, struct err *err
             return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
     if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->simulator, &s->arena, err)
-        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err))
+        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err) || !leave_groups_out(&intervals, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
-        print_validate_json(&c, &coverage, tables, 3, &s->arena);
+        print_validate_json(&c, &coverage, &intervals, tables, 3, &s->arena);
         return EXIT_DONE;
     }
     check_print_summary(stdout, &c, &s->arena);
     check_print_memory(stdout, &c, &s->arena);
+    printf("\nthroughputs within the 90 %% interval that the other groups' errors give, each group left out in turn\n");
+    interval_coverage_print(stdout, &intervals);
     printf("\nsingle runs of simulated systems within the interval predicted for them\n");
     coverage_print(stdout, &coverage);
     printf("\nsamples to converge: mean of a submission's runs, and as predicted from its batch\n");

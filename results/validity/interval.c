@@ -1,0 +1,168 @@
+/*
+ * interval.c - 90 % intervals from the errors of configurations whose group was left out.
+ *
+ * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
+ * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest the
+ * mean of all; times 1 + d / farthest, so that it is twice as large where nothing that far was tested. The interval is that size times the
+ * quantile of |error| / size over configurations with their group left out, as split conformal prediction takes it: the
+ * ceil(0.9 (n + 1))-th smallest of n.
+ */
+#include "results/validity/interval.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25;
+
+static bool is_left_out(const struct reference *x, const struct left_out *out)
+{
+    return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
+}
+
+double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    double nearest = -1;
+    for (size_t i = 0; i < r->n; i++) {
+        double d = property_distance(at, &r->items[i].at);
+        if (!is_left_out(&r->items[i], out) && (nearest < 0 || d < nearest))
+            nearest = d;
+    }
+    return nearest;
+}
+
+/* The size of the error to expect, before the quantile; 0: no reference is left. */
+static double scale(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    double weights = 0, sum = 0, nearest = nearest_distance(r, at, out);
+    for (size_t i = 0; i < r->n && nearest >= 0; i++) {
+        const struct reference *x = &r->items[i];
+        double w = is_left_out(x, out) ? 0 : exp(nearest - property_distance(at, &x->at));
+        weights += w;
+        sum += w * fabs(x->left_out);
+    }
+    if (!(weights > 0))
+        return 0;
+    double known = exp(-nearest), local = fmax(sum / weights, LEAST_SHARE_OF_MEAN * s->mean_error);
+    return (known * local + (1 - known) * s->mean_error) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
+}
+
+static int smaller(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static void take_size(struct spread *s, const struct references *r, const char *without)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        const struct reference *x = &r->items[i];
+        struct left_out out = { x->group, without, NULL };
+        if (text_is(x->group, without))
+            continue;
+        s->farthest = fmax(s->farthest, nearest_distance(r, &x->at, &out));
+        s->mean_error += fabs(x->left_out);
+        s->n_errors++;
+    }
+    s->mean_error /= s->n_errors ? (double)s->n_errors : 1;
+}
+
+struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
+{
+    double *ratios = ARENA_ARRAY(scratch, double, r->n + 1);
+    struct spread s = {0};
+    size_t n = 0;
+    take_size(&s, r, without);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct reference *x = &r->items[i];
+        struct left_out out = { x->group, without, NULL };
+        double size = text_is(x->group, without) ? 0 : scale(&s, r, &x->at, &out);
+        if (size > 0)
+            ratios[n++] = fabs(x->left_out) / size;
+    }
+    qsort(ratios, n, sizeof *ratios, smaller);
+    size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
+    s.quantile = n ? ratios[(rank < n ? rank : n) - 1] : 0;
+    s.n_errors = n;
+    return s;
+}
+
+double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    return s->quantile * scale(s, r, at, out);
+}
+
+/* ---- coverage --------------------------------------------------------------------------------- */
+
+static void count(struct interval_count *c, bool inside, double half_width)
+{
+    c->mean_half_width = (c->mean_half_width * (double)c->n + half_width) / (double)(c->n + 1);
+    c->n++;
+    c->inside += inside;
+}
+
+static void test(struct interval_count *c, const struct spread *s, const struct references *r, const struct reference *x,
+                 const struct left_out *out)
+{
+    double half = spread_half_width(s, r, &x->at, out);
+    if (half > 0)
+        count(c, fabs(x->left_out) <= half, half);
+}
+
+static void test_group(struct interval_coverage *out, const struct references *r, const char *group, struct arena *a)
+{
+    struct interval_count *c = &out->groups[out->n_groups++];
+    struct spread s = spread_of(r, group, a);
+    *c = (struct interval_count){ .what = group };
+    for (size_t i = 0; i < r->n; i++)
+        if (text_is(r->items[i].group, group)) {
+            test(c, &s, r, &r->items[i], &(struct left_out){ .group = group });
+            test(&out->all, &s, r, &r->items[i], &(struct left_out){ .group = group });
+            test(&out->near, &s, r, &r->items[i], &(struct left_out){ .configuration = r->items[i].configuration });
+        }
+}
+
+void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
+{
+    *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known", .groups = ARENA_ARRAY(a, struct interval_count, r->n + 1) };
+    for (size_t i = 0; i < r->n; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++)
+            seen = text_is(r->items[k].group, r->items[i].group);
+        if (!seen)
+            test_group(out, r, r->items[i].group, a);
+    }
+}
+
+static void print_count(FILE *f, const struct interval_count *c)
+{
+    fprintf(f, "%-44s %6zu %6zu %8.1f %% %9.1f %%\n", c->what, c->n, c->inside, c->n ? 100 * (double)c->inside / (double)c->n : 0,
+            100 * (exp(c->mean_half_width) - 1));
+}
+
+void interval_coverage_print(FILE *f, const struct interval_coverage *c)
+{
+    fprintf(f, "%-44s %6s %6s %10s %11s\n", "group left out", "runs", "inside", "share", "half width");
+    for (size_t i = 0; i < c->n_groups; i++)
+        print_count(f, &c->groups[i]);
+    print_count(f, &c->all);
+    print_count(f, &c->near);
+}
+
+static json_t *count_json(const struct interval_count *c)
+{
+    return json_pack("{s:s, s:I, s:I, s:f}", "group", c->what, "configurations", (json_int_t)c->n, "inside", (json_int_t)c->inside,
+                     "mean_half_width", exp(c->mean_half_width) - 1);
+}
+
+json_t *interval_coverage_json(const struct interval_coverage *c)
+{
+    json_t *groups = json_array();
+    for (size_t i = 0; i < c->n_groups; i++)
+        json_array_append_new(groups, count_json(&c->groups[i]));
+    json_t *o = count_json(&c->all);
+    json_object_set_new(o, "level", json_real(LEVEL));
+    json_object_set_new(o, "configuration_left_out", count_json(&c->near));
+    json_object_set_new(o, "groups", groups);
+    return o;
+}

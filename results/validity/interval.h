@@ -1,0 +1,29 @@
+/*
+ * interval.h - how far a throughput may be off, by how far the run is from anything published; and how often that holds.
+ */
+#ifndef INTERVAL_H
+#define INTERVAL_H
+#include "results/validity/references.h"
+
+/* What is left out of the references: groups, or one configuration; NULL: none. */
+struct left_out { const char *group, *other_group, *configuration; };
+
+/* Nine in ten errors |ln(simulated / published)| stay within quantile x scale; farthest: the largest distance tested. */
+struct spread { double quantile, mean_error, farthest; size_t n_errors; };
+
+/* From the references' errors, each with its own group left out; those of `without` altogether (NULL: none). */
+struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
+/* Half the interval's width at these properties, as a logarithm: throughput x exp(+-this). */
+double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out);
+/* To the nearest reference that is not left out; -1: there is none. */
+double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out);
+
+/* Left one group out: its errors against the interval that the other groups give. near: each configuration left out by itself, its
+ * group known, as it is for an answer close to published ones. */
+struct interval_count { const char *what; size_t n, inside; double mean_half_width; };
+struct interval_coverage { struct interval_count all, near; struct interval_count *groups; size_t n_groups; };
+void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a);
+void interval_coverage_print(FILE *f, const struct interval_coverage *c);
+struct json_t *interval_coverage_json(const struct interval_coverage *c);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * property.c - the properties that runs are compared by. Weights are a judgement, not a fit: another model of the family, another
+ * framework, another chip or type count 1; twice the replica's width or the sequence a half; twice the system or the batch a quarter; another
+ * family, or inference for training, 4: nothing else brings that near.
+ */
+#include "results/validity/property.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { FAMILY, MODE, WORKLOAD, CHIP, FRAMEWORK, COMPUTE, IPUS, WIDTH, MICRO_BATCH, GLOBAL_BATCH, SEQUENCE };
+const struct property properties[] = {
+    [FAMILY]       = { "family", false, 4, "family of models" },
+    [MODE]         = { "mode", false, 4, "train or infer" },
+    [WORKLOAD]     = { "workload", false, 1, "model" },
+    [CHIP]         = { "chip", false, 1, "its sheet" },
+    [FRAMEWORK]    = { "framework", false, 1, "without its release" },
+    [COMPUTE]      = { "compute", false, 1, "type" },
+    [IPUS]         = { "ipus", true, 0.25, "in use" },
+    [WIDTH]        = { "ipus_per_replica", true, 0.5, "IPUs" },
+    [MICRO_BATCH]  = { "micro_batch", true, 0.25, "samples" },
+    [GLOBAL_BATCH] = { "global_batch", true, 0.25, "samples, packs or utterances" },
+    [SEQUENCE]     = { "sequence_length", true, 0.5, "tokens or frames; 0: none" },
+};
+const size_t n_properties = sizeof properties / sizeof *properties;
+_Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room for all");
+
+static const char *count(uint64_t n, struct arena *a)
+{
+    return arena_printf(a, "%" PRIu64, n);
+}
+
+/* "TensorFlow 1.15" is TensorFlow. */
+static const char *first_word(const char *text, struct arena *a)
+{
+    return text ? arena_printf(a, "%.*s", (int)strcspn(text, " "), text) : "none";
+}
+
+static uint64_t sequence_length(const struct recipe *r, const struct workload *w)
+{
+    return r->model.sequence_length ? r->model.sequence_length : w->default_sequence_length;
+}
+
+struct properties properties_of(const struct simulation *sim, struct arena *a)
+{
+    static const char *const computes[] = { "fp16", "fp32", "fp8" };
+    const struct recipe *r = &sim->recipe;
+    const struct workload *w = workload_find(r->workload, NULL);
+    struct properties p = {0};
+    p.value[FAMILY] = arena_strdup(a, w->family);
+    p.value[MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
+    p.value[WORKLOAD] = arena_strdup(a, r->workload);
+    p.value[CHIP] = arena_strdup(a, sim->machine->chip_name);
+    p.value[FRAMEWORK] = first_word(r->framework, a);
+    p.value[COMPUTE] = computes[r->model.compute];
+    p.value[IPUS] = count(r->replicas * r->ipus_per_replica, a);
+    p.value[WIDTH] = count(r->ipus_per_replica, a);
+    p.value[MICRO_BATCH] = count(r->model.micro_batch, a);
+    p.value[GLOBAL_BATCH] = count(recipe_global_batch(r), a);
+    p.value[SEQUENCE] = count(sequence_length(r, w), a);
+    return p;
+}
+
+static double doublings(const char *x, const char *y)
+{
+    uint64_t p = 0, q = 0;
+    parse_u64(x, &p);
+    parse_u64(y, &q);
+    return p && q ? fabs(log2((double)p / (double)q)) : p != q;
+}
+
+double property_distance(const struct properties *x, const struct properties *y)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n_properties; i++)
+        sum += properties[i].weight * (properties[i].is_count ? doublings(x->value[i], y->value[i]) : !text_is(x->value[i], y->value[i]));
+    return sum;
+}
+
+bool is_same_kind(const struct properties *x, const struct properties *y)
+{
+    return text_is(x->value[FAMILY], y->value[FAMILY]) && text_is(x->value[MODE], y->value[MODE]);
+}
+
+const char *property_group(const struct properties *x, struct arena *a)
+{
+    return arena_printf(a, "%s %s %s %s", x->value[WORKLOAD], x->value[MODE], x->value[FRAMEWORK], x->value[CHIP]);
+}

@@ -1,0 +1,25 @@
+/*
+ * property.h - what makes one run like another: workload, chip, size, framework, shape of the replica, batch; and how far two are apart.
+ */
+#ifndef PROPERTY_H
+#define PROPERTY_H
+#include "results/simulate/simulate.h"
+
+enum { MAX_PROPERTIES = 16 };
+/* A name, or a count that is compared in doublings. */
+struct property { const char *name; bool is_count; double weight; const char *help; };
+extern const struct property properties[];
+extern const size_t n_properties;
+
+/* Values in the table's order, as text; counts are whole numbers. */
+struct properties { const char *value[MAX_PROPERTIES]; };
+struct properties properties_of(const struct simulation *sim, struct arena *a);
+
+/* Sum of weights times difference: 1 for another name, the doublings between two counts. */
+double property_distance(const struct properties *x, const struct properties *y);
+/* Of the same kind: one family of models, trained or run. */
+bool is_same_kind(const struct properties *x, const struct properties *y);
+/* "ResNet-50 trained by PopART on bow chips": what stands and falls together when it is left out. */
+const char *property_group(const struct properties *x, struct arena *a);
+
+#endif

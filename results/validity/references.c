@@ -1,0 +1,237 @@
+/*
+ * references.c - errors of published configurations, each with its group left out of the fit.
+ *
+ * The constants of the software were fitted by least squares on r = ln(simulated / published) of the rows that calibrate. Without the
+ * rows of a group they would be elsewhere: one Gauss-Newton step from where they are, on the rows that are left,
+ *     d = argmin |r + J d|,  J = dr / dln(constant) by simulation;  left out: r_group + J_group d,
+ * by GSL's linear least squares, which drops directions that the rows left say nothing of. A row that only validates was never in the
+ * fit: its error stands. Constants of chips are fitted to hundreds of kernels and stay as they are.
+ */
+#include "results/validity/references.h"
+
+#include <gsl/gsl_multifit.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_CONSTANTS = 8 };
+static const double STEP = 0.1;
+
+struct build {
+    struct references *out;
+    struct simulator *simulator;
+    const char *constants[MAX_CONSTANTS]; double values[MAX_CONSTANTS]; size_t n_constants;
+    double (*slope)[MAX_CONSTANTS];     /* by reference; zeros where it does not calibrate */
+    struct arena *a;
+};
+
+/* ---- simulating ------------------------------------------------------------------------------- */
+
+/* What was fitted of the software: rows of sheets that are not the machine's. */
+static void list_constants(struct build *b, const struct simulation *sim)
+{
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    for (size_t i = sim->machine->n_sheets; i < n; i++)
+        for (size_t k = 0; k < sheets[i]->n_rows && b->n_constants < MAX_CONSTANTS; k++) {
+            const struct sheet_row *row = &sheets[i]->rows[k];
+            bool known = false;
+            for (size_t j = 0; j < b->n_constants; j++)
+                known |= text_is(b->constants[j], row->key);
+            if (known || sheet_row_origin(row) != ORIGIN_FITTED || !parse_f64(row->value, &b->values[b->n_constants]))
+                continue;
+            b->constants[b->n_constants++] = arena_strdup(b->a, row->key);
+        }
+}
+
+static bool simulate_reference(struct build *b, struct reference *r)
+{
+    struct simulation sim = {0};
+    struct result result;
+    struct err no_model;
+    bool good = simulator_run(b->simulator, &sim, &result, r->recipe, NULL, 0, &no_model);
+    if (good) {
+        r->at = properties_of(&sim, b->a);
+        r->group = property_group(&r->at, b->a);
+        r->simulated = result.throughput_samples_per_s;
+        r->left_out = log(r->simulated / r->published);
+        list_constants(b, &sim);
+        simulation_free(&sim);
+    }
+    return good;
+}
+
+static void find_slopes(struct build *b, const struct reference *r, double *slope)
+{
+    for (size_t k = 0; k < b->n_constants; k++) {
+        const char *set = arena_printf(b->a, WHAT_IF_SECTION ".%s=%.10g", b->constants[k], b->values[k] * (1 - STEP));
+        struct simulation sim = {0};
+        struct result moved;
+        struct err unknown = {0};       /* a constant of another program's sheet moves nothing here */
+        if (!simulator_run(b->simulator, &sim, &moved, r->recipe, &set, 1, &unknown))
+            continue;
+        slope[k] = log(moved.throughput_samples_per_s / r->simulated) / log(1 - STEP);
+        simulation_free(&sim);
+    }
+}
+
+/* ---- leaving out -------------------------------------------------------------------------------- */
+
+/* The step d of the constants without one group; false where too few rows are left. */
+static bool refit_without(double *d, const struct build *b, const char *group)
+{
+    const struct references *all = b->out;
+    size_t n = 0, k = b->n_constants, row = 0;
+    for (size_t i = 0; i < all->n; i++)
+        n += all->items[i].role == FIGURE_CALIBRATE && !text_is(all->items[i].group, group);
+    if (k == 0 || n <= k)
+        return false;
+    gsl_matrix *x = gsl_matrix_calloc(n, k), *covariance = gsl_matrix_alloc(k, k);
+    gsl_vector *y = gsl_vector_alloc(n), *c = gsl_vector_alloc(k);
+    gsl_multifit_linear_workspace *w = gsl_multifit_linear_alloc(n, k);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct reference *r = &all->items[i];
+        if (r->role != FIGURE_CALIBRATE || text_is(r->group, group))
+            continue;
+        for (size_t j = 0; j < k; j++)
+            gsl_matrix_set(x, row, j, b->slope[i][j]);
+        gsl_vector_set(y, row++, -log(r->simulated / r->published));
+    }
+    double chi;
+    size_t rank;
+    bool good = gsl_multifit_linear_tsvd(x, y, 1e-3, c, covariance, &chi, &rank, w) == 0;
+    for (size_t j = 0; j < k; j++)
+        d[j] = fmin(1, fmax(-1, gsl_vector_get(c, j)));     /* at most a factor of e: further the slopes do not reach */
+    gsl_multifit_linear_free(w);
+    gsl_vector_free(c);
+    gsl_vector_free(y);
+    gsl_matrix_free(covariance);
+    gsl_matrix_free(x);
+    return good;
+}
+
+static void leave_out(struct build *b)
+{
+    for (size_t i = 0; i < b->out->n; i++) {
+        struct reference *r = &b->out->items[i];
+        double d[MAX_CONSTANTS] = {0};
+        if (r->role != FIGURE_CALIBRATE || !refit_without(d, b, r->group))
+            continue;
+        for (size_t j = 0; j < b->n_constants; j++)
+            r->left_out += b->slope[i][j] * d[j];
+    }
+}
+
+/* ---- the list ------------------------------------------------------------------------------------ */
+
+static bool is_reference(const struct figure *f)
+{
+    return f->role != FIGURE_CONTEXT && text_is(f->metric, "throughput_samples_per_s") && *f->recipe && !strchr(f->recipe, ':');
+}
+
+/* A configuration that is published again is the same measurement; one that ever calibrates is a calibrating one. */
+static void add_figure(struct references *out, const struct figure *f, struct arena *a)
+{
+    for (size_t i = 0; i < out->n; i++)
+        if (text_is(out->items[i].configuration, f->configuration)) {
+            if (f->role == FIGURE_CALIBRATE)
+                out->items[i].role = FIGURE_CALIBRATE;
+            if (text_is(f->recipe, f->configuration)) {         /* the run itself, not one that repeats it */
+                out->items[i].recipe = path_beside(f->path, f->recipe, a);
+                out->items[i].published = f->value;
+            }
+            return;
+        }
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = (struct reference){ .configuration = f->configuration, .recipe = path_beside(f->path, f->recipe, a),
+                                               .role = f->role, .published = f->value };
+}
+
+void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a)
+{
+    *out = (struct references){0};
+    for (size_t i = 0; i < figures->n; i++)
+        if (is_reference(&figures->items[i]))
+            add_figure(out, &figures->items[i], a);
+    struct build b = { .out = out, .simulator = simulator, .a = a };
+    size_t n = 0;
+    for (size_t i = 0; i < out->n; i++)
+        if (simulate_reference(&b, &out->items[i]))
+            out->items[n++] = out->items[i];
+    out->n = n;
+    b.slope = arena_array(a, out->n + 1, sizeof *b.slope);
+    for (size_t i = 0; i < out->n; i++)
+        if (out->items[i].role == FIGURE_CALIBRATE)
+            find_slopes(&b, &out->items[i], b.slope[i]);
+    leave_out(&b);
+}
+
+/* ---- the table ------------------------------------------------------------------------------------- */
+
+void references_write(FILE *f, const struct references *r)
+{
+    fputs("configuration,recipe,role,group,", f);
+    for (size_t i = 0; i < n_properties; i++)
+        fprintf(f, "%s,", properties[i].name);
+    fputs("published_samples_per_s,simulated_samples_per_s,left_out_log_error\n", f);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct reference *x = &r->items[i];
+        csv_write_cell(f, x->configuration, false);
+        csv_write_cell(f, x->recipe, false);
+        csv_write_cell(f, role_names[x->role], false);
+        csv_write_cell(f, x->group, false);
+        for (size_t k = 0; k < n_properties; k++)
+            csv_write_cell(f, x->at.value[k], false);
+        fprintf(f, "%.10g,%.10g,%.6g\n", x->published, x->simulated, x->left_out);
+    }
+}
+
+enum { CONFIGURATION, RECIPE, ROLE, GROUP, N_FIRST };
+static const char *const first_columns[N_FIRST] = { "configuration", "recipe", "role", "group" };
+enum { PUBLISHED, SIMULATED, LEFT_OUT, N_LAST };
+static const char *const last_columns[N_LAST] = { "published_samples_per_s", "simulated_samples_per_s", "left_out_log_error" };
+
+static bool find_columns(size_t *at, const struct csv_table *t, struct err *err)
+{
+    for (size_t i = 0; i < N_FIRST; i++)
+        if (!csv_column(at++, t, first_columns[i], err))
+            return false;
+    for (size_t i = 0; i < n_properties; i++)
+        if (!csv_column(at++, t, properties[i].name, err))
+            return false;
+    for (size_t i = 0; i < N_LAST; i++)
+        if (!csv_column(at++, t, last_columns[i], err))
+            return false;
+    return true;
+}
+
+static bool read_row(struct reference *out, const struct csv_table *t, const struct csv_row *row, const size_t *at, struct err *err)
+{
+    double *numbers[N_LAST] = { &out->published, &out->simulated, &out->left_out };
+    *out = (struct reference){ .configuration = row->cells[at[CONFIGURATION]], .recipe = row->cells[at[RECIPE]], .group = row->cells[at[GROUP]],
+                               .role = text_is(row->cells[at[ROLE]], role_names[FIGURE_CALIBRATE]) ? FIGURE_CALIBRATE : FIGURE_VALIDATE };
+    for (size_t i = 0; i < n_properties; i++)
+        out->at.value[i] = row->cells[at[N_FIRST + i]];
+    for (size_t i = 0; i < N_LAST; i++) {
+        const char *cell = row->cells[at[N_FIRST + n_properties + i]];
+        if (!parse_f64(cell, numbers[i]))
+            return fail(err, "%s:%u: %s: '%.60s' is not a number", t->path, row->line, last_columns[i], cell);
+    }
+    return true;
+}
+
+bool references_load(struct references *out, const char *path, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_FIRST + MAX_PROPERTIES + N_LAST];
+    *out = (struct references){0};
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!csv_load(&t, path, a, err) || !find_columns(at, &t, err))
+        return false;
+    out->items = ARENA_ARRAY(a, struct reference, t.n_rows + 1);
+    for (size_t i = 0; i < t.n_rows; i++)
+        if (!read_row(&out->items[out->n++], &t, &t.rows[i], at, err))
+            return false;
+    return true;
+}

@@ -1,0 +1,147 @@
+/*
+ * validity.c - an answer set beside all published runs.
+ *
+ * A property is extrapolated when no published run of the same kind (family of models, training or inference) has that name, or when
+ * its count lies outside all of theirs; a sheet value that was changed for this simulation always is.
+ */
+#include "results/validity/validity.h"
+
+#include <jansson.h>
+#include <math.h>
+
+static void find_nearest(struct validity *v, const struct references *all, const struct properties *at)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        double d = property_distance(at, &all->items[i].at);
+        size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
+        for (; k > 0 && v->nearest[k - 1].distance > d; k--)
+            if (k < MAX_NEAREST)
+                v->nearest[k] = v->nearest[k - 1];
+        if (k < MAX_NEAREST) {
+            v->nearest[k].reference = &all->items[i];
+            v->nearest[k].distance = d;
+        }
+    }
+    v->distance = v->n_nearest ? v->nearest[0].distance : -1;
+}
+
+static bool is_inside(const struct references *all, const struct properties *at, size_t property)
+{
+    uint64_t x = 0, low = UINT64_MAX, high = 0;
+    parse_u64(at->value[property], &x);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct properties *other = &all->items[i].at;
+        uint64_t y = 0;
+        if (!is_same_kind(at, other))
+            continue;
+        if (text_is(other->value[property], at->value[property]))
+            return true;
+        parse_u64(other->value[property], &y);
+        low = y < low ? y : low;
+        high = y > high ? y : high;
+    }
+    return properties[property].is_count && low <= x && x <= high;
+}
+
+static void extrapolate(struct validity *v, const char *name)
+{
+    if (v->n_extrapolates < MAX_EXTRAPOLATES)
+        v->extrapolates[v->n_extrapolates++] = name;
+}
+
+static void find_extrapolated(struct validity *v, const struct references *all, const struct properties *at, const struct simulation *sim,
+                              struct arena *a)
+{
+    for (size_t i = 0; i < all->n && !v->same_kind; i++)
+        v->same_kind = is_same_kind(at, &all->items[i].at);
+    for (size_t i = 0; i < n_properties && v->same_kind; i++)
+        if (!is_inside(all, at, i))
+            extrapolate(v, properties[i].name);
+    if (!v->same_kind)
+        extrapolate(v, "workload");
+    for (size_t i = 0; i < sim->changes.n; i++)
+        extrapolate(v, arena_printf(a, WHAT_IF_SECTION ".%s", sim->changes.items[i].key));
+}
+
+void validity_of(struct validity *out, const struct references *references, const struct simulation *sim, const struct result *r,
+                 const struct question *q, struct arena *a)
+{
+    struct properties at = properties_of(sim, a);
+    struct spread s = spread_of(references, NULL, a);
+    *out = (struct validity){ .from_fitted_share = NAN, .from_assumed_share = NAN };
+    find_nearest(out, references, &at);
+    find_extrapolated(out, references, &at, sim, a);
+    if (s.n_errors >= 2) {
+        double half = spread_half_width(&s, references, &at, &(struct left_out){0});
+        out->low = r->throughput_samples_per_s * exp(-half);
+        out->high = r->throughput_samples_per_s * exp(half);
+    }
+    out->near = out->same_kind && out->distance <= NEAR_DISTANCE;
+    if (!q)
+        return;
+    struct inputs inputs;
+    inputs_list(&inputs, sim, a);
+    out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, r, q, a);
+    out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, r, q, a);
+}
+
+/* ---- printing --------------------------------------------------------------------------------- */
+
+static double relative_error(const struct reference *r)
+{
+    return exp(r->left_out) - 1;
+}
+
+static void print_nearest(FILE *f, const struct validity *v)
+{
+    if (!v->n_nearest)
+        return;
+    const struct reference *r = v->nearest[0].reference;
+    if (!v->near)
+        fprintf(f, "NOTHING NEAR IS PUBLISHED%s: the interval is a guess; ", v->same_kind ? "" : ", and nothing of this kind");
+    fprintf(f, "nearest: %s, distance %.2g, %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
+}
+
+void validity_print(FILE *f, const struct validity *v, const struct result *r)
+{
+    if (!(v->high > 0)) {
+        fprintf(f, "trust: unknown, there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
+        return;
+    }
+    fprintf(f, "trust: 90 %% within %.6g to %.6g samples/s (%+.0f, %+.0f %%)", v->low, v->high, 100 * (v->low / r->throughput_samples_per_s - 1),
+            100 * (v->high / r->throughput_samples_per_s - 1));
+    if (!isnan(v->from_fitted_share))
+        fprintf(f, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share,
+                100 * v->from_assumed_share);
+    fprintf(f, "\n  ");
+    print_nearest(f, v);
+    for (size_t i = 0; i < v->n_extrapolates; i++)
+        fprintf(f, "%s%s", i ? ", " : "  outside everything published: ", v->extrapolates[i]);
+    fputs(v->n_extrapolates ? "\n" : "", f);
+}
+
+static json_t *number(double x)
+{
+    return isnan(x) ? json_null() : json_real(x);
+}
+
+json_t *validity_json(const struct validity *v)
+{
+    json_t *o = json_object(), *nearest = json_array(), *extrapolates = json_array();
+    for (size_t i = 0; i < v->n_nearest; i++)
+        json_array_append_new(nearest, json_pack("{s:s, s:f, s:f}", "configuration", v->nearest[i].reference->configuration, "error",
+                                                 relative_error(v->nearest[i].reference), "distance", v->nearest[i].distance));
+    for (size_t i = 0; i < v->n_extrapolates; i++)
+        json_array_append_new(extrapolates, json_string(v->extrapolates[i]));
+    json_object_set_new(o, "of", json_string("throughput_samples_per_s"));
+    json_object_set_new(o, "level", json_real(0.9));
+    json_object_set_new(o, "interval_low", v->high > 0 ? json_real(v->low) : json_null());
+    json_object_set_new(o, "interval_high", v->high > 0 ? json_real(v->high) : json_null());
+    json_object_set_new(o, "near", json_boolean(v->near));
+    json_object_set_new(o, "nearest", nearest);
+    json_object_set_new(o, "extrapolates", extrapolates);
+    json_object_set_new(o, "from_fitted_share", number(v->from_fitted_share));
+    json_object_set_new(o, "from_assumed_share", number(v->from_assumed_share));
+    json_object_set_new(o, "from_sourced_share", number(fmax(0, 1 - v->from_fitted_share - v->from_assumed_share)));
+    return o;
+}

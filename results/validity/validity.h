@@ -1,0 +1,27 @@
+/*
+ * validity.h - how far an answer can be trusted: an interval, the nearest published runs with their errors, what lies outside all of them, and
+ * how much of the time rests on fitted and on assumed values.
+ */
+#ifndef VALIDITY_H
+#define VALIDITY_H
+#include "results/explain/inputs.h"
+#include "results/validity/interval.h"
+
+enum { MAX_NEAREST = 3, NEAR_DISTANCE = 3, MAX_EXTRAPOLATES = MAX_PROPERTIES + 16 };
+struct validity {
+    double low, high;                   /* throughput, samples/s; 0: nothing to judge by */
+    double distance;                    /* to the nearest published run; -1: none */
+    struct { const struct reference *reference; double distance; } nearest[MAX_NEAREST]; size_t n_nearest;
+    const char *extrapolates[MAX_EXTRAPOLATES]; size_t n_extrapolates;
+    bool same_kind;                     /* some published run is of this family of models and mode */
+    bool near;                          /* and one lies within NEAR_DISTANCE: three names apart, or as much in doublings */
+    double from_fitted_share, from_assumed_share;   /* of the step's time; NAN: not asked for */
+};
+
+/* q: how the result was simulated, for the shares; NULL: they are not asked for. */
+void validity_of(struct validity *out, const struct references *references, const struct simulation *sim, const struct result *r,
+                 const struct question *q, struct arena *a);
+void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
+struct json_t *validity_json(const struct validity *v);
+
+#endif
