@@ -50,3 +50,18 @@ $B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(obj
 
 .PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run
 -include $(fuzzers:=.d) $B/tests/fuzz/replay.d
+
+# ---- mutation: MUTANTS (200) random changes of the files MUTATE, and which of them no test notices
+MUTANTS     ?= 200
+MUTATE_SEED ?= 1
+MUTATE      ?= $(filter-out system-model/base/%,$(sources))
+mutate: | $B/needs                      ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
+	$(MAKE) B=$B/mutate CFLAGS="-O1 -fPIC" mutate-run
+
+mutate-run: $(objects) $(tests:=.o)
+	gcc -shared -o $B/libmutant.so $(objects)
+	set -e; for t in $(tests); do gcc -o $$t $$t.o -L$B -lmutant -Wl,-rpath,$(abspath $B) -lcmocka $(libs); done
+	MUTATE_FLAGS='$(CC) $(flags) $(CFLAGS) -w' MUTATE_LIBS='$(libs)' \
+	    perl tests/mutate.pl --build $B --count $(MUTANTS) --seed $(MUTATE_SEED) $(MUTATE)
+
+.PHONY: mutate mutate-run
