@@ -125,14 +125,14 @@ static void test_samples_lie_on_the_schedule(void **state)
         sum += d.runs[i].samples;
     }
     assert_near(sum / 200, c.mean_samples, 4 * c.mean_samples * 0.06 / sqrt(200));
-    q.max_samples = 2.6e6;
+    q.max_samples = 2.9e6;              /* evaluations at most at 2.8e6: about a third converge */
     d = draw(&q, &a);
     size_t n_aborted = 0;
     for (size_t i = 0; i < d.n; i++) {
-        assert_true(d.runs[i].samples <= 2.6e6);
+        assert_true(d.runs[i].samples <= 2.9e6);
         n_aborted += !d.runs[i].converged;
     }
-    assert_true(n_aborted > 20 && n_aborted < 200);
+    assert_true(n_aborted > 60 && n_aborted < 180);
     arena_free(&a);
 }
 
