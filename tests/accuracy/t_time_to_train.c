@@ -158,7 +158,7 @@ static void other_recipes_have_no_prediction(void **state)
 static void terms_and_batches(void **state)
 {
     (void)state;
-    struct recipe r = { .id = "mlperf-v1.0-open-x-y", .model.micro_batch = 2, .gradient_accumulation = 96, .replicas = 16,
+    struct recipe r = { .id = "mlperf-v1.0-open-x-y", .workload = "bert-large", .model.micro_batch = 2, .gradient_accumulation = 96, .replicas = 16,
                         .model.sequences_per_pack = 2.0368, .logged_sequences_per_pack = 2 };
     struct recipe_terms t = recipe_terms(&r);
     assert_string_equal(t.round, "v1.0");
