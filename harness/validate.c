@@ -4,6 +4,7 @@
 #include "harness/judge.h"
 #include "results/accuracy/convergence_errors.h"
 #include "results/accuracy/simulated_runs.h"
+#include "results/accuracy/submission_effects.h"
 #include "results/validity/interval.h"
 #include <jansson.h>
 #include <unistd.h>
@@ -60,6 +61,7 @@ static json_t *by_role_json(const struct check *c, const struct check_group *g, 
 }
 
 static void print_validate_json(const struct check *c, const struct coverage *coverage, const struct interval_coverage *intervals,
+                                const struct submitters_left_out *left,
                                 const struct csv_table *tables, size_t n, struct arena *a)
 {
     const struct check_group any = { .kind = N_FIGURE_KINDS };
@@ -82,6 +84,7 @@ static void print_validate_json(const struct check *c, const struct coverage *co
     json_object_set_new(object, "derived", by_role_json(c, &derived, a));
     json_object_set_new(object, "coverage", coverage_json(coverage));
     json_object_set_new(object, "throughput_intervals", interval_coverage_json(intervals));
+    json_object_set_new(object, "one_submitter_left_out", submitters_left_out_json(left));
     print_json(stdout, object);
 }
 
@@ -109,6 +112,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     struct coverage coverage = {0};
     struct convergence_errors errors = {0};
     struct interval_coverage intervals;
+    struct submitters_left_out left = {0};
     struct csv_table tables[3];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
@@ -118,10 +122,11 @@ int command_validate(const struct options *o, struct session *s, struct err *err
             return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
     if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->simulator, &s->arena, err)
-        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err) || !leave_groups_out(&intervals, o, s, err))
+        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err) || !submitters_left_out(&left, runs, s->paths.data_dir, &s->arena, err)
+        || !leave_groups_out(&intervals, o, s, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
-        print_validate_json(&c, &coverage, &intervals, tables, 3, &s->arena);
+        print_validate_json(&c, &coverage, &intervals, &left, tables, 3, &s->arena);
         return EXIT_DONE;
     }
     check_print_summary(stdout, &c, &s->arena);
@@ -132,6 +137,8 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     coverage_print(stdout, &coverage);
     printf("\nsamples to converge: mean of a submission's runs, and as predicted from its batch\n");
     convergence_errors_print(stdout, &errors);
+    printf("\nsamples to converge, one submitter left out: its closed submissions by the reference and the spread of all others\n");
+    submitters_left_out_print(stdout, &left);
     printf("\nfitted constants\n");
     for (size_t i = 0; i < 3; i++)
         print_constants(&tables[i], &s->arena);

@@ -19,7 +19,8 @@ static bool add_submission(struct convergence_errors *out, const struct run_row 
                            struct err *err)
 {
     struct convergence c;
-    if (!convergence_predict_for(&c, first->benchmark, first->round, first->global_batch, first->optimizer, data_dir, a, err))
+    struct submission_terms terms = terms_of_run(first);
+    if (!convergence_predict_for(&c, &terms, data_dir, a, err))
         return false;
     struct convergence_error e = { first->round, first->division, first->system, first->benchmark, first->role, first->global_batch,
                                    mean_samples(first, n), c.mean_samples, 0 };

@@ -1,8 +1,8 @@
 /*
  * coverage.c - how often published single runs lie within the 90 % interval predicted for them.
  *
- * Samples: the interval of the convergence model for the run's benchmark, round, batch and way of evaluating; it knows nothing of the
- * submission. Time: the same draws through a time for each step, which the caller's model gives, or else the median time a sample of the
+ * Samples: the interval of the convergence model for the run's benchmark, round, division, submitter, batch and way of evaluating; of the
+ * submission it knows no more. Time: the same draws through a time for each step, which the caller's model gives, or else the median time a sample of the
  * submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts as inside when the interval reaches beyond where it stopped.
  */
 #include "results/mlperf/runs_distribution.h"
@@ -100,7 +100,8 @@ static bool test_group(struct report *w, size_t first, size_t n)
         w->out->n_without_reference += n;
         return true;
     }
-    if (!convergence_predict_for(&c, r->benchmark, r->round, r->global_batch, r->optimizer, w->data_dir, w->a, w->err))
+    struct submission_terms terms = terms_of_run(r);
+    if (!convergence_predict_for(&c, &terms, w->data_dir, w->a, w->err))
         return false;
     for (size_t i = first; i < first + n; i++)
         if (!test_run(w, &c, first, n, i))

@@ -4,8 +4,9 @@
  *   law_*                 E(B) = E0 (1 + (B/Bc)^g) of each round's reference points; law_error and line_error leave one batch out
  *   noise_*               run-to-run spread of ln(samples) in the reference lists: coefficient * B^exponent; exponent 0 (pooled spread)
  *                         unless its t-test passes at 5 %
- *   implementation_*      spread of calibration submissions about the reference: rms of ln(mean latent point / reference); its degrees of
- *                         freedom are the number of submissions, as no mean is taken out. Benchmarks with none take BERT's, the widest
+ *   effect_SUBMITTER      how far its calibration submissions of a round lie off the reference, and what is left of spread
+ *   spread, spread_dof    of a submission of any other submitter about the reference; degrees of freedom: one less than submissions at hand
+ *   open_gain             mean of ln(after / before) over reference records tuned anew at their batch (retuned.csv), and the spread of one more
  *   schedule_*            planned epochs over the reference, geometric mean over calibration submissions, by optimizer
  *   final_accuracy_*      of the last evaluation of fixed schedules with LARS
  *   time_noise            run-to-run spread of time to train at a fixed number of epochs, pooled
@@ -18,6 +19,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
+#include "results/accuracy/submission_effects.h"
 #include "results/published/runs_table.h"
 #include "workloads/convergence/convergence.h"
 #include "workloads/convergence/convergence_law.h"
@@ -148,21 +150,6 @@ static bool reference_at(double *out, const struct writer *w, const struct run_r
         || fail(w->err, "%s: batch %g lies outside the reference points", r->source, r->global_batch);
 }
 
-/* ln of the mean latent point over the reference's: both half a grid before what was logged. */
-static bool add_implementation(struct sums *s, const struct writer *w, const struct run_row *first, size_t n)
-{
-    struct benchmark_facts facts;
-    struct eval_schedule schedule;
-    double reference, sum = 0;
-    if (!benchmark_facts(&facts, first->benchmark, w->data_dir, w->a, w->err) || !reference_at(&reference, w, first))
-        return false;
-    eval_schedule_of(&schedule, first->benchmark, first->global_batch);
-    for (size_t i = 0; i < n; i++)
-        sum += first[i].samples_to_converge;
-    add(s, log((sum / (double)n - schedule.interval / 2) / (reference - facts.reference_grid / 2)));
-    return true;
-}
-
 /* A planned run says how many epochs beyond the reference were planned, how accurate it ended, and how long it took. */
 struct plans { struct sums lars, sgd, accuracy, time_variance; };
 
@@ -186,34 +173,104 @@ static bool add_plan(struct plans *p, const struct writer *w, const struct run_r
     return true;
 }
 
-static bool read_submissions(struct plans *plans, struct sums *bert, const struct writer *w)
+static bool read_plans(struct plans *plans, const struct writer *w)
 {
     for (size_t i = 0, n; i < w->runs->n; i += n) {
         const struct run_row *first = &w->runs->items[i];
         n = run_rows_group(w->runs, i);
-        if (first->role != FIGURE_CALIBRATE)
-            continue;
-        if (first->eval_at_end ? !add_plan(plans, w, first, n) : !add_implementation(bert, w, first, n))
+        if (first->role == FIGURE_CALIBRATE && first->eval_at_end && !add_plan(plans, w, first, n))
             return false;
     }
     return true;
 }
 
-static void write_submissions(const struct writer *w, const struct plans *p, const struct sums *bert)
+/* ---- submissions ------------------------------------------------------------------------------------- */
+
+static void write_effect(const struct writer *w, const struct submissions *all, const struct effect_spreads *s, const char *benchmark,
+                         const char *submitter, const char *round)
+{
+    struct effect e = effect_of(all, s, benchmark, submitter, round, w->a);
+    if (e.n)
+        row(w, benchmark, *round ? rcp_ruleset(round) : "any", arena_printf(w->a, "effect_%s", submitter), e.mean, e.spread, "1",
+            arena_printf(w->a, "MLPerf logs of the calibration rows: %zu submissions; ln over the reference, and what is left of spread", e.n));
+}
+
+/* Each submitter that has a run to calibrate with. */
+static void write_effects(const struct writer *w, const struct submissions *all, const struct effect_spreads *s, const char *benchmark)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        const char *submitter = all->items[i].first->submitter;
+        size_t earlier = 0;
+        while (!text_is(all->items[earlier].first->submitter, submitter))
+            earlier++;
+        if (earlier != i)
+            continue;
+        for (size_t r = 0; r < N_ROUNDS; r++)
+            write_effect(w, all, s, benchmark, submitter, rounds[r]);
+        write_effect(w, all, s, benchmark, submitter, "");
+    }
+}
+
+static void write_spreads(const struct writer *w, const struct submissions *all, const char *benchmark)
+{
+    struct effect_spreads s = effect_spreads(all, benchmark, NULL, w->a);
+    double total = effect_total(&s);
+    const char *source = arena_printf(w->a, "%zu closed submissions of MLPerf v1.0 to v2.1: maximum likelihood; submitter %.3g, submitter in a "
+                                      "round %.3g, submission %.3g", s.n, s.submitter, s.round, s.submission);
+    write_effects(w, all, &s, benchmark);
+    row(w, benchmark, "any", "spread", total, total / sqrt(2.0 * (double)s.n), "1", source);
+    row(w, benchmark, "any", "spread_dof", (double)s.n - 1, 0, "1", source);
+}
+
+/* ---- the open division --------------------------------------------------------------------------------- */
+
+static bool read_gains(struct sums gains[N_BENCHMARKS], const struct writer *w)
+{
+    struct csv_table t;
+    size_t name, before, after;
+    double x, y;
+    if (!csv_load(&t, arena_printf(w->a, "%s/retuned.csv", w->data_dir), w->a, w->err) || !csv_column(&name, &t, "benchmark", w->err)
+        || !csv_column(&before, &t, "before", w->err) || !csv_column(&after, &t, "after", w->err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        for (size_t b = 0; b < N_BENCHMARKS; b++) {
+            if (!text_is(t.rows[i].cells[name], benchmarks[b]))
+                continue;
+            if (!parse_f64(t.rows[i].cells[before], &x) || !parse_f64(t.rows[i].cells[after], &y) || !(x > 0) || !(y > 0))
+                return fail(w->err, "%s:%u: before and after are '%.20s' and '%.20s', want numbers above 0", t.path, t.rows[i].line,
+                            t.rows[i].cells[before], t.rows[i].cells[after]);
+            add(&gains[b], log(y / x));
+        }
+    return true;
+}
+
+/* A benchmark's own mean; the spread about it is pooled over all, as each has two or three. */
+static bool write_gains(const struct writer *w)
+{
+    struct sums gains[N_BENCHMARKS] = { { 0 } };
+    double squares = 0, dof = 0;
+    if (!read_gains(gains, w))
+        return false;
+    for (size_t b = 0; b < N_BENCHMARKS; b++) {
+        squares += pow(sd_of(&gains[b]), 2) * (gains[b].n - 1);
+        dof += gains[b].n - 1;
+    }
+    for (size_t b = 0; b < N_BENCHMARKS; b++)
+        row(w, benchmarks[b], "any", "open_gain", mean_of(&gains[b]), sqrt(squares / dof * (1 + 1 / gains[b].n)), "1",
+            arena_printf(w->a, "retuned.csv: mean of ln(after / before) of %g records; spread of one more, pooled over all benchmarks", gains[b].n));
+    return true;
+}
+
+static void write_plans(const struct writer *w, const struct plans *p)
 {
     static const char runs[] = "MLPerf logs of the calibration rows";
     double lars = mean_of(&p->lars), sgd = mean_of(&p->sgd), dof = p->lars.n + p->sgd.n - 2;
     double scatter = sqrt((pow(sd_of(&p->lars), 2) * (p->lars.n - 1) + pow(sd_of(&p->sgd), 2) * (p->sgd.n - 1)) / dof);
-    double rms = sqrt(bert->squares / bert->n);
-    row(w, "resnet", "any", "implementation_error", scatter, scatter / sqrt(2 * dof), "1",
-        arena_printf(w->a, "%s (GC200 16 and 64, Bow 16): scatter of ln(planned epochs / reference) within an optimizer", runs));
-    row(w, "resnet", "any", "implementation_dof", dof, 0, "1", runs);
-    row(w, "any", "any", "implementation_error", rms, rms / sqrt(2 * bert->n), "1",
-        arena_printf(w->a, "%s (BERT, GC200 16 and 64, Bow 16): rms of ln(latent mean / reference), mean %.3g", runs, mean_of(bert)));
-    row(w, "any", "any", "implementation_dof", bert->n, 0, "1", runs);
     row(w, "resnet", "any", "schedule_margin_lars", exp(lars), exp(lars) * sd_of(&p->lars) / sqrt(p->lars.n), "1", runs);
     row(w, "resnet", "any", "schedule_margin_sgd", exp(sgd), exp(sgd) * sd_of(&p->sgd) / sqrt(p->sgd.n), "1", runs);
-    row(w, "resnet", "any", "schedule_error", scatter, 0, "1", runs);
+    row(w, "resnet", "any", "schedule_error", scatter, 0, "1",
+        arena_printf(w->a, "%s (GC200 16 and 64, Bow 16): scatter of ln(planned epochs / reference) within an optimizer", runs));
+    row(w, "resnet", "any", "schedule_dof", dof, 0, "1", runs);
     row(w, "resnet", "any", "final_accuracy_mean", mean_of(&p->accuracy), sd_of(&p->accuracy) / sqrt(p->accuracy.n), "1",
         arena_printf(w->a, "%s (LARS, last evaluation of %g runs)", runs, p->accuracy.n));
     row(w, "resnet", "any", "final_accuracy_sd", sd_of(&p->accuracy), sd_of(&p->accuracy) / sqrt(2 * p->accuracy.n - 2), "1", runs);
@@ -226,10 +283,12 @@ bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, stru
 {
     struct run_rows rows;
     struct plans plans = { 0 };
-    struct sums bert = { 0 };
+    struct convergence_tables *tables;
+    struct submissions all;
     struct writer w = { f, data_dir, &rows, a, err };
-    if (!run_rows_load(&rows, runs, a, err) || !read_submissions(&plans, &bert, &w))
+    if (!run_rows_load(&rows, runs, a, err) || !read_plans(&plans, &w) || !convergence_tables_load(&tables, data_dir, a, err))
         return false;
+    submissions_of(&all, &rows, tables, a);
     fprintf(f, "benchmark,ruleset,key,value,standard_error,unit,source\n");
     for (size_t b = 0; b < N_BENCHMARKS; b++) {
         for (size_t r = 0; r < N_ROUNDS; r++)
@@ -237,7 +296,8 @@ bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, stru
                 return false;
         if (!write_noise(&w, benchmarks[b]))
             return false;
+        write_spreads(&w, &all, benchmarks[b]);
     }
-    write_submissions(&w, &plans, &bert);
-    return true;
+    write_plans(&w, &plans);
+    return write_gains(&w);
 }

@@ -6,6 +6,6 @@
 #include "system-model/base/base.h"
 
 /* data_dir: workloads/convergence (rcp.csv, benchmarks.csv). runs: results/published/runs/mlperf_runs.csv; of it only rows of role
- * calibrate are used. */
+ * calibrate give centres; all closed submissions give the spread about them. */
 bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, struct arena *a, struct err *err);
 #endif

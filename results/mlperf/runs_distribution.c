@@ -104,7 +104,7 @@ static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
 static void draw_shared(struct drawing *d, gsl_rng *rng)
 {
     const struct convergence *c = d->q->convergence;
-    double t = gsl_ran_tdist(rng, c->error_dof), z = gsl_ran_ugaussian(rng);
+    double t = gsl_ran_tdist(rng, has_plan(d->q) && c->has_plan ? c->plan_dof : c->error_dof), z = gsl_ran_ugaussian(rng);
     d->samples_factor = exp(c->error * t);
     d->plan_factor = d->q->epochs > 0 ? 1 : exp(c->plan_error * t);
     d->time_factor = exp(d->timing.error * z);

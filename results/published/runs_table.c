@@ -10,9 +10,10 @@ enum kind { TEXT, NUMBER };
 #define N(member) { #member, NUMBER, offsetof(struct run_row, member) }
 static const struct column { const char *name; enum kind kind; size_t offset; } columns[] = {
     T(round), T(division), T(submitter), T(system), T(benchmark), T(optimizer), T(source), N(accelerators), N(time_to_train_s),
-    N(startup_s), N(eval_s), N(post_train_s), N(global_batch), N(samples_to_converge), N(epochs), N(evals), N(final_accuracy),
+    N(startup_s), N(eval_s), N(post_train_s), N(global_batch), N(base_learning_rate), N(samples_to_converge), N(epochs), N(evals), N(final_accuracy),
     N(throughput_samples_per_s),
 };
+static const char optional[] = "base_learning_rate";
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static bool take_cell(struct run_row *row, const struct column *c, const char *text, const char *where, struct err *err)
@@ -45,7 +46,7 @@ static bool take_row(struct run_row *row, const struct csv_table *t, size_t i, c
     char **cells = t->rows[i].cells;
     int role, status, placement;
     for (size_t k = 0; k < N_COLUMNS; k++)
-        if (!take_cell(row, &columns[k], cells[at[k]], where, err))
+        if (!take_cell(row, &columns[k], at[k] < t->n_columns ? cells[at[k]] : "", where, err))
             return false;
     if (!take_choice(&role, cells[c->role], roles, "role", where, err)
         || !take_choice(&status, cells[c->status], statuses, "status", where, err)
@@ -66,8 +67,11 @@ bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, stru
         || !csv_column(&c.placement, &t, "eval_placement", err))
         return false;
     for (size_t k = 0; k < N_COLUMNS; k++)
-        if (!csv_column(&at[k], &t, columns[k].name, err))
-            return false;
+        if (!csv_column(&at[k], &t, columns[k].name, text_is(columns[k].name, optional) ? NULL : err)) {
+            if (!text_is(columns[k].name, optional))
+                return false;
+            at[k] = t.n_columns;        /* no such cell: absent */
+        }
     *out = (struct run_rows){ ARENA_ARRAY(a, struct run_row, t.n_rows), t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++)
         if (!take_row(&out->items[i], &t, i, at, &c, a, err))
@@ -79,6 +83,12 @@ bool run_rows_same(const struct run_row *x, const struct run_row *y)
 {
     return text_is(x->round, y->round) && text_is(x->division, y->division) && text_is(x->submitter, y->submitter)
         && text_is(x->system, y->system) && text_is(x->benchmark, y->benchmark);
+}
+
+struct submission_terms terms_of_run(const struct run_row *r)
+{
+    return (struct submission_terms){ r->benchmark, r->round, r->division, r->submitter, r->optimizer, r->global_batch,
+                                      isfinite(r->base_learning_rate) ? r->base_learning_rate : 0 };
 }
 
 size_t run_rows_group(const struct run_rows *t, size_t first)

@@ -4,6 +4,7 @@
 #ifndef RUNS_TABLE_H
 #define RUNS_TABLE_H
 #include "results/published/published.h"
+#include "workloads/convergence/convergence.h"
 
 /* Absent numbers are NaN. */
 struct run_row {
@@ -11,7 +12,7 @@ struct run_row {
     enum role role;
     bool success, eval_at_end;
     double accelerators, time_to_train_s, startup_s, eval_s, post_train_s;
-    double global_batch, samples_to_converge, epochs, evals, final_accuracy, throughput_samples_per_s;
+    double global_batch, base_learning_rate, samples_to_converge, epochs, evals, final_accuracy, throughput_samples_per_s;
 };
 
 struct run_rows { struct run_row *items; size_t n; };
@@ -19,6 +20,8 @@ struct run_rows { struct run_row *items; size_t n; };
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
 /* Runs of one submission stand together: whether two rows are of the same. */
 bool run_rows_same(const struct run_row *x, const struct run_row *y);
+/* What is known of it before it runs. */
+struct submission_terms terms_of_run(const struct run_row *r);
 /* How many rows from the first on are of the same submission. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
 #endif

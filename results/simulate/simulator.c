@@ -274,13 +274,16 @@ struct compiler *simulator_compiler(struct simulation *sim, const struct recipe 
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
     struct recipe_terms terms = recipe_terms(r);
-    struct { char benchmark[16], round[16], optimizer[16]; double batch; } key;
+    struct { char benchmark[16], round[16], division[16], submitter[32], optimizer[16]; double batch, rate; } key;
     const struct workload *w = workload_find(r->workload, err);
     memset(&key, 0, sizeof key);
     snprintf(key.benchmark, sizeof key.benchmark, "%s", w && w->benchmark ? w->benchmark : "");
     snprintf(key.round, sizeof key.round, "%s", terms.round);
     snprintf(key.optimizer, sizeof key.optimizer, "%s", r->optimizer_name ? r->optimizer_name : "");
+    snprintf(key.division, sizeof key.division, "%s", terms.division);
+    snprintf(key.submitter, sizeof key.submitter, "%s", terms.submitter);
     key.batch = recipe_logged_batch(r);
+    key.rate = recipe_base_learning_rate(r);
     struct kept *x = w ? keeper_find(&s->convergences, &key, sizeof key) : NULL;
     if (x) {
         *out = *(const struct convergence *)x->value;

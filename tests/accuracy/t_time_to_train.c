@@ -98,7 +98,9 @@ static struct convergence reference(const char *benchmark, const char *round, do
     struct arena a = {0};
     struct err err;
     struct convergence c;
-    assert_true(convergence_predict_for(&c, benchmark, round, batch, optimizer, paths.data_dir, &a, &err));
+    struct submission_terms terms = { .benchmark = benchmark, .round = round, .submitter = "Graphcore", .optimizer = optimizer,
+                                      .global_batch = batch };
+    assert_true(convergence_predict_for(&c, &terms, paths.data_dir, &a, &err));
     arena_free(&a);
     return c;
 }

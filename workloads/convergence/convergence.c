@@ -1,10 +1,13 @@
 /*
  * convergence.c - samples to the target; see convergence.h.
  *
- * Error of the median: the table's own error (of a record's mean; or leave-one-batch-out, of the line or of the law) and the spread of implementations about the
- * reference (from the calibration runs), added in squares. No factor moves the centre off the reference: a submission that converges
- * faster than it fails the reference-convergence test. Reference lists step by a grid (an epoch; 25,000 samples for BERT), so X lies half
- * a grid before their mean. Limits: batches beyond the table are extrapolated however far; hyperparameters are those of the reference.
+ * Centre: the reference, times exp of what is known of the submitter in that round (fits.csv, effect_NAME), times exp of what the open
+ * division gains by re-tuning (open_gain: the mean over reference records that were tuned anew at their batch). Error: the spread of
+ * submissions about that, which holds the line's own error; beyond the table the law's leave-one-batch-out error is added in squares.
+ * Reference lists step by a grid (an epoch; 25,000 samples for BERT), so X lies half a grid before their mean. Where an earlier round has
+ * a record of the same batch with the run's own learning rate, and the round's has another, that record is the reference. Limits: batches
+ * beyond the table are extrapolated however far; of the hyperparameters only the learning rate is looked at; fixed schedules (has_plan)
+ * take no effect but their margin.
  */
 #include "workloads/convergence/convergence.h"
 
@@ -151,39 +154,73 @@ static const struct reference *reference_of(struct convergence_tables *t, const 
 
 /* ---- the centre and its error ------------------------------------------------------------------- */
 
-struct lookup { struct convergence *c; const struct csv_table *fits; const struct reference *reference; struct err *err; };
+struct lookup {
+    struct convergence *c;
+    const struct submission_terms *terms;
+    struct convergence_tables *tables;
+    const struct reference *reference;
+    struct err *err;
+};
 
 static bool look(const struct lookup *l, const char *key, double *out)
 {
-    return find_fit(out, NULL, l->fits, l->c->benchmark, l->c->ruleset, key, l->err);
+    return find_fit(out, NULL, &l->tables->fits, l->c->benchmark, l->c->ruleset, key, l->err);
 }
 
 /* Beyond the table the law carries on from its first or last point. */
-static bool extrapolate(const struct lookup *l, const struct rcp_table *t, double *table_error)
+static bool extrapolate(const struct lookup *l, const struct rcp_table *t)
 {
     struct convergence_law law = { 0 };
     struct convergence *c = l->c;
     const struct rcp_point *end = c->global_batch < t->points[0].batch ? t->points : t->points + t->n - 1;
-    if (!look(l, "law_e0", &law.e0) || !look(l, "law_bc", &law.bc) || !look(l, "law_g", &law.g) || !look(l, "law_error", table_error))
+    if (!look(l, "law_e0", &law.e0) || !look(l, "law_bc", &law.bc) || !look(l, "law_g", &law.g))
         return false;
     c->method = CONVERGENCE_EXTRAPOLATED;
     c->reference = end->mean * law_beyond(&law, c->global_batch) / law_beyond(&law, end->batch);
     return true;
 }
 
-static bool at_record(const struct lookup *l, const struct rcp_table *t, double *table_error)
+static const struct rcp_point *record_at(const struct rcp_table *t, double batch)
 {
     for (const struct rcp_point *p = t->points; p < t->points + t->n; p++)
-        if (p->batch == l->c->global_batch) {
-            l->c->reference = p->mean;
-            *table_error = p->sd / p->mean / sqrt((double)p->n);
-            return true;
-        }
-    return false;
+        if (p->batch == batch)
+            return p;
+    return NULL;
+}
+
+static bool has_rate(const struct rcp_point *p, double rate)
+{
+    return p && p->learning_rate > 0 && fabs(p->learning_rate / rate - 1) < 0.01;
+}
+
+/* The record with the run's learning rate in the latest round before, where the round's own record of this batch has another. */
+static const struct rcp_point *record_by_rate(const struct lookup *l)
+{
+    double rate = l->terms->base_learning_rate;
+    const struct rcp_point *own = record_at(&l->reference->full, l->c->global_batch);
+    if (!(rate > 0) || !own || has_rate(own, rate))
+        return NULL;
+    for (const char *before = rcp_ruleset_before(l->c->ruleset); *before; before = rcp_ruleset_before(before)) {
+        const struct reference *r = reference_of(l->tables, l->c->benchmark, before, NULL);
+        const struct rcp_point *p = r ? record_at(&r->full, l->c->global_batch) : NULL;
+        if (has_rate(p, rate))
+            return p;
+    }
+    return NULL;
+}
+
+static bool at_record(const struct lookup *l, const struct rcp_table *t)
+{
+    const struct rcp_point *p = record_by_rate(l);
+    if (!p)
+        p = record_at(t, l->c->global_batch);
+    if (p)
+        l->c->reference = p->mean;
+    return p;
 }
 
 /* Pruning cuts off batches below the fastest; where the reference has records there all the same, those stand. */
-static bool set_centre(const struct lookup *l, double *table_error)
+static bool set_centre(const struct lookup *l)
 {
     double sd;
     const struct rcp_table *t = &l->reference->line, *full = &l->reference->full;
@@ -191,11 +228,9 @@ static bool set_centre(const struct lookup *l, double *table_error)
     if (c->global_batch < t->points[0].batch && c->global_batch >= full->points[0].batch)
         t = full;
     c->method = CONVERGENCE_INTERPOLATED;
-    if (at_record(l, t, table_error))
+    if (at_record(l, t) || rcp_interpolate(&c->reference, &sd, t, c->global_batch))
         return true;
-    if (!rcp_interpolate(&c->reference, &sd, t, c->global_batch))
-        return extrapolate(l, t, table_error);
-    return look(l, "line_error", table_error);
+    return extrapolate(l, t);
 }
 
 /* Beyond the table the noise is that of its end. */
@@ -208,29 +243,56 @@ static bool set_noise(const struct lookup *l, const struct rcp_table *t)
     return true;
 }
 
-static bool set_error(const struct lookup *l, double table_error)
+/* What the division lets a submitter gain on the reference by hyperparameters of its own. */
+static bool add_open_gain(const struct lookup *l)
 {
-    double implementation;
-    if (!look(l, "implementation_error", &implementation) || !look(l, "implementation_dof", &l->c->error_dof))
+    double gain, spread;
+    if (!text_is(l->terms->division, "open"))
+        return true;
+    if (!find_fit(&gain, &spread, &l->tables->fits, l->c->benchmark, l->c->ruleset, "open_gain", l->err))
         return false;
-    l->c->error = hypot(table_error, implementation);
+    l->c->effect += gain;
+    l->c->error = hypot(l->c->error, spread);
+    return true;
+}
+
+static bool set_effect(const struct lookup *l)
+{
+    struct convergence *c = l->c;
+    char key[64];
+    double law_error;
+    snprintf(key, sizeof key, "effect_%s", l->terms->submitter ? l->terms->submitter : "");
+    if (!find_fit(&c->effect, &c->error, &l->tables->fits, c->benchmark, c->ruleset, key, NULL)) {
+        c->effect = 0;
+        if (!look(l, "spread", &c->error))
+            return false;
+    }
+    if (!look(l, "spread_dof", &c->error_dof) || !add_open_gain(l))
+        return false;
+    if (c->method == CONVERGENCE_INTERPOLATED)
+        return true;
+    if (!look(l, "law_error", &law_error))
+        return false;
+    c->error = hypot(c->error, law_error);
     return true;
 }
 
 /* Whole epochs: the reference times the margin that submitters leave, to the nearest. */
-static bool set_plan(const struct lookup *l, const char *optimizer, double table_error)
+static bool set_plan(const struct lookup *l)
 {
-    double margin, margin_error;
+    double margin, margin_error, law_error = 0;
     struct convergence *c = l->c;
     c->has_plan = text_is(c->benchmark, "resnet");
     if (!c->has_plan)
         return true;
-    const char *key = text_is(optimizer, "sgd") ? "schedule_margin_sgd" : "schedule_margin_lars";
-    if (!look(l, key, &margin) || !look(l, "schedule_error", &margin_error) || !look(l, "final_accuracy_mean", &c->accuracy_mean)
-        || !look(l, "final_accuracy_sd", &c->accuracy_sd))
+    const char *key = text_is(l->terms->optimizer, "sgd") ? "schedule_margin_sgd" : "schedule_margin_lars";
+    if (!look(l, key, &margin) || !look(l, "schedule_error", &margin_error) || !look(l, "schedule_dof", &c->plan_dof)
+        || !look(l, "final_accuracy_mean", &c->accuracy_mean)
+        || !look(l, "final_accuracy_sd", &c->accuracy_sd)
+        || (c->method == CONVERGENCE_EXTRAPOLATED && !look(l, "law_error", &law_error)))
         return false;
     c->planned_epochs = round(c->reference * margin);
-    c->plan_error = hypot(margin_error, table_error);
+    c->plan_error = hypot(margin_error, law_error);
     return true;
 }
 
@@ -263,40 +325,60 @@ double convergence_plan_pass(const struct convergence *c)
     return gsl_cdf_ugaussian_P(c->higher_is_better ? z : -z);
 }
 
-bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const char *benchmark, const char *round,
-                              double global_batch, const char *optimizer, struct err *err)
+static bool start(struct lookup *l, struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
+                  struct err *err)
 {
-    double table_error;
-    *out = (struct convergence){ .benchmark = benchmark, .ruleset = rcp_ruleset(round), .global_batch = global_batch };
-    if (!(global_batch > 0))
-        return fail(err, "global batch %g, want a number above 0", global_batch);
-    struct lookup l = { out, &tables->fits, reference_of(tables, benchmark, round, err), err };
-    if (!l.reference)
+    *out = (struct convergence){ .benchmark = terms->benchmark, .ruleset = rcp_ruleset(terms->round), .global_batch = terms->global_batch };
+    *l = (struct lookup){ out, terms, tables, NULL, err };
+    if (!(terms->global_batch > 0))
+        return fail(err, "global batch %g, want a number above 0", terms->global_batch);
+    l->reference = reference_of(tables, terms->benchmark, terms->round, err);
+    if (!l->reference)
         return false;
-    const struct benchmark_facts *facts = &l.reference->facts;
+    const struct benchmark_facts *facts = &l->reference->facts;
     out->in_samples = text_is(facts->unit, "samples");
     out->samples_per_epoch = facts->samples_per_epoch;
     out->target = facts->target;
     out->higher_is_better = facts->higher_is_better;
-    eval_schedule_of(&out->schedule, benchmark, global_batch);
-    if (!set_centre(&l, &table_error) || !set_noise(&l, &l.reference->line) || !set_error(&l, table_error)
-        || !set_plan(&l, optimizer, table_error))
+    eval_schedule_of(&out->schedule, terms->benchmark, terms->global_batch);
+    return true;
+}
+
+static double latent_reference(const struct lookup *l)
+{
+    return (l->c->reference - l->reference->facts.reference_grid / 2) * l->c->samples_per_epoch;
+}
+
+bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
+                              struct err *err)
+{
+    struct lookup l;
+    if (!start(&l, out, tables, terms, err) || !set_centre(&l) || !set_noise(&l, &l.reference->line) || !set_effect(&l) || !set_plan(&l))
         return false;
-    out->median_samples = (out->reference - facts->reference_grid / 2) * out->samples_per_epoch;
+    out->median_samples = latent_reference(&l) * exp(out->effect);
     out->mean_samples = expected_observed(out);
     return true;
 }
 
-bool convergence_predict_for(struct convergence *out, const char *benchmark, const char *round, double global_batch,
-                             const char *optimizer, const char *data_dir, struct arena *a, struct err *err)
+bool convergence_reference(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms, struct err *err)
+{
+    struct lookup l;
+    if (!start(&l, out, tables, terms, err) || !set_centre(&l))
+        return false;
+    out->median_samples = latent_reference(&l);
+    return out->method == CONVERGENCE_INTERPOLATED || fail(err, "batch %g lies outside the reference points", out->global_batch);
+}
+
+bool convergence_predict_for(struct convergence *out, const struct submission_terms *terms, const char *data_dir, struct arena *a,
+                             struct err *err)
 {
     struct convergence_tables *tables;
-    return convergence_tables_load(&tables, data_dir, a, err)
-        && convergence_predict_from(out, tables, benchmark, round, global_batch, optimizer, err);
+    return convergence_tables_load(&tables, data_dir, a, err) && convergence_predict_from(out, tables, terms, err);
 }
 
 bool convergence_predict(struct convergence *out, const char *benchmark, const char *round, double global_batch, const char *data_dir,
                          struct arena *a, struct err *err)
 {
-    return convergence_predict_for(out, benchmark, round, global_batch, NULL, data_dir, a, err);
+    return convergence_predict_for(out, &(struct submission_terms){ .benchmark = benchmark, .round = round, .global_batch = global_batch },
+                                   data_dir, a, err);
 }

@@ -5,6 +5,8 @@
  * (convergence_law.h, scaled to meet the table's end) beyond it. A run converges at a latent point X, lognormal about the median;
  * what is logged is the first scheduled evaluation at or after X. Where a run trains a planned number of epochs and evaluates at the
  * end (ResNet-50 on IPUs), the plan is the reference times a margin and the last evaluation's accuracy is what varies.
+ * What is known of submissions moves the centre: a submitter's in a round, from runs that may calibrate; that of the open division, from
+ * what re-tuning gained on the reference itself. What is left is spread, measured on all submissions at hand.
  */
 #ifndef CONVERGENCE_H
 #define CONVERGENCE_H
@@ -24,11 +26,12 @@ struct convergence {
     double median_samples;              /* of X */
     double sigma;                       /* run to run, of ln X */
     double mean_samples;                /* expected at the scheduled evaluations */
-    double error, error_dof;            /* of the median: relative spread of a Student t with so many degrees of freedom */
+    double effect;                      /* ln of how far off the reference this submitter, round and division are known to be; in the median */
+    double error, error_dof;            /* what is left unknown of the median: spread of ln, a Student t with so many degrees of freedom */
     struct eval_schedule schedule;
     bool has_plan;                      /* the next four hold */
     double planned_epochs;              /* whole epochs of a fixed schedule */
-    double plan_error;                  /* relative, of planned_epochs */
+    double plan_error, plan_dof;        /* spread of ln planned_epochs, a Student t */
     double accuracy_mean, accuracy_sd;  /* of the last evaluation */
     double target;
     bool higher_is_better;
@@ -37,15 +40,25 @@ struct convergence {
 /* benchmark: "resnet", "bert", "rnnt". round: "v1.0" ... "v2.1" or its ruleset. data_dir: workloads/convergence. */
 bool convergence_predict(struct convergence *out, const char *benchmark, const char *round, double global_batch, const char *data_dir,
                          struct arena *a, struct err *err);
-/* The same for an optimizer (sgd or lars; NULL: lars), on which a fixed schedule's margin depends. */
-bool convergence_predict_for(struct convergence *out, const char *benchmark, const char *round, double global_batch,
-                             const char *optimizer, const char *data_dir, struct arena *a, struct err *err);
 
-/* The same from tables that are read once, for many predictions. benchmark has to outlive out. */
+/* What is known of a submission. A submitter without calibration runs, or NULL, has no effect of its own. */
+struct submission_terms {
+    const char *benchmark, *round;
+    const char *division;               /* "closed" or "open"; NULL: closed */
+    const char *submitter, *optimizer;  /* sgd or lars, on which a fixed schedule's margin depends; NULL: lars */
+    double global_batch;
+    double base_learning_rate;          /* names the reference record, where rounds have several of one batch; 0: the round's own */
+};
+bool convergence_predict_for(struct convergence *out, const struct submission_terms *terms, const char *data_dir, struct arena *a,
+                             struct err *err);
+
+/* The same from tables that are read once, for many predictions. The terms' benchmark has to outlive out. */
 struct convergence_tables;
 bool convergence_tables_load(struct convergence_tables **out, const char *data_dir, struct arena *a, struct err *err);
-bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const char *benchmark, const char *round,
-                              double global_batch, const char *optimizer, struct err *err);
+bool convergence_predict_from(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
+                              struct err *err);
+/* The median by the reference alone, and the schedule; nothing that is fitted. False for a batch outside the reference points. */
+bool convergence_reference(struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms, struct err *err);
 
 /* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) moves an epoch schedule. */
 double convergence_observed(const struct convergence *c, double x, double offset);

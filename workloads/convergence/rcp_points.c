@@ -30,6 +30,14 @@ static const struct { const char *round, *ruleset; } rulesets[] = {
     { "v4.0", "4.0.0" }, { "v4.1", "4.1.0" }, { "v5.0", "5.0.0" }, { "v5.1", "5.1.0" },
 };
 
+const char *rcp_ruleset_before(const char *ruleset)
+{
+    for (size_t i = 1; i < sizeof rulesets / sizeof *rulesets; i++)
+        if (text_is(rulesets[i].ruleset, ruleset))
+            return rulesets[i - 1].ruleset;
+    return "";
+}
+
 const char *rcp_ruleset(const char *round)
 {
     for (size_t i = 0; i < sizeof rulesets / sizeof *rulesets; i++)
@@ -57,8 +65,9 @@ double rcp_least_mean(double mean, double sd, double n_reference, double n_submi
 
 /* ---- loading ------------------------------------------------------------------------------- */
 
-enum { RULESET, BENCHMARK, RECORD, BATCH, UNIT, VALUES, EDITION, SOURCE, N_CELLS };
-static const char *const columns[N_CELLS] = { "ruleset", "benchmark", "record", "batch_size", "unit", "to_converge", "edition", "source" };
+enum { RULESET, BENCHMARK, RECORD, BATCH, UNIT, VALUES, EDITION, HYPERPARAMETERS, SOURCE, N_CELLS };
+static const char *const columns[N_CELLS] = { "ruleset", "benchmark", "record", "batch_size", "unit", "to_converge", "edition",
+                                              "hyperparameters", "source" };
 
 static bool take_values(struct rcp_point *p, char *list, const char *path, uint32_t line, struct arena *a, struct err *err)
 {
@@ -74,9 +83,22 @@ static bool take_values(struct rcp_point *p, char *list, const char *path, uint3
     return true;
 }
 
+/* Of {opt_base_learning_rate:0.002;...}. */
+static double learning_rate(const char *hyperparameters)
+{
+    static const char key[] = "opt_base_learning_rate:";
+    const char *at = strstr(hyperparameters, key);
+    char number[32] = "";
+    double value = 0;
+    if (at)
+        sscanf(at + sizeof key - 1, "%31[0-9.e-]", number);
+    return parse_f64(number, &value) ? value : 0;
+}
+
 static bool take_point(struct rcp_point *p, char *cells[N_CELLS], const char *path, uint32_t line, struct arena *a, struct err *err)
 {
-    *p = (struct rcp_point){ .record = cells[RECORD], .unit = cells[UNIT], .source = cells[SOURCE] };
+    *p = (struct rcp_point){ .record = cells[RECORD], .unit = cells[UNIT], .source = cells[SOURCE],
+                              .learning_rate = learning_rate(cells[HYPERPARAMETERS]) };
     if (!parse_f64(cells[BATCH], &p->batch) || p->batch <= 0)
         return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, cells[BATCH]);
     if (!text_is(p->unit, "epochs") && !text_is(p->unit, "samples"))

@@ -17,6 +17,7 @@ struct rcp_point {
     double *values;
     size_t n;
     double mean, sd;                    /* olympic, as above */
+    double learning_rate;               /* the optimizer's, at its base; 0: not stated */
     double least;                       /* smallest mean that the one-sided test lets pass */
 };
 
@@ -48,6 +49,7 @@ double rcp_least_mean(double mean, double sd, double n_reference, double n_submi
 
 uint32_t rcp_runs(const char *benchmark);           /* 5, 10 ...; 0 for an unknown benchmark */
 const char *rcp_ruleset(const char *round);         /* "v2.0" -> "2.0.0"; "" unknown */
+const char *rcp_ruleset_before(const char *ruleset);    /* of the round before; "": none */
 bool rcp_is_pruned(const char *ruleset);            /* from 2.0.0 on */
 
 /* Mean of the middle: sorts values, drops the first and the last. */

@@ -10,14 +10,28 @@
 
 struct recipe_terms recipe_terms(const struct recipe *r)
 {
-    struct recipe_terms t = { "v2.0", "closed", false }, by_id = { .named = true };
+    struct recipe_terms t = { "v2.0", "closed", "Graphcore", false }, by_id = { .submitter = "Graphcore", .named = true };
+    const char *results = r->source ? strstr(r->source, " results: ") : NULL;
     if (sscanf(r->id, "mlperf-%7[^-]-%7[^-]-", by_id.round, by_id.division) == 2 && *rcp_ruleset(by_id.round))
         t = by_id;
+    if (t.named && results)
+        sscanf(results, " results: %31[^ /]", t.submitter);
     if (r->reference_round) {
         snprintf(t.round, sizeof t.round, "%s", r->reference_round);
         t.named = true;
     }
     return t;
+}
+
+double recipe_base_learning_rate(const struct recipe *r)
+{
+    double value;
+    for (size_t i = 0; i < r->n_hyperparameters; i++) {
+        const char *key = strstr(r->hyperparameters[i].key, "opt_base_learning_rate");
+        if (key && parse_f64(r->hyperparameters[i].value, &value))
+            return value;
+    }
+    return 0;
 }
 
 double recipe_true_batch(const struct recipe *r)
@@ -39,7 +53,9 @@ bool recipe_convergence(struct convergence *out, const struct recipe *r, struct 
         return false;
     if (!w->benchmark)
         return fail(err, "%s: %s is no MLPerf benchmark: its convergence is not known", r->id, r->workload);
-    return convergence_predict_from(out, tables, w->benchmark, recipe_terms(r).round, recipe_logged_batch(r), r->optimizer_name, err);
+    struct recipe_terms t = recipe_terms(r);
+    return convergence_predict_from(out, tables, &(struct submission_terms){ w->benchmark, t.round, t.division, t.submitter, r->optimizer_name,
+                                                                             recipe_logged_batch(r), recipe_base_learning_rate(r) }, err);
 }
 
 double recipe_eval_interval(const struct recipe *r, const struct convergence *c)

@@ -1,0 +1,122 @@
+/* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
+#include "tests/check.h"
+#include "results/accuracy/submission_effects.h"
+#include <math.h>
+
+static struct run_row rows[16];
+static struct submission items[16];
+static struct submissions all;
+
+static void add(const char *submitter, const char *round, const char *division, enum role role, double ln_ratio)
+{
+    size_t i = all.n++;
+    all.items = items;
+    rows[i] = (struct run_row){ .benchmark = "bert", .submitter = submitter, .round = round, .division = division, .role = role };
+    items[i] = (struct submission){ &rows[i], 1, false, ln_ratio };
+}
+
+/* Spreads of 3, 4 and 12: total 13. One calibration submission at 0.26, of the same round: weight (9 + 16) / 169, so
+ * 25 / 169 x 0.26; what is left: 169 - 25^2 / 169. Of another round: 9 / 169. Of another submitter: nothing. */
+static void effects_by_hand(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct effect_spreads s = { 3, 4, 12, 9 };
+    all.n = 0;
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.26);
+    add("A", "v1.0", "closed", FIGURE_VALIDATE, 7);             /* never seen */
+    add("A", "v1.0", "open", FIGURE_CALIBRATE, 7);              /* another division */
+    assert_near(effect_total(&s), 13, 1e-12);
+    struct effect e = effect_of(&all, &s, "bert", "A", "v1.0", &a);
+    assert_int_equal(e.n, 1);
+    assert_near(e.mean, 25 / 169.0 * 0.26, 1e-12);
+    assert_near(e.spread, sqrt(169 - 625 / 169.0), 1e-12);
+    assert_near(effect_of(&all, &s, "bert", "A", "v2.0", &a).mean, 9 / 169.0 * 0.26, 1e-12);
+    e = effect_of(&all, &s, "bert", "B", "v1.0", &a);
+    assert_near(e.mean, 0, 0);
+    assert_near(e.spread, 13, 1e-12);
+    arena_free(&a);
+}
+
+/* Two calibration submissions of one round, 0.1 and 0.3: V = [169 25; 25 169], weights 25 / 194 each. */
+static void two_submissions_share_their_weight(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct effect_spreads s = { 3, 4, 12, 9 };
+    all.n = 0;
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.1);
+    add("A", "v1.0", "closed", FIGURE_CALIBRATE, 0.3);
+    struct effect e = effect_of(&all, &s, "bert", "A", "v1.0", &a);
+    assert_near(e.mean, 25 / 194.0 * 0.4, 1e-12);
+    assert_near(e.spread, sqrt(169 - 2 * 625 / 194.0), 1e-12);
+    arena_free(&a);
+}
+
+/* Unrelated submitters, one submission each: only the total shows, and it is the rms of what was seen. */
+static void spreads_are_the_most_likely(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    static const char *const names[] = { "A", "B", "C", "D", "E" };
+    static const double y[] = { 0.05, -0.11, 0.02, 0.07, -0.06 };
+    double squares = 0;
+    all.n = 0;
+    for (size_t i = 0; i < 5; i++) {
+        add(names[i], "v1.0", "closed", FIGURE_CONTEXT, y[i]);
+        squares += y[i] * y[i];
+    }
+    add("F", "v1.0", "open", FIGURE_CONTEXT, 3);                /* another division */
+    struct effect_spreads s = effect_spreads(&all, "bert", NULL, &a);
+    assert_int_equal(s.n, 5);
+    assert_near(effect_total(&s), sqrt(squares / 5), 1e-4);
+    s = effect_spreads(&all, "bert", "B", &a);
+    assert_int_equal(s.n, 4);
+    assert_near(effect_total(&s), sqrt((squares - 0.0121) / 4), 1e-4);
+    assert_int_equal(effect_spreads(&all, "rnnt", NULL, &a).n, 0);
+    arena_free(&a);
+}
+
+/* One submitter always 0.3 off: that is its own, not the submissions' spread. */
+static void a_bias_is_not_spread(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    all.n = 0;
+    for (int i = 0; i < 6; i++)
+        add("A", i < 3 ? "v1.0" : "v1.1", "closed", FIGURE_CALIBRATE, 0.3 + (i % 2 ? 0.01 : -0.01));
+    struct effect_spreads s = effect_spreads(&all, "bert", NULL, &a);
+    assert_true(s.submission < 0.02 && s.submitter > 0.2);
+    struct effect e = effect_of(&all, &s, "bert", "A", "v2.0", &a);
+    assert_near(e.mean, 0.3, 0.01);
+    assert_true(e.spread < 0.03);
+    arena_free(&a);
+}
+
+static void every_submitter_is_left_out_once(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct submitters_left_out l;
+    submitters_left_out(&l, "results/published/runs/mlperf_runs.csv", "workloads/convergence", &a, &err);
+    assert_string_equal(err.msg, "");
+    size_t n_bert = 0, n_runs = 0;
+    for (size_t i = 0; i < l.n; i++)
+        if (text_is(l.items[i].benchmark, "bert")) {
+            n_bert += l.items[i].n;
+            n_runs += l.items[i].n_runs;
+            assert_true(l.items[i].n_inside <= l.items[i].n_runs && l.items[i].rms_error >= fabs(l.items[i].mean_error));
+        }
+    for (size_t i = 0; i < l.n; i++)
+        if (text_is(l.items[i].benchmark, "bert"))
+            assert_int_equal(l.items[i].n + l.items[i].n_others, n_bert);
+    assert_int_equal(n_runs, 10 * n_bert);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
+    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once),
+};
+TAP_MAIN(tests)
