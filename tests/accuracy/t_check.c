@@ -72,6 +72,23 @@ static void errors_are_signed_and_relative(void **state)
     arena_free(&w.a);
 }
 
+/* The first figure is missed by 10 %: a tolerance of a tenth less is not met, one of a tenth more is. */
+static void a_tolerance_is_met_or_not(void **state)
+{
+    (void)state;
+    static const struct { double tolerance; enum verdict want; } cases[] = {
+        { 0.0999, VERDICT_OUT_OF_TOLERANCE }, { 0.093, VERDICT_OUT_OF_TOLERANCE }, { 0.1001, VERDICT_PASS } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        world_build(&w);
+        w.figures[0].tolerance = cases[i].tolerance;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        assert_int_equal(w.check.rows[0].verdict, cases[i].want);
+        arena_free(&w.a);
+    }
+}
+
 static void verdicts_name_what_is_wrong(void **state)
 {
     (void)state;
@@ -347,7 +364,7 @@ static void median_of_even_and_odd_counts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_are_signed_and_relative),
-    cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),

@@ -58,6 +58,17 @@ static void test_amp_is_no_vector_unit(void **state)
     assert_near(a.core_cycles, 4, 0);
 }
 
+/* Six workers: 17 halves each are 5 vectors of 4. Pieces of a message: 1,000 bytes in pieces of 200 are 5 of 12 bytes of code, and
+ * 4 of 4 bytes for each 256; short pieces are joined to 128. */
+static void test_square_roots_and_exchange_code(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    assert_int_equal(map_cycles(&chip, MAP_SQRT, 100, 2), 20 + 6 * (17 + 23 * 5));
+    assert_int_equal(exchange_code_bytes(1000, 200), 12 * 5 + 4 * 4);
+    assert_int_equal(exchange_code_bytes(1000, 64), 12 * 8 + 4 * 4);
+}
+
 /* Two workers in turns of six: 50 elements each, 13 vectors of 3; three workers of twelve: a turn is twelve. Quarters are computed
  * as halves, but moved as bytes. */
 static void test_turns(void **state)
@@ -162,7 +173,7 @@ static void test_gather_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_is_no_vector_unit), cmocka_unit_test(test_turns), cmocka_unit_test(test_amp_1x1),
+        cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_is_no_vector_unit), cmocka_unit_test(test_square_roots_and_exchange_code), cmocka_unit_test(test_turns), cmocka_unit_test(test_amp_1x1),
         cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_thin_vertices), cmocka_unit_test(test_around_a_convolution),
         cmocka_unit_test(test_maps), cmocka_unit_test(test_gather_pool),
     };

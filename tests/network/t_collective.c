@@ -396,9 +396,29 @@ static void bad_requests_are_refused(void **state)
     arena_free(&a);
 }
 
+/* The sizes at which the library turns from meeting in the middle to rings both ways, over 4, 8 and 16 IPUs; a gather moves half
+ * as much, and turns at half. */
+static void the_method_turns_at_its_size(void **state)
+{
+    (void)state;
+    static const struct { uint32_t n; double all_reduce_bytes; } turns[] = { { 4, 2 * 622592 }, { 8, 2 * 2490368 }, { 16, 2 * 19922944 } };
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
+        struct machine m = toy_machine(turns[i].n, turns[i].n, DOMAIN_LADDER, GATEWAY_NONE);
+        struct topology t = build(&m, NULL);
+        for (int gather = 0; gather < 2; gather++) {
+            enum collective_kind kind = gather ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
+            double at = gather ? turns[i].all_reduce_bytes / 2 : turns[i].all_reduce_bytes;
+            assert_int_equal(run(&t, whole(&t, 1, kind, METHOD_AUTO, 0.97 * at)).method, METHOD_MEET_IN_MIDDLE);
+            assert_int_equal(run(&t, whole(&t, 1, kind, METHOD_AUTO, 1.03 * at)).method, METHOD_BIDIRECTIONAL_RING);
+        }
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_method_turns_at_its_size),
         cmocka_unit_test(ring_of_three),
         cmocka_unit_test(peripheral_ring),
         cmocka_unit_test(groups_share_links),

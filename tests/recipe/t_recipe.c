@@ -307,7 +307,22 @@ static void keys_are_listed(void **state)
     free(text);
 }
 
+/* Momentum is one moment of two bytes, Adam's and LAMB's are two. */
+static void optimizers_keep_their_moments(void **state)
+{
+    (void)state;
+    static const struct { const char *set; double bytes; } cases[] = {
+        { "optimizer.name=sgd", 2 }, { "optimizer.name=lars", 2 }, { "optimizer.name=adam", 4 }, { "optimizer.name=lamb", 4 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct loaded l;
+        assert_true(LOAD(&l, pod16, cases[i].set, "optimizer.state_bytes_per_param="));
+        assert_near(l.o.optimizer.state_bytes_per_param, cases[i].bytes, 0);
+        arena_free(&l.a);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(optimizers_keep_their_moments),
     cmocka_unit_test(bert_on_four_ipus), cmocka_unit_test(resnet_on_one_ipu),
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
     cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),

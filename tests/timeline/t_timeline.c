@@ -316,7 +316,71 @@ static void laws_hold_for_every_schedule(void **state)
             }
 }
 
+/* Micro-batches whose activations a stage of four keeps: all that enter before its backward pass comes back. */
+static void stages_keep_what_is_in_flight(void **state)
+{
+    (void)state;
+    static const struct { enum schedule schedule; uint32_t depth[4]; } cases[] = {
+        { SCHEDULE_POPART, { 7, 5, 3, 1 } }, { SCHEDULE_GROUPED, { 7, 5, 3, 1 } }, { SCHEDULE_INTERLEAVED, { 4, 3, 2, 1 } },
+        { SCHEDULE_SEQUENTIAL, { 1, 1, 1, 1 } },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy y;
+        toy_start(&y, 4, 4, cases[i].schedule, true, 8);
+        toy_run(&y);
+        for (uint32_t s = 0; s < 4; s++)
+            assert_int_equal(y.plan.stages[s].stash_depth, cases[i].depth[s]);
+        arena_free(&y.arena);
+    }
+}
+
+/* A slowdown of 1.37 makes 107 cycles 146.59: 147. */
+static void a_slow_chip_takes_whole_cycles(void **state)
+{
+    (void)state;
+    struct toy y;
+    const struct chip_fault chip = { .ipu = 1, .slowdown = 1.37 };
+    const struct faults faults = { .chips = &chip, .n_chips = 1 };
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, false, 3);
+    y.plan.options.faults = &faults;
+    toy_run(&y);
+    size_t n = 0;
+    for (size_t i = 0; i < y.timeline.n_spans; i++)
+        if (y.timeline.spans[i].kind == SPAN_FORWARD && y.timeline.spans[i].stage == 1) {
+            assert_int_equal(y.timeline.spans[i].n_cycles, 147);
+            n++;
+        }
+    assert_true(n > 0);
+    arena_free(&y.arena);
+}
+
+/* 3 replicas read 5 micro-batches of 700 bytes each: 10,500 bytes through two hosts that prepare 7,000 B/s each: 0.75 s. One
+ * board's network carries those of its own two replicas (4 IPUs, 2 each): 7,000 bytes at 14,000 B/s, 0.5 s. */
+static void the_step_waits_for_its_input(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
+    y.plan.options.n_replicas = 3;
+    y.plan.options.n_hosts = 2;
+    y.plan.options.host_decode_bytes_per_s = 7000;
+    y.machine.host_network_bytes_per_s = 14000;
+    y.plan.stages[0].host_bytes = 700;
+    toy_run(&y);
+    assert_int_equal(y.plan.host_floor_cycles, 750000000);
+    arena_free(&y.arena);
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
+    y.plan.options.n_replicas = 3;
+    y.machine.host_network_bytes_per_s = 14000;
+    y.plan.stages[0].host_bytes = 700;
+    toy_run(&y);
+    assert_int_equal(y.plan.host_floor_cycles, 500000000);
+    arena_free(&y.arena);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(stages_keep_what_is_in_flight), cmocka_unit_test(a_slow_chip_takes_whole_cycles),
+    cmocka_unit_test(the_step_waits_for_its_input),
     cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column),
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
