@@ -2,12 +2,13 @@
 B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
-flags  := -std=c11 -D_GNU_SOURCE -I. -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lxxhash -lpthread -lm
+flags  := -std=c11 -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lprotobuf-c -lxxhash -lpthread -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
-objects := $(sources:%.c=$B/%.o)
+schemas := $(wildcard workloads/onnx/*.proto)
+objects := $(sources:%.c=$B/%.o) $(schemas:%.proto=$B/%.pb-c.o)
 program := $(patsubst %.c,$B/%.o,$(wildcard harness/*.c))
 tests   := $(patsubst %.c,$B/%,$(wildcard tests/*/t_*.c))
 shell   := $(wildcard tests/cli/t_*.sh)
@@ -64,6 +65,10 @@ sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno
 asan:                                   ## every test under the address and undefined-behaviour sanitizers
 	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" test
 
+ONNX ?= ../shared/onnx
+onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=DIR) and compare with the outputs beside them
+	$B/tests/onnx/outputs $(ONNX)
+
 speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
 
@@ -92,6 +97,18 @@ $B/%.o: %.c | $B/needs
 	$(say) cc $<
 	$(quiet)$(CC) $(flags) $(CFLAGS) -c -o $@ $<
 
+# Readers of protobuf files are generated from the schema; what includes them waits for it.
+$B/%.pb-c.c $B/%.pb-c.h &: %.proto | $B/needs
+	@mkdir -p $(@D)
+	$(say) protoc-c $<
+	$(quiet)protoc-c --proto_path=. --c_out=$B $<
+
+$(schemas:%.proto=$B/%.pb-c.o): %.o: %.c
+	$(say) cc $<
+	$(quiet)$(CC) -std=c11 -I$B $(CFLAGS) -c -o $@ $<
+
+$(filter $B/workloads/onnx/%,$(objects)) $(patsubst %.c,$B/%.o,$(wildcard tests/onnx/*.c)): | $(schemas:%.proto=$B/%.pb-c.h)
+
 # Once a build folder: what is missing is installed by name, or named.
 $B/needs:
 	@CC="$(CC)" sh harness/needs.sh build
@@ -101,6 +118,6 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: all bench test plots baseline gate readme golden lint asan speed clean help
+.PHONY: onnx-outputs all bench test plots baseline gate readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $B/tests/speed.d

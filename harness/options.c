@@ -9,7 +9,7 @@
 
 const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "dot" };
 
-enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_FORMAT, IS_FLAG };
+enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 
 static const struct option_row {
     const char *name, *argument, *help;
@@ -43,6 +43,8 @@ static const struct option_row {
     [OPT_JOBS]      = { "jobs", "N", "Threads (one for each core)", TAKES_NUMBER, AT(jobs) },
     [OPT_SHARD]     = { "shard", "I/N", "Only part I of N; by itself under Slurm, Open MPI and MPICH; /N under GNU parallel", TAKES_TEXT, AT(shard) },
     [OPT_RESUME]    = { "resume", NULL, "Go on where an interrupted sweep to the same --out stopped", IS_FLAG, AT(resume) },
+    [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "What an ONNX file holds that is not modelled is priced roughly and "
+                          "listed, instead of refused", IS_SETTING, AT(sets) },
 #undef AT
 };
 _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row an option");
@@ -120,6 +122,7 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     case TAKES_NUMBER: take_number(row, argument, at); break;
     case TAKES_FORMAT: take_format(p->command, argument, at, p->arena); break;
     case IS_FLAG:      *(bool *)at = true; break;
+    case IS_SETTING:   take_item(at, &p->caps[OPT_SET], row->argument, p->arena); break;
     }
     return 0;
 }
@@ -129,7 +132,7 @@ static void fill_argp_options(struct argp_option *out, const struct command *c, 
     size_t n = 0;
     for (int i = 0; i < N_OPTIONS; i++)
         if (i == OPT_ROOT || c->options & OPTION_BIT(i) || (i == OPT_FORMAT && c->formats))
-            out[n++] = (struct argp_option){ .name = rows[i].name, .key = KEY_BASE + i, .arg = rows[i].argument,
+            out[n++] = (struct argp_option){ .name = rows[i].name, .key = KEY_BASE + i, .arg = rows[i].type == IS_SETTING ? NULL : rows[i].argument,
                                              .doc = i == OPT_FORMAT ? formats_help(c, a) : rows[i].help,
                                              .group = i == OPT_ROOT ? 1 : 0 };
     out[n] = (struct argp_option){0};

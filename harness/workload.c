@@ -1,8 +1,10 @@
 /*
- * workload.c - podbench workload: the layers, parameters and work of a model.
+ * workload.c - podbench workload: the layers, parameters and work of a model; of an ONNX file also what became of its operators.
  */
 #include "harness/harness.h"
+#include "workloads/models/onnx_file.h"
 #include <jansson.h>
+#include <string.h>
 
 static json_t *workload_json(const struct workload *w, const struct graph *g)
 {
@@ -20,21 +22,71 @@ static json_t *workload_json(const struct workload *w, const struct graph *g)
     return o;
 }
 
-static void print_workload(const struct options *o, const struct workload *w, const struct graph *g)
+static json_t *counts_json(const struct onnx_import *import)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < import->n_counts; i++) {
+        const struct onnx_count *c = &import->counts[i];
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s?, s:i}", "operator", c->op, "fate", onnx_fate_names[c->fate], "into", c->into,
+                                              "nodes", (int)c->n));
+    }
+    return rows;
+}
+
+static void print_workload(const struct options *o, const struct workload *w, const struct graph *g, const struct onnx_import *import)
 {
     if (o->format == FORMAT_JSON) {
-        print_json(stdout, workload_json(w, g));
+        json_t *json = workload_json(w, g);
+        if (import->model)
+            json_object_set_new(json, "operators", counts_json(import));
+        print_json(stdout, json);
         return;
     }
     if (o->ops)
         graph_print_ops(stdout, g);
     else
         graph_print(stdout, g);
+    if (import->model)
+        onnx_print(stdout, import);
+}
+
+/* Of the keys of a recipe those that shape a model alone. */
+static bool take_setting(struct model_options *m, const char *text, struct arena *a, struct err *err)
+{
+    const char *equals = strchr(text, '=');
+    bool data = strncmp(text, "data.", 5) == 0 && equals;
+    if (data)
+        m->dimensions = arena_printf(a, "%s%s%s", m->dimensions ? m->dimensions : "", m->dimensions ? "," : "", text + 5);
+    else if (text_is(text, "recipe.approximate=yes"))
+        m->approximate = true;
+    else if (text_is(text, "recipe.mode=infer"))
+        m->inference = true;
+    else if (strncmp(text, "parallel.micro_batch=", 21) == 0 && parse_u64(text + 21, &m->micro_batch) && m->micro_batch - 1 < 65536)
+        return true;
+    else
+        return fail(err, "--set %.100s: want data.NAME=SIZE, parallel.micro_batch=1..65536, recipe.mode=infer or recipe.approximate=yes", text);
+    return true;
+}
+
+static bool build_workload(struct graph *g, struct onnx_import *import, const struct workload *w, const struct options *o, struct session *s,
+                           struct err *err)
+{
+    struct model_options m = { .micro_batch = 1, .batch_norm_span = 1, .sequences_per_pack = 1, .where = "workload" };
+    for (size_t i = 0; i < o->n_sets; i++)
+        if (!take_setting(&m, o->sets[i], &s->arena, err))
+            return false;
+    m.file = o->arguments[0];
+    if (w->traits & IS_FILE)
+        return onnx_file_import(g, import, &m, &s->arena, err);
+    if (m.dimensions || m.approximate)
+        return fail(err, "--set: symbolic dimensions and --approximate are for ONNX files; %s is built in", w->name);
+    return workload_graph(g, w, o->n_sets ? &m : NULL, &s->arena, err);
 }
 
 int command_workload(const struct options *o, struct session *s, struct err *err)
 {
     struct graph g = {0};
+    struct onnx_import import = {0};
     if (o->n_arguments == 0 && o->format == FORMAT_JSON)
         return print_names(all_workloads, o, s, err);
     if (o->n_arguments == 0) {
@@ -43,8 +95,8 @@ int command_workload(const struct options *o, struct session *s, struct err *err
         return EXIT_DONE;
     }
     const struct workload *w = workload_find(o->arguments[0], err);
-    if (!w || !workload_graph(&g, w, NULL, &s->arena, err))
+    if (!w || !build_workload(&g, &import, w, o, s, err))
         return EXIT_BAD_INPUT;
-    print_workload(o, w, &g);
+    print_workload(o, w, &g, &import);
     return EXIT_DONE;
 }

@@ -240,6 +240,10 @@ static inline void run_bias(const struct run *r)
 
 /* ---- products ----------------------------------------------------------------------------------- */
 
+/* The product of two row-major matrices, c += a b, which the caller may bring; where it is not set all loops are plain. */
+typedef void (*gemm)(double *c, const double *a, const double *b, uint64_t rows, uint64_t inner, uint64_t columns);
+static gemm fast_gemm __attribute__((unused));
+
 /* c += a x b for each group, with the operand named by the pass as what is written. */
 static inline void run_matmul(const struct run *r)
 {
@@ -248,6 +252,10 @@ static inline void run_matmul(const struct run *r)
     bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA;
     double *a = forward ? in(r, 0) : data ? out(r, 0) : in(r, 1);
     double *b = forward || data ? in(r, 1) : out(r, 0), *c = forward ? out(r, 0) : in(r, 0);
+    for (uint64_t g = 0; g < s.groups && fast_gemm && forward && !f->at.transpose_b; g++)
+        fast_gemm(c + g * s.rows * s.columns, a + g * s.rows * s.inner, b + g * s.inner * s.columns, s.rows, s.inner, s.columns);
+    if (fast_gemm && forward && !f->at.transpose_b)
+        return;
     for (uint64_t g = 0; g < s.groups; g++)
         for (uint64_t i = 0; i < s.rows; i++)
             for (uint64_t j = 0; j < s.columns; j++)
@@ -276,10 +284,32 @@ static inline bool window_at(uint64_t *at, const struct tensor *x, const struct 
     return true;
 }
 
+/* A forward convolution without groups as one product of its windows with the kernel. */
+static inline void conv_by_gemm(const struct run *r)
+{
+    struct arena a = { 0 };
+    const struct tensor *x = tensor_in(r, 0), *w = tensor_in(r, 1), *y = tensor_out(r, 0);
+    uint64_t inner = w->dims[0] * w->dims[1] * w->dims[2], rows = y->dims[1] * y->dims[2], at;
+    double *windows = ARENA_ARRAY(&a, double, rows * inner);
+    for (uint64_t b = 0; b < y->dims[0]; b++) {
+        memset(windows, 0, rows * inner * sizeof *windows);
+        for (uint64_t row = 0; row < rows; row++)
+            for (uint64_t k = 0; k < w->dims[0] * w->dims[1]; k++)
+                if (window_at(&at, x, &r->op->at, b, row / y->dims[2], row % y->dims[2], k / w->dims[1], k % w->dims[1]))
+                    memcpy(windows + row * inner + k * w->dims[2], in(r, 0) + at, w->dims[2] * sizeof *windows);
+        fast_gemm(out(r, 0) + b * rows * w->dims[3], windows, in(r, 1), rows, inner, w->dims[3]);
+    }
+    arena_free(&a);
+}
+
 /* A transposed convolution is the data pass of the convolution from its result to its input. */
 static inline void run_conv(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
+    if (fast_gemm && r->op->pass == PASS_FORWARD && f->kind == OP_CONV && f->at.groups == 1) {
+        conv_by_gemm(r);
+        return;
+    }
     bool turned = f->kind == OP_CONV_TRANSPOSE;
     const struct tensor *w = &r->g->tensors[f->inputs[1]];
     const struct tensor *x = &r->g->tensors[turned ? f->outputs[0] : f->inputs[0]];

@@ -3,12 +3,12 @@
 . tests/tap.sh
 
 rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
-    system-model/timeline workloads/convergence workloads/models workloads/recipe results/simulate results/sweep results/published
+    system-model/timeline workloads/convergence workloads/onnx workloads/models workloads/recipe results/simulate results/sweep results/published
     results/mlperf results/accuracy results/calibration results/explain results/validity harness'
 below=
 for room in $rooms; do
     below="$below${below:+|}$room"
-    wrong=$(grep -nE '^#[[:space:]]*include[[:space:]]*"' "$room"/*.c "$room"/*.h 2>/dev/null | grep -vE "\"($below)/[a-z_0-9]+\.h\"")
+    wrong=$(grep -nE '^#[[:space:]]*include[[:space:]]*"' "$room"/*.c "$room"/*.h 2>/dev/null | grep -vE "\"($below)/[a-z_0-9]+(\.pb-c)?\.h\"")
     [ -z "$wrong" ]
     result $? "$room includes only itself and the rooms below" "$wrong"
 done

@@ -60,6 +60,8 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
 bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
+bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */
 struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels, n_slices; };
 void build_joint(struct builder *b, uint32_t encoded, const struct joint_config *c);

@@ -25,6 +25,17 @@ struct model_options {
     uint64_t embedding_serial_steps;    /* steps the word table's products are cut into; 0: the compiler's choice */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
+    const char *file;                   /* an ONNX file's path; NULL: a built-in model */
+    const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL: none */
+    bool approximate;                   /* what it holds that is not modelled is priced roughly instead of refused */
+};
+
+/* Which recipe keys shape a workload, besides those that shape all. */
+enum workload_trait {
+    TAKES_IMAGES = 1, TAKES_SEQUENCES = 2,
+    HAS_WORDS = 4,                      /* a word table, packs of sequences, attention */
+    HAS_TRANSCRIPTS = 8,                /* labels of a transcript, and a joint network */
+    IS_FILE = 16,                       /* an ONNX file */
 };
 
 struct workload {
@@ -34,10 +45,11 @@ struct workload {
     const void *config;                 /* the family's own table row */
     uint64_t default_sequence_length;
     const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL: none */
+    unsigned traits;                    /* enum workload_trait */
 };
 extern const struct workload workloads[];
 extern const size_t n_workloads;
-/* NULL for an unknown name, with the known ones in err. */
+/* A row of the table, or, for a name that ends in .onnx, that of all files. NULL for an unknown name, with the known ones in err. */
 const struct workload *workload_find(const char *name, struct err *err);
 /* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: micro-batch 1, defaults. */
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);

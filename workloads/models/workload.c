@@ -2,6 +2,7 @@
  * workload.c - the table of workloads: one row a model.
  */
 #include "workloads/models/builders.h"
+#include "workloads/onnx/onnx.h"
 
 enum { LONGEST_UTTERANCE_FRAMES = 557 };        /* 16.7 s in frames of 30 ms: longer ones are left out of training */
 
@@ -21,24 +22,29 @@ static const struct transducer_config transducer = {
 };
 
 const struct workload workloads[] = {
-    { "resnet18", "resnet", "residual network, 18 layers", "image", resnet_build, &resnet18, 0, NULL },
-    { "resnet34", "resnet", "residual network, 34 layers", "image", resnet_build, &resnet34, 0, NULL },
-    { "resnet50", "resnet", "residual network, 50 layers, v1.5", "image", resnet_build, &resnet50, 0, "resnet" },
-    { "resnet101", "resnet", "residual network, 101 layers, v1.5", "image", resnet_build, &resnet101, 0, NULL },
-    { "resnet152", "resnet", "residual network, 152 layers, v1.5", "image", resnet_build, &resnet152, 0, NULL },
+    { "resnet18", "resnet", "residual network, 18 layers", "image", resnet_build, &resnet18, 0, NULL, TAKES_IMAGES },
+    { "resnet34", "resnet", "residual network, 34 layers", "image", resnet_build, &resnet34, 0, NULL, TAKES_IMAGES },
+    { "resnet50", "resnet", "residual network, 50 layers, v1.5", "image", resnet_build, &resnet50, 0, "resnet", TAKES_IMAGES },
+    { "resnet101", "resnet", "residual network, 101 layers, v1.5", "image", resnet_build, &resnet101, 0, NULL, TAKES_IMAGES },
+    { "resnet152", "resnet", "residual network, 152 layers, v1.5", "image", resnet_build, &resnet152, 0, NULL, TAKES_IMAGES },
     { "densenet121", "densenet", "densely connected network, 121 layers", "image", densenet_build, &densenet121, 0,
-      NULL },
-    { "bert-base", "bert", "BERT Base: 12 layers of 768", "sequence", bert_build, &bert_base, 512, NULL },
-    { "bert-large", "bert", "BERT Large: 24 layers of 1024", "sequence", bert_build, &bert_large, 512, "bert" },
+      NULL, TAKES_IMAGES },
+    { "bert-base", "bert", "BERT Base: 12 layers of 768", "sequence", bert_build, &bert_base, 512, NULL, TAKES_SEQUENCES | HAS_WORDS },
+    { "bert-large", "bert", "BERT Large: 24 layers of 1024", "sequence", bert_build, &bert_large, 512, "bert", TAKES_SEQUENCES | HAS_WORDS },
     { "rnnt", "transducer", "RNN-T of the MLPerf reference: LSTM encoder", "utterance", rnnt_build, &rnnt,
-      LONGEST_UTTERANCE_FRAMES, "rnnt" },
+      LONGEST_UTTERANCE_FRAMES, "rnnt", TAKES_SEQUENCES | HAS_TRANSCRIPTS },
     { "transformer-transducer", "transducer", "RNN-T of the open MLPerf v2.0 entry: transformer encoder", "utterance",
-      transducer_build, &transducer, LONGEST_UTTERANCE_FRAMES, "rnnt" },
+      transducer_build, &transducer, LONGEST_UTTERANCE_FRAMES, "rnnt", TAKES_SEQUENCES | HAS_TRANSCRIPTS },
 };
 const size_t n_workloads = sizeof workloads / sizeof *workloads;
 
+static const struct workload any_file = { "model.onnx", "onnx", "a model of your own, from an ONNX file", "sample", onnx_file_build,
+                                          NULL, 0, NULL, IS_FILE | TAKES_IMAGES };
+
 const struct workload *workload_find(const char *name, struct err *err)
 {
+    if (onnx_is_file(name))
+        return &any_file;
     for (size_t i = 0; i < n_workloads; i++)
         if (text_is(workloads[i].name, name))
             return &workloads[i];

@@ -31,18 +31,19 @@ _Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "a na
 
 /* ---- when a key matters ------------------------------------------------------------------- */
 
-static bool is_family(const struct recipe *r, const char *family)
+static bool has_trait(const struct recipe *r, unsigned trait)
 {
     const struct workload *w = workload_find(r->workload, NULL);
-    return w && text_is(w->family, family);
+    return w && w->traits & trait;
 }
 
 static bool in_training(const struct recipe *r) { return r->mode == MODE_TRAIN; }
-static bool in_sequences(const struct recipe *r) { return is_family(r, "bert") || is_family(r, "transducer"); }
-static bool in_bert(const struct recipe *r) { return is_family(r, "bert"); }
-static bool in_bert_training(const struct recipe *r) { return in_bert(r) && in_training(r); }
-static bool in_transducer(const struct recipe *r) { return is_family(r, "transducer"); }
-static bool in_images(const struct recipe *r) { return is_family(r, "resnet") || is_family(r, "densenet"); }
+static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
+static bool in_words(const struct recipe *r) { return has_trait(r, HAS_WORDS); }
+static bool in_words_training(const struct recipe *r) { return in_words(r) && in_training(r); }
+static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
+static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
+static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES); }
 static bool in_image_training(const struct recipe *r) { return in_images(r) && in_training(r); }
 static bool in_stages(const struct recipe *r) { return r->ipus_per_replica > 1 || r->layers_per_ipu; }
 static bool in_checkpoints(const struct recipe *r)
@@ -54,7 +55,7 @@ static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rt
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
 static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
-static bool in_packs(const struct recipe *r) { return in_bert(r) && r->model.sequences_per_pack > 1; }
+static bool in_packs(const struct recipe *r) { return in_words(r) && r->model.sequences_per_pack > 1; }
 static bool in_convergence(const struct recipe *r)
 {
     const struct workload *w = workload_find(r->workload, NULL);
@@ -82,22 +83,23 @@ struct recipe_key {
 
 static const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "id", id, true, NULL, "its name, that of the file"),
-    TEXT("recipe", "workload", workload, true, NULL, "the model: podbench list workloads"),
+    TEXT("recipe", "workload", workload, true, NULL, "the model: podbench list workloads, or an ONNX file: model.onnx"),
     TEXT("recipe", "system", system, true, NULL, "the machine: podbench list machines, or a sheet's path"),
     TEXT("recipe", "framework", framework, false, NULL, "the program it was written for"),
     TEXT("recipe", "sdk", sdk, false, NULL, "release of the software below: 2.5.1"),
     CHOICE("recipe", "mode", mode, modes, NULL, "training, or inference"),
+    FLAG("recipe", "approximate", model.approximate, in_file, "operators of an ONNX file that are not modelled are priced roughly"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
           "tokens a row, or frames of 30 ms of the longest utterance; default: the workload's"),
-    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_bert, "mean, of packed rows; default 1"),
+    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_words, "mean, of packed rows; default 1"),
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, in_packs,
            "as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
-    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_bert, "rows of the word table; default: the model's"),
-    NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transducer,
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_words, "rows of the word table; default: the model's"),
+    NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
            "labels of the longest transcript; default: by the audio's length"),
     CHOICE("data", "input_type", model.input_type, input_types, in_images, "images from the host: bytes, or prepared there"),
 
@@ -122,10 +124,10 @@ static const struct recipe_key recipe_keys[] = {
     CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "method of collectives"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_image_training,
           "replicas that share the statistics of batch norms; default 1"),
-    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_bert,
+    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_words,
           "steps the word table's products are cut into"),
-    FLAG("parallel", "split_qkv", model.split_qkv, in_bert, "query, key and value as three products"),
-    COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_transducer,
+    FLAG("parallel", "split_qkv", model.split_qkv, in_words, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_transcripts,
           "slices of time that the joint network runs on, one after the other"),
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "of weights and activations"),
@@ -148,7 +150,7 @@ static const struct recipe_key recipe_keys[] = {
     CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
            "forward passes, or training steps at a learning rate of 0"),
     COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
-    FLAG("training", "attention_dropout", model.attention_dropout, in_bert_training, "dropout of attention's shares"),
+    FLAG("training", "attention_dropout", model.attention_dropout, in_words_training, "dropout of attention's shares"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
 
@@ -332,6 +334,16 @@ static bool override(struct overridden *o, const char *text, struct arena *a, st
     return true;
 }
 
+static bool is_onnx_recipe(const struct recipe *r)
+{
+    const char *workload = NULL;
+    for (size_t i = 0; i < r->n_entries; i++)
+        if (text_is(r->entries[i].section, "recipe") && text_is(r->entries[i].key, "workload"))
+            workload = r->entries[i].value;
+    const struct workload *w = workload ? workload_find(workload, NULL) : NULL;
+    return w && w->traits & IS_FILE;
+}
+
 static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
 {
     r->hyperparameters = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
@@ -346,6 +358,9 @@ static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
             r->hyperparameters[r->n_hyperparameters++] = *e;
         } else if (text_is(e->section, "faults") && is_fault(e->key)) {
             r->faults[r->n_faults++] = *e;
+        } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
+            r->model.dimensions = arena_printf(a, "%s%s%s=%s", r->model.dimensions ? r->model.dimensions : "",
+                                               r->model.dimensions ? "," : "", e->key, e->value);
         } else {
             return unknown_key(r, e, a, err);
         }
@@ -407,7 +422,11 @@ static void start_recipe(struct recipe *r, const struct ini_file *f)
 static bool read_recipe(struct recipe *out, const struct ini_file *f, struct arena *a, struct err *err)
 {
     start_recipe(out, f);
-    return read_entries(out, a, err) && check_required(out, err) && check_sense(out, err);
+    if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err))
+        return false;
+    if (in_file(out))
+        out->model.file = path_beside(out->path, out->workload, a);
+    return true;
 }
 
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err)
@@ -571,13 +590,16 @@ static char *put_bytes(char *at, const void *bytes, size_t n)
 
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
 {
-    size_t room = strlen(r->workload) + 3 + N_RECIPE_KEYS * sizeof(uint64_t);
+    const char *file = r->model.file ? r->model.file : "", *dimensions = r->model.dimensions ? r->model.dimensions : "";
+    size_t room = strlen(r->workload) + strlen(file) + strlen(dimensions) + 5 + N_RECIPE_KEYS * sizeof(uint64_t);
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
         if (recipe_keys[i].field.type == FIELD_TEXT && shapes_graph(&recipe_keys[i].field)) {
             const char *text = *(const char *const *)((const char *)r + recipe_keys[i].field.offset);
             room += text ? strlen(text) + 1 : 1;
         }
     char *key = arena_alloc(a, room), *at = put_bytes(key, r->workload, strlen(r->workload) + 1);
+    at = put_bytes(at, file, strlen(file) + 1);
+    at = put_bytes(at, dimensions, strlen(dimensions) + 1);
     *at++ = (char)(r->mode == MODE_INFER);
     *at++ = r->optimizer_name != NULL;
     for (size_t i = 0; i < N_RECIPE_KEYS; i++) {

@@ -1,0 +1,209 @@
+/*
+ * draft.h - writes small ONNX files: what tests of the reader are made of.
+ *
+ *     struct draft d = draft_start(17);
+ *     draft_input(&d, "x", ONNX_FLOAT, "batch", 3, 8, 8);              a name is a symbolic dimension
+ *     draft_weight(&d, "w", DIMS(4, 3, 3, 3));                         random floats
+ *     draft_node(&d, "Conv", "x w", "y", "kernel_shape=3,3 pads=1,1,1,1");
+ *     draft_write(&d, "y", path);
+ */
+#ifndef DRAFT_H
+#define DRAFT_H
+#include "workloads/onnx/model.h"
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DRAFTED = 400 };
+struct draft {
+    struct arena arena;
+    Onnx__ModelProto model;
+    Onnx__GraphProto graph;
+    Onnx__OperatorSetIdProto opset, *opsets[1];
+    Onnx__NodeProto *nodes[MOST_DRAFTED];
+    Onnx__TensorProto *weights[MOST_DRAFTED];
+    Onnx__ValueInfoProto *inputs[8], *outputs[8];
+};
+
+static inline struct draft *draft_start(int64_t opset)
+{
+    struct draft *d = calloc(1, sizeof *d);
+    d->model = (Onnx__ModelProto)ONNX__MODEL_PROTO__INIT;
+    d->graph = (Onnx__GraphProto)ONNX__GRAPH_PROTO__INIT;
+    d->opset = (Onnx__OperatorSetIdProto)ONNX__OPERATOR_SET_ID_PROTO__INIT;
+    d->opset.has_version = true;
+    d->opset.version = opset;
+    d->opsets[0] = &d->opset;
+    d->model.n_opset_import = 1;
+    d->model.opset_import = d->opsets;
+    d->model.graph = &d->graph;
+    d->graph.node = d->nodes;
+    d->graph.initializer = d->weights;
+    d->graph.input = d->inputs;
+    d->graph.output = d->outputs;
+    return d;
+}
+
+static inline void draft_end(struct draft *d)
+{
+    arena_free(&d->arena);
+    free(d);
+}
+
+/* "batch,3,8,tokens": numbers, and names of symbolic dimensions. */
+static inline Onnx__ValueInfoProto *draft_info(struct draft *d, const char *name, int type, const char *dims)
+{
+    Onnx__ValueInfoProto *v = ARENA_NEW(&d->arena, Onnx__ValueInfoProto);
+    Onnx__TypeProto *t = ARENA_NEW(&d->arena, Onnx__TypeProto);
+    Onnx__TypeProto__Tensor *tensor = ARENA_NEW(&d->arena, Onnx__TypeProto__Tensor);
+    Onnx__TensorShapeProto *shape = ARENA_NEW(&d->arena, Onnx__TensorShapeProto);
+    *v = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
+    *t = (Onnx__TypeProto)ONNX__TYPE_PROTO__INIT;
+    *tensor = (Onnx__TypeProto__Tensor)ONNX__TYPE_PROTO__TENSOR__INIT;
+    *shape = (Onnx__TensorShapeProto)ONNX__TENSOR_SHAPE_PROTO__INIT;
+    shape->dim = ARENA_ARRAY(&d->arena, Onnx__TensorShapeProto__Dimension *, 12);
+    for (char *at = arena_strdup(&d->arena, dims), *item; (item = strsep(&at, ",")); ) {
+        Onnx__TensorShapeProto__Dimension *dim = ARENA_NEW(&d->arena, Onnx__TensorShapeProto__Dimension);
+        *dim = (Onnx__TensorShapeProto__Dimension)ONNX__TENSOR_SHAPE_PROTO__DIMENSION__INIT;
+        dim->has_dim_value = parse_u64(item, (uint64_t *)&dim->dim_value);
+        dim->dim_param = dim->has_dim_value ? NULL : item;
+        shape->dim[shape->n_dim++] = dim;
+    }
+    tensor->has_elem_type = true;
+    tensor->elem_type = type;
+    tensor->shape = shape;
+    t->tensor_type = tensor;
+    v->name = arena_strdup(&d->arena, name);
+    v->type = t;
+    return v;
+}
+
+static inline void draft_input(struct draft *d, const char *name, int type, const char *dims)
+{
+    d->inputs[d->graph.n_input++] = draft_info(d, name, type, dims);
+}
+
+static inline Onnx__TensorProto *draft_tensor(struct draft *d, const char *name, int type, size_t n_dims, const uint64_t *dims)
+{
+    Onnx__TensorProto *t = ARENA_NEW(&d->arena, Onnx__TensorProto);
+    *t = (Onnx__TensorProto)ONNX__TENSOR_PROTO__INIT;
+    t->name = arena_strdup(&d->arena, name);
+    t->has_data_type = true;
+    t->data_type = type;
+    t->n_dims = n_dims;
+    t->dims = ARENA_ARRAY(&d->arena, int64_t, n_dims + 1);
+    for (size_t i = 0; i < n_dims; i++)
+        t->dims[i] = (int64_t)dims[i];
+    assert(d->graph.n_initializer < MOST_DRAFTED);
+    d->weights[d->graph.n_initializer++] = t;
+    return t;
+}
+
+#define DRAFT_DIMS(...) (sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t)), (const uint64_t[]){ __VA_ARGS__ }
+
+static inline double draft_noise(const char *name, uint64_t i)
+{
+    return (double)(hash_bytes(&i, sizeof i, hash_bytes(name, strlen(name), 3)) % 2003) / 2003 - 0.5;
+}
+
+static inline void draft_weight(struct draft *d, const char *name, size_t n_dims, const uint64_t *dims)
+{
+    Onnx__TensorProto *t = draft_tensor(d, name, ONNX_FLOAT, n_dims, dims);
+    t->n_float_data = 1;
+    for (size_t i = 0; i < n_dims; i++)
+        t->n_float_data *= dims[i];
+    t->float_data = ARENA_ARRAY(&d->arena, float, t->n_float_data);
+    for (size_t i = 0; i < t->n_float_data; i++)
+        t->float_data[i] = (float)draft_noise(name, i);
+}
+
+static inline void draft_number(struct draft *d, const char *name, double x)
+{
+    Onnx__TensorProto *t = draft_tensor(d, name, ONNX_FLOAT, 0, NULL);
+    t->n_float_data = 1;
+    t->float_data = ARENA_ARRAY(&d->arena, float, 1);
+    t->float_data[0] = (float)x;
+}
+
+static inline void draft_whole(struct draft *d, const char *name, size_t n, const int64_t *numbers)
+{
+    Onnx__TensorProto *t = draft_tensor(d, name, ONNX_INT64, 1, (const uint64_t[]){ n });
+    t->n_int64_data = n;
+    t->int64_data = ARENA_ARRAY(&d->arena, int64_t, n + 1);
+    memcpy(t->int64_data, numbers, n * sizeof *numbers);
+}
+#define WHOLE(...) (sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), (const int64_t[]){ __VA_ARGS__ }
+
+static inline char **draft_words(struct draft *d, const char *text, size_t *n)
+{
+    char **words = ARENA_ARRAY(&d->arena, char *, strlen(text) + 1);
+    *n = 0;
+    for (char *at = arena_strdup(&d->arena, text), *word; (word = strsep(&at, " ")); )
+        words[(*n)++] = text_is(word, "-") ? arena_strdup(&d->arena, "") : word;
+    return words;
+}
+
+/* A number with a point is a float, with a comma or in the names below a list, with a letter a string. */
+static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
+{
+    static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads" };
+    Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto);
+    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
+    p->name = strsep(&text, "=");
+    bool list = strchr(text, ',') != NULL;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        list |= text_is(lists[i], p->name);
+    if (list) {
+        p->ints = ARENA_ARRAY(&d->arena, int64_t, strlen(text));
+        for (char *item; (item = strsep(&text, ",")); )
+            p->ints[p->n_ints++] = strtol(item, NULL, 10);
+    } else if (strpbrk(text, "abcdefghijklmnopqrstuvwxyzACDRW")) {
+        p->has_s = true;
+        p->s = (ProtobufCBinaryData){ strlen(text), (uint8_t *)text };
+    } else if (strchr(text, '.')) {
+        p->has_f = true;
+        p->f = strtof(text, NULL);
+    } else {
+        p->has_i = true;
+        p->i = strtol(text, NULL, 10);
+    }
+    return p;
+}
+
+/* inputs, outputs and attributes in words; "-" is an input left out. */
+static inline void draft_node(struct draft *d, const char *op, const char *inputs, const char *outputs, const char *attributes)
+{
+    Onnx__NodeProto *n = ARENA_NEW(&d->arena, Onnx__NodeProto);
+    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
+    n->op_type = arena_strdup(&d->arena, op);
+    n->name = arena_printf(&d->arena, "n%zu", d->graph.n_node);
+    n->input = draft_words(d, inputs, &n->n_input);
+    n->output = draft_words(d, outputs, &n->n_output);
+    char **words = draft_words(d, attributes, &n->n_attribute);
+    n->attribute = ARENA_ARRAY(&d->arena, Onnx__AttributeProto *, n->n_attribute + 1);
+    if (!*attributes)
+        n->n_attribute = 0;
+    if (n->n_input == 1 && !*inputs)
+        n->n_input = 0;
+    for (size_t i = 0; i < n->n_attribute; i++)
+        n->attribute[i] = draft_attribute(d, words[i]);
+    assert(d->graph.n_node < MOST_DRAFTED);
+    d->nodes[d->graph.n_node++] = n;
+}
+
+static inline void draft_write(struct draft *d, const char *outputs, const char *path)
+{
+    size_t n;
+    char **names = draft_words(d, outputs, &n);
+    for (size_t i = 0; i < n; i++) {
+        d->outputs[i] = ARENA_NEW(&d->arena, Onnx__ValueInfoProto);
+        *d->outputs[i] = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
+        d->outputs[i]->name = names[i];
+    }
+    d->graph.n_output = n;
+    uint8_t *bytes = ARENA_ARRAY(&d->arena, uint8_t, onnx__model_proto__get_packed_size(&d->model) + 1);
+    size_t n_bytes = onnx__model_proto__pack(&d->model, bytes);
+    FILE *f = fopen(path, "wb");
+    assert(f && fwrite(bytes, 1, n_bytes, f) == n_bytes && fclose(f) == 0);
+}
+#endif

@@ -1,0 +1,408 @@
+/*
+ * t_onnx.c - ONNX files become the graphs that they mean: outputs by hand and against builders, what is fused, and refusals.
+ */
+#include "tests/check.h"
+#include "tests/onnx/draft.h"
+#include "tests/onnx/execute_onnx.h"
+#include "workloads/models/builders.h"
+#include <unistd.h>
+
+static const char *model_path(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/t_onnx_%d.onnx", (int)getpid());
+    return path;
+}
+
+struct imported { struct arena arena; struct graph g; struct onnx_import im; struct err err; bool good; };
+
+static struct imported *import(struct draft *d, const char *outputs, struct onnx_options o)
+{
+    struct imported *r = calloc(1, sizeof *r);
+    o.batch = o.batch ? o.batch : 1;
+    draft_write(d, outputs, model_path());
+    r->good = onnx_build(&r->g, &r->im, model_path(), &o, &r->arena, &r->err);
+    draft_end(d);
+    unlink(model_path());
+    return r;
+}
+
+static void done(struct imported *r)
+{
+    arena_free(&r->arena);
+    free(r);
+}
+
+/* Inputs filled with noise by name; the first output. Images go in and come out in the file's order. */
+static double *outputs(struct imported *r)
+{
+    assert_string_equal(r->err.msg, "");
+    double **v = onnx_values(&r->g, &r->im, &r->arena);
+    for (size_t i = 0; i < r->im.n_inputs; i++) {
+        const struct tensor *t = &r->g.tensors[r->im.inputs[i]];
+        for (uint64_t k = 0; k < tensor_elements(t); k++)
+            v[r->im.inputs[i]][t->n_dims == 4 ? channels_last(k, t) : k] =
+                t->type == TYPE_INT32 ? (double)(k * 7 % 5) : draft_noise(t->name, k);
+    }
+    graph_execute(&r->g, v);
+    const struct tensor *y = &r->g.tensors[r->im.output];
+    double *out = ARENA_ARRAY(&r->arena, double, tensor_elements(y));
+    for (uint64_t i = 0; i < tensor_elements(y); i++)
+        out[i] = v[r->im.output][r->im.output_is_image ? channels_last(i, y) : i];
+    return out;
+}
+
+static uint32_t count_kind(const struct graph *g, enum op_kind kind)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        n += g->ops[i].kind == kind;
+    return n;
+}
+
+static const struct onnx_options infer = { .inference = true }, train = { .inference = false };
+
+/* ---- outputs by hand ------------------------------------------------------------------------------------------ */
+
+/* A convolution in the file's own order of dimensions, as the ONNX operator is defined, with uneven pads, strides and groups. */
+static void convolution(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(11);
+    draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
+    draft_weight(d, "w", DIMS(6, 2, 3, 2));
+    draft_weight(d, "b", DIMS(6));
+    draft_node(d, "Conv", "x w b", "y", "kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2 dilations=1,2");
+    struct imported *r = import(d, "y", infer);
+    assert_false(r->good);
+    assert_string_equal(strchr(r->err.msg, ':'), ": node 0, Conv 'n0': dilations of 1 and 2; want the same in both directions");
+    done(r);
+    d = draft_start(11);
+    draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
+    draft_weight(d, "w", DIMS(6, 2, 3, 2));
+    draft_weight(d, "b", DIMS(6));
+    draft_node(d, "Conv", "x w b", "y", "kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2");
+    r = import(d, "y", infer);
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 6 * 3 * 5);     /* (7+1-3)/2+1, (5+1-2)+1 */
+    for (uint64_t o = 0; o < 6; o++)
+        for (uint64_t i = 0; i < 3; i++)
+            for (uint64_t j = 0; j < 5; j++) {
+                double sum = draft_noise("b", o);
+                for (uint64_t k = 0; k < 12; k++) {
+                    uint64_t c = k / 6, p = k / 2 % 3, q = k % 2, h = i * 2 + p - 1, w = j + q;
+                    if (h < 7 && w < 5)
+                        sum += draft_noise("x", ((o / 3 * 2 + c) * 7 + h) * 5 + w) * draft_noise("w", ((o * 2 + c) * 3 + p) * 2 + q);
+                }
+                assert_near(y[(o * 3 + i) * 5 + j], sum, 1e-6);
+            }
+    done(r);
+}
+
+/* [2, 3, 4] and [4] and [2, 1, 1]: broadcasts, a scalar, and a reshape between. y = ((x - a) * b + 2) reshaped to [2, 12]. */
+static void arithmetic(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3,4");
+    draft_input(d, "b", ONNX_FLOAT, "batch,1,1");
+    draft_weight(d, "a", DIMS(4));
+    draft_weight(d, "m", DIMS(12, 5));
+    draft_number(d, "two", 2);
+    draft_whole(d, "shape", WHOLE(0, -1));
+    draft_node(d, "Sub", "a x", "ax", "");
+    draft_node(d, "Mul", "ax b", "axb", "");
+    draft_node(d, "Sub", "two axb", "y", "");
+    draft_node(d, "Reshape", "y shape", "flat", "");
+    draft_node(d, "MatMul", "flat m", "z", "");
+    struct imported *r = import(d, "z", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *z = outputs(r);
+    for (uint64_t s = 0; s < 2; s++)
+        for (uint64_t j = 0; j < 5; j++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 12; k++)
+                sum += (2 - (draft_noise("a", k % 4) - draft_noise("x", s * 12 + k)) * draft_noise("b", s)) * draft_noise("m", k * 5 + j);
+            assert_near(z[s * 5 + j], sum, 1e-6);
+        }
+    done(r);
+}
+
+/* Batch norm in inference: folded into the convolution before it, or a factor and an addend; with Caffe's scale layer behind it. */
+static void batch_norm(void **state)
+{
+    (void)state;
+    for (int folded = 0; folded < 2; folded++) {
+        struct draft *d = draft_start(9);
+        draft_input(d, "x", ONNX_FLOAT, "1,3,4,4");
+        draft_weight(d, "w", DIMS(3, 3, 1, 1));
+        draft_weight(d, "s", DIMS(3));
+        draft_weight(d, "b", DIMS(3));
+        draft_weight(d, "mean", DIMS(3));
+        draft_weight(d, "two", DIMS(3, 1, 1));
+        draft_weight(d, "shift", DIMS(3, 1, 1));
+        Onnx__TensorProto *v = draft_tensor(d, "v", ONNX_FLOAT, DIMS(3));
+        v->n_float_data = 3;
+        v->float_data = (float[]){ 1.5f, 2.25f, 0.75f };
+        draft_node(d, "Conv", folded ? "x w" : "n w", folded ? "c" : "y", "kernel_shape=1,1");
+        Onnx__NodeProto *conv = d->nodes[0];
+        d->graph.n_node = 0;
+        if (folded)
+            d->nodes[d->graph.n_node++] = conv;
+        draft_node(d, "BatchNormalization", folded ? "c s b mean v" : "x s b mean v", "n1", "epsilon=0.125");
+        draft_node(d, "Mul", "n1 two", "n2", "");
+        draft_node(d, "Add", "n2 shift", folded ? "y" : "n", "");
+        if (!folded)
+            d->nodes[d->graph.n_node++] = conv;
+        struct imported *r = import(d, "y", infer);
+        double *y = outputs(r), var[] = { 1.5, 2.25, 0.75 };
+        assert_int_equal(count_kind(&r->g, OP_MUL), folded ? 0 : 1);
+        for (uint64_t o = 0; o < 3; o++)
+            for (uint64_t i = 0; i < 16; i++) {
+                double sum = 0;
+                for (uint64_t c = 0; c < 3; c++) {
+                    uint64_t n = folded ? o : c;
+                    double x = draft_noise("x", c * 16 + i);
+                    double norm = ((folded ? 0 : x) - draft_noise("mean", n)) / sqrt(var[n] + 0.125) * draft_noise("s", n) + draft_noise("b", n);
+                    if (!folded)
+                        sum += (norm * draft_noise("two", n) + draft_noise("shift", n)) * draft_noise("w", o * 3 + c);
+                    else
+                        sum += x * draft_noise("w", o * 3 + c);
+                }
+                if (folded)
+                    sum = ((sum - draft_noise("mean", o)) / sqrt(var[o] + 0.125) * draft_noise("s", o) + draft_noise("b", o)) * draft_noise("two", o) +
+                          draft_noise("shift", o);
+                assert_near(y[o * 16 + i], sum, 1e-6);
+            }
+        done(r);
+    }
+}
+
+/* ---- against builders: an encoder layer as PyTorch exports it ---------------------------------------------------- */
+
+enum { TOKENS = 5, WIDTH = 12, HEADS = 3, INNER = 20 };
+
+static void draft_layer_norm(struct draft *d, const char *x, const char *y, const char *tag)
+{
+    struct arena *a = &d->arena;
+#define NAME(part) arena_printf(a, "%s_%s", tag, part)
+    draft_weight(d, NAME("gamma"), DIMS(WIDTH));
+    draft_weight(d, NAME("beta"), DIMS(WIDTH));
+    draft_number(d, NAME("eps"), 1e-5);
+    draft_number(d, NAME("two"), 2);
+    draft_node(d, "ReduceMean", x, NAME("mean"), "axes=-1");
+    draft_node(d, "Sub", arena_printf(a, "%s %s", x, NAME("mean")), NAME("d"), "");
+    draft_node(d, "Pow", arena_printf(a, "%s %s", NAME("d"), NAME("two")), NAME("sq"), "");
+    draft_node(d, "ReduceMean", NAME("sq"), NAME("var"), "axes=-1");
+    draft_node(d, "Add", arena_printf(a, "%s %s", NAME("var"), NAME("eps")), NAME("ve"), "");
+    draft_node(d, "Sqrt", NAME("ve"), NAME("root"), "");
+    draft_node(d, "Div", arena_printf(a, "%s %s", NAME("d"), NAME("root")), NAME("n"), "");
+    draft_node(d, "Mul", arena_printf(a, "%s %s", NAME("n"), NAME("gamma")), NAME("g"), "");
+    draft_node(d, "Add", arena_printf(a, "%s %s", NAME("g"), NAME("beta")), y, "");
+}
+
+static void draft_dense(struct draft *d, const char *x, const char *y, const char *tag, uint64_t in, uint64_t out)
+{
+    struct arena *a = &d->arena;
+    draft_weight(d, NAME("kernel"), DIMS(in, out));
+    draft_weight(d, NAME("bias"), DIMS(out));
+    draft_node(d, "MatMul", arena_printf(a, "%s %s", x, NAME("kernel")), NAME("product"), "");
+    draft_node(d, "Add", arena_printf(a, "%s %s", NAME("bias"), NAME("product")), y, "");
+}
+
+static struct draft *draft_encoder(bool tanh_form)
+{
+    struct draft *d = draft_start(14);
+    draft_input(d, "x", ONNX_FLOAT, "batch,5,12");
+    draft_whole(d, "heads", WHOLE(0, TOKENS, HEADS, WIDTH / HEADS));
+    draft_whole(d, "joined", WHOLE(0, TOKENS, WIDTH));
+    draft_layer_norm(d, "x", "a", "ln1");
+    draft_dense(d, "a", "q", "q", WIDTH, WIDTH);
+    draft_dense(d, "a", "k", "k", WIDTH, WIDTH);
+    draft_dense(d, "a", "v", "v", WIDTH, WIDTH);
+    draft_node(d, "Reshape", "q heads", "q1", "");
+    draft_node(d, "Transpose", "q1", "q2", "perm=0,2,1,3");
+    draft_node(d, "Reshape", "k heads", "k1", "");
+    draft_node(d, "Transpose", "k1", "k2", "perm=0,2,3,1");
+    draft_node(d, "Reshape", "v heads", "v1", "");
+    draft_node(d, "Transpose", "v1", "v2", "perm=0,2,1,3");
+    draft_node(d, "MatMul", "q2 k2", "scores", "");
+    draft_number(d, "two", 2);
+    draft_node(d, "Div", "scores two", "scaled", "");       /* sqrt(12 / 3) */
+    draft_node(d, "Softmax", "scaled", "shares", "axis=-1");
+    draft_node(d, "MatMul", "shares v2", "mixed", "");
+    draft_node(d, "Transpose", "mixed", "mixed1", "perm=0,2,1,3");
+    draft_node(d, "Reshape", "mixed1 joined", "mixed2", "");
+    draft_dense(d, "mixed2", "o", "o", WIDTH, WIDTH);
+    draft_node(d, "Add", "x o", "x1", "");
+    draft_layer_norm(d, "x1", "b", "ln2");
+    draft_dense(d, "b", "h", "f1", WIDTH, INNER);
+    draft_number(d, "half", 0.5);
+    draft_number(d, "one", 1);
+    draft_number(d, "root2", 1.41421354);
+    draft_number(d, "three", 3);
+    draft_number(d, "c", 0.044715);
+    draft_number(d, "s", 0.79788458);
+    if (tanh_form) {
+        draft_node(d, "Pow", "h three", "h3", "");
+        draft_node(d, "Mul", "h3 c", "h4", "");
+        draft_node(d, "Add", "h h4", "h5", "");
+        draft_node(d, "Mul", "h5 s", "h6", "");
+        draft_node(d, "Tanh", "h6", "e", "");
+        draft_node(d, "Add", "e one", "e1", "");
+        draft_node(d, "Mul", "half h", "hh", "");
+        draft_node(d, "Mul", "hh e1", "gelu", "");
+    } else {
+        draft_node(d, "Div", "h root2", "hr", "");
+        draft_node(d, "Erf", "hr", "e", "");
+        draft_node(d, "Add", "e one", "e1", "");
+        draft_node(d, "Mul", "h e1", "he", "");
+        draft_node(d, "Mul", "he half", "gelu", "");
+    }
+    draft_dense(d, "gelu", "m", "f2", INNER, WIDTH);
+    draft_node(d, "Add", "x1 m", "y", "");
+    return d;
+#undef NAME
+}
+
+/* The same layer of the builders' parts, its weights by the order in which they are made. */
+static double *built_encoder(struct arena *a, struct graph *g)
+{
+    static const char *const names[] = { "ln1_gamma", "ln1_beta", "q_kernel", "q_bias", "k_kernel", "k_bias", "v_kernel", "v_bias", "o_kernel",
+        "o_bias", "ln2_gamma", "ln2_beta", "f1_kernel", "f1_bias", "f2_kernel", "f2_bias" };
+    struct model_options o = { .micro_batch = 2, .inference = true };
+    struct builder b = builder_start(g, "encoder", &o, a);
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
+    uint32_t x = build_input(&b, "x", TYPE_FP16, DIMS(2, TOKENS, WIDTH)), first = x;
+    struct attention at = { .heads = HEADS, .mask = NO_ID, .split_qkv = true };
+    x = build_op2(&b, OP_ADD, build_attention(&b, build_layer_norm(&b, x), &at), x);
+    x = build_op2(&b, OP_ADD, build_feed_forward(&b, build_layer_norm(&b, x), INNER, OP_GELU), x);
+    double **v = ARENA_ARRAY(a, double *, g->n_tensors);
+    size_t next = 0;
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        uint64_t n = tensor_elements(&g->tensors[i]);
+        const char *name = i == first ? "x" : g->tensors[i].role == ROLE_WEIGHT ? names[next++] : NULL;
+        v[i] = ARENA_ARRAY(a, double, n);
+        for (uint64_t k = 0; k < n && name; k++)
+            v[i][k] = draft_noise(name, k);
+    }
+    assert_int_equal(next, sizeof names / sizeof *names);
+    graph_execute(g, v);
+    return v[x];
+}
+
+static void encoder(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    double *expected = built_encoder(&a, &g);
+    for (int form = 0; form < 2; form++) {
+        struct imported *r = import(draft_encoder(form), "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 2 * TOKENS * WIDTH; i++)
+            assert_near(y[i], expected[i], 1e-5);
+        assert_int_equal(graph_parameters(&r->g), graph_parameters(&g));
+        assert_int_equal(graph_forward_mac(&r->g), graph_forward_mac(&g));
+        assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), 2);
+        assert_int_equal(count_kind(&r->g, OP_GELU), 1);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 4);       /* no fifth for the keys */
+        done(r);
+    }
+    arena_free(&a);
+}
+
+/* ---- training ----------------------------------------------------------------------------------------------------- */
+
+/* Softmax becomes part of the loss; every weight gets a gradient; layers are found. */
+static void trained(void **state)
+{
+    (void)state;
+    struct draft *d = draft_encoder(false);
+    draft_dense(d, "y", "z", "head", WIDTH, 7);
+    draft_node(d, "Softmax", "z", "p", "axis=-1");
+    struct imported *r = import(d, "p", train);
+    assert_string_equal(r->err.msg, "");
+    uint32_t weights = 0, gradients = 0;
+    for (size_t i = 0; i < r->g.n_tensors; i++) {
+        weights += r->g.tensors[i].role == ROLE_WEIGHT;
+        gradients += r->g.tensors[i].role == ROLE_WEIGHT_GRADIENT;
+    }
+    assert_int_equal(weights, 18);
+    assert_int_equal(gradients, 18);
+    assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), 1);
+    assert_int_equal(count_kind(&r->g, OP_SOFTMAX), 1);
+    assert_string_equal(r->im.loss, "z");
+    assert_true(r->g.n_layers >= 3);            /* attention, feed-forward, head; the large ones cut again */
+    assert_string_equal(r->g.layers[0].name, "stem");
+    assert_string_equal(r->g.layers[1].name, "block1");
+    assert_string_equal(r->g.layers[r->g.n_layers - 1].name, "head");
+    done(r);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------------------------- */
+
+static void refused(struct draft *d, struct onnx_options o, const char *message)
+{
+    struct imported *r = import(d, "y", o);
+    assert_false(r->good);
+    const char *colon = strchr(r->err.msg, ':');
+    assert_string_equal(colon ? colon + 2 : r->err.msg, message);
+    done(r);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(8);
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "opset 8, want 9 to 21; export again with opset_version=17");
+    d = draft_start(17);
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "node 0, Relu 'n0': reads x, which nothing before it makes; is the file cut short?");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "NonMaxSuppression", "x", "y", "");
+    refused(d, infer, "node 0, NonMaxSuppression 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,tokens,4");
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "input x: the size of its dimension 'tokens' is not known; give it: --set data.tokens=128");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,tokens,4");
+    draft_node(d, "Relu", "x", "y", "");
+    struct onnx_dimension frames = { "frames", 10 };
+    refused(d, (struct onnx_options){ .inference = true, .dimensions = &frames, .n_dimensions = 1 },
+            "data.frames: the model has no symbolic dimension of this name; its dimensions: tokens");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "no product or convolution in it; nothing to simulate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(5, 3));
+    draft_node(d, "MatMul", "x w", "y", "");
+    refused(d, infer, "node 0, MatMul 'n0': inner sizes 4 and 5 differ");
+}
+
+/* One unknown operator is priced as a pass and counted. */
+static void approximated(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(4, 3));
+    draft_node(d, "MysteryActivation", "x", "m", "");
+    draft_node(d, "MatMul", "m w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_SCALE), 1);
+    assert_int_equal(r->im.counts[0].fate, ONNX_APPROXIMATED);
+    assert_string_equal(r->im.counts[0].op, "MysteryActivation");
+    done(r);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(encoder),
+    cmocka_unit_test(trained), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,390 @@
+/*
+ * file.c - reads an ONNX file: protobuf unpacked into the arena, names linked to indices.
+ *
+ * Weights may be missing, or lie in another file, which is never read: only shapes count. A node may read only what stands
+ * before it, as the format demands; so everything later walks the nodes once, in order.
+ */
+#include "workloads/onnx/model.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MAX_FILE_BYTES = INT32_MAX };        /* what protobuf can hold */
+
+/* ---- protobuf in the arena ------------------------------------------------------------------ */
+
+static void *arena_for_protobuf(void *arena, size_t n_bytes)
+{
+    return arena_alloc(arena, n_bytes);
+}
+
+static void keep_until_the_arena_goes(void *arena, void *data)
+{
+    (void)arena;
+    (void)data;
+}
+
+static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, struct arena *a, struct err *err)
+{
+    FILE *f = fopen(path, "rb");
+    struct stat s;
+    if (!f)
+        return fail(err, "%s: cannot be opened: %m; give the path of an ONNX file", path);
+    bool good = fstat(fileno(f), &s) == 0 && S_ISREG(s.st_mode);
+    if (!good)
+        fail(err, "%s: not a regular file", path);
+    else if (s.st_size > MAX_FILE_BYTES)
+        good = fail(err, "%s: %jd bytes, at most %d; export with external data: weights are not read", path, (intmax_t)s.st_size,
+                    MAX_FILE_BYTES);
+    if (good) {
+        *n = (size_t)s.st_size;
+        *bytes = arena_alloc(a, *n + 1);
+        if (fread(*bytes, 1, *n, f) != *n)
+            good = fail(err, "%s: cannot be read to its end", path);
+    }
+    fclose(f);
+    return good;
+}
+
+static const Onnx__ModelProto *unpack(const char *path, struct arena *a, struct err *err)
+{
+    struct arena raw = { 0 };
+    uint8_t *bytes = NULL;
+    size_t n = 0;
+    const Onnx__ModelProto *model = NULL;
+    ProtobufCAllocator allocator = { arena_for_protobuf, keep_until_the_arena_goes, a };
+    if (read_bytes(&bytes, &n, path, &raw, err)) {
+        model = onnx__model_proto__unpack(&allocator, n, bytes);
+        if (!model)
+            fail(err, "%s: not an ONNX file: its %zu bytes are no model in protobuf's format", path, n);
+        else if (!model->graph)
+            fail(err, "%s: a model without a graph", path);
+    }
+    arena_free(&raw);
+    return model && model->graph ? model : NULL;
+}
+
+/* ---- values by name: open addressing, linear probing, at most half full ----------------------- */
+
+static void grow_slots(struct onnx_model *m)
+{
+    m->n_slots = m->n_slots ? 2 * m->n_slots : 1024;
+    m->slots = ARENA_ARRAY(m->arena, uint32_t, m->n_slots);
+    for (size_t i = 0; i < m->n_values; i++) {
+        size_t at = hash_bytes(m->values[i].name, strlen(m->values[i].name), 0) & (m->n_slots - 1);
+        while (m->slots[at])
+            at = (at + 1) & (m->n_slots - 1);
+        m->slots[at] = (uint32_t)i + 1;
+    }
+}
+
+uint32_t onnx_value(struct onnx_model *m, const char *name)
+{
+    if (2 * m->n_values >= m->n_slots)
+        grow_slots(m);
+    size_t at = hash_bytes(name, strlen(name), 0) & (m->n_slots - 1);
+    for (; m->slots[at]; at = (at + 1) & (m->n_slots - 1))
+        if (strcmp(m->values[m->slots[at] - 1].name, name) == 0)
+            return m->slots[at] - 1;
+    m->values = arena_grow(m->arena, m->values, m->n_values, &m->cap_values, sizeof *m->values);
+    m->values[m->n_values] = (struct onnx_value){ .name = name, .producer = NO_ID };
+    m->slots[at] = (uint32_t)m->n_values + 1;
+    return (uint32_t)m->n_values++;
+}
+
+/* ---- contents ---------------------------------------------------------------------------------- */
+
+static double half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double x = exponent == 0 ? fraction * 0x1p-24
+             : exponent == 31 ? (fraction ? NAN : INFINITY) : (1024 + fraction) * 0x1p-25 * (double)(1u << exponent);
+    return bits >> 15 ? -x : x;
+}
+
+static double raw_number(const uint8_t *p, int type)
+{
+    float f;
+    double d;
+    int32_t i;
+    int64_t l;
+    uint16_t h;
+    switch (type) {
+    case ONNX_FLOAT: memcpy(&f, p, sizeof f); return (double)f;
+    case ONNX_DOUBLE: memcpy(&d, p, sizeof d); return d;
+    case ONNX_INT32: memcpy(&i, p, sizeof i); return i;
+    case ONNX_INT64: memcpy(&l, p, sizeof l); return (double)l;
+    case ONNX_FLOAT16: memcpy(&h, p, sizeof h); return half(h);
+    case ONNX_INT8: return (int8_t)*p;
+    default: return *p;
+    }
+}
+
+static size_t number_bytes(int type)
+{
+    switch (type) {
+    case ONNX_FLOAT: case ONNX_INT32: return 4;
+    case ONNX_DOUBLE: case ONNX_INT64: return 8;
+    case ONNX_FLOAT16: return 2;
+    case ONNX_UINT8: case ONNX_INT8: case ONNX_BOOL: return 1;
+    default: return 0;
+    }
+}
+
+/* Which of the fields holds the numbers depends on the type, or they lie as raw bytes. */
+static bool number_at(double *out, const Onnx__TensorProto *t, size_t i)
+{
+    size_t size = number_bytes(t->data_type);
+    if (t->has_raw_data && size && t->raw_data.len >= (i + 1) * size)
+        *out = raw_number(t->raw_data.data + i * size, t->data_type);
+    else if (i < t->n_float_data)
+        *out = (double)t->float_data[i];
+    else if (i < t->n_int64_data)
+        *out = (double)t->int64_data[i];
+    else if (i < t->n_int32_data)
+        *out = t->data_type == ONNX_FLOAT16 ? half((uint16_t)t->int32_data[i]) : t->int32_data[i];
+    else if (i < t->n_double_data)
+        *out = t->double_data[i];
+    else
+        return false;
+    return true;
+}
+
+double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a)
+{
+    uint64_t n = 1;
+    double x;
+    for (size_t i = 0; i < t->n_dims; i++) {
+        if (t->dims[i] < 0 || (t->dims[i] && n > most / (uint64_t)t->dims[i]))
+            return NULL;
+        n *= (uint64_t)t->dims[i];
+    }
+    if (n > most || (n && !number_at(&x, t, n - 1)))
+        return NULL;
+    double *out = ARENA_ARRAY(a, double, n + 1);
+    for (uint64_t i = 0; i < n; i++)
+        if (!number_at(&out[i], t, i))
+            return NULL;
+    return out;
+}
+
+/* ---- linking ------------------------------------------------------------------------------------- */
+
+static bool too_many_dims(const struct onnx_model *m, const char *name, size_t n, struct err *err)
+{
+    return fail(err, "%s: %.80s has %zu dimensions, at most %d", m->path, name, n, ONNX_MAX_DIMS);
+}
+
+static bool add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, struct err *err)
+{
+    uint32_t id = onnx_value(m, t->name ? t->name : "");
+    struct onnx_value *v = &m->values[id];
+    if (t->n_dims > ONNX_MAX_DIMS)
+        return too_many_dims(m, v->name, t->n_dims, err);
+    v->type = t->data_type;
+    v->shaped = v->constant = true;
+    v->data = t;
+    v->n_dims = (uint32_t)t->n_dims;
+    for (uint32_t i = 0; i < v->n_dims; i++) {
+        if (t->dims[i] < 0 || t->dims[i] > UINT32_MAX)
+            return fail(err, "%s: %.80s: a dimension of %" PRId64 "; want 0 to 2^32 - 1", m->path, v->name, t->dims[i]);
+        v->dims[i] = (uint64_t)t->dims[i];
+    }
+    v->known = onnx_tensor_contents(t, MOST_KNOWN, m->arena);
+    return true;
+}
+
+/* What the file says of a value: for inputs it counts; for others shape.c finds it again. */
+static bool add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoProto *info, struct err *err)
+{
+    struct onnx_value *v = &m->values[id];
+    const Onnx__TypeProto__Tensor *t = info->type ? info->type->tensor_type : NULL;
+    if (v->constant || !t)
+        return true;
+    v->type = t->elem_type;
+    if (!t->shape)
+        return true;
+    if (t->shape->n_dim > ONNX_MAX_DIMS)
+        return too_many_dims(m, v->name, t->shape->n_dim, err);
+    v->n_dims = (uint32_t)t->shape->n_dim;
+    v->shaped = true;
+    for (uint32_t i = 0; i < v->n_dims; i++) {
+        const Onnx__TensorShapeProto__Dimension *d = t->shape->dim[i];
+        if (d->has_dim_value && d->dim_value > 0 && d->dim_value <= UINT32_MAX)
+            v->dims[i] = (uint64_t)d->dim_value;
+        else
+            v->dim_names[i] = d->dim_param && *d->dim_param ? d->dim_param : arena_printf(m->arena, "dim%u", i);
+    }
+    return true;
+}
+
+static bool link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, struct err *err)
+{
+    struct onnx_node *n = &m->nodes[id];
+    *n = (struct onnx_node){ .op = p->op_type ? p->op_type : "", .name = p->name ? p->name : "", .proto = p,
+                             .written = p->op_type ? p->op_type : "", .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output };
+    n->inputs = ARENA_ARRAY(m->arena, uint32_t, p->n_input + 1);
+    n->outputs = ARENA_ARRAY(m->arena, uint32_t, p->n_output + 1);
+    for (size_t i = 0; i < p->n_input; i++) {
+        n->inputs[i] = *p->input[i] ? onnx_value(m, p->input[i]) : NO_ID;
+        struct onnx_value *v = onnx_in(m, n, (uint32_t)i);
+        if (v && !v->constant && v->producer == NO_ID && !v->shaped && !v->type)
+            return onnx_refuse(m, n, err, "reads %.80s, which nothing before it makes; is the file cut short?", v->name);
+        if (v)
+            v->n_readers++;
+    }
+    for (size_t i = 0; i < p->n_output; i++) {
+        n->outputs[i] = *p->output[i] ? onnx_value(m, p->output[i]) : NO_ID;
+        struct onnx_value *v = onnx_out(m, n, (uint32_t)i);
+        if (v && (v->constant || v->producer != NO_ID))
+            return onnx_refuse(m, n, err, "makes %.80s a second time", v->name);
+        if (v)
+            v->producer = id;
+    }
+    return true;
+}
+
+static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
+{
+    m->inputs = ARENA_ARRAY(m->arena, uint32_t, g->n_input + 1);
+    for (size_t i = 0; i < g->n_input; i++) {
+        uint32_t id = onnx_value(m, g->input[i]->name ? g->input[i]->name : "");
+        if (m->values[id].constant)
+            continue;
+        if (!add_info(m, id, g->input[i], err))
+            return false;
+        m->inputs[m->n_inputs++] = id;
+    }
+    return true;
+}
+
+/* Shapes that the file gives for values in between serve operations whose own shape is not known. */
+static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
+{
+    m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output + 1);
+    for (size_t i = 0; i < g->n_output; i++) {
+        uint32_t id = onnx_value(m, g->output[i]->name ? g->output[i]->name : "");
+        if (m->values[id].producer == NO_ID)
+            return fail(err, "%s: output %.80s is made by no node", m->path, m->values[id].name);
+        m->values[id].output = true;
+        m->outputs[m->n_outputs++] = id;
+    }
+    if (!m->n_outputs)
+        return fail(err, "%s: the graph has no output", m->path);
+    for (size_t i = 0; i < g->n_value_info; i++)
+        if (!add_info(m, onnx_value(m, g->value_info[i]->name ? g->value_info[i]->name : ""), g->value_info[i], err))
+            return false;
+    return true;
+}
+
+static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, struct err *err)
+{
+    for (size_t i = 0; i < model->n_opset_import; i++)
+        if (!model->opset_import[i]->domain || !*model->opset_import[i]->domain)
+            m->opset = model->opset_import[i]->version;
+    if (m->opset < OLDEST_OPSET || m->opset > NEWEST_OPSET)
+        return fail(err, "%s: opset %" PRId64 ", want %d to %d; export again with opset_version=17", m->path, m->opset, OLDEST_OPSET,
+                    NEWEST_OPSET);
+    return true;
+}
+
+bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct err *err)
+{
+    *out = (struct onnx_model){ .path = path, .arena = a, .batch = 1 };
+    const Onnx__ModelProto *model = unpack(path, a, err);
+    if (!model || !check_opset(out, model, err))
+        return false;
+    const Onnx__GraphProto *g = model->graph;
+    out->producer = model->producer_name && *model->producer_name ? model->producer_name : "not named";
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (!add_initialiser(out, g->initializer[i], err))
+            return false;
+    if (!link_inputs(out, g, err))
+        return false;
+    out->n_nodes = g->n_node;
+    out->nodes = ARENA_ARRAY(a, struct onnx_node, g->n_node + 1);
+    for (uint32_t i = 0; i < g->n_node; i++)
+        if (!link_node(out, i, g->node[i], err))
+            return false;
+    return link_outputs(out, g, err);
+}
+
+/* ---- asking --------------------------------------------------------------------------------------- */
+
+const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name)
+{
+    for (size_t i = 0; n->proto && i < n->proto->n_attribute; i++)
+        if (text_is(n->proto->attribute[i]->name, name))
+            return n->proto->attribute[i];
+    return NULL;
+}
+
+int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p ? p->i : otherwise;
+}
+
+double onnx_float(const struct onnx_node *n, const char *name, double otherwise)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p ? (double)p->f : otherwise;
+}
+
+const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p && p->has_s ? arena_printf(a, "%.*s", (int)p->s.len, (const char *)p->s.data) : otherwise;
+}
+
+uint64_t onnx_elements(const struct onnx_value *v)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        n *= v->dims[i];
+    return n;
+}
+
+bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
+{
+    if (given < -(int64_t)n_dims || given >= (int64_t)n_dims)
+        return false;
+    *axis = (uint32_t)(given < 0 ? given + n_dims : given);
+    return true;
+}
+
+static int64_t whole(double x)
+{
+    return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : (int64_t)x;
+}
+
+bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, attribute);
+    const struct onnx_value *v = onnx_in(m, n, input);
+    size_t most = sizeof out->at / sizeof *out->at;
+    *out = (struct onnx_list){ 0 };
+    if (p && p->n_ints <= most)
+        for (; out->n < p->n_ints; out->n++)
+            out->at[out->n] = p->ints[out->n];
+    if (p || !v)
+        return !p || p->n_ints <= most;
+    if (!v->known || onnx_elements(v) > most)
+        return false;
+    for (uint64_t i = 0; i < onnx_elements(v); i++)
+        out->at[out->n++] = whole(v->known[i]);
+    return true;
+}
+
+bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
+{
+    char text[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *name = *n->name ? n->name : n->n_outputs && n->outputs[0] != NO_ID ? m->values[n->outputs[0]].name : "";
+    return fail(err, "%s: node %zu, %.40s '%.80s': %s", m->path, (size_t)(n - m->nodes), n->op, name, text);
+}

@@ -1,0 +1,242 @@
+/*
+ * fold.c - contents of small tensors that follow from shapes and constants: what exporters compute to find a reshape's sizes.
+ *
+ * A result is constant where all it is made of is; the contents are followed up to MOST_KNOWN elements. Integers are held as
+ * doubles: exact to 2^53, and beyond that only ends of slices occur ("to the last").
+ */
+#include "workloads/onnx/model.h"
+#include <math.h>
+#include <string.h>
+
+struct fold { struct onnx_model *m; const struct onnx_node *n; struct onnx_value *out; const double *a, *b, *c; uint64_t n_out; };
+
+static const struct onnx_value *input(const struct fold *f, uint32_t i) { return onnx_in(f->m, f->n, i); }
+
+static bool whole_numbers(const struct fold *f)
+{
+    return f->out->type == ONNX_INT64 || f->out->type == ONNX_INT32;
+}
+
+/* Where element i of the result falls in an operand that is repeated. */
+static uint64_t seen_in(const struct fold *f, uint64_t i, const struct onnx_value *v)
+{
+    uint64_t at = 0, stride = 1;
+    for (uint32_t k = 0; k < v->n_dims; k++) {
+        uint64_t size = f->out->dims[f->out->n_dims - 1 - k], mine = v->dims[v->n_dims - 1 - k];
+        at += (mine == 1 ? 0 : i % size) * stride;
+        stride *= mine;
+        i /= size;
+    }
+    return at;
+}
+
+static double binary(const char *op, double a, double b, bool whole)
+{
+    switch (op[0]) {
+    case 'A': return op[1] == 'n' ? a != 0 && b != 0 : a + b;                   /* And, Add */
+    case 'S': return a - b;
+    case 'M': return op[1] == 'u' ? a * b : op[1] == 'a' ? fmax(a, b) : op[1] == 'i' ? fmin(a, b) : a - b * floor(a / b);
+    case 'D': return b == 0 ? 0 : whole ? trunc(a / b) : a / b;
+    case 'P': return pow(a, b);
+    case 'E': return a == b;
+    case 'G': return op[7] ? a >= b : a > b;                                    /* GreaterOrEqual, Greater */
+    case 'L': return op[4] ? a <= b : a < b;
+    default: return a != 0 || b != 0;                                           /* Or */
+    }
+}
+
+static bool fold_binary(struct fold *f)
+{
+    if (!f->a || !f->b || f->n->n_inputs != 2)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = binary(f->n->op, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))], whole_numbers(f));
+    return true;
+}
+
+static double unary(const char *op, double x)
+{
+    return text_is(op, "Floor") ? floor(x) : text_is(op, "Ceil") ? ceil(x) : text_is(op, "Neg") ? -x : text_is(op, "Sqrt") ? sqrt(x)
+         : text_is(op, "Not") ? x == 0 : text_is(op, "Abs") ? fabs(x) : text_is(op, "Reciprocal") ? 1 / x : x;
+}
+
+/* The same elements in the same order too: Identity, Reshape, Squeeze, Unsqueeze, Flatten. */
+static bool fold_unary(struct fold *f)
+{
+    if (!f->a)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = unary(f->n->op, f->a[i]);
+    return true;
+}
+
+static bool fold_cast(struct fold *f)
+{
+    if (!f->a)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = whole_numbers(f) ? trunc(f->a[i]) : f->out->type == ONNX_BOOL ? f->a[i] != 0 : f->a[i];
+    return true;
+}
+
+static bool fold_where(struct fold *f)
+{
+    if (!f->a || !f->b || !f->c)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = f->a[seen_in(f, i, input(f, 0))] != 0 ? f->b[seen_in(f, i, input(f, 1))] : f->c[seen_in(f, i, input(f, 2))];
+    return true;
+}
+
+static bool fold_expand(struct fold *f)
+{
+    if (!f->a)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = f->a[seen_in(f, i, input(f, 0))];
+    return true;
+}
+
+static bool fold_shape(struct fold *f)
+{
+    const struct onnx_value *x = input(f, 0);
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        f->out->known[i] = (double)x->dims[i];
+    return true;
+}
+
+static bool fold_constant(struct fold *f)
+{
+    static const char *const names[] = { "value_int", "value_float", "value_ints", "value_floats" };
+    const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
+    if (p && p->t) {
+        double *contents = onnx_tensor_contents(p->t, MOST_KNOWN, f->m->arena);
+        if (contents)
+            memcpy(f->out->known, contents, f->n_out * sizeof *contents);
+        return contents != NULL;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((p = onnx_attribute(f->n, names[i])))
+            for (uint64_t k = 0; k < f->n_out; k++)
+                f->out->known[k] = i == 0 ? (double)p->i : i == 1 ? (double)p->f : i == 2 ? (double)p->ints[k] : (double)p->floats[k];
+    return true;
+}
+
+/* Floats filled with one number are how files without weights write them: only single ones and whole numbers are followed. */
+static bool fold_constant_of_shape(struct fold *f)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
+    double *x = p && p->t ? onnx_tensor_contents(p->t, 1, f->m->arena) : NULL;
+    if (f->out->type == ONNX_FLOAT && f->n_out > 1)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = x ? x[0] : 0;
+    return true;
+}
+
+static bool fold_range(struct fold *f)
+{
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = f->a[0] + (double)i * f->c[0];
+    return true;
+}
+
+static bool fold_concat(struct fold *f)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < f->n->n_inputs; k++) {
+        const struct onnx_value *v = input(f, k);
+        if (!v->known || v->n_dims != 1)
+            return false;
+        for (uint64_t i = 0; i < v->dims[0]; i++)
+            f->out->known[n++] = v->known[i];
+    }
+    return true;
+}
+
+static bool fold_gather(struct fold *f)
+{
+    const struct onnx_value *x = input(f, 0);
+    if (!f->a || !f->b || onnx_int(f->n, "axis", 0) != 0 || x->n_dims != 1)
+        return false;
+    for (uint64_t i = 0; i < f->n_out; i++) {
+        double at = f->b[i] < 0 ? f->b[i] + (double)x->dims[0] : f->b[i];
+        if (!(at >= 0 && at < (double)x->dims[0]))
+            return false;
+        f->out->known[i] = f->a[(uint64_t)at];
+    }
+    return true;
+}
+
+static bool fold_slice(struct fold *f)
+{
+    struct onnx_list starts, steps;
+    const struct onnx_value *x = input(f, 0);
+    if (!f->a || x->n_dims != 1 || !onnx_list(&starts, f->m, f->n, "starts", 1) || !onnx_list(&steps, f->m, f->n, "steps", 4) ||
+        starts.n != 1)
+        return false;
+    int64_t step = steps.n ? steps.at[0] : 1, size = (int64_t)x->dims[0], from = starts.at[0] + (starts.at[0] < 0 ? size : 0);
+    from = from < 0 ? 0 : from >= size ? size - 1 : from;
+    for (uint64_t i = 0; i < f->n_out; i++) {
+        int64_t at = from + (int64_t)i * step;
+        if (at < 0 || at >= size)
+            return false;
+        f->out->known[i] = f->a[at];
+    }
+    return true;
+}
+
+static bool fold_product(struct fold *f)
+{
+    double product = 1;
+    if (!f->a || f->n_out != 1)
+        return false;
+    for (uint64_t i = 0; i < onnx_elements(input(f, 0)); i++)
+        product *= f->a[i];
+    f->out->known[0] = product;
+    return true;
+}
+
+static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } rules[] = {
+    { "Add", fold_binary }, { "Sub", fold_binary }, { "Mul", fold_binary }, { "Div", fold_binary }, { "Pow", fold_binary },
+    { "Max", fold_binary }, { "Min", fold_binary }, { "Mod", fold_binary }, { "Equal", fold_binary }, { "Greater", fold_binary },
+    { "Less", fold_binary }, { "GreaterOrEqual", fold_binary }, { "LessOrEqual", fold_binary }, { "And", fold_binary }, { "Or", fold_binary },
+    { "Floor", fold_unary }, { "Ceil", fold_unary }, { "Neg", fold_unary }, { "Sqrt", fold_unary }, { "Not", fold_unary },
+    { "Abs", fold_unary }, { "Reciprocal", fold_unary }, { "Identity", fold_unary }, { "Reshape", fold_unary },
+    { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary },
+    { "Cast", fold_cast }, { "Where", fold_where }, { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant },
+    { "ConstantOfShape", fold_constant_of_shape }, { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather },
+    { "Slice", fold_slice }, { "ReduceProd", fold_product },
+};
+
+static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct onnx_value *v = onnx_in(m, n, i);
+        if (v && !v->constant && !v->known)
+            return false;
+    }
+    return true;
+}
+
+void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
+{
+    struct onnx_value *out = onnx_out(m, n, 0);
+    bool of_shape = text_is(n->op, "Shape");
+    if (!out || (!of_shape && !from_constants(m, n)))
+        return;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (onnx_out(m, n, i))
+            onnx_out(m, n, i)->constant = true;
+    uint64_t n_out = onnx_elements(out);
+    if (n_out > MOST_KNOWN || n->n_outputs > 1)
+        return;
+    const struct onnx_value *a = onnx_in(m, n, 0), *b = onnx_in(m, n, 1), *c = onnx_in(m, n, 2);
+    struct fold f = { m, n, out, a ? a->known : NULL, b ? b->known : NULL, c ? c->known : NULL, n_out };
+    out->known = ARENA_ARRAY(m->arena, double, n_out + 1);
+    bool folded = false;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !folded; i++)
+        folded = text_is(rules[i].op, n->op) && rules[i].fold(&f);
+    if (!folded)
+        out->known = NULL;
+}

@@ -1,0 +1,308 @@
+/*
+ * fuse.c - operations that exporters write out in pieces, recognised as what they are, as a graph compiler does.
+ *
+ *     GELU          0.5 x (1 + erf(x / sqrt 2)), and its tanh form          Hendrycks and Gimpel 2016
+ *     swish         x sigmoid(x), x hard-sigmoid(x)
+ *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta
+ *     group norm    instance norm of reshaped channels, times gamma, plus beta
+ *     batch norm    and a scale and shift by channel behind it (Caffe's Scale layer)
+ * The last node of a pattern becomes the whole operation; the others are marked gone.
+ */
+#include "workloads/onnx/model.h"
+#include <math.h>
+
+enum { MOST_PARTS = 16 };
+
+struct pattern { struct onnx_model *m; uint32_t parts[MOST_PARTS]; uint32_t n_parts; };
+
+static struct onnx_node *maker(struct pattern *p, uint32_t value)
+{
+    if (value == NO_ID || p->m->values[value].producer == NO_ID)
+        return NULL;
+    struct onnx_node *n = &p->m->nodes[p->m->values[value].producer];
+    return n->gone ? NULL : n;
+}
+
+static struct onnx_node *made_by(struct pattern *p, uint32_t value, const char *op)
+{
+    struct onnx_node *n = maker(p, value);
+    return n && text_is(n->op, op) ? n : NULL;
+}
+
+static void add_part(struct pattern *p, const struct onnx_node *n)
+{
+    if (p->n_parts < MOST_PARTS)
+        p->parts[p->n_parts++] = (uint32_t)(n - p->m->nodes);
+}
+
+static bool is_number(const struct onnx_model *m, uint32_t value, double x)
+{
+    const struct onnx_value *v = value == NO_ID ? NULL : &m->values[value];
+    return v && v->known && onnx_elements(v) == 1 && fabs(v->known[0] - x) <= 1e-3 * fabs(x);
+}
+
+/* The other operand of a node of two, where one is this value; NO_ID: it is not. */
+static uint32_t other_than(const struct onnx_node *n, uint32_t value)
+{
+    return n->n_inputs != 2 ? NO_ID : n->inputs[0] == value ? n->inputs[1] : n->inputs[1] == value ? n->inputs[0] : NO_ID;
+}
+
+static uint32_t other_than_number(const struct onnx_model *m, const struct onnx_node *n, double x)
+{
+    return n->n_inputs != 2 ? NO_ID : is_number(m, n->inputs[0], x) ? n->inputs[1] : is_number(m, n->inputs[1], x) ? n->inputs[0] : NO_ID;
+}
+
+/* What parts make is read inside the pattern alone. */
+static bool only_inside(const struct pattern *p, const struct onnx_node *last)
+{
+    for (uint32_t i = 0; i < p->n_parts; i++) {
+        const struct onnx_node *n = &p->m->nodes[p->parts[i]];
+        uint32_t inside = 0;
+        const struct onnx_value *v = onnx_out(p->m, n, 0);
+        if (n == last)
+            continue;
+        for (uint32_t k = 0; k < p->n_parts; k++)
+            for (uint32_t q = 0; q < p->m->nodes[p->parts[k]].n_inputs; q++)
+                inside += p->m->nodes[p->parts[k]].inputs[q] == n->outputs[0];
+        if (v->output || v->n_readers != inside)
+            return false;
+    }
+    return true;
+}
+
+static bool become(struct pattern *p, struct onnx_node *last, const char *op, const uint32_t *inputs, uint32_t n_inputs)
+{
+    struct onnx_model *m = p->m;
+    if (p->n_parts >= MOST_PARTS || !only_inside(p, last))
+        return false;
+    for (uint32_t i = 0; i < p->n_parts; i++) {
+        m->nodes[p->parts[i]].gone = &m->nodes[p->parts[i]] != last;
+        m->nodes[p->parts[i]].fused_as = op;
+    }
+    uint32_t *own = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
+    for (uint32_t i = 0; i < n_inputs; i++)
+        own[i] = inputs[i];
+    last->fused_as = op;
+    last->op = op;
+    last->proto = NULL;
+    last->inputs = own;
+    last->n_inputs = n_inputs;
+    return true;
+}
+
+/* ---- GELU -------------------------------------------------------------------------------------------- */
+
+/* Factors of a product written as a tree of Mul nodes. */
+static void factors(struct pattern *p, uint32_t value, uint32_t *out, uint32_t *n, uint32_t depth)
+{
+    struct onnx_node *mul = depth < 3 ? made_by(p, value, "Mul") : NULL;
+    bool whole = !mul || (depth > 0 && p->m->values[value].n_readers > 1);
+    if (whole) {
+        if (*n < 4)
+            out[*n] = value;
+        ++*n;
+        return;
+    }
+    add_part(p, mul);
+    factors(p, mul->inputs[0], out, n, depth + 1);
+    factors(p, mul->inputs[1], out, n, depth + 1);
+}
+
+static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
+{
+    struct onnx_node *function = made_by(p, value, "Erf");
+    struct onnx_node *inside = function ? maker(p, function->inputs[0]) : NULL;
+    if (!inside || !((text_is(inside->op, "Div") && inside->inputs[0] == x && is_number(p->m, inside->inputs[1], 1.4142135)) ||
+                     (text_is(inside->op, "Mul") && other_than_number(p->m, inside, 0.70710678) == x)))
+        return false;
+    add_part(p, inside);
+    add_part(p, function);
+    return true;
+}
+
+/* Everything from x up to here, where a factor of 0.044715 stands in it. */
+static bool collect_cubic(struct pattern *p, uint32_t value, uint32_t x, bool *constant, uint32_t depth)
+{
+    if (value == x || p->m->values[value].known) {
+        *constant |= is_number(p->m, value, 0.044715);
+        return true;
+    }
+    struct onnx_node *n = depth < 8 ? maker(p, value) : NULL;
+    if (!n || !(text_is(n->op, "Mul") || text_is(n->op, "Add") || text_is(n->op, "Pow")))
+        return false;
+    for (uint32_t i = 0; i < p->n_parts; i++)
+        if (p->parts[i] == (uint32_t)(n - p->m->nodes))
+            return true;
+    add_part(p, n);
+    return collect_cubic(p, n->inputs[0], x, constant, depth + 1) && collect_cubic(p, n->inputs[1], x, constant, depth + 1);
+}
+
+static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
+{
+    bool constant = false;
+    struct onnx_node *function = made_by(p, value, "Tanh");
+    if (!function)
+        return false;
+    add_part(p, function);
+    return collect_cubic(p, function->inputs[0], x, &constant, 0) && constant;
+}
+
+static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
+{
+    struct pattern p = { .m = m };
+    uint32_t f[4], n = 0, x = NO_ID, bell = NO_ID, halves = 0;
+    if (!text_is(last->op, "Mul"))
+        return false;
+    factors(&p, last->outputs[0], f, &n, 0);
+    for (uint32_t i = 0; i < n && n == 3; i++) {
+        struct onnx_node *add = made_by(&p, f[i], "Add");
+        uint32_t inside = add ? other_than_number(m, add, 1) : NO_ID;
+        if (is_number(m, f[i], 0.5))
+            halves++;
+        else if (inside != NO_ID && (made_by(&p, inside, "Erf") || made_by(&p, inside, "Tanh")) && bell == NO_ID) {
+            bell = inside;
+            add_part(&p, add);
+        } else
+            x = f[i];
+    }
+    if (halves != 1 || bell == NO_ID || x == NO_ID || !(is_erf_of(&p, bell, x) || is_tanh_of(&p, bell, x)))
+        return false;
+    return become(&p, last, "Gelu", &x, 1);
+}
+
+/* ---- swish --------------------------------------------------------------------------------------------- */
+
+static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
+{
+    struct pattern p = { .m = m };
+    if (!text_is(last->op, "Mul") || last->n_inputs != 2)
+        return false;
+    for (int i = 0; i < 2; i++) {
+        uint32_t x = last->inputs[i];
+        struct onnx_node *gate = made_by(&p, last->inputs[1 - i], "Sigmoid"), *hard = made_by(&p, last->inputs[1 - i], "HardSigmoid");
+        struct onnx_node *n = gate ? gate : hard;
+        if (!n || n->inputs[0] != x)
+            continue;
+        add_part(&p, n);
+        add_part(&p, last);
+        return become(&p, last, gate ? "Swish" : "HardSwish", &x, 1);
+    }
+    return false;
+}
+
+/* ---- norms ----------------------------------------------------------------------------------------------- */
+
+/* The only node that reads a value, where it is of this operator; nodes stand in order, so it stands later. */
+static struct onnx_node *only_reader(const struct onnx_model *m, const struct onnx_node *n, const char *op)
+{
+    const struct onnx_value *v = onnx_out(m, n, 0);
+    if (!v || v->output || v->n_readers != 1)
+        return NULL;
+    for (size_t i = (size_t)(n - m->nodes) + 1; i < m->n_nodes; i++)
+        for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
+            if (m->nodes[i].inputs[k] == n->outputs[0])
+                return text_is(m->nodes[i].op, op) && !m->nodes[i].gone ? &m->nodes[i] : NULL;
+    return NULL;
+}
+
+/* A constant of n numbers along one dimension, all others 1. */
+static bool is_vector_of(const struct onnx_model *m, uint32_t value, uint64_t n)
+{
+    const struct onnx_value *v = value == NO_ID ? NULL : &m->values[value];
+    return v && v->constant && onnx_elements(v) == n;
+}
+
+/* Mul by and Add of a vector behind a norm; *last moves to what the pattern ends with. */
+static void scale_and_shift(struct pattern *p, struct onnx_node **last, uint64_t n, uint32_t out[2])
+{
+    static const char *const ops[] = { "Mul", "Add" };
+    for (int i = 0; i < 2; i++) {
+        struct onnx_node *next = only_reader(p->m, *last, ops[i]);
+        uint32_t vector = next ? other_than(next, (*last)->outputs[0]) : NO_ID;
+        if (vector == NO_ID || !is_vector_of(p->m, vector, n))
+            return;
+        out[i] = vector;
+        add_part(p, next);
+        *last = next;
+    }
+}
+
+static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, uint32_t x)
+{
+    struct onnx_list axes;
+    const struct onnx_value *v = &m->values[x];
+    return n && text_is(n->op, "ReduceMean") && n->inputs[0] == x && onnx_list(&axes, m, n, "axes", 1) && axes.n == 1 &&
+           (axes.at[0] == -1 || axes.at[0] == (int64_t)v->n_dims - 1);
+}
+
+static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
+{
+    struct pattern p = { .m = m };
+    if (!text_is(div->op, "Div") || div->n_inputs != 2)
+        return false;
+    struct onnx_node *less = made_by(&p, div->inputs[0], "Sub"), *root = made_by(&p, div->inputs[1], "Sqrt");
+    struct onnx_node *plus = root ? made_by(&p, root->inputs[0], "Add") : NULL;
+    if (!less || !plus)
+        return false;
+    struct onnx_node *variance = made_by(&p, plus->inputs[0], "ReduceMean");
+    variance = variance ? variance : made_by(&p, plus->inputs[1], "ReduceMean");
+    struct onnx_node *square = variance ? maker(&p, variance->inputs[0]) : NULL, *mean = made_by(&p, less->inputs[1], "ReduceMean");
+    uint32_t x = less->inputs[0], d = less->outputs[0];
+    bool squared = square && square->inputs[0] == d && ((text_is(square->op, "Pow") && is_number(m, square->inputs[1], 2)) ||
+                                                        (text_is(square->op, "Mul") && square->inputs[1] == d));
+    if (!squared || !is_mean_of(m, mean, x) || !is_mean_of(m, variance, square->outputs[0]))
+        return false;
+    struct onnx_node *parts[] = { mean, less, square, variance, plus, root, div }, *last = div;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        add_part(&p, parts[i]);
+    uint32_t inputs[3] = { x, NO_ID, NO_ID };
+    scale_and_shift(&p, &last, m->values[x].dims[m->values[x].n_dims - 1], &inputs[1]);
+    return become(&p, last, "LayerNormalization", inputs, 3);
+}
+
+static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
+{
+    struct pattern p = { .m = m };
+    if (!text_is(norm->op, "InstanceNormalization"))
+        return false;
+    struct onnx_node *before = made_by(&p, norm->inputs[0], "Reshape"), *after = only_reader(m, norm, "Reshape"), *last = after;
+    if (!before || !after)
+        return false;
+    const struct onnx_value *x = onnx_in(m, before, 0), *y = onnx_out(m, after, 0), *g = onnx_in(m, norm, 0);
+    if (x->n_dims < 3 || x->n_dims != y->n_dims || x->dims[1] != y->dims[1] || g->n_dims != 3)
+        return false;
+    add_part(&p, before);
+    add_part(&p, norm);
+    add_part(&p, after);
+    uint32_t inputs[4] = { before->inputs[0], NO_ID, NO_ID, norm->inputs[1] };     /* the last: as many as there are groups */
+    scale_and_shift(&p, &last, x->dims[1], &inputs[1]);
+    return become(&p, last, "GroupNormalization", inputs, 4);
+}
+
+static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
+{
+    struct pattern p = { .m = m };
+    struct onnx_node *last = norm;
+    if (!text_is(norm->op, "BatchNormalization") || norm->n_inputs != 5)
+        return false;
+    const struct onnx_value *x = onnx_in(m, norm, 0);
+    uint32_t inputs[7] = { norm->inputs[0], norm->inputs[1], norm->inputs[2], norm->inputs[3], norm->inputs[4], NO_ID, NO_ID };
+    const Onnx__NodeProto *attributes = norm->proto;
+    add_part(&p, norm);
+    scale_and_shift(&p, &last, x->n_dims > 1 ? x->dims[1] : 0, &inputs[5]);
+    if (last == norm || !become(&p, last, "BatchNormalization", inputs, 7))
+        return false;
+    last->proto = attributes;               /* its epsilon */
+    return true;
+}
+
+void onnx_fuse(struct onnx_model *m)
+{
+    static bool (*const patterns[])(struct onnx_model *m, struct onnx_node *last) = {
+        fuse_gelu, fuse_swish, fuse_layer_norm, fuse_group_norm, fuse_batch_norm,
+    };
+    for (size_t i = 0; i < m->n_nodes; i++)
+        for (size_t k = 0; k < sizeof patterns / sizeof *patterns && !m->nodes[i].gone; k++)
+            if (patterns[k](m, &m->nodes[i]))
+                break;
+}

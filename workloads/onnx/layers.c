@@ -1,0 +1,161 @@
+/*
+ * layers.c - groups a forward graph's operations in layers, for placement, recomputation and stages.
+ *
+ * A layer may end where few tensors are alive: after an operation behind which only one result is read (a residual unit's sum, an
+ * encoder layer's output). Only results that depend on weights count: masks are made again or copied. Where such places lie far
+ * apart (a U-Net's levels), a stretch with more than a share of all products is cut again where two are alive, then three. A stretch
+ * without products joins the one before it, but the head's pooling joins the head.
+ * The first layer is the stem, the last the head, those between are blocks.
+ */
+#include "workloads/onnx/map_internal.h"
+#include <string.h>
+
+enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* one layer may hold 1/SHARE of the products before it is cut again */
+
+struct grouping { struct graph *g; uint32_t *alive; uint64_t *mac; bool *cut, *depends; };   /* by operation, but depends: by tensor */
+
+static bool counts(const struct grouping *s, uint32_t tensor)
+{
+    return s->g->tensors[tensor].role == ROLE_ACTIVATION && s->depends[tensor];
+}
+
+static void find_dependent(struct grouping *s)
+{
+    const struct graph *g = s->g;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        s->depends[i] = g->tensors[i].role == ROLE_WEIGHT;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        bool any = false;
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            any |= s->depends[g->ops[i].inputs[k]];
+        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
+            s->depends[g->ops[i].outputs[k]] = any;
+    }
+}
+
+/* Behind each operation: results so far that later ones read. */
+static void count_alive(struct grouping *s, struct arena *scratch)
+{
+    const struct graph *g = s->g;
+    size_t *last = ARENA_ARRAY(scratch, size_t, g->n_tensors);
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
+            last[g->ops[i].inputs[k]] = i;
+    int64_t *change = ARENA_ARRAY(scratch, int64_t, g->n_ops + 1);
+    for (uint32_t t = 0; t < g->n_tensors; t++)
+        if (counts(s, t) && last[t] > g->tensors[t].producer_op) {
+            change[g->tensors[t].producer_op]++;
+            change[last[t]]--;
+        }
+    int64_t alive = 0;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        alive += change[i];
+        s->alive[i] = (uint32_t)alive;
+        s->mac[i] = op_mac(g, &g->ops[i]);
+        s->mac[i] += g->ops[i].kind == OP_GATHER;       /* an embedding makes a layer too */
+    }
+}
+
+static uint64_t work(const struct grouping *s, size_t from, size_t to)
+{
+    uint64_t sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += s->mac[i];
+    return sum;
+}
+
+static size_t stretch_end(const struct grouping *s, size_t from)
+{
+    while (from + 1 < s->g->n_ops && !s->cut[from])
+        from++;
+    return from + 1;
+}
+
+static void make_cuts(struct grouping *s)
+{
+    size_t n = s->g->n_ops;
+    uint64_t all = work(s, 0, n);
+    for (size_t i = 0; i < n; i++)
+        s->cut[i] = s->alive[i] == 1;
+    for (uint32_t most = 2; most <= MOST_ALIVE; most++)
+        for (size_t from = 0, to; from < n; from = to) {
+            to = stretch_end(s, from);
+            for (size_t i = from; i + 1 < to && work(s, from, to) > all / SHARE; i++)
+                s->cut[i] |= s->alive[i] == most;
+        }
+}
+
+static bool shrinks(const struct grouping *s, size_t from, size_t to)
+{
+    const struct op *first = &s->g->ops[from], *last = &s->g->ops[to - 1];
+    uint64_t in = tensor_elements(&s->g->tensors[first->inputs[0]]), out = tensor_elements(&s->g->tensors[last->outputs[0]]);
+    return out * SHRINKS < in;
+}
+
+/* Stretches without products join their neighbour: the one before, or, from where they boil an image down, the one behind. */
+static void join_idle(struct grouping *s)
+{
+    size_t n = s->g->n_ops;
+    bool forward = true;                /* nothing before yet */
+    for (size_t from = 0, to; from < n; from = to) {
+        to = stretch_end(s, from);
+        bool idle = work(s, from, to) == 0, last = work(s, to, n) == 0;
+        forward = (forward && idle) || (idle && shrinks(s, from, to));
+        if (idle && forward && !last)
+            s->cut[to - 1] = false;
+        else if (idle && from > 0)
+            s->cut[from - 1] = false;
+        forward = idle && forward;
+    }
+}
+
+static void name_layer(struct graph *g, uint32_t i, uint32_t n)
+{
+    struct layer l = { .name = "stem", .role = LAYER_FIRST, .n_parts = 1 };
+    if (i > 0)
+        l = (struct layer){ .name = "head", .role = LAYER_LAST, .n_parts = 1 };
+    if (i > 0 && i + 1 < n)
+        l = (struct layer){ .name = arena_printf(g->arena, "block%u", i), .role = LAYER_BODY, .block_id = i - 1, .n_parts = 1 };
+    if (i == 0)
+        g->layers[0] = l;
+    else
+        graph_layer(g, l);
+}
+
+/* Results belong to the layer that makes them, weights and inputs to the one that reads them first. */
+static void move_tensors(struct graph *g, struct arena *scratch)
+{
+    bool *seen = ARENA_ARRAY(scratch, bool, g->n_tensors);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_inputs; k++)
+            if (g->tensors[op->inputs[k]].producer_op == NO_ID && !seen[op->inputs[k]]) {
+                g->tensors[op->inputs[k]].layer_id = op->layer_id;
+                seen[op->inputs[k]] = true;
+            }
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            g->tensors[op->outputs[k]].layer_id = op->layer_id;
+    }
+}
+
+void onnx_group_layers(struct graph *g)
+{
+    struct arena scratch = { 0 };
+    struct grouping s = { g, ARENA_ARRAY(&scratch, uint32_t, g->n_ops), ARENA_ARRAY(&scratch, uint64_t, g->n_ops),
+                          ARENA_ARRAY(&scratch, bool, g->n_ops), ARENA_ARRAY(&scratch, bool, g->n_tensors) };
+    find_dependent(&s);
+    count_alive(&s, &scratch);
+    make_cuts(&s);
+    join_idle(&s);
+    uint32_t n = 1, layer = 0;
+    for (size_t i = 0; i + 1 < g->n_ops; i++)
+        n += s.cut[i];
+    for (uint32_t i = 0; i < n; i++)
+        name_layer(g, i, n);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        g->ops[i].layer_id = layer;
+        layer += s.cut[i] && i + 1 < g->n_ops;
+    }
+    move_tensors(g, &scratch);
+    arena_free(&scratch);
+}

@@ -1,0 +1,644 @@
+/*
+ * map.c - an ONNX model as a graph: which operator becomes what, the layouts of values, the loss, and the report.
+ *
+ * One row of `mappings` an operator. Nodes are walked in the file's order; what only computes constants makes no operation. A graph's
+ * first output is what is trained: softmax, if it ends in one, and cross-entropy against one label a row.
+ */
+#include "workloads/onnx/map_internal.h"
+#include <assert.h>
+#include <string.h>
+
+const char *const onnx_fate_names[N_ONNX_FATES] = {
+    [ONNX_MAPPED] = "mapped", [ONNX_FUSED] = "fused", [ONNX_FOLDED] = "folded", [ONNX_UNUSED] = "unused",
+    [ONNX_APPROXIMATED] = "approximated",
+};
+
+static const struct mapping { const char *op; bool (*map)(struct mapper *p); } mappings[] = {
+    { "Conv", map_conv }, { "ConvTranspose", map_conv_transpose }, { "Gemm", map_gemm }, { "MatMul", map_matmul }, { "LSTM", map_lstm },
+    { "MaxPool", map_pool }, { "AveragePool", map_pool }, { "GlobalAveragePool", map_global_pool }, { "GlobalMaxPool", map_global_pool },
+    { "BatchNormalization", map_batch_norm }, { "InstanceNormalization", map_group_norm }, { "GroupNormalization", map_group_norm },
+    { "LayerNormalization", map_layer_norm }, { "LRN", map_lrn }, { "Softmax", map_softmax }, { "LogSoftmax", map_softmax },
+    { "Relu", map_relu }, { "PRelu", map_prelu }, { "Clip", map_clip }, { "Dropout", map_dropout }, { "Cast", map_cast },
+    { "Not", map_not }, { "Identity", map_alias },
+    { "Sigmoid", map_function }, { "Tanh", map_function }, { "Gelu", map_function }, { "Swish", map_function }, { "Erf", map_function },
+    { "Exp", map_function }, { "Log", map_function }, { "Sqrt", map_function }, { "Abs", map_function }, { "Neg", map_function },
+    { "Reciprocal", map_function }, { "Softplus", map_function }, { "Sin", map_function }, { "Cos", map_function },
+    { "LeakyRelu", map_function }, { "Elu", map_function }, { "HardSigmoid", map_function }, { "HardSwish", map_function },
+    { "Add", map_binary }, { "Sub", map_binary }, { "Mul", map_binary }, { "Div", map_binary }, { "Pow", map_pow }, { "Max", map_binary },
+    { "Min", map_binary }, { "Equal", map_binary }, { "Greater", map_binary }, { "Less", map_binary }, { "GreaterOrEqual", map_binary },
+    { "LessOrEqual", map_binary }, { "And", map_binary }, { "Or", map_binary }, { "Sum", map_sum }, { "Mean", map_sum },
+    { "Where", map_where },
+    { "ReduceMean", map_reduce }, { "ReduceSum", map_reduce }, { "ReduceMax", map_reduce }, { "ReduceL2", map_reduce },
+    { "Reshape", map_reshape }, { "Flatten", map_reshape }, { "Squeeze", map_reshape }, { "Unsqueeze", map_reshape },
+    { "Transpose", map_transpose }, { "Concat", map_concat }, { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather },
+    { "Pad", map_pad }, { "Expand", map_expand }, { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize },
+    { "DepthToSpace", map_blocks }, { "SpaceToDepth", map_blocks },
+};
+
+static bool (*find_mapping(const char *op))(struct mapper *p)
+{
+    for (size_t i = 0; i < sizeof mappings / sizeof *mappings; i++)
+        if (text_is(mappings[i].op, op))
+            return mappings[i].map;
+    return NULL;
+}
+
+/* ---- tensors ---------------------------------------------------------------------------------------------------- */
+
+uint32_t emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at)
+{
+    p->into = op_kind_names[kind];
+    return graph_op(p->g, kind, inputs, n, at);
+}
+
+uint32_t emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at)
+{
+    return emit(p, kind, &x, 1, at);
+}
+
+uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x)
+{
+    return emit1(p, OP_MAP, x, AT(.function = function));
+}
+
+uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims)
+{
+    const struct tensor *t = &p->g->tensors[tensor];
+    struct op_attributes at = { 0 };
+    assert(n_dims <= MAX_DIMS);
+    if (t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0)
+        return tensor;
+    memcpy(at.view, dims, n_dims * sizeof *dims);
+    const char *into = p->into;
+    tensor = emit1(p, OP_VIEW, tensor, at);
+    p->into = into;
+    return tensor;
+}
+
+static enum data_type type_of(const struct mapper *p, int onnx)
+{
+    switch (onnx) {
+    case ONNX_INT32: case ONNX_INT64: return TYPE_INT32;
+    case ONNX_BOOL: case ONNX_UINT8: case ONNX_INT8: return TYPE_UINT8;
+    default: return p->o->type;
+    }
+}
+
+/* The initialiser behind copies and views; NO_ID: made in another way. */
+static uint32_t root_of(const struct mapper *p, uint32_t value)
+{
+    static const char *const views[] = { "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose" };
+    for (;;) {
+        const struct onnx_value *v = &p->m->values[value];
+        if (v->producer == NO_ID)
+            return value;
+        const struct onnx_node *n = &p->m->nodes[v->producer];
+        bool seen = false;
+        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+            seen |= text_is(views[i], n->op);
+        if (!seen || n->n_inputs == 0 || n->inputs[0] == NO_ID)
+            return text_is(n->op, "ConstantOfShape") && n->n_inputs && n->inputs[0] != NO_ID && p->m->values[n->inputs[0]].data ? value : NO_ID;
+        value = n->inputs[0];
+    }
+}
+
+/* Parameters: floats of an initialiser, more than one. What the file computes or has as a constant stays as it is. */
+bool is_trained(const struct mapper *p, uint32_t value)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    bool number = v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16 || v->type == ONNX_BFLOAT16 || v->type == ONNX_DOUBLE;
+    return number && onnx_elements(v) > 1 && root_of(p, value) != NO_ID;
+}
+
+struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value)
+{
+    struct onnx_import *im = p->import;
+    for (size_t i = 0; i < im->n_sources; i++)
+        if (im->sources[i].tensor_id == tensor) {
+            im->sources[i].layout = layout;
+            return &im->sources[i];
+        }
+    im->sources = arena_grow(p->m->arena, im->sources, im->n_sources, &im->cap_sources, sizeof *im->sources);
+    struct onnx_source *s = &im->sources[im->n_sources++];
+    *s = (struct onnx_source){ .tensor_id = tensor, .layout = layout };
+    for (size_t i = 0; i < sizeof s->values / sizeof *s->values; i++)
+        s->values[i] = NO_ID;
+    s->values[0] = value;
+    return s;
+}
+
+static uint32_t known_weight(const struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
+{
+    for (size_t i = 0; i < p->import->n_sources && value != NO_ID; i++) {
+        const struct onnx_source *s = &p->import->sources[i];
+        const struct tensor *t = &p->g->tensors[s->tensor_id];
+        if (s->values[0] == value && s->layout == layout && t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0)
+            return s->tensor_id;
+    }
+    return NO_ID;
+}
+
+/* NO_ID: a weight that the mapping makes of others; its source is named by the caller. */
+uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
+{
+    uint32_t root = value == NO_ID ? NO_ID : root_of(p, value), id = root == NO_ID ? NO_ID : value;
+    if (root != NO_ID && onnx_elements(&p->m->values[root]) == onnx_elements(&p->m->values[value]) && layout != ONNX_AS_IS)
+        id = value;
+    uint32_t tensor = known_weight(p, id == NO_ID ? value : id, layout, n_dims, dims);
+    if (tensor != NO_ID)
+        return tensor;
+    const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
+    enum tensor_role role = !v || is_trained(p, value) ? ROLE_WEIGHT : ROLE_STATE;
+    tensor = graph_tensor(p->g, v ? v->name : "weight", role, v ? type_of(p, v->type) : p->o->type, n_dims, dims);
+    map_source(p, tensor, layout, value);
+    return tensor;
+}
+
+uint32_t map_filled(struct mapper *p, double number, uint64_t n)
+{
+    uint32_t tensor = graph_tensor(p->g, "constant", ROLE_STATE, p->o->type, 1, &n);
+    map_source(p, tensor, ONNX_NUMBER, NO_ID)->number = number;
+    return tensor;
+}
+
+/* ---- layouts -------------------------------------------------------------------------------------------------------- */
+
+/* [batch, height, width, channels] of a value of three or four dimensions. */
+static void image_dims(uint64_t dims[4], const struct onnx_value *v)
+{
+    dims[0] = v->dims[0];
+    dims[1] = v->dims[2];
+    dims[2] = v->n_dims == 4 ? v->dims[3] : 1;
+    dims[3] = v->dims[1];
+}
+
+uint32_t image_axis(uint32_t axis, uint32_t n_dims)
+{
+    (void)n_dims;
+    return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1;
+}
+
+static uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
+{
+    dims[0] = 1;
+    memcpy(dims, v->dims, v->n_dims * sizeof *dims);
+    return v->n_dims ? v->n_dims : 1;
+}
+
+static bool is_empty(struct mapper *p, uint32_t value)
+{
+    if (value != NO_ID && onnx_elements(&p->m->values[value]))
+        return false;
+    MAP_REFUSE(p, "reads a tensor without elements");
+    return true;
+}
+
+/* Constants get a tensor when they are first read. Of many dimensions the first are joined. */
+static uint32_t tensor_of(struct mapper *p, uint32_t value)
+{
+    struct mapped *at = &p->of[value];
+    uint64_t dims[ONNX_MAX_DIMS];
+    const struct onnx_value *v = &p->m->values[value];
+    if (at->tensor != NO_ID)
+        return at->tensor;
+    if (!v->constant) {
+        MAP_REFUSE(p, "reads %.80s, which has not been made", v->name);
+        return NO_ID;
+    }
+    uint32_t n = plain_dims(dims, v);
+    for (; n > MAX_DIMS; n--) {
+        dims[0] *= dims[1];
+        memmove(&dims[1], &dims[2], (n - 2) * sizeof *dims);
+    }
+    return at->tensor = map_weight(p, value, ONNX_AS_IS, n, dims);
+}
+
+static uint32_t between_layouts(struct mapper *p, uint32_t tensor, const struct onnx_value *v, bool to_image)
+{
+    uint64_t inner = v->n_dims == 4 ? v->dims[2] * v->dims[3] : v->dims[2], channels = v->dims[1];
+    if (inner == 1 || channels == 1)
+        return tensor;
+    struct op_attributes at = AT(.view = { v->dims[0], to_image ? channels : inner, to_image ? inner : channels }, .order = { 0, 2, 1 });
+    const char *into = p->into;
+    tensor = emit1(p, OP_TRANSPOSE, tensor, at);
+    p->into = into;
+    return tensor;
+}
+
+uint32_t any_plain(struct mapper *p, uint32_t value)
+{
+    if (is_empty(p, value))
+        return NO_ID;
+    uint32_t tensor = tensor_of(p, value);
+    struct mapped *at = &p->of[value];
+    if (tensor == NO_ID || !at->image)
+        return tensor;
+    if (at->other == NO_ID)
+        at->other = between_layouts(p, tensor, &p->m->values[value], false);
+    return at->other;
+}
+
+uint32_t as_plain(struct mapper *p, uint32_t value)
+{
+    uint32_t tensor = any_plain(p, value);
+    uint64_t dims[ONNX_MAX_DIMS];
+    if (tensor == NO_ID)
+        return NO_ID;
+    uint32_t n = plain_dims(dims, &p->m->values[value]);
+    if (p->of[value].swapped) {
+        uint64_t last = dims[n - 1];
+        dims[n - 1] = dims[n - 2];
+        dims[n - 2] = last;
+    }
+    if (n > MAX_DIMS) {
+        MAP_REFUSE(p, "reads %.60s, which has %u dimensions, at most %d", p->m->values[value].name, n, MAX_DIMS);
+        return NO_ID;
+    }
+    return map_view(p, tensor, n, dims);
+}
+
+uint32_t as_image(struct mapper *p, uint32_t value)
+{
+    const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
+    uint64_t dims[4];
+    if (!v || v->n_dims < 3 || v->n_dims > 4) {
+        MAP_REFUSE(p, "reads %.60s as an image; it has %u dimensions, want 3 or 4", v ? v->name : "nothing", v ? v->n_dims : 0);
+        return NO_ID;
+    }
+    if (is_empty(p, value))
+        return NO_ID;
+    uint32_t tensor = tensor_of(p, value);
+    struct mapped *at = &p->of[value];
+    if (tensor == NO_ID)
+        return NO_ID;
+    if (!at->image && at->other == NO_ID)
+        at->other = between_layouts(p, tensor, v, true);
+    image_dims(dims, v);
+    return map_view(p, at->image ? tensor : at->other, 4, dims);
+}
+
+/* A constant by channel beside an image: [channels, 1, 1] in the file, a vector over the last dimension in the graph. */
+static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    uint64_t dims[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 }, at_image[4];
+    memcpy(&dims[n_dims - v->n_dims], v->dims, v->n_dims * sizeof *dims);
+    if (!image)
+        return map_weight(p, value, ONNX_AS_IS, n_dims, dims);
+    struct onnx_value whole = *v;
+    whole.n_dims = n_dims;
+    memcpy(whole.dims, dims, sizeof dims);
+    image_dims(at_image, &whole);
+    uint32_t n_large = 0;
+    for (uint32_t i = 0; i < 4; i++)
+        n_large += at_image[i] > 1;
+    if (n_large < 2)                        /* one dimension: the same elements in any layout */
+        return map_weight(p, value, ONNX_AS_IS, 4, at_image);
+    uint32_t plain = map_weight(p, value, ONNX_AS_IS, n_dims, dims);
+    return map_view(p, between_layouts(p, plain, &whole, true), 4, at_image);
+}
+
+uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
+{
+    const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
+    uint64_t dims[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    if (!v || is_empty(p, value))
+        return NO_ID;
+    if (n_dims > MAX_DIMS) {
+        MAP_REFUSE(p, "works on %u dimensions, at most %d", n_dims, MAX_DIMS);
+        return NO_ID;
+    }
+    n_dims = n_dims ? n_dims : 1;
+    if (v->constant && p->of[value].tensor == NO_ID)
+        return constant_operand(p, value, image, n_dims);
+    if (image && v->n_dims == n_dims)
+        return as_image(p, value);
+    uint32_t tensor = as_plain(p, value);
+    if (tensor == NO_ID)
+        return NO_ID;
+    const struct tensor *t = &p->g->tensors[tensor];
+    memcpy(&dims[n_dims - (v->n_dims ? v->n_dims : 0)], t->dims, v->n_dims * sizeof *dims);
+    if (!image)
+        return map_view(p, tensor, n_dims, dims);
+    struct onnx_value whole = *v;
+    uint64_t at_image[4];
+    whole.n_dims = n_dims;
+    memcpy(whole.dims, dims, sizeof dims);
+    image_dims(at_image, &whole);
+    return map_view(p, between_layouts(p, tensor, &whole, true), 4, at_image);
+}
+
+bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image)
+{
+    const struct onnx_value *v = map_out(p, i);
+    if (!v)
+        return true;
+    if (tensor_elements(&p->g->tensors[tensor]) != onnx_elements(v))
+        return MAP_REFUSE(p, "comes to %ju elements instead of %ju: this form of the operator is not modelled",
+                          (uintmax_t)tensor_elements(&p->g->tensors[tensor]), (uintmax_t)onnx_elements(v));
+    p->of[p->n->outputs[i]] = (struct mapped){ tensor, NO_ID, image, false };
+    return true;
+}
+
+bool map_alias(struct mapper *p)
+{
+    uint32_t value = in_id(p, 0);
+    if (is_empty(p, value))
+        return false;
+    uint32_t tensor = tensor_of(p, value);
+    bool swapped = p->of[value].swapped;
+    if (!p->into)
+        p->into = "nothing: its input as it is";
+    if (tensor == NO_ID || !map_done(p, 0, tensor, p->of[value].image))
+        return false;
+    p->of[p->n->outputs[0]].swapped = swapped;
+    return true;
+}
+
+const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    if (v->output)
+        return NULL;
+    const struct onnx_node *found = NULL;
+    for (size_t i = v->producer + 1; i < p->m->n_nodes; i++)
+        for (uint32_t k = 0; k < p->m->nodes[i].n_inputs; k++)
+            if (!p->m->nodes[i].gone && p->m->nodes[i].inputs[k] == value) {
+                if (found)
+                    return NULL;
+                found = &p->m->nodes[i];
+            }
+    return found;
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------------------------------- */
+
+static void count(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)
+{
+    struct onnx_import *im = p->import;
+    for (size_t i = 0; i < im->n_counts; i++)
+        if (im->counts[i].fate == fate && text_is(im->counts[i].op, op) && text_is(im->counts[i].into, into)) {
+            im->counts[i].n++;
+            return;
+        }
+    im->counts = arena_grow(p->m->arena, im->counts, im->n_counts, &im->cap_counts, sizeof *im->counts);
+    im->counts[im->n_counts++] = (struct onnx_count){ op, into, fate, 1 };
+}
+
+/* One pass over the result: what an operation without a rule costs at least. */
+static bool approximate(struct mapper *p)
+{
+    for (uint32_t i = 0; i < p->n->n_outputs; i++) {
+        const struct onnx_value *y = map_out(p, i);
+        uint64_t dims[ONNX_MAX_DIMS];
+        if (!y)
+            continue;
+        uint32_t x = in_id(p, 0) == NO_ID ? NO_ID : any_plain(p, in_id(p, 0)), n = plain_dims(dims, y);
+        if (x == NO_ID)
+            return false;
+        if (tensor_elements(&p->g->tensors[x]) != onnx_elements(y)) {
+            uint64_t all = onnx_elements(y);
+            if (all == 0 || n > MAX_DIMS)
+                return MAP_REFUSE(p, "cannot be priced: its result has no elements, or more than %d dimensions", MAX_DIMS);
+            x = graph_tensor(p->g, y->name, ROLE_STATE, p->o->type, n, dims);
+        }
+        if (!map_done(p, i, emit1(p, OP_SCALE, x, AT(.rate = 1)), false))
+            return false;
+    }
+    return true;
+}
+
+static bool is_wanted(const struct mapper *p, const bool *wanted)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < p->n->n_outputs; i++)
+        any |= p->n->outputs[i] != NO_ID && wanted[p->n->outputs[i]];
+    return any;
+}
+
+static bool map_node(struct mapper *p, const bool *wanted)
+{
+    const char *op = p->n->written;
+    const struct onnx_value *y = map_out(p, 0);
+    bool (*map)(struct mapper *p) = find_mapping(p->n->op);
+    p->into = NULL;
+    if (p->n->gone) {
+        count(p, op, ONNX_FUSED, p->n->fused_as);
+        return true;
+    }
+    if (!is_wanted(p, wanted) || !y || y->constant) {
+        count(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
+        return true;
+    }
+    if (!map && !p->o->approximate)
+        return MAP_REFUSE(p, "is modelled on constants alone; change the model, or price it roughly with --approximate");
+    if (map ? map(p) : approximate(p)) {
+        count(p, op, map ? p->n->fused_as ? ONNX_FUSED : ONNX_MAPPED : ONNX_APPROXIMATED, p->n->fused_as ? p->n->fused_as : p->into);
+        return true;
+    }
+    if (!p->o->approximate || !map || !approximate(p))
+        return false;
+    count(p, op, ONNX_APPROXIMATED, "one pass over its result");
+    return true;
+}
+
+/* From the outputs back: what no output needs makes no operation. In training that is the first output alone. */
+static bool *wanted_values(const struct mapper *p)
+{
+    const struct onnx_model *m = p->m;
+    bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values + 1);
+    for (size_t i = 0; i < m->n_outputs && (i == 0 || p->o->inference); i++)
+        wanted[m->outputs[i]] = true;
+    for (size_t i = m->n_nodes; i-- > 0; ) {
+        const struct onnx_node *n = &m->nodes[i];
+        bool any = false;
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            any |= n->outputs[k] != NO_ID && wanted[n->outputs[k]];
+        for (uint32_t k = 0; k < n->n_inputs && any && !n->gone; k++)
+            if (n->inputs[k] != NO_ID)
+                wanted[n->inputs[k]] = true;
+    }
+    return wanted;
+}
+
+/* ---- inputs and outputs ------------------------------------------------------------------------------------------------ */
+
+/* Four dimensions of floats with one, three or four channels are pictures. */
+static bool is_picture(const struct onnx_value *v)
+{
+    return v->n_dims == 4 && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) &&
+           (v->dims[1] == 1 || v->dims[1] == 3 || v->dims[1] == 4);
+}
+
+static bool map_input(struct mapper *p, uint32_t value, size_t i)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    uint64_t dims[ONNX_MAX_DIMS];
+    bool picture = is_picture(v);
+    uint32_t n = plain_dims(dims, v);
+    if (n > MAX_DIMS)
+        return fail(p->err, "%s: input %.80s has %u dimensions, at most %d", p->m->path, v->name, n, MAX_DIMS);
+    if (picture)
+        image_dims(dims, v);
+    bool bytes = picture && p->o->byte_images;
+    uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : type_of(p, v->type), n, dims);
+    p->import->inputs[i] = tensor;
+    if (bytes)
+        tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, AT(.to_type = p->o->type));
+    p->of[value] = (struct mapped){ tensor, NO_ID, picture, false };
+    return true;
+}
+
+static bool add_loss(struct mapper *p, uint32_t tensor)
+{
+    const struct tensor *t = &p->g->tensors[tensor];
+    uint32_t n = t->n_dims > 1 ? t->n_dims - 1 : 1;
+    uint64_t dims[MAX_DIMS], last = t->dims[t->n_dims - 1], rows = tensor_elements(t) / last;
+    memcpy(dims, t->dims, sizeof dims);
+    if (t->n_dims < 2) {
+        tensor = map_view(p, tensor, 2, (uint64_t[]){ rows, last });
+        dims[0] = rows;
+    }
+    uint32_t labels = graph_tensor(p->g, "labels", ROLE_INPUT, TYPE_INT32, n, dims);
+    graph_op(p->g, OP_CROSS_ENTROPY, (uint32_t[]){ tensor, labels }, 2, AT(0));
+    return true;
+}
+
+static bool ends_in_softmax(const struct mapper *p, uint32_t value)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
+    return n && (text_is(n->op, "Softmax") || text_is(n->op, "LogSoftmax"));
+}
+
+/* For the loss the softmax is part of it. */
+static void drop_softmax(struct mapper *p)
+{
+    uint32_t value = p->m->outputs[0];
+    if (p->o->inference || !ends_in_softmax(p, value))
+        return;
+    struct onnx_node *n = &p->m->nodes[p->m->values[value].producer];
+    n->fused_as = "the loss";
+    n->gone = true;
+    p->m->outputs[0] = n->inputs[0];
+    p->m->values[n->inputs[0]].output = true;
+}
+
+static bool map_output(struct mapper *p)
+{
+    uint32_t value = p->m->outputs[0];
+    p->n = &p->m->nodes[p->m->values[value].producer];
+    bool image = is_image(p, value);
+    uint32_t tensor = image ? as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? any_plain(p, value) : as_plain(p, value);
+    if (tensor == NO_ID)
+        return false;
+    p->import->output = tensor;
+    p->import->output_is_image = image;
+    if (p->o->inference)
+        return true;
+    p->import->loss = p->m->values[value].name;
+    return add_loss(p, tensor);
+}
+
+static bool has_work(const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (op_mac(g, &g->ops[i]))
+            return true;
+    return false;
+}
+
+static bool map_all(struct mapper *p)
+{
+    struct onnx_model *m = p->m;
+    p->import->inputs = ARENA_ARRAY(m->arena, uint32_t, m->n_inputs + 1);
+    p->import->n_inputs = m->n_inputs;
+    for (size_t i = 0; i < m->n_values; i++)
+        p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (!map_input(p, m->inputs[i], i))
+            return false;
+    drop_softmax(p);
+    bool *wanted = wanted_values(p);
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        p->n = &m->nodes[i];
+        if (!map_node(p, wanted))
+            return false;
+    }
+    return map_output(p);
+}
+
+bool onnx_is_file(const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    return n > 5 && strcmp(name + n - 5, ".onnx") == 0;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
+                struct err *err)
+{
+    struct onnx_model *m = ARENA_NEW(a, struct onnx_model);
+    *import = (struct onnx_import){ .model = m };
+    if (!onnx_read(m, path, a, err) || !onnx_infer(m, o, err))
+        return false;
+    onnx_fuse(m);
+    import->producer = m->producer;
+    import->opset = m->opset;
+    import->n_nodes = m->n_nodes;
+    graph_start(out, file_name(path), o->batch, a);
+    graph_layer(out, (struct layer){ .name = "all" });
+    struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values + 1), .err = err };
+    if (!map_all(&p))
+        return false;
+    if (!has_work(out))
+        return fail(err, "%s: no product or convolution in it; nothing to simulate", path);
+    onnx_group_layers(out);
+    if (!o->inference)
+        graph_add_backward(out);
+    return true;
+}
+
+/* ---- report -------------------------------------------------------------------------------------------------------------- */
+
+void onnx_print(FILE *f, const struct onnx_import *im)
+{
+    fprintf(f, "made by %s, opset %jd: %zu nodes\n", im->producer, (intmax_t)im->opset, im->n_nodes);
+    for (int fate = 0; fate < N_ONNX_FATES; fate++)
+        for (size_t i = 0; i < im->n_counts; i++)
+            if (im->counts[i].fate == (enum onnx_fate)fate)
+                fprintf(f, "  %-12s %5u x %-24s %s\n", onnx_fate_names[fate], im->counts[i].n, im->counts[i].op,
+                        im->counts[i].into ? im->counts[i].into : "");
+    if (im->loss)
+        fprintf(f, "  loss: cross-entropy of %s\n", im->loss);
+}
+
+uint64_t onnx_value_elements(const struct onnx_model *m, uint32_t value_id)
+{
+    return onnx_elements(&m->values[value_id]);
+}
+
+double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct arena *a)
+{
+    const struct onnx_value *v = &m->values[value_id];
+    const struct onnx_node *n = v->producer == NO_ID ? NULL : &m->nodes[v->producer];
+    uint64_t elements = onnx_elements(v);
+    if (v->known)
+        return v->known;
+    if (v->data)
+        return onnx_tensor_contents(v->data, UINT64_MAX, a);
+    if (n && text_is(n->op, "ConstantOfShape")) {
+        const Onnx__AttributeProto *value = onnx_attribute(n, "value");
+        double *x = value && value->t ? onnx_tensor_contents(value->t, 1, a) : NULL, *out = ARENA_ARRAY(a, double, elements);
+        for (uint64_t i = 0; i < elements; i++)
+            out[i] = x ? x[0] : 0;
+        return out;
+    }
+    return n && n->n_inputs && n->inputs[0] != NO_ID && onnx_elements(&m->values[n->inputs[0]]) == elements
+         ? onnx_contents(m, n->inputs[0], a) : NULL;
+}

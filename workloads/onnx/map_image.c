@@ -1,0 +1,275 @@
+/*
+ * map_image.c - operators on images: convolutions, pooling, normalisation by channel, resizing.
+ */
+#include "workloads/onnx/map_internal.h"
+#include <assert.h>
+#include <math.h>
+
+static struct op_attributes window_attributes(const struct onnx_window *w)
+{
+    bool flat = w->n == 1;
+    return AT(.kernel_h = w->kernel[0], .kernel_w = flat ? 1 : w->kernel[1], .stride = w->stride[0],
+              .stride_w = flat ? 1 : w->stride[1], .dilation = w->dilation[0],
+              .zeros = { w->before[0], flat ? 0 : w->before[1], w->after[0], flat ? 0 : w->after[1] });
+}
+
+/* Dilation is one number; where both directions differ there is no kind for it. */
+static bool read_window(struct mapper *p, struct onnx_window *w)
+{
+    if (!onnx_window(w, p->m, p->n, p->err))
+        return false;
+    if (w->n == 2 && w->dilation[0] != w->dilation[1] && w->kernel[0] > 1 && w->kernel[1] > 1)
+        return MAP_REFUSE(p, "dilations of %u and %u; want the same in both directions", w->dilation[0], w->dilation[1]);
+    if (w->n == 2 && w->kernel[0] == 1)
+        w->dilation[0] = w->dilation[1];
+    return true;
+}
+
+/* As the file has the result: a window that was rounded up reaches into more zeros. */
+static void stretch(struct onnx_window *w, const struct onnx_value *x, const struct onnx_value *y)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        uint64_t reach = (y->dims[2 + i] - 1) * w->stride[i] + (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
+        uint64_t have = x->dims[2 + i] + w->before[i];
+        w->after[i] = reach > have ? (uint32_t)(reach - have) : 0;
+    }
+}
+
+/* ---- convolutions ----------------------------------------------------------------------------------------- */
+
+/* A batch norm that alone reads the convolution is folded into it for inference, as compilers do. */
+static const struct onnx_node *norm_behind(const struct mapper *p)
+{
+    const struct onnx_node *norm = p->o->inference ? map_only_reader(p, p->n->outputs[0]) : NULL;
+    return norm && !norm->gone && text_is(norm->op, "BatchNormalization") && norm->inputs[0] == p->n->outputs[0] ? norm : NULL;
+}
+
+static void name_norm(const struct mapper *p, struct onnx_source *s, const struct onnx_node *norm)
+{
+    for (uint32_t i = 1; i < 7; i++)
+        s->values[1 + i] = i < norm->n_inputs ? norm->inputs[i] : NO_ID;
+    s->values[0] = in_id(p, 1);
+    s->values[1] = in_id(p, 2);
+    s->number = onnx_float(norm, "epsilon", 1e-5);
+}
+
+static uint32_t add_bias(struct mapper *p, uint32_t y, uint64_t channels, const struct onnx_node *norm)
+{
+    if (!norm && in_id(p, 2) == NO_ID)
+        return y;
+    uint32_t bias = map_weight(p, norm ? NO_ID : in_id(p, 2), norm ? ONNX_FOLDED_BIAS : ONNX_AS_IS, 1, &channels);
+    if (norm)
+        name_norm(p, map_source(p, bias, ONNX_FOLDED_BIAS, NO_ID), norm);
+    return emit(p, OP_BIAS_ADD, (uint32_t[]){ y, bias }, 2, AT(0));
+}
+
+static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
+{
+    const struct onnx_value *k = map_in(p, 1);
+    uint64_t across = w->n == 1 ? 1 : w->kernel[1];
+    const uint64_t dims[] = { w->kernel[0], across, k->dims[1], k->dims[0] };
+    if (!k->constant) {
+        MAP_REFUSE(p, "its kernel is computed while the model runs");
+        return NO_ID;
+    }
+    return map_weight(p, in_id(p, 1), ONNX_KERNEL, 4, dims);
+}
+
+bool map_conv(struct mapper *p)
+{
+    struct onnx_window w;
+    if (!read_window(p, &w))
+        return false;
+    const struct onnx_node *norm = norm_behind(p);
+    uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
+    if (x == NO_ID || k == NO_ID)
+        return false;
+    if (norm)
+        name_norm(p, map_source(p, k, ONNX_FOLDED_KERNEL, NO_ID), norm);
+    struct op_attributes at = window_attributes(&w);
+    at.groups = (uint32_t)onnx_int(p->n, "group", 1);
+    uint32_t y = add_bias(p, emit(p, OP_CONV, (uint32_t[]){ x, k }, 2, at), map_out(p, 0)->dims[1], norm);
+    if (norm)
+        p->of[norm->outputs[0]] = (struct mapped){ y, NO_ID, true, false };
+    p->into = at.groups == 1 ? "conv" : k != NO_ID && p->g->tensors[k].dims[2] == 1 ? "depthwise conv" : "grouped conv";
+    return map_done(p, 0, y, true);
+}
+
+bool map_conv_transpose(struct mapper *p)
+{
+    struct onnx_window w;
+    const struct onnx_value *y = map_out(p, 0);
+    if (!read_window(p, &w))
+        return false;
+    uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
+    if (x == NO_ID || k == NO_ID)
+        return false;
+    struct op_attributes at = window_attributes(&w);
+    at.groups = (uint32_t)onnx_int(p->n, "group", 1);
+    at.view[0] = y->dims[0];
+    at.view[1] = y->dims[2];
+    at.view[2] = w.n == 1 ? 1 : y->dims[3];
+    at.view[3] = y->dims[1];
+    return map_done(p, 0, add_bias(p, emit(p, OP_CONV_TRANSPOSE, (uint32_t[]){ x, k }, 2, at), y->dims[1], NULL), true);
+}
+
+/* ---- pooling -------------------------------------------------------------------------------------------------- */
+
+bool map_pool(struct mapper *p)
+{
+    struct onnx_window w;
+    if (!read_window(p, &w))
+        return false;
+    stretch(&w, map_in(p, 0), map_out(p, 0));
+    uint32_t x = as_image(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    bool most = text_is(p->n->op, "MaxPool");
+    struct op_attributes at = window_attributes(&w);
+    at.counts_padding = !most && onnx_int(p->n, "count_include_pad", 0);
+    return map_done(p, 0, emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
+}
+
+bool map_global_pool(struct mapper *p)
+{
+    uint32_t x = as_image(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    const struct tensor *t = &p->g->tensors[x];
+    struct op_attributes at = AT(.kernel_h = (uint32_t)t->dims[1], .kernel_w = (uint32_t)t->dims[2], .stride = 1);
+    return map_done(p, 0, emit1(p, text_is(p->n->op, "GlobalMaxPool") ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
+}
+
+/* ---- norms ------------------------------------------------------------------------------------------------------ */
+
+/* A norm's vector; absent ones are ones, or zeros. */
+static uint32_t norm_vector(struct mapper *p, uint32_t value, double otherwise, uint64_t n)
+{
+    return value == NO_ID ? map_filled(p, otherwise, n) : map_weight(p, value, ONNX_AS_IS, 1, &n);
+}
+
+static void moving_statistics(struct mapper *p, uint64_t n)
+{
+    for (uint32_t i = 3; i < 5; i++)
+        graph_tensor(p->g, i == 3 ? "moving-mean" : "moving-variance", ROLE_STATE, p->o->type, 1, &n);
+}
+
+/* Statistics are known in inference: one factor and one addend a channel. */
+static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
+{
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    uint32_t rank = p->g->tensors[x].n_dims;
+    dims[rank - 1] = n;
+    uint32_t scale = map_weight(p, NO_ID, ONNX_NORM_SCALE, rank, dims), shift = map_weight(p, NO_ID, ONNX_NORM_SHIFT, 1, &n);
+    struct onnx_source *s = map_source(p, scale, ONNX_NORM_SCALE, NO_ID);
+    name_norm(p, s, p->n);
+    s = map_source(p, shift, ONNX_NORM_SHIFT, NO_ID);
+    name_norm(p, s, p->n);
+    x = emit(p, OP_MUL, (uint32_t[]){ x, scale }, 2, AT(0));
+    return emit(p, OP_BIAS_ADD, (uint32_t[]){ x, shift }, 2, AT(0));
+}
+
+bool map_batch_norm(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    bool image = v->n_dims > 2;
+    if (p->n->n_outputs && p->of[p->n->outputs[0]].tensor != NO_ID) {
+        p->into = "folded into the convolution before it";
+        return true;
+    }
+    uint32_t x = image ? as_image(p, in_id(p, 0)) : as_plain(p, in_id(p, 0));
+    if (x == NO_ID || v->n_dims < 2)
+        return x != NO_ID && MAP_REFUSE(p, "its input has %u dimensions, want at least 2", v->n_dims);
+    if (p->o->inference)
+        return map_done(p, 0, known_norm(p, x, v->dims[1]), image);
+    bool scaled = in_id(p, 5) != NO_ID, shifted = in_id(p, 6) != NO_ID;     /* by a layer behind it: its own are fixed */
+    uint32_t three[] = { x, norm_vector(p, in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
+                         norm_vector(p, in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
+    moving_statistics(p, v->dims[1]);
+    struct op_attributes at = AT(.norm_groups = p->o->batch_norm_span ? p->o->batch_norm_span : 1);
+    return map_done(p, 0, emit(p, OP_BATCH_NORM, three, 3, at), image);
+}
+
+/* Instance norm: a group a channel. The fused form has a vector of as many numbers as groups as input 3. */
+bool map_group_norm(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *counts = map_in(p, 3);
+    bool instance = text_is(p->n->op, "InstanceNormalization");
+    uint64_t channels = v->n_dims > 1 ? v->dims[1] : 0;
+    uint64_t groups = instance ? channels : counts ? onnx_elements(counts) : (uint64_t)onnx_int(p->n, "num_groups", 1);
+    const struct onnx_value *scale = map_in(p, 1);
+    if (!groups || channels % groups || v->n_dims < 3 || v->n_dims > 4)
+        return MAP_REFUSE(p, "%ju groups of %ju channels in %u dimensions", (uintmax_t)groups, (uintmax_t)channels, v->n_dims);
+    if (scale && onnx_elements(scale) != channels)
+        return MAP_REFUSE(p, "its scale is by group; export with opset 21, where it is by channel");
+    uint32_t x = as_image(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, channels), norm_vector(p, in_id(p, 2), 0, channels) };
+    return map_done(p, 0, emit(p, OP_GROUP_NORM, three, 3, AT(.norm_groups = (uint32_t)groups)), true);
+}
+
+bool map_layer_norm(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis;
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
+        return MAP_REFUSE(p, "axis is out of range");
+    uint64_t inner = 1, outer = 1;
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint32_t x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    const struct tensor *t = &p->g->tensors[x];
+    if (t->dims[t->n_dims - 1] != inner)
+        x = map_view(p, x, 2, (uint64_t[]){ outer, inner });
+    uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, inner), norm_vector(p, in_id(p, 2), 0, inner) };
+    return map_done(p, 0, emit(p, OP_LAYER_NORM, three, 3, AT(0)), false);
+}
+
+bool map_lrn(struct mapper *p)
+{
+    uint32_t x = as_image(p, in_id(p, 0));
+    int64_t size = onnx_int(p->n, "size", 0);
+    if (x == NO_ID || size < 1 || size > 1024)
+        return x != NO_ID && MAP_REFUSE(p, "size is %jd, want 1 to 1024", (intmax_t)size);
+    struct op_attributes at = AT(.kernel_w = (uint32_t)size, .rate = onnx_float(p->n, "alpha", 1e-4),
+                                 .low = onnx_float(p->n, "beta", 0.75), .high = onnx_float(p->n, "bias", 1));
+    return map_done(p, 0, emit1(p, OP_LOCAL_NORM, x, at), true);
+}
+
+/* ---- other sizes ---------------------------------------------------------------------------------------------------- */
+
+bool map_resize(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    const char *mode = onnx_string(p->n, "mode", "nearest", p->m->arena);
+    if (v->n_dims < 3 || v->n_dims > 4 || y->dims[0] != v->dims[0] || y->dims[1] != v->dims[1])
+        return MAP_REFUSE(p, "only height and width of images can be resized");
+    if (text_is(mode, "cubic"))
+        return MAP_REFUSE(p, "mode cubic is not modelled; use linear or nearest");
+    uint32_t x = as_image(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    struct op_attributes at = AT(.linear = !text_is(mode, "nearest"),
+                                 .view = { y->dims[0], y->dims[2], v->n_dims == 3 ? 1 : y->dims[3], y->dims[1] });
+    return map_done(p, 0, emit1(p, OP_RESIZE, x, at), true);
+}
+
+/* Channels in blocks to pixels (depth first, or columns first), or back: one transposition of the image. */
+bool map_blocks(struct mapper *p)
+{
+    uint64_t b = (uint64_t)onnx_int(p->n, "blocksize", 1);
+    uint32_t x = as_image(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    const uint64_t *d = p->g->tensors[x].dims;
+    bool to_space = text_is(p->n->op, "DepthToSpace"), columns = text_is(onnx_string(p->n, "mode", "DCR", p->m->arena), "CRD");
+    struct op_attributes at = AT(.view = { d[0] * d[1], d[2], b, d[3] / b }, .order = { 0, 2, 1, 3 });
+    if (to_space && columns)
+        at = AT(.view = { d[0] * d[1], d[2], d[3] / (b * b), b, b }, .order = { 0, 3, 1, 4, 2 });
+    if (!to_space)
+        at = AT(.view = { d[0] * d[1] / b, b, d[2] / b, b * d[3] }, .order = { 0, 2, 1, 3 });
+    return map_done(p, 0, emit1(p, OP_TRANSPOSE, x, at), true);
+}

@@ -1,0 +1,70 @@
+/*
+ * map_internal.h - what the files that turn ONNX operators into graph operations share.
+ *
+ * A value of the file is a tensor of the graph in one of two layouts: plain, row-major in the file's dimensions; or image,
+ * [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension: width 1). Dimensions
+ * are followed lazily: a reshape makes no operation until someone needs its dimensions.
+ */
+#ifndef MAP_INTERNAL_H
+#define MAP_INTERNAL_H
+#include "workloads/onnx/model.h"
+
+struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped: last two exchanged */
+
+struct mapper {
+    struct onnx_model *m;
+    struct graph *g;
+    const struct onnx_options *o;
+    struct onnx_import *import;
+    struct mapped *of;              /* by value; tensor NO_ID: not made yet */
+    const struct onnx_node *n;      /* being mapped */
+    const char *into;               /* what it became, for the report */
+    struct err *err;
+};
+
+#define MAP_REFUSE(p, ...) onnx_refuse((p)->m, (p)->n, (p)->err, __VA_ARGS__)
+#define AT(...) (struct op_attributes){ __VA_ARGS__ }
+
+static inline const struct onnx_value *map_in(const struct mapper *p, uint32_t i) { return onnx_in(p->m, p->n, i); }
+static inline const struct onnx_value *map_out(const struct mapper *p, uint32_t i) { return onnx_out(p->m, p->n, i); }
+static inline uint32_t in_id(const struct mapper *p, uint32_t i) { return i < p->n->n_inputs ? p->n->inputs[i] : NO_ID; }
+static inline bool is_image(const struct mapper *p, uint32_t value) { return p->of[value].tensor != NO_ID && p->of[value].image; }
+static inline bool known_number(const struct onnx_value *v) { return v && v->known && onnx_elements(v) == 1; }
+
+uint32_t emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at);
+uint32_t emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at);
+uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x);
+uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* the tensor itself where they are its own */
+/* The value as a tensor of its own dimensions, of at most MAX_DIMS; NO_ID: refused. A scalar has one dimension. */
+uint32_t as_plain(struct mapper *p, uint32_t value);
+uint32_t as_image(struct mapper *p, uint32_t value);
+uint32_t any_plain(struct mapper *p, uint32_t value);     /* row-major, whatever its dimensions */
+/* In a layout, and of so many dimensions: ones in front. */
+uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims);
+/* A constant of the file as a weight, or as state where nothing is to be trained. */
+uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
+uint32_t map_filled(struct mapper *p, double number, uint64_t n);       /* a vector of one number */
+struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
+bool is_trained(const struct mapper *p, uint32_t value);
+/* The tensor becomes output i. */
+bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);
+bool map_alias(struct mapper *p);                                       /* output 0 is input 0, in whatever dimensions */
+const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, many, or it leaves the graph */
+uint32_t image_axis(uint32_t axis, uint32_t n_dims);                    /* of the file, as the image tensor has it */
+
+#define MAPS(name) bool name(struct mapper *p)
+/* map_math.c */
+MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);
+MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_lstm); MAPS(map_not); MAPS(map_prelu);
+/* map_image.c */
+MAPS(map_conv); MAPS(map_conv_transpose); MAPS(map_pool); MAPS(map_global_pool); MAPS(map_batch_norm); MAPS(map_group_norm);
+MAPS(map_layer_norm); MAPS(map_lrn); MAPS(map_resize); MAPS(map_blocks);
+/* map_move.c */
+MAPS(map_reshape); MAPS(map_transpose); MAPS(map_concat); MAPS(map_split); MAPS(map_slice); MAPS(map_gather); MAPS(map_pad);
+MAPS(map_expand); MAPS(map_tile);
+#undef MAPS
+
+/* layers.c: gives every operation its layer. */
+void onnx_group_layers(struct graph *g);
+
+#endif

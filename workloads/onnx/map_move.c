@@ -1,0 +1,323 @@
+/*
+ * map_move.c - operators that put elements in other places, or see them in other dimensions.
+ */
+#include "workloads/onnx/map_internal.h"
+#include <assert.h>
+#include <string.h>
+
+/* ---- other dimensions ---------------------------------------------------------------------------------------- */
+
+/* An image whose spatial dimensions alone are seen in another way stays one; anything else is plain. */
+static bool keeps_image(const struct onnx_value *x, const struct onnx_value *y)
+{
+    return x->n_dims >= 3 && y->n_dims >= 3 && y->n_dims <= 4 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
+}
+
+bool map_reshape(struct mapper *p)
+{
+    uint32_t value = in_id(p, 0);
+    if (is_image(p, value) && !keeps_image(map_in(p, 0), map_out(p, 0))) {
+        uint32_t x = any_plain(p, value);
+        p->into = "view";
+        return x != NO_ID && map_done(p, 0, x, false);
+    }
+    p->into = "view";
+    return map_alias(p);
+}
+
+/* Drops dimensions of one and joins those that stay together: what is left of the order, at most five dimensions. */
+static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims, const uint32_t *perm, uint32_t n)
+{
+    uint32_t first[ONNX_MAX_DIMS], group[ONNX_MAX_DIMS], n_groups = 0, previous = NO_ID;
+    uint64_t size[ONNX_MAX_DIMS];
+    for (uint32_t i = 0; i < n; i++) {
+        if (dims[perm[i]] == 1)
+            continue;
+        bool follows = previous != NO_ID && perm[i] > previous;
+        for (uint32_t d = previous + 1; follows && d < perm[i]; d++)
+            follows = dims[d] == 1;
+        if (follows) {
+            size[n_groups - 1] *= dims[perm[i]];
+        } else {
+            first[n_groups] = perm[i];
+            size[n_groups++] = dims[perm[i]];
+        }
+        previous = perm[i];
+    }
+    for (uint32_t k = 0; k < n_groups; k++) {
+        group[k] = 0;
+        for (uint32_t q = 0; q < n_groups; q++)
+            group[k] += first[q] < first[k];
+        order[k < MAX_DIMS ? k : 0] = group[k];
+        if (group[k] < MAX_DIMS)
+            view[group[k]] = size[k];
+    }
+    return n_groups;
+}
+
+static uint32_t transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n)
+{
+    struct op_attributes at = AT(0);
+    uint32_t left = join_dims(at.view, at.order, dims, perm, n);
+    if (left < 2)
+        return x;
+    if (left > MAX_DIMS) {
+        MAP_REFUSE(p, "moves %u dimensions, at most %d", left, MAX_DIMS);
+        return NO_ID;
+    }
+    return emit1(p, OP_TRANSPOSE, x, at);
+}
+
+/* Only a product's second operand: it reads it with rows and columns exchanged at no cost. */
+static bool feeds_matmul(const struct mapper *p, uint32_t n_dims)
+{
+    const struct onnx_node *reader = map_only_reader(p, p->n->outputs[0]);
+    return n_dims >= 2 && reader && text_is(reader->op, "MatMul") && reader->inputs[1] == p->n->outputs[0] &&
+           reader->inputs[0] != p->n->outputs[0];
+}
+
+static bool is_order(const uint32_t *perm, uint32_t n, bool to_last)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t want = i == 0 ? 0 : to_last ? (i + 1 < n ? i + 1 : 1) : (i == 1 ? n - 1 : i - 1);
+        if (perm[i] != want)
+            return false;
+    }
+    return n >= 3 && n <= 4;
+}
+
+bool map_transpose(struct mapper *p)
+{
+    struct onnx_list given;
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t perm[ONNX_MAX_DIMS], n = v->n_dims, x;
+    onnx_list(&given, p->m, p->n, "perm", NO_ID);
+    for (uint32_t i = 0; i < n; i++)
+        perm[i] = given.n == n ? (uint32_t)given.at[i] : n - 1 - i;
+    bool image = is_image(p, in_id(p, 0));
+    p->into = "a change of layout that moves nothing";
+    if (image && is_order(perm, n, true))               /* channels last: as the image lies */
+        return map_done(p, 0, as_image(p, in_id(p, 0)), false);
+    x = any_plain(p, in_id(p, 0));
+    if (!image && n == 4 && is_order(perm, n, false))   /* channels first: the graph keeps them last */
+        return x != NO_ID && map_done(p, 0, x, true);
+    bool swapped = x != NO_ID && feeds_matmul(p, n);
+    if (swapped) {
+        uint32_t last = perm[n - 1];
+        perm[n - 1] = perm[n - 2];
+        perm[n - 2] = last;
+    }
+    size_t before = p->g->n_ops;
+    x = x == NO_ID ? NO_ID : transposed(p, x, v->dims, perm, n);
+    p->into = p->g->n_ops > before ? "transpose" : swapped ? "the product that reads it" : "view";
+    if (x == NO_ID || !map_done(p, 0, x, false))
+        return false;
+    p->of[p->n->outputs[0]].swapped = swapped;
+    return true;
+}
+
+/* ---- parts and wholes --------------------------------------------------------------------------------------------- */
+
+static uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims)
+{
+    return image ? image_axis(axis, n_dims) : axis;
+}
+
+static uint32_t in_layout(struct mapper *p, uint32_t value, bool image)
+{
+    return image ? as_image(p, value) : as_plain(p, value);
+}
+
+bool map_concat(struct mapper *p)
+{
+    enum { MOST = MAX_OP_OUTPUTS };
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis = 0, parts[MOST], n = 0;
+    bool image = false;
+    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    for (uint32_t i = 0; i < p->n->n_inputs; i++)
+        image |= is_image(p, in_id(p, i)) && v->n_dims >= 3 && v->n_dims <= 4;
+    for (uint32_t i = 0; i < p->n->n_inputs; i++) {
+        if (onnx_elements(map_in(p, i)) == 0)
+            continue;
+        uint32_t x = in_layout(p, in_id(p, i), image);
+        if (x == NO_ID)
+            return false;
+        if (n == MOST) {                /* more than one operation takes: what there is so far first */
+            parts[0] = emit(p, OP_CONCAT, parts, n, AT(.axis = layout_axis(axis, image, v->n_dims)));
+            n = 1;
+        }
+        parts[n++] = x;
+    }
+    if (n == 0)
+        return MAP_REFUSE(p, "joins nothing");
+    uint32_t y = n == 1 ? parts[0] : emit(p, OP_CONCAT, parts, n, AT(.axis = layout_axis(axis, image, v->n_dims)));
+    return map_done(p, 0, y, image);
+}
+
+bool map_split(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis = 0, n = p->n->n_outputs;
+    bool image = is_image(p, in_id(p, 0)), equal = n <= MAX_OP_OUTPUTS;
+    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    uint32_t x = in_layout(p, in_id(p, 0), image), at = layout_axis(axis, image, v->n_dims);
+    for (uint32_t i = 0; i < n; i++)
+        equal &= map_out(p, i) && map_out(p, i)->dims[axis] * n == v->dims[axis];
+    if (x == NO_ID)
+        return false;
+    uint32_t first = equal && n > 1 ? emit1(p, OP_SLICE, x, AT(.axis = at, .pieces = n)) : x;
+    uint64_t begin = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!map_out(p, i))
+            return MAP_REFUSE(p, "leaves output %u out", i);
+        uint64_t length = map_out(p, i)->dims[axis];
+        uint32_t part = equal ? first + (n > 1 ? i : 0) : NO_ID;
+        if (!equal && length)
+            part = emit1(p, OP_SLICE, x, AT(.axis = at, .begin = begin, .length = length));
+        begin += length;
+        if (part != NO_ID && !map_done(p, i, part, image))
+            return false;
+    }
+    return true;
+}
+
+bool map_slice(struct mapper *p)
+{
+    struct onnx_list starts, axes, steps;
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    bool image = is_image(p, in_id(p, 0));
+    uint32_t x = in_layout(p, in_id(p, 0), image);
+    if (x == NO_ID || !onnx_list(&starts, p->m, p->n, "starts", 1) || !onnx_list(&axes, p->m, p->n, "axes", 3) ||
+        !onnx_list(&steps, p->m, p->n, "steps", 4))
+        return false;
+    for (uint32_t i = 0; i < starts.n; i++) {
+        uint32_t axis = i;
+        onnx_axis(&axis, axes.n > i ? axes.at[i] : i, v->n_dims);
+        int64_t size = (int64_t)v->dims[axis], from = starts.at[i] + (starts.at[i] < 0 ? size : 0);
+        from = from < 0 ? 0 : from;
+        if (y->dims[axis] == v->dims[axis] && !(i < steps.n && steps.at[i] < 0))
+            continue;
+        if (i < steps.n && steps.at[i] != 1)
+            return MAP_REFUSE(p, "takes every %jd-th element; want steps of 1", (intmax_t)steps.at[i]);
+        if (y->dims[axis] == 0)
+            return MAP_REFUSE(p, "takes nothing of dimension %u", axis);
+        x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)from, .length = y->dims[axis]));
+    }
+    return map_done(p, 0, x, image);
+}
+
+/* ---- gathering ------------------------------------------------------------------------------------------------------- */
+
+/* One row, known which: a slice. */
+static bool gather_one(struct mapper *p, uint32_t axis, double index)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    bool image = is_image(p, in_id(p, 0)) && map_in(p, 1)->n_dims > 0;
+    uint32_t x = in_layout(p, in_id(p, 0), image);
+    double at = index < 0 ? index + (double)v->dims[axis] : index;
+    if (x == NO_ID || !(at >= 0 && at < (double)v->dims[axis]))
+        return x != NO_ID && MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
+    p->into = "slice";
+    x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
+    return map_done(p, 0, x, image);
+}
+
+static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
+{
+    uint32_t value = in_id(p, 1);
+    uint32_t x = any_plain(p, value);
+    if (x == NO_ID || outer == 1)
+        return x;
+    x = map_view(p, x, 2, (uint64_t[]){ 1, n });
+    return emit1(p, OP_EXPAND, x, AT(.view = { outer, n }));
+}
+
+bool map_gather(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint32_t axis = 0;
+    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    if (known_number(at) && !v->constant)
+        return gather_one(p, axis, at->known[0]);
+    uint64_t outer = 1, inner = 1, rows = v->dims[axis], n = onnx_elements(at);
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint32_t table = v->constant && axis == 0 ? map_weight(p, in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
+                                              : any_plain(p, in_id(p, 0));
+    uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
+    if (index == NO_ID)
+        return false;
+    if (outer > 1)
+        table = map_view(p, table, 3, (uint64_t[]){ outer, rows, inner });
+    else if (p->g->tensors[table].n_dims != 2)
+        table = map_view(p, table, 2, (uint64_t[]){ rows, inner });
+    if (outer == 1)
+        index = map_view(p, index, 1, &n);
+    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
+}
+
+/* ---- padding and repeating ---------------------------------------------------------------------------------------------- */
+
+bool map_pad(struct mapper *p)
+{
+    struct onnx_list pads;
+    const struct onnx_value *v = map_in(p, 0);
+    bool image = is_image(p, in_id(p, 0));
+    uint32_t x = in_layout(p, in_id(p, 0), image);
+    if (x == NO_ID || !onnx_list(&pads, p->m, p->n, "pads", 1))
+        return false;
+    for (uint32_t i = 0; i < v->n_dims; i++) {
+        int64_t before = pads.at[i], after = pads.at[v->n_dims + i];
+        uint32_t axis = layout_axis(i, image, v->n_dims);
+        if (before < 0 || after < 0)
+            return MAP_REFUSE(p, "cuts off elements; use a slice");
+        if (before || after)
+            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = v->dims[i] + (uint64_t)(before + after)));
+    }
+    return map_done(p, 0, x, image);
+}
+
+bool map_expand(struct mapper *p)
+{
+    const struct onnx_value *y = map_out(p, 0);
+    bool image = is_image(p, in_id(p, 0)) && y->n_dims == map_in(p, 0)->n_dims;
+    uint32_t x = as_operand(p, in_id(p, 0), image, y->n_dims);
+    struct op_attributes at = AT(0);
+    if (x == NO_ID)
+        return false;
+    if (tensor_elements(&p->g->tensors[x]) == onnx_elements(y))
+        return map_done(p, 0, x, image);
+    for (uint32_t i = 0; i < y->n_dims; i++)
+        at.view[layout_axis(i, image, y->n_dims)] = y->dims[i];
+    if (image && y->n_dims == 3)
+        at.view[2] = 1;
+    return map_done(p, 0, emit1(p, OP_EXPAND, x, at), image);
+}
+
+/* Along dimensions of one it repeats; along others it puts copies one behind the other. */
+bool map_tile(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    uint32_t x = as_plain(p, in_id(p, 0));
+    struct op_attributes at = AT(0);
+    bool repeated = false;
+    if (x == NO_ID)
+        return false;
+    for (uint32_t i = 0; i < v->n_dims; i++) {
+        uint64_t times = v->dims[i] ? y->dims[i] / v->dims[i] : 1;
+        at.view[i] = v->dims[i] == 1 ? y->dims[i] : v->dims[i];
+        repeated |= v->dims[i] == 1 && times > 1;
+        if (v->dims[i] == 1 || times == 1)
+            continue;
+        uint32_t copies[MAX_OP_OUTPUTS];
+        if (times > MAX_OP_OUTPUTS)
+            return MAP_REFUSE(p, "puts %ju copies one behind the other, at most %d", (uintmax_t)times, MAX_OP_OUTPUTS);
+        for (uint64_t k = 0; k < times; k++)
+            copies[k] = x;
+        x = emit(p, OP_CONCAT, copies, (uint32_t)times, AT(.axis = i));
+        at.view[i] = y->dims[i];
+    }
+    return map_done(p, 0, repeated ? emit1(p, OP_EXPAND, x, at) : x, false);
+}

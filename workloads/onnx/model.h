@@ -1,0 +1,97 @@
+/*
+ * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
+ *
+ * Read in order: file.c reads and links, shape.c infers (with fold.c for what is computed from shapes), fuse.c recognises
+ * operations that exporters write out in pieces. map.c turns the result into a graph.
+ */
+#ifndef ONNX_MODEL_H
+#define ONNX_MODEL_H
+#include "workloads/onnx/onnx.h"
+#include "workloads/onnx/onnx.pb-c.h"
+
+enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 9, NEWEST_OPSET = 21 };
+enum { MOST_KNOWN = 4096 };         /* elements of a constant whose contents are followed */
+
+/* TensorProto.DataType, those that matter here. */
+enum onnx_type {
+    ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT8 = 3, ONNX_INT32 = 6, ONNX_INT64 = 7, ONNX_BOOL = 9, ONNX_FLOAT16 = 10,
+    ONNX_DOUBLE = 11, ONNX_BFLOAT16 = 16
+};
+
+struct onnx_value {
+    const char *name;
+    int type;                               /* enum onnx_type; 0: not known */
+    bool shaped;
+    uint32_t n_dims;
+    uint64_t dims[ONNX_MAX_DIMS];
+    const char *dim_names[ONNX_MAX_DIMS];   /* of an input's symbolic dimensions; else NULL */
+    double *known;                          /* contents, where they are known and few */
+    bool constant;                          /* made of initialisers alone: a parameter, where a number of it is trained */
+    bool output;                            /* of the whole graph */
+    const Onnx__TensorProto *data;          /* initialisers: contents, or none */
+    uint32_t producer;                      /* node; NO_ID: input or initialiser */
+    uint32_t n_readers;
+};
+
+struct onnx_node {
+    const char *op, *name, *written;        /* written: the operator as the file has it, where fusing changed it */
+    const Onnx__NodeProto *proto;           /* attributes; NULL: all defaults */
+    uint32_t n_inputs, n_outputs;
+    uint32_t *inputs, *outputs;             /* values; NO_ID: left out */
+    const char *fused_as;                   /* it is part of, or became, this operation; else NULL */
+    bool gone;                              /* others do its work */
+};
+
+struct onnx_model {
+    const char *path, *producer;
+    int64_t opset;
+    struct arena *arena;
+    struct onnx_value *values; size_t n_values, cap_values;
+    struct onnx_node *nodes; size_t n_nodes;
+    uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
+    uint32_t *slots; size_t n_slots;        /* values by name */
+    uint64_t batch;                         /* samples, by the recipe */
+    uint64_t file_batch;                    /* as the file has it; 0: it has a name */
+};
+
+/* file.c */
+bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct err *err);
+uint32_t onnx_value(struct onnx_model *m, const char *name);      /* the value so named; new where there is none */
+const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);
+int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
+double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
+const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
+double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL: not there, or more */
+bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static inline struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    return i < n->n_inputs && n->inputs[i] != NO_ID ? &m->values[n->inputs[i]] : NULL;
+}
+static inline struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    return i < n->n_outputs && n->outputs[i] != NO_ID ? &m->values[n->outputs[i]] : NULL;
+}
+uint64_t onnx_elements(const struct onnx_value *v);
+/* -1 is the last dimension. False: out of range. */
+bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);
+/* Numbers that older files have as an attribute and newer ones as an input. n = 0: neither. False: an input that is not known. */
+struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
+bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
+
+/* shape.c: sizes of inputs as the options have them, shapes of all values in file order. What has no rule takes the shape that the
+ * file gives, or with approximate that of its first input. */
+bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err);
+bool onnx_shape_node(struct onnx_model *m, const struct onnx_node *n, struct err *err);
+bool onnx_has_shape_rule(const char *op);
+/* How a window (convolution, pooling) lies: kernel, strides, dilations, zeros before and after, by spatial dimension. */
+struct onnx_window { uint32_t n, kernel[3], stride[3], dilation[3], before[3], after[3]; };
+bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err);
+
+/* fold.c: contents of a node's outputs where they follow from known inputs. */
+void onnx_fold(struct onnx_model *m, const struct onnx_node *n);
+
+/* fuse.c */
+void onnx_fuse(struct onnx_model *m);
+#endif
