@@ -12,7 +12,8 @@ objects := $(sources:%.c=$B/%.o) $(schemas:%.proto=$B/%.pb-c.o)
 program := $(patsubst %.c,$B/%.o,$(wildcard harness/*.c))
 tests   := $(patsubst %.c,$B/%,$(wildcard tests/*/t_*.c))
 shell   := $(wildcard tests/cli/t_*.sh)
-run     := results/runs/latest
+# Runs lie in results/runs; with a build folder of another name, in that: the source may be read-only.
+run     := $(if $(filter build,$B),results/runs/latest,$B/runs/latest)
 # V=1 shows the commands.
 quiet   := $(if $(V),,@)
 say     := $(if $(V),@:,@echo '  ')
@@ -21,21 +22,21 @@ export PODBENCH ?= $(abspath $B/podbench)
 all: $B/podbench                        ## build the program
 
 bench: $B/podbench                      ## simulate every published run, print the comparison, write results/runs/latest and its figures
-	$B/podbench bench
-	$B/podbench plot latest
-	$B/podbench report latest
+	$B/podbench bench --out $(run)
+	$B/podbench plot $(run)
+	$B/podbench report $(run)
 
 test: $B/podbench $(tests)              ## run every test under prove
 	prove -e '' $(tests) $(shell)
 
 plots: $(run)/rows.csv                  ## draw the figures of the last run again
-	$B/podbench plot latest
+	$B/podbench plot $(run)
 
 $(run)/rows.csv: $B/podbench
-	$B/podbench bench > $B/bench.txt
+	$B/podbench bench --out $(run) > $B/bench.txt
 
 baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with
-	$B/podbench bench > $B/bench.txt
+	$B/podbench bench --out $(run) > $B/bench.txt
 	mkdir -p results/baselines
 	$B/podbench validate --out results/validity > $B/validate.txt
 	cp $(run)/rows.csv $(run)/check.csv $(run)/manifest.json results/baselines/
@@ -46,8 +47,8 @@ gate: $B/podbench                       ## compare a fresh simulation with the r
 	$B/podbench compare results/baselines $B/gate
 
 readme: $B/podbench                     ## simulate, and refresh README's table and figures
-	$B/podbench bench > $B/bench.txt
-	$B/podbench plot latest
+	$B/podbench bench --out $(run) > $B/bench.txt
+	$B/podbench plot $(run)
 	sh harness/readme.sh $B/podbench README.md
 	mkdir -p docs/figures
 	cp $(run)/figures/*.svg docs/figures/
