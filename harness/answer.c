@@ -5,6 +5,7 @@
  * means over the IPUs. A published figure is set beside the result only where nothing of its recipe was changed.
  */
 #include "harness/answer.h"
+#include "results/simulate/power.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,31 +13,17 @@
 
 /* ---- kinds of work ------------------------------------------------------------------------- */
 
-enum work { WORK_COMPUTE, WORK_EXCHANGE, WORK_COPIES, WORK_WAITING, WORK_ALL_REDUCE, WORK_STREAMING, WORK_HOST, N_WORK };
-static const char *const work_names[N_WORK] = { "compute", "exchange on the chip", "copies between IPUs", "waiting", "all-reduce",
-                                                "streaming memory", "the host" };
-static const unsigned char work_of_part[] = {
-    [PART_MATMUL] = WORK_COMPUTE, [PART_CONV] = WORK_COMPUTE, [PART_NORM] = WORK_COMPUTE, [PART_ELEMENTWISE] = WORK_COMPUTE,
-    [PART_SOFTMAX] = WORK_COMPUTE, [PART_EMBEDDING] = WORK_COMPUTE, [PART_POOLING] = WORK_COMPUTE, [PART_LSTM] = WORK_COMPUTE,
-    [PART_LOSS] = WORK_COMPUTE, [PART_REARRANGE] = WORK_COMPUTE, [PART_ACCUMULATE] = WORK_COMPUTE, [PART_OPTIMIZER] = WORK_COMPUTE,
-    [PART_EXCHANGE] = WORK_EXCHANGE, [PART_SYNC] = WORK_EXCHANGE, [PART_STAGE_COPY] = WORK_COPIES, [PART_BUBBLE] = WORK_WAITING,
-    [PART_ALL_REDUCE] = WORK_ALL_REDUCE, [PART_STREAMING] = WORK_STREAMING, [PART_HOST] = WORK_HOST,
-};
-_Static_assert(sizeof work_of_part == N_PARTS, "one kind of work a part");
-
-static void shares_of(double out[N_WORK], const struct timeline *t, uint32_t row)
+static double share_of(const struct timeline *t, uint32_t row, enum part_class class)
 {
-    memset(out, 0, N_WORK * sizeof *out);
-    for (int k = 0; k < N_PARTS; k++)
-        out[work_of_part[k]] += (double)t->rows[row].spent.part[k] / (double)t->step_cycles;
+    return (double)cycles_of_class(&t->rows[row].spent, class) / (double)t->step_cycles;
 }
 
-static enum work largest_work(const double share[N_WORK])
+static enum part_class largest_work(const struct timeline *t, uint32_t row)
 {
-    enum work best = WORK_COMPUTE;
-    for (int k = 0; k < N_WORK; k++)
-        if (k != WORK_WAITING && share[k] > share[best])
-            best = (enum work)k;
+    enum part_class best = CLASS_COMPUTE;
+    for (int k = 0; k < N_PART_CLASSES; k++)
+        if (k != CLASS_WAITING && share_of(t, row, (enum part_class)k) > share_of(t, row, best))
+            best = (enum part_class)k;
     return best;
 }
 
@@ -53,22 +40,17 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
                 r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
 }
 
-static void print_speed(FILE *f, const struct simulation *sim, const struct result *r)
+static void print_speed(FILE *f, const struct result *r)
 {
     fprintf(f, "throughput: %.6g samples/s, %.4g s a step of %.6g samples", r->throughput_samples_per_s, r->step_time_s, r->global_batch);
     if (r->latency_s > 0)
         fprintf(f, ", %.4g ms from input to result", 1e3 * r->latency_s);
-    if (sim->machine->board_power_w > 0)
-        fprintf(f, ", %.3g J a sample (boards)", sim->machine->board_power_w * (double)r->ipus / (double)sim->machine->ipus_per_board
-                / r->throughput_samples_per_s);
     fprintf(f, "\n");
 }
 
 static double waiting(const struct timeline *t, uint32_t ipu)
 {
-    double share[N_WORK];
-    shares_of(share, t, ipu);
-    return share[WORK_WAITING];
+    return share_of(t, ipu, CLASS_WAITING);
 }
 
 /* " on IPUs 0, 2-3": those of the first replica that wait at most so much. */
@@ -93,14 +75,12 @@ static void print_bound(FILE *f, const struct timeline *t)
 {
     enum { NOTEWORTHY_PERCENT = 10 };
     uint32_t n_ipus = t->plan->options.ipus_per_replica, busiest = 0, idlest = 0;
-    double share[N_WORK];
     for (uint32_t i = 1; i < n_ipus; i++) {
         busiest = waiting(t, i) < waiting(t, busiest) ? i : busiest;
         idlest = waiting(t, i) > waiting(t, idlest) ? i : idlest;
     }
-    shares_of(share, t, busiest);
-    enum work bound = largest_work(share);
-    fprintf(f, "bound by: %s, %.0f %% of the step", work_names[bound], 100 * share[bound]);
+    enum part_class bound = largest_work(t, busiest);
+    fprintf(f, "bound by: %s, %.0f %% of the step", part_class_names[bound], 100 * share_of(t, busiest, bound));
     if (n_ipus > 1)
         print_busy(f, t, n_ipus, waiting(t, busiest) + 0.05);
     if (100 * waiting(t, idlest) > NOTEWORTHY_PERCENT)
@@ -174,10 +154,13 @@ void answer_print(FILE *f, const struct simulation *sim, const struct result *r,
     fprintf(f, "%s: %s on %" PRIu64 " IPUs of %s, %s\n", r->id, r->workload, r->ipus, r->system,
             sim->recipe.mode == MODE_INFER ? "inference" : "training");
     print_fit(f, sim, r);
-    print_speed(f, sim, r);
+    print_speed(f, r);
     print_bound(f, &sim->timeline);
     print_step(f, r);
     print_training(f, r);
+    struct power power;
+    machine_power(&power, sim->machine, r->ipus);
+    energy_print(f, &power, r);
     fprintf(f, "changed: %s\n", changed ? r->overrides : "nothing, as the recipe has it");
     if (changed)
         fprintf(f, "published: no figure of the changed recipe\n");

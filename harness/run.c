@@ -5,6 +5,7 @@
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
+#include "results/simulate/power.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
 #include "results/validity/validity.h"
@@ -21,7 +22,7 @@ struct run_state {
     struct run_distribution *distributions;
     struct tried *tried;
     char **answers;
-    json_t **made_by, **validities;
+    json_t **made_by, **validities, **energies;
     struct references references;
     bool draws;
     int status;
@@ -69,6 +70,9 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
+        struct power power;
+        machine_power(&power, sim->machine, r->ipus);
+        state->energies[i] = energy_json(&power, r);
     }
     if (o->format == FORMAT_TEXT) {
         char *text = NULL;
@@ -119,6 +123,8 @@ static json_t *one_json(const struct run_state *state, size_t i)
     json_t *object = result_json(&state->results.items[i]);
     json_object_set_new(object, "made_by", state->made_by[i]);
     json_object_set_new(object, "validity", state->validities[i]);
+    json_object_set_new(object, "energy", state->energies[i]);
+    json_object_set_new(object, "money", money_json(&state->results.items[i]));
     if (state->draws)
         json_object_set_new(object, "distribution", distribution_json(&state->distributions[i]));
     if (!state->results.items[i].fits)
@@ -177,6 +183,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.tried = ARENA_ARRAY(&s->arena, struct tried, o->n_arguments);
     state.answers = ARENA_ARRAY(&s->arena, char *, o->n_arguments);
     state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
+    state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     if (!references_load(&state.references, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;

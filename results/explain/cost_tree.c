@@ -13,30 +13,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const cost_class_names[N_COST_CLASSES] = {
-    "compute", "exchange on the chip", "sync of the tiles", "links between IPUs", "waiting", "streaming memory", "host" };
-
 #define VECTOR "worst tile: elements over tiles and workers x cycles of the vertex's inner loop, plus its start"
-const struct cost_note cost_notes[N_PARTS] = {
-    [PART_MATMUL] = { COST_COMPUTE, "worst tile: padded MAC / MAC a cycle / efficiency of the inner loop, plus weight loads and vertex starts" },
-    [PART_CONV] = { COST_COMPUTE, "worst tile: padded MAC / MAC a cycle / efficiency of the inner loop, plus weight loads and vertex starts" },
-    [PART_NORM] = { COST_COMPUTE, VECTOR },
-    [PART_ELEMENTWISE] = { COST_COMPUTE, VECTOR },
-    [PART_SOFTMAX] = { COST_COMPUTE, VECTOR },
-    [PART_EMBEDDING] = { COST_COMPUTE, VECTOR },
-    [PART_POOLING] = { COST_COMPUTE, VECTOR },
-    [PART_LSTM] = { COST_COMPUTE, "time steps x (matmuls of the gates + element-wise cell)" },
-    [PART_LOSS] = { COST_COMPUTE, VECTOR },
-    [PART_REARRANGE] = { COST_COMPUTE, "bytes of a tile / copy rate, plus vertex starts" },
-    [PART_EXCHANGE] = { COST_EXCHANGE, "worst tile: bytes received / (B/cycle x efficiency), plus a word's way across the chip" },
-    [PART_SYNC] = { COST_SYNC, "supersteps x (sync of the tiles + start of a compute set)" },
-    [PART_STAGE_COPY] = { COST_LINKS, "each pipeline cycle: bytes on the busiest link / (rate x efficiency) + hops + sync; and the stash's copies" },
-    [PART_BUBBLE] = { COST_WAITING, "pipeline cycles x (slowest stage - own stage), fill and drain included" },
-    [PART_ACCUMULATE] = { COST_COMPUTE, VECTOR },
-    [PART_ALL_REDUCE] = { COST_LINKS, "steps of the collective x (bytes on the busiest link / (rate x efficiency) + hops + sync) + sums on the tiles" },
-    [PART_OPTIMIZER] = { COST_COMPUTE, VECTOR },
-    [PART_STREAMING] = { COST_MEMORY, "bytes of state, in and out / (a board's rate x efficiency / its IPUs)" },
-    [PART_HOST] = { COST_HOST, "calls of the session x the host's time between them, barriers, and input that is not hidden" },
+const char *const cost_formulas[N_PARTS] = {
+    [PART_MATMUL] = "worst tile: padded MAC / MAC a cycle / efficiency of the inner loop, plus weight loads and vertex starts",
+    [PART_CONV] = "worst tile: padded MAC / MAC a cycle / efficiency of the inner loop, plus weight loads and vertex starts",
+    [PART_NORM] = VECTOR,
+    [PART_ELEMENTWISE] = VECTOR,
+    [PART_SOFTMAX] = VECTOR,
+    [PART_EMBEDDING] = VECTOR,
+    [PART_POOLING] = VECTOR,
+    [PART_LSTM] = "time steps x (matmuls of the gates + element-wise cell)",
+    [PART_LOSS] = VECTOR,
+    [PART_REARRANGE] = "bytes of a tile / copy rate, plus vertex starts",
+    [PART_EXCHANGE] = "worst tile: bytes received / (B/cycle x efficiency), plus a word's way across the chip",
+    [PART_SYNC] = "supersteps x (sync of the tiles + start of a compute set)",
+    [PART_STAGE_COPY] = "each pipeline cycle: bytes on the busiest link / (rate x efficiency) + hops + sync; and the stash's copies",
+    [PART_BUBBLE] = "pipeline cycles x (slowest stage - own stage), fill and drain included",
+    [PART_ACCUMULATE] = VECTOR,
+    [PART_ALL_REDUCE] = "steps of the collective x (bytes on the busiest link / (rate x efficiency) + hops + sync) + sums on the tiles",
+    [PART_OPTIMIZER] = VECTOR,
+    [PART_STREAMING] = "bytes of state, in and out / (a board's rate x efficiency / its IPUs)",
+    [PART_HOST] = "calls of the session x the host's time between them, barriers, and input that is not hidden",
 };
 #undef VECTOR
 

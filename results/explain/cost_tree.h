@@ -22,10 +22,7 @@ double cost_seconds(const struct cost *c, const struct timeline *t);    /* mean 
 /* NULL when every node's children add up to it; else the one that does not. */
 const struct cost *cost_tree_wrong(const struct cost *root);
 
-/* What a part is bound by, and how it is counted. */
-enum cost_class { COST_COMPUTE, COST_EXCHANGE, COST_SYNC, COST_LINKS, COST_WAITING, COST_MEMORY, COST_HOST, N_COST_CLASSES };
-extern const char *const cost_class_names[N_COST_CLASSES];
-struct cost_note { enum cost_class class; const char *formula; };
-extern const struct cost_note cost_notes[N_PARTS];
+/* How a part is counted, by part. */
+extern const char *const cost_formulas[N_PARTS];
 
 #endif

@@ -12,21 +12,12 @@
 
 /* ---- the bound -------------------------------------------------------------------------- */
 
-static uint64_t class_cycles(const struct cycles *spent, enum cost_class class)
-{
-    uint64_t sum = 0;
-    for (int k = 0; k < N_PARTS; k++)
-        if (cost_notes[k].class == class)
-            sum += spent->part[k];
-    return sum;
-}
-
 static void find_ipus(struct bound *b, const struct timeline *t)
 {
     uint64_t least = UINT64_MAX, most = 0;
     uint32_t busiest_row = 0;
     for (uint32_t r = 0; r < t->n_rows; r++) {
-        uint64_t waiting = class_cycles(&t->rows[r].spent, COST_WAITING);
+        uint64_t waiting = cycles_of_class(&t->rows[r].spent, CLASS_WAITING);
         if (waiting < least) {
             least = waiting;
             busiest_row = r;
@@ -40,10 +31,10 @@ static void find_ipus(struct bound *b, const struct timeline *t)
     b->ipu = t->rows[busiest_row].ipu;
     b->least_waiting_share = (double)least / (double)t->step_cycles;
     b->most_waiting_share = (double)most / (double)t->step_cycles;
-    for (int c = 0; c < N_COST_CLASSES; c++)
-        if (class_cycles(spent, (enum cost_class)c) > class_cycles(spent, b->class))
-            b->class = (enum cost_class)c;
-    b->class_share = (double)class_cycles(spent, b->class) / (double)t->step_cycles;
+    for (int c = 0; c < N_PART_CLASSES; c++)
+        if (cycles_of_class(spent, (enum part_class)c) > cycles_of_class(spent, b->class))
+            b->class = (enum part_class)c;
+    b->class_share = (double)cycles_of_class(spent, b->class) / (double)t->step_cycles;
 }
 
 /* The kind of link that takes longest of what the part sends. */
@@ -69,15 +60,15 @@ void bound_find(struct bound *out, const struct simulation *sim, const struct co
     *out = (struct bound){ .memory = !p->fits, .host_input = sim->timeline.step_cycles == p->host_floor_cycles };
     find_ipus(out, &sim->timeline);
     if (out->host_input)
-        out->class = COST_HOST;
+        out->class = CLASS_HOST;
     for (size_t i = 0; i < tree->n_children && !out->part; i++)
-        if (cost_notes[tree->children[i].part].class == out->class)
+        if (part_classes[tree->children[i].part] == out->class)
             out->part = &tree->children[i];
     if (out->part && out->part->n_children)
         out->phase = &out->part->children[0];
     if (out->phase && out->phase->n_children)
         out->operation = &out->phase->children[0];
-    if (out->class == COST_LINKS && out->part)
+    if (out->class == CLASS_LINKS && out->part)
         out->link = busiest_link(p, out->part->part);
 }
 
@@ -127,10 +118,10 @@ void waterfall_build(struct waterfall *out, const struct timeline *t)
     fall(out, "recomputation, at the full rate", at_full_rate(t->plan, t->plan->hardware_mac));
     fall(out, "matmuls and convolutions below the full rate", at = in_mac);
     for (int k = 0; k < N_PARTS; k++)
-        at += cost_notes[k].class == COST_COMPUTE && !has_mac[k] ? sum.part[k] : 0;
+        at += part_classes[k] == CLASS_COMPUTE && !has_mac[k] ? sum.part[k] : 0;
     fall(out, "other computing", at);
-    for (int c = COST_COMPUTE + 1; c < N_COST_CLASSES; c++)
-        fall(out, cost_class_names[c], at += class_cycles(&sum, (enum cost_class)c));
+    for (int c = CLASS_COMPUTE + 1; c < N_PART_CLASSES; c++)
+        fall(out, part_class_names[c], at += cycles_of_class(&sum, (enum part_class)c));
     out->items[out->n++] = (struct waterfall_item){ "predicted", 0, at };
 }
 

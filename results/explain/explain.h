@@ -9,7 +9,7 @@
 /* What the run is bound by, read off the IPU that waits least: the others wait for it. */
 struct bound {
     bool memory, host_input;            /* does not fit; the step cannot be shorter than its input takes */
-    enum cost_class class;
+    enum part_class class;
     const struct cost *part, *phase, *operation;    /* the largest of the class; phase and operation may be NULL */
     uint32_t ipu, idlest_ipu;           /* within a replica */
     double class_share;                 /* of the step, on that IPU */
@@ -19,7 +19,7 @@ struct bound {
 
 /* From the least time the arithmetic can take to the time predicted, in steps that add up exactly. */
 struct waterfall_item { const char *name; uint64_t from_ipu_cycles, to_ipu_cycles; };
-enum { MAX_WATERFALL = N_COST_CLASSES + 4 };
+enum { MAX_WATERFALL = N_PART_CLASSES + 4 };
 struct waterfall { struct waterfall_item items[MAX_WATERFALL]; size_t n; };     /* the last: the step, from 0 */
 
 struct explanation {

@@ -30,12 +30,12 @@ static void print_bound(FILE *f, const struct explanation *e)
     if (b->memory)
         fprintf(f, "bound by memory: the worst tile lacks %llu bytes; if it had them, ",
                 (unsigned long long)e->result->memory_shortfall_bytes_per_tile);
-    fprintf(f, "bound by %s", b->host_input ? "the host: the step takes as long as its input does to arrive" : cost_class_names[b->class]);
+    fprintf(f, "bound by %s", b->host_input ? "the host: the step takes as long as its input does to arrive" : part_class_names[b->class]);
     if (b->part)
         fprintf(f, ": %s", part_names[b->part->part]);
     print_place(f, b);
     fprintf(f, "\n  IPU %u of a replica waits least, %.0f %% of its step, and spends %.0f %% on %s", b->ipu, 100 * b->least_waiting_share,
-            100 * b->class_share, cost_class_names[b->class]);
+            100 * b->class_share, part_class_names[b->class]);
     if (b->most_waiting_share > b->least_waiting_share + 0.005)
         fprintf(f, "; IPU %u waits %.0f %%", b->idlest_ipu, 100 * b->most_waiting_share);
     fputc('\n', f);
@@ -79,7 +79,7 @@ static void print_trace(FILE *f, const struct explanation *e, const struct cost 
 {
     const struct move *inputs[INPUTS_SHOWN];
     size_t n = part_inputs(inputs, INPUTS_SHOWN, e, c->part);
-    fprintf(f, "      = %s\n", cost_notes[c->part].formula);
+    fprintf(f, "      = %s\n", cost_formulas[c->part]);
     for (size_t i = 0; i < n; i++) {
         const struct input *in = inputs[i]->input;
         fprintf(f, "%s%s = %s %s (%s:%u)", i ? ", " : "      ", strchr(in->name, '.') + 1, in->value, in->unit, in->path, in->line);
@@ -192,8 +192,8 @@ static json_t *cost_json(const struct explanation *e, const struct cost *c, int 
     json_object_set_new(o, "seconds", json_real(cost_seconds(c, &e->sim->timeline)));
     json_object_set_new(o, "share", json_real(share_of(c, &e->tree)));
     if (depth == 1) {
-        json_object_set_new(o, "class", json_string(cost_class_names[cost_notes[c->part].class]));
-        json_object_set_new(o, "formula", json_string(cost_notes[c->part].formula));
+        json_object_set_new(o, "class", json_string(part_class_names[part_classes[c->part]]));
+        json_object_set_new(o, "formula", json_string(cost_formulas[c->part]));
         json_object_set_new(o, "inputs", inputs_json(e, c->part));
     }
     json_t *parts = json_array();
@@ -207,8 +207,8 @@ static json_t *bound_json(const struct explanation *e)
 {
     const struct bound *b = &e->bound;
     json_t *o = json_object();
-    json_object_set_new(o, "by", json_string(b->memory ? "memory" : b->host_input ? "host" : cost_class_names[b->class]));
-    json_object_set_new(o, "class", json_string(cost_class_names[b->class]));
+    json_object_set_new(o, "by", json_string(b->memory ? "memory" : b->host_input ? "host" : part_class_names[b->class]));
+    json_object_set_new(o, "class", json_string(part_class_names[b->class]));
     json_object_set_new(o, "part", b->part ? json_string(part_names[b->part->part]) : json_null());
     json_object_set_new(o, "phase", b->phase ? json_string(b->phase->name) : json_null());
     json_object_set_new(o, "operation", b->operation ? json_string(b->operation->name) : json_null());

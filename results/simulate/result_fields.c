@@ -46,7 +46,10 @@ static const struct result_column {
     C(memory_shortfall_bytes_per_tile, "B",         FIELD_U64,  KNOWN, -1, "what the worst tile lacks"),
     C(mfu,                             "",          FIELD_F64,  KNOWN, 1, "model flop over peak flop"),
     C(hfu,                             "",          FIELD_F64,  KNOWN, 1, "the same with recomputation counted"),
-    C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training"),
+    C(energy_per_step_j,               "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of a step, modelled from the power of boards or chips"),
+    C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training, at the power of its steps"),
+    C(cost_per_step,                   "",          FIELD_F64,  ZERO_IS_UNKNOWN, -1, "by the recipe's price for an hour, in its currency"),
+    C(cost_to_train,                   "",          FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training, likewise"),
     C(fault_cost_s,                    "s",         FIELD_F64,  KNOWN, -1, "of the step: what the recipe's faults cost"),
 #undef C
 };
@@ -209,7 +212,7 @@ static bool read_row(struct result *out, const struct csv_table *t, const struct
     char where[256];
     for (size_t i = 0; i < N_COLUMNS; i++) {
         snprintf(where, sizeof where, "%.200s:%u: %s", t->path, row->line, columns[i].name);
-        if (!read_cell(out, &columns[i], row->cells[at[i]], where, err))
+        if (at[i] != SIZE_MAX && !read_cell(out, &columns[i], row->cells[at[i]], where, err))
             return false;
     }
     for (size_t i = 0; i < N_PARTS; i++)
@@ -241,8 +244,11 @@ bool results_load(struct results *out, const char *rows_csv, struct arena *a, st
     if (!csv_load(&t, rows_csv, a, err))
         return false;
     for (size_t i = 0; i < N_COLUMNS; i++)
-        if (!csv_column(&at[i], &t, columns[i].name, err))
-            return false;
+        if (!csv_column(&at[i], &t, columns[i].name, columns[i].presence == KNOWN ? err : NULL)) {
+            if (columns[i].presence == KNOWN)
+                return false;
+            at[i] = SIZE_MAX;           /* a run of an older version: unknown */
+        }
     for (size_t i = 0; i < N_PARTS; i++) {
         snprintf(name, sizeof name, "breakdown_%s_s", part_names[i]);
         if (!csv_column(&at[N_COLUMNS + i], &t, name, err))

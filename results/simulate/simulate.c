@@ -11,6 +11,7 @@
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
+#include "results/simulate/power.h"
 #include "results/simulate/simulator_internal.h"
 #include "system-model/machine/fitted_chip.h"
 #include "workloads/recipe/recipe_convergence.h"
@@ -74,6 +75,17 @@ static void fill_memory(struct result *r, const struct plan *p)
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
 }
 
+static void fill_energy(struct result *r, const struct recipe *rec, const struct machine *m)
+{
+    struct power p;
+    double waiting_s = 0;
+    for (int k = 0; k < N_PARTS; k++)
+        waiting_s += part_classes[k] == CLASS_WAITING || part_classes[k] == CLASS_HOST ? r->breakdown_s[k] : 0;
+    machine_power(&p, m, r->ipus);
+    r->energy_per_step_j = power_mean_w(&p, waiting_s / r->step_time_s) * r->step_time_s;
+    r->cost_per_step = rec->price_per_hour / 3600 * r->step_time_s;
+}
+
 void result_of_step(struct result *r, const struct recipe *rec, const struct timeline *t)
 {
     const struct plan *p = t->plan;
@@ -86,8 +98,9 @@ void result_of_step(struct result *r, const struct recipe *rec, const struct tim
     if (rec->mode == MODE_INFER)
         r->latency_s = seconds(m, (double)t->first_output_cycles) + 2 * m->host_latency_s;
     fill_memory(r, p);
-    fill_utilisation(r, rec, t);
     fill_breakdown(r, t);
+    fill_energy(r, rec, m);
+    fill_utilisation(r, rec, t);
 }
 
 /* One more plan for this simulation, played. */
@@ -177,7 +190,8 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     if (rec->eval_placement == EVAL_END)
         r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
-    r->energy_j = sim->machine->board_power_w * (double)r->ipus / (double)sim->machine->ipus_per_board * r->time_to_train_s;
+    r->energy_j = r->energy_per_step_j / r->step_time_s * r->time_to_train_s;
+    r->cost_to_train = r->cost_per_step / r->step_time_s * r->time_to_train_s;
 }
 
 static bool fill_training(struct result *r, struct simulation *sim, struct err *err)

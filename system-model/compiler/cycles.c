@@ -13,6 +13,24 @@ const char *const part_names[N_PARTS] = {
     [PART_ALL_REDUCE] = "all_reduce", [PART_OPTIMIZER] = "optimizer", [PART_STREAMING] = "streaming", [PART_HOST] = "host",
 };
 
+const char *const part_class_names[N_PART_CLASSES] = {
+    [CLASS_COMPUTE] = "compute", [CLASS_EXCHANGE] = "exchange on the chip", [CLASS_SYNC] = "sync of the tiles",
+    [CLASS_LINKS] = "links between IPUs", [CLASS_WAITING] = "waiting", [CLASS_MEMORY] = "streaming memory", [CLASS_HOST] = "the host",
+};
+/* Parts that are not named compute. */
+const enum part_class part_classes[N_PARTS] = {
+    [PART_EXCHANGE] = CLASS_EXCHANGE, [PART_SYNC] = CLASS_SYNC, [PART_STAGE_COPY] = CLASS_LINKS, [PART_ALL_REDUCE] = CLASS_LINKS,
+    [PART_BUBBLE] = CLASS_WAITING, [PART_STREAMING] = CLASS_MEMORY, [PART_HOST] = CLASS_HOST,
+};
+
+uint64_t cycles_of_class(const struct cycles *c, enum part_class class)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < N_PARTS; i++)
+        sum += part_classes[i] == class ? c->part[i] : 0;
+    return sum;
+}
+
 uint64_t cycles_total(const struct cycles *c)
 {
     uint64_t total = 0;

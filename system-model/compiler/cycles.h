@@ -19,8 +19,13 @@ enum part {
     N_PARTS
 };
 extern const char *const part_names[N_PARTS];
+/* What a part keeps busy: what a step can be bound by. */
+enum part_class { CLASS_COMPUTE, CLASS_EXCHANGE, CLASS_SYNC, CLASS_LINKS, CLASS_WAITING, CLASS_MEMORY, CLASS_HOST, N_PART_CLASSES };
+extern const char *const part_class_names[N_PART_CLASSES];
+extern const enum part_class part_classes[N_PARTS];
 struct cycles { uint64_t part[N_PARTS]; };
 uint64_t cycles_total(const struct cycles *c);
+uint64_t cycles_of_class(const struct cycles *c, enum part_class class);
 void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);
 void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part);   /* compute to part; exchange and sync to theirs */
 /* Seconds on this chip's clock, rounded up; MOST_CYCLES where it is more, or not a number. plan_build refuses a step as long as that

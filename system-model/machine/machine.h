@@ -81,7 +81,9 @@ struct machine {
     double host_latency_s;
     uint64_t pcie_shared_ipus;              /* IPUs behind one shared host port (DSS 8440: 4); 1: none shared */
     double pcie_shared_bytes_per_s;         /* one way, after protocol */
-    double board_power_w;                   /* 0: not published */
+    double board_power_w;                   /* at work; 0: not published */
+    double board_idle_power_w;              /* while its chips wait; 0: not published */
+    double board_power_cap_w;               /* never more; 0: not published */
     struct sheet *sheets;                   /* the rows it was built from, for printing: chip, board, system */
     size_t n_sheets;
 };

@@ -214,18 +214,46 @@ static void sums_may_pass_64_bits(void **state)
     simulation_free(&sim);
 }
 
-/* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW until training ends; a run that does not say how long has no energy. */
-static void energy_is_of_the_whole_training(void **state)
+/* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW in every step and until training ends; how long is not always known. */
+static void energy_is_of_every_step(void **state)
 {
     (void)state;
     struct result r = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ .n = 0 });
     struct result one_step = result_of("vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "training.epochs=" }, 1 });
     struct result infers = result_of("vendor-ipu-m2000-resnet50-infer-b16", (struct texts){ .n = 0 });
+    struct result card = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ .n = 0 });
     assert_true(r.time_to_train_s > 0);
+    assert_near(r.energy_per_step_j / (4000 * r.step_time_s), 1, 1e-12);
     assert_near(r.energy_j / (4000 * r.time_to_train_s), 1, 1e-12);
-    assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0);
+    assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0 && one_step.energy_per_step_j > 0);
+    assert_near(infers.energy_per_step_j / ((double)infers.ipus * 250 * infers.step_time_s), 1, 1e-12);
+    assert_near(card.energy_per_step_j / (185 * card.step_time_s), 1, 1e-12);      /* no board: the chip's own */
     assert_true(infers.energy_j == 0 && infers.latency_s > 0);
     assert_true(r.latency_s == 0);      /* a matter of inference */
+}
+
+/* Boards that draw 200 W while their chips wait: 1000 W less 800 W for the share of the step spent on waiting and on the host. */
+static void waiting_draws_less_where_that_is_known(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
+    struct result r = result_of(recipe, (struct texts){ { "machine.board_idle_power_w=200" }, 1 });
+    double waits = (r.breakdown_s[PART_BUBBLE] + r.breakdown_s[PART_HOST]) / r.step_time_s;
+    assert_true(waits > 0.05);
+    assert_near(r.energy_per_step_j / r.step_time_s, 4 * (1000 - 800 * waits), 1e-9 * 4000);
+    assert_near(result_of(recipe, (struct texts){ { "machine.board_power_w=" }, 1 }).energy_per_step_j / (16 * 300 * r.step_time_s), 1, 1e-12);
+    struct result none = result_of(recipe, (struct texts){ { "machine.board_power_w=", "machine.tdp_w=" }, 2 });
+    assert_true(none.energy_per_step_j == 0 && none.energy_j == 0);
+}
+
+static void money_follows_the_price(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    struct result r = result_of(recipe, (struct texts){ { "cost.price_per_hour=36" }, 1 });
+    assert_near(r.cost_per_step, 0.01 * r.step_time_s, 1e-15);
+    assert_near(r.cost_to_train, 0.01 * r.time_to_train_s, 1e-9);
+    assert_true(result_of(recipe, (struct texts){ .n = 0 }).cost_per_step == 0);
 }
 
 /* The last call's results are read one call later, and no call is longer than the run. */
@@ -435,7 +463,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
-    cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_the_whole_training),
+    cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
+    cmocka_unit_test(money_follows_the_price),
     cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it),
     cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),

@@ -159,6 +159,8 @@ static const struct recipe_key recipe_keys[] = {
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "what one host prepares of the model's input; default: not a limit"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call"),
+
+    NUMBER("cost", "price_per_hour", price_per_hour, "", 0, 1e9, NULL, "of all IPUs in use, in any currency; money follows in the same"),
 };
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 

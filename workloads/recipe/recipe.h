@@ -52,6 +52,7 @@ struct recipe {
     /* [hosts] */
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* what one host can read, decode and prepare of the input; 0: not a limit */
+    double price_per_hour;              /* [cost]: of all IPUs in use, in any currency; 0: none */
     double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call */
     /* [faults], as written */
     struct ini_entry *faults; size_t n_faults;

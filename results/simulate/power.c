@@ -1,0 +1,91 @@
+/*
+ * power.c - power from the sheets: a board's where its sheet has it, else the chip's alone.
+ *
+ * power = at work x (1 - waiting share) + waiting x waiting share; waiting: IPUs that wait for each other or for the host. No source
+ * gives what a waiting board draws: without board_idle_power_w on the sheet waiting counts as work, and energy is an upper bound. A board that is used
+ * in part counts in part. Energy of a step is its mean power times its time; of a training, the same power to its end. Money is the
+ * recipe's price for an hour of all IPUs in use.
+ */
+#include "results/simulate/power.h"
+
+#include <jansson.h>
+
+#include "results/simulate/result.h"
+
+void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus)
+{
+    double boards = (double)n_ipus / (double)m->ipus_per_board;
+    bool of_boards = m->board_power_w > 0;
+    *out = (struct power){ .of = of_boards ? "boards" : "chips" };
+    if (!of_boards && !(m->chip.tdp_w > 0)) {
+        out->missing = "no source gives the power of this board or of its chip; --set machine.board_power_w=W says what if";
+        return;
+    }
+    out->row = machine_row(m, of_boards ? "board_power_w" : "tdp_w", &out->sheet);
+    out->at_work_w = of_boards ? boards * m->board_power_w : (double)n_ipus * m->chip.tdp_w;
+    out->knows_waiting = of_boards && m->board_idle_power_w > 0;
+    out->waiting_w = out->knows_waiting ? boards * m->board_idle_power_w : out->at_work_w;
+    out->cap_w = boards * m->board_power_cap_w;
+}
+
+double power_mean_w(const struct power *p, double waiting_share)
+{
+    return p->at_work_w + (p->waiting_w - p->at_work_w) * waiting_share;
+}
+
+/* ---- printing --------------------------------------------------------------------------------- */
+
+static const char *bound_note(const struct power *p)
+{
+    return p->knows_waiting ? "" : ", an upper bound: no source gives what waiting draws";
+}
+
+void energy_print(FILE *f, const struct power *p, const struct result *r)
+{
+    if (p->missing)
+        fprintf(f, "energy: not known: %s", p->missing);
+    else
+        fprintf(f, "energy: %.4g J a step, %.4g J a sample, %.4g W of %s (modelled, %s:%u%s)", r->energy_per_step_j,
+                r->energy_per_step_j / r->global_batch, r->energy_per_step_j / r->step_time_s, p->of, p->sheet->path, p->row->line,
+                bound_note(p));
+    if (r->cost_per_step > 0)
+        fprintf(f, "; money: %.4g a million samples", 1e6 * r->cost_per_step / r->global_batch);
+    if (r->cost_to_train > 0)
+        fprintf(f, ", %.4g to train", r->cost_to_train);
+    fputc('\n', f);
+}
+
+json_t *energy_json(const struct power *p, const struct result *r)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "modelled", json_true());
+    json_object_set_new(o, "missing", p->missing ? json_string(p->missing) : json_null());
+    if (p->missing)
+        return o;
+    json_object_set_new(o, "per_step_j", json_real(r->energy_per_step_j));
+    json_object_set_new(o, "per_sample_j", json_real(r->energy_per_step_j / r->global_batch));
+    json_object_set_new(o, "to_train_j", r->energy_j > 0 ? json_real(r->energy_j) : json_null());
+    json_object_set_new(o, "mean_power_w", json_real(r->energy_per_step_j / r->step_time_s));
+    json_object_set_new(o, "power_at_work_w", json_real(p->at_work_w));
+    json_object_set_new(o, "power_waiting_w", p->knows_waiting ? json_real(p->waiting_w) : json_null());
+    json_object_set_new(o, "power_cap_w", p->cap_w > 0 ? json_real(p->cap_w) : json_null());
+    json_object_set_new(o, "counts", json_string(p->of));
+    json_object_set_new(o, "source", json_string(p->row->source));
+    json_object_set_new(o, "file", json_string(p->sheet->path));
+    json_object_set_new(o, "line", json_integer(p->row->line));
+    json_object_set_new(o, "note", json_string(p->knows_waiting ? "" : "no source gives what waiting IPUs draw: they count as at work, an upper bound"));
+    return o;
+}
+
+json_t *money_json(const struct result *r)
+{
+    json_t *o = json_object();
+    bool known = r->cost_per_step > 0;
+    json_object_set_new(o, "missing", known ? json_null() : json_string("the recipe states no price; --set cost.price_per_hour=PRICE says what if"));
+    if (!known)
+        return o;
+    json_object_set_new(o, "per_step", json_real(r->cost_per_step));
+    json_object_set_new(o, "per_million_samples", json_real(1e6 * r->cost_per_step / r->global_batch));
+    json_object_set_new(o, "to_train", r->cost_to_train > 0 ? json_real(r->cost_to_train) : json_null());
+    return o;
+}
