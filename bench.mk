@@ -50,6 +50,7 @@ readme: $B/podbench                     ## simulate, and refresh README's table 
 	$B/podbench bench --out $(run) > $B/bench.txt
 	$B/podbench plot $(run)
 	sh harness/readme.sh $B/podbench README.md
+	$B/podbench audit --format markdown > docs/audit.md
 	mkdir -p docs/figures
 	cp $(run)/figures/*.svg docs/figures/
 

@@ -9,7 +9,7 @@
 
 /* ---- options.c: every option of every command, described once --------------------------- */
 
-enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_DOT, N_OUTPUT_FORMATS };
+enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_DOT, FORMAT_MARKDOWN, N_OUTPUT_FORMATS };
 extern const char *const format_names[N_OUTPUT_FORMATS];
 #define FORMAT_BIT(format) (1u << (format))
 
@@ -86,6 +86,6 @@ void progress_end(struct progress *p);
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
     command_sweep, command_merge, command_bench,
-    command_check, command_validate, command_calibrate, command_ledger, command_compare, command_score, command_lint, command_plot, command_report;
+    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_score, command_lint, command_plot, command_report;
 
 #endif

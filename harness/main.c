@@ -53,6 +53,8 @@ const struct command commands[] = {
       0, 0, OPTION_BIT(OPT_OUT), 0, command_calibrate },
     { "ledger", "", "Whether every published row has the role, the configuration and the value that the ledger says. Exit 1 when one has not.",
       0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_ledger },
+    { "audit", "", "Every numeric claim of the source documents, recomputed: counts, and those that do not hold; --all has all.", 0, 0,
+      OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit },
     { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
       command_compare },
     { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results.", 1, 1, 0, TEXT_CSV_JSON,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "dot" };
+const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "dot", "markdown" };
 
 enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 

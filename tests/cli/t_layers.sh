@@ -4,7 +4,7 @@
 
 rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
     system-model/timeline workloads/convergence workloads/onnx workloads/models workloads/recipe results/simulate results/sweep results/published
-    results/mlperf results/accuracy results/calibration results/explain results/validity harness'
+    results/mlperf results/accuracy results/calibration results/audit results/explain results/validity harness'
 below=
 for room in $rooms; do
     below="$below${below:+|}$room"

@@ -1,0 +1,41 @@
+/*
+ * audit.c - podbench audit: every numeric claim of the source documents, recomputed.
+ */
+#include "harness/harness.h"
+#include "results/audit/audit.h"
+#include "results/published/derived.h"
+
+static void print(const struct options *o, const struct claims *c)
+{
+    switch (o->format) {
+    case FORMAT_JSON:     print_json(stdout, audit_json(c)); break;
+    case FORMAT_CSV:      audit_print_csv(stdout, c); break;
+    case FORMAT_MARKDOWN: audit_print_markdown(stdout, c); break;
+    default:
+        if (o->all)
+            audit_print_all(stdout, c);
+        else
+            audit_print_text(stdout, c);
+    }
+}
+
+int command_audit(const struct options *o, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct claims claims;
+    struct csv_table facts;
+    struct progress p;
+    const char *folder = arena_printf(&s->arena, "%s/claims", s->published_dir);
+    if (!published_load_derived(&figures, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
+        !csv_load(&facts, arena_printf(&s->arena, "%s/facts.csv", folder), &s->arena, err) ||
+        !claims_load(&claims, arena_printf(&s->arena, "%s/claims.csv", folder), &s->arena, err))
+        return EXIT_BAD_INPUT;
+    struct audit_values values = { &figures, &facts, &s->simulator, &s->paths, &s->arena };
+    progress_start(&p, "auditing");
+    bool good = audit_run(&claims, &values, progress_show, &p, err);
+    progress_end(&p);
+    if (!good)
+        return EXIT_BAD_INPUT;
+    print(o, &claims);
+    return EXIT_DONE;
+}

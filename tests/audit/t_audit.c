@@ -1,0 +1,209 @@
+/* t_audit.c - expressions by hand and refused, verdicts from numbers, and the table of claims that is here. */
+#include "tests/check.h"
+#include "results/audit/audit.h"
+#include <jansson.h>
+#include <math.h>
+
+/* ---- expressions ------------------------------------------------------------------------------------------ */
+
+static bool made_up(double *out, void *user, const char *kind, const char *argument, struct err *err)
+{
+    (void)user;
+    *out = text_is(argument, "a/b;c=1.5,2") ? 7 : 2.5;
+    return text_is(kind, "sheet") || fail(err, "known: sheet");
+}
+
+static void expressions_by_hand(void **state)
+{
+    static const struct { const char *text; double value; } cases[] = {
+        { "2 + 3 * 4", 14 }, { "(2 + 3) * 4", 20 }, { "2 ^ 3 ^ 2", 512 }, { "20 / 2 / 5", 2 }, { "7 - 2 - 1", 4 }, { "-3 ^ 2", 9 },
+        { "2 - -3", 5 }, { "1.5e3 / 1e-1", 15000 }, { "2e", 0 }, { "sqrt(2 * 8)", 4 }, { "log2(32) + ceil(2.1) + floor(2.9)", 10 },
+        { "max(3, min(9, 5))", 5 }, { "sheet[x.y] * 2", 5 }, { "sheet[a/b;c=1.5,2]", 7 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct err err = { "" };
+        double x = 0;
+        bool good = expression_value(&x, cases[i].text, "t", made_up, NULL, &err);
+        if (text_is(cases[i].text, "2e"))
+            assert_false(good);
+        else
+            assert_near(x, cases[i].value, 1e-12);
+    }
+}
+
+static void expressions_are_refused(void **state)
+{
+    static const struct { const char *text, *message; } refusals[] = {
+        { "", "t: 'the end' at character 1, want a number, a name, ( or -" }, { "2 +", "t: 'the end' at character 4, want a number, a name, ( or -" },
+        { "2 3", "t: '3' at character 3, want the end" }, { "(2", "t: 'the end' at character 3, want )" },
+        { "1.2.3", "t: '1.2.3' at character 1, want a number" }, { "sheet", "t: 'the end' at character 6, want ( or [" },
+        { "sheet[x", "t: 'x' at character 7, want an argument that ends in ]" },
+        { "sine(2)", "t: no function sine of 1; known: sqrt, ceil, floor, log2 of one, min, max of two" },
+        { "max(1,2,3)", "t: '3)' at character 9, want at most two arguments" }, { "leaf[x]", "t: leaf[x]: known: sheet" },
+        { "1 / 0", "t: is not a finite number" },
+        { "((((((((((((((((((((((((((((((((((((((((((((((((((((((1", "t: '1' at character 55, want fewer parentheses" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct err err = { "" };
+        double x;
+        assert_false(expression_value(&x, refusals[i].text, "t", made_up, NULL, &err));
+        if (i + 1 < sizeof refusals / sizeof *refusals)
+            assert_string_equal(err.msg, refusals[i].message);
+        else
+            assert_non_null(strstr(err.msg, "want fewer parentheses"));
+    }
+}
+
+/* ---- claims ------------------------------------------------------------------------------------------------- */
+
+static void a_relation_allows_its_tolerance_on_one_side(void **state)
+{
+    (void)state;
+    struct claim c = { .value = 200, .tolerance = 0.05 };
+    c.relation = RELATION_IS;
+    assert_true(claim_meets(&c, 190) && claim_meets(&c, 210) && !claim_meets(&c, 189.9) && !claim_meets(&c, 210.1));
+    c.relation = RELATION_AT_LEAST;
+    assert_true(claim_meets(&c, 190) && claim_meets(&c, 1e9) && !claim_meets(&c, 189.9));
+    c.relation = RELATION_AT_MOST;
+    assert_true(claim_meets(&c, 210) && claim_meets(&c, -1e9) && !claim_meets(&c, 210.1));
+    c.relation = RELATION_BETWEEN;
+    c.high = 400;
+    assert_true(claim_meets(&c, 190) && claim_meets(&c, 420) && !claim_meets(&c, 189.9) && !claim_meets(&c, 420.1));
+    c = (struct claim){ .value = 0, .tolerance = 0.1, .relation = RELATION_IS };
+    assert_true(claim_meets(&c, -0.1) && !claim_meets(&c, 0.11));
+}
+
+static const char header[] = "id,kind,documents,claim,relation,value,high,unit,tolerance,expression,reading,reading_expression,beside,note\n";
+
+static bool load(struct claims *out, const char *lines, struct arena *a, struct err *err)
+{
+    const char *text = arena_printf(a, "%s%s", header, lines);
+    return claims_load(out, arena_strdup(a, temp_file(text, strlen(text), ".csv")), a, err);
+}
+
+/* 1,216 tiles of 64 flop a cycle at 1.6 GHz are 124.5 Tflop/s: the verdict follows from that alone. */
+static void verdicts_follow_from_values(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct claims c;
+    struct figures figures = { 0 };
+    struct csv_table facts = { 0 };
+    struct model_paths paths = { .specs_dir = "system-model/specs" };
+    struct audit_values values = { &figures, &facts, NULL, &paths, &a };
+    const char peak[] = "1216*64*sheet[gc2.clock_hz]/1e12";
+    assert_true(load(&c, arena_printf(&a, "A,spec,d:1,x,is,124.5,,TFLOPS,0.01,%s,,,,\nB,spec,d:1,x,is,250,,TFLOPS,0.01,%s,of two,2*%s,,\n"
+                                          "C,spec,d:1,x,is,300,,TFLOPS,0.01,%s,of two,2*%s,7,\nD,spec,d:1,x,is,9,,TFLOPS,0.01,,,,,lost\n"
+                                          "E,spec,d:1,x,at least,200,,TFLOPS,0,,of two,2*%s,,\n", peak, peak, peak, peak, peak, peak), &a, &err));
+    assert_true(audit_run(&c, &values, NULL, NULL, &err));
+    const enum audit_verdict want[] = { AUDIT_HOLDS, AUDIT_READING, AUDIT_FAILS, AUDIT_UNCHECKED, AUDIT_READING };
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(c.items[i].verdict, want[i]);
+    assert_near(c.items[2].read, 2 * 1216 * 64 * 1.6e9 / 1e12, 1e-9);
+    char *text;
+    PRINTED(text, audit_print_text(f, &c));
+    assert_string_equal(text, "5 claims: 1 holds, 2 holds under a stated reading, 1 does not hold, 1 cannot be checked here\n\n"
+                              "C  does not hold                 x: claimed 300 TFLOPS, found 124.518; read as of two: 249.037; simulated 7\n");
+    free(text);
+    PRINTED(text, audit_print_csv(f, &c));
+    assert_non_null(strstr(text, "\nE,spec,d:1,x,at least,200,,TFLOPS,0,,of two,249.0368,,holds under a stated reading,\n"));
+    free(text);
+    json_t *json = audit_json(&c);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "verdicts"), "does not hold")), 1);
+    assert_int_equal(json_array_size(json_object_get(json, "audit")), 5);
+    json_decref(json);
+    arena_free(&a);
+}
+
+static void bad_claims_are_refused(void **state)
+{
+    static const struct { const char *line, *message; } refusals[] = {
+        { "A,s,d:1,x,about,1,,,0,1,,,,", ":2: relation: 'about' is not one of: is, at least, at most, between" },
+        { "A,s,d:1,x,is,1,,,0,,,,,", ":2: no expression: note is empty; say why it cannot be checked" },
+        { "A,s,d:1,x,is,1,,,0,1,so,,,", ":2: reading and reading_expression go together" },
+        { "A,s,d:1,x,between,2,1,,0,1,,,,", ":2: high: 1 is not above 2" }, { "A,s,,x,is,1,,,0,1,,,,", ":2: id, documents or claim is empty" },
+        { "A,s,d:1,x,is,one,,,0,1,,,,", ":2: value: 'one' is not a number" },
+        { "A,s,d:1,x,is,1,,,0,1,,,,\nA,s,d:1,x,is,1,,,0,1,,,,", ":3: id: 'A' stands already in line 2" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct claims c;
+        assert_false(load(&c, arena_printf(&a, "%s\n", refusals[i].line), &a, &err));
+        assert_non_null(strstr(err.msg, refusals[i].message));
+        arena_free(&a);
+    }
+}
+
+static void what_is_named_is_found_or_missed(void **state)
+{
+    static const struct { const char *kind, *argument; double value; } found[] = {
+        { "sheet", "c2.ipus_per_board", 2 }, { "has", "c2.streaming_bytes", 0 }, { "has", "ipu-m2000.streaming_bytes", 1 },
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#2", 7 }, { "logged", "nothing", 0 },
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/data.sequence_length", 128 },
+    }, missed[] = { { "sheet", "c2.bananas", 0 }, { "sheet", "c2", 0 }, { "sheet", "nothing.n_tiles", 0 }, { "figure", "nothing", 0 },
+                    { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#9", 0 }, { "recipe", "nothing/a.b", 0 },
+                    { "workload", "bert-large/price", 0 }, { "bananas", "x", 0 } };
+    (void)state;
+    struct arena a = { 0 };
+    struct figures figures = { 0 };
+    struct csv_table facts = { 0 };
+    struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes" };
+    struct audit_values values = { &figures, &facts, NULL, &paths, &a };
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
+        struct err err = { "" };
+        double x = -1;
+        audit_lookup(&x, &values, found[i].kind, found[i].argument, &err);
+        assert_string_equal(err.msg, "");
+        assert_near(x, found[i].value, 0);
+    }
+    for (size_t i = 0; i < sizeof missed / sizeof *missed; i++) {
+        struct err err = { "" };
+        double x;
+        assert_false(audit_lookup(&x, &values, missed[i].kind, missed[i].argument, &err));
+        assert_true(*err.msg);
+    }
+    arena_free(&a);
+}
+
+/* Each document that a claim stands in is listed, and each listed one has a claim. */
+static void claims_stand_in_listed_documents(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct claims c;
+    struct csv_table documents;
+    assert_true(claims_load(&c, "results/published/claims/claims.csv", &a, &err));
+    assert_true(csv_load(&documents, "results/published/claims/documents.csv", &a, &err));
+    assert_int_equal(c.n, 140);
+    bool *used = ARENA_ARRAY(&a, bool, documents.n_rows);
+    for (size_t i = 0; i < c.n; i++) {
+        char *rest = arena_strdup(&a, c.items[i].documents), *place;
+        while ((place = strsep(&rest, ";"))) {
+            place += strspn(place, " ");
+            size_t n = strcspn(place, ":"), k = 0;
+            assert_true(place[n] == ':' && place[n + 1] >= '0' && place[n + 1] <= '9');
+            place[n] = '\0';
+            while (k < documents.n_rows && !text_is(documents.rows[k].cells[0], place))
+                k++;
+            assert_true(k < documents.n_rows);
+            used[k] = true;
+        }
+    }
+    for (size_t k = 0; k < documents.n_rows; k++)
+        assert_true(used[k]);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused),
+    cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
+    cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
+    cmocka_unit_test(claims_stand_in_listed_documents),
+};
+TAP_MAIN(tests)
