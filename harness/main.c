@@ -25,7 +25,7 @@ const struct command commands[] = {
     { "workload", "[NAME]", "Print a model's layers, parameters and work; or the names.", 0, 1,
       OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload },
     { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by tile, collectives.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
     { "timeline", "RECIPE", "Print the timeline of one step.", 1, 1,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV),
       command_timeline },

@@ -1,5 +1,5 @@
 /*
- * plan.c - podbench plan: placement, cost by stage, memory and collectives of a recipe.
+ * plan.c - podbench plan: placement, cost by stage, memory and collectives of a recipe; --update: its weight update by tensor.
  */
 #include "harness/harness.h"
 
@@ -9,7 +9,7 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
     struct result r;
     bool good = simulate_argument(&sim, &r, o, s, err);
     if (good)
-        plan_print(stdout, &sim.plan);
+        (o->update ? update_print_tensors : plan_print)(stdout, &sim.plan);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

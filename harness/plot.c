@@ -333,7 +333,7 @@ static bool write_recomputes(const struct plot_data *d, const char *folder, stru
 
 static const struct pipeline_picture { const char *name, *sets[2]; } pipelines[] = {
     { "pipeline-inference", { "recipe.mode=infer", "parallel.gradient_accumulation=8" } },
-    { "pipeline-training", { "recipe.mode=train", "parallel.gradient_accumulation=12" } },
+    { "pipeline-training", { "recipe.mode=train", "parallel.gradient_accumulation=16" } },
 };
 
 /* A bar a span: from and to (ms) stand in the columns of its kind; the chip's line is 0.8 high. */

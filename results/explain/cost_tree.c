@@ -32,8 +32,8 @@ const char *const cost_formulas[N_PARTS] = {
     [PART_ACCUMULATE] = VECTOR,
     [PART_ALL_REDUCE] = "steps of the collective x (bytes on the busiest link / (rate x efficiency) + hops + sync) + sums on the tiles",
     [PART_OPTIMIZER] = VECTOR,
-    [PART_STREAMING] = "bytes of state, in and out / (a board's rate x efficiency / its IPUs)",
-    [PART_HOST] = "calls of the session x the host's time between them, barriers, and input that is not hidden",
+    [PART_STREAMING] = "moments x an access + bytes of state / (the board's rate x efficiency / IPUs that move), in and out",
+    [PART_HOST] = "launch, input and outputs of a call / steps a call, uploads of optimizer values, input that is not hidden",
 };
 #undef VECTOR
 

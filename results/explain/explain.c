@@ -43,8 +43,9 @@ static const char *busiest_link(const struct plan *p, enum part part)
     double bytes[N_LINK_KINDS] = {0};
     int busiest = 0;
     for (int k = 0; k < N_LINK_KINDS; k++) {
-        if (part != PART_STAGE_COPY)
-            bytes[k] = p->gradient_collective.busiest_bytes[k] + p->weight_collective.busiest_bytes[k];
+        for (uint32_t i = 0; part != PART_STAGE_COPY && i < p->update.n_chains; i++)
+            for (uint32_t o = 0; o < p->update.chains[i].n_ops; o++)
+                bytes[k] += p->update.chains[i].n_tensors * p->update.ops[p->update.chains[i].first_op + o].busiest_bytes[k];
         for (uint32_t r = 0; part == PART_STAGE_COPY && r < p->n_runs; r++)
             bytes[k] += p->runs[r].busiest_bytes[k] * p->runs[r].n_cycles;
     }

@@ -25,7 +25,7 @@ size_t simulation_sheets(const struct sheet *out[MAX_SHEETS], const struct simul
     size_t n = 0;
     for (size_t i = 0; i < sim->machine->n_sheets; i++)
         out[n++] = &sim->machine->sheets[i];
-    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet };
+    const struct sheet *software[] = { &sim->fitted.sheet, &sim->sdk.sheet, &sim->framework.sheets[0], &sim->framework.sheets[1] };
     for (size_t i = 0; i < sizeof software / sizeof *software; i++)
         if (software[i]->n_rows)
             out[n++] = software[i];
@@ -144,6 +144,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
     if (n > MOST_EVALUATION_BATCHES)
         return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n, (double)MOST_EVALUATION_BATCHES);
     opt.training = false;
+    opt.evaluation = true;
     if (rec->eval_placement == EVAL_INLINE)
         n_calls = ceil(n / opt.grad_accum);
     else
@@ -186,7 +187,7 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->evaluation_time_s = sim->evaluation_s;
     r->eval_time_s = sim->evaluation_s * t->evaluations;
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
-    r->tail_time_s = fmin(rec->steps_per_call, n_steps) * r->step_time_s;
+    r->tail_time_s = fmin(sim->plan.options.framework.steps_per_call, n_steps) * r->step_time_s;
     if (rec->eval_placement == EVAL_END)
         r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
@@ -223,7 +224,7 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     struct plan_options opt;
     if (!simulator_prepare(sim, &opt, recipe, overrides, n_overrides, err))
         return false;
-    opt.host_call_s = sim->fitted.host_call_s;
+    opt.fitted = sim->fitted;
     opt.unfolded = sim->by->paths->unfolded;
     if (!plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) || !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);

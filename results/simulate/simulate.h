@@ -16,6 +16,7 @@ struct simulation {
     struct what_ifs changes;            /* values given in place of the sheets' */
     struct machine *machine;
     struct sdk sdk;
+    struct framework framework;         /* as its sheets have it; the recipe's settings are in plan.options */
     struct fitted_system fitted;
     struct topology *topology;
     struct graph *graph;

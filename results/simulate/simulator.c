@@ -11,7 +11,7 @@
 
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans: half of the limit again, in slots of their own */
 
-struct kept_sheets { struct machine machine; struct sdk sdk; struct fitted_system fitted; struct what_ifs changes; };
+struct kept_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
 struct kept_topology { struct topology topology; struct kept *sheets; };
 struct kept_compiler { struct compiler compiler; struct kept *graph, *topology; };
 
@@ -86,7 +86,7 @@ static bool keep_recipe(const struct recipe_file **out, struct simulator *s, con
     return true;
 }
 
-/* Machine, system and software, as the sheets and what is given in their place have it. What was fitted of boards holds for every board. */
+/* Machine, system and software, as the sheets and what is given in their place have it. */
 static bool load_sheets(struct kept_sheets *k, const struct simulator *s, const struct recipe *rec, const char *const *overrides,
                         size_t n_overrides, struct arena *a, struct err *err)
 {
@@ -101,8 +101,9 @@ static bool load_sheets(struct kept_sheets *k, const struct simulator *s, const 
         return false;
     if (s->paths->fitted)
         k->fitted = *s->paths->fitted;
-    k->machine.streaming_efficiency = k->fitted.streaming_efficiency;
-    return sdk_load(&k->sdk, rec->sdk ? arena_strdup(a, rec->sdk) : NULL, specs_dir, &k->changes, a, err);
+    const char *sdk = rec->sdk ? arena_strdup(a, rec->sdk) : NULL;
+    return sdk_load(&k->sdk, sdk, specs_dir, &k->changes, a, err)
+        && framework_load(&k->framework, rec->framework, sdk, specs_dir, &k->changes, a, err);
 }
 
 static void take_sheets(struct simulation *sim, struct kept_sheets *k)
@@ -110,6 +111,7 @@ static void take_sheets(struct simulation *sim, struct kept_sheets *k)
     sim->machine = &k->machine;
     sim->fitted = k->fitted;
     sim->sdk = k->sdk;
+    sim->framework = k->framework;
     sim->changes = k->changes;
 }
 
@@ -133,7 +135,7 @@ static struct kept *keep_sheets(struct simulation *sim, const char *const *overr
 {
     struct simulator *s = sim->by;
     const struct recipe *rec = &sim->recipe;
-    const char *key = arena_printf(&sim->arena, "%s\n%s\n%s", rec->path, rec->system, rec->sdk ? rec->sdk : "");
+    const char *key = arena_printf(&sim->arena, "%s\n%s\n%s\n%s", rec->path, rec->system, rec->sdk ? rec->sdk : "", rec->framework ? rec->framework : "");
     for (size_t i = 0; i < sim->changes.n; i++)
         key = arena_printf(&sim->arena, "%s\n%s=%s", key, sim->changes.items[i].key, sim->changes.items[i].value);
     struct kept *x = keeper_find(&s->sheets, key, strlen(key));
@@ -247,6 +249,7 @@ bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const c
     if (!what_ifs_take(&sim->changes, &of_recipe, &n, overrides, n_overrides, a, err) || !keep_recipe(&file, s, recipe, err)
         || !recipe_override(&sim->recipe, file, of_recipe, n, a, err) || !(sheets = keep_sheets(sim, overrides, n_overrides, err))
         || !check_compute(sim, err) || !recipe_plan_options(opt, &sim->recipe, a, err)
+        || !recipe_framework(opt, &sim->recipe, &sim->framework, a, err)
         || !(topology = keep_topology(s, sheets, &sim->recipe, opt->faults, a, err))
         || !(graph = keep_graph(s, &sim->recipe, a, err)))
         return false;

@@ -338,7 +338,7 @@ static void sum_code(struct range_memo *m, struct compiler *c)
     arena_free(&scratch);
 }
 
-/* Every weight tensor has compute sets of its own; large ones are sharded. */
+/* Every weight tensor has compute sets of its own. */
 static void sum_weight_work(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
@@ -347,11 +347,8 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
         const struct compiled *compiled;
         if (t->role != ROLE_WEIGHT || !in_ranges(t->layer_id, m->ranges, m->n, &compiled))
             continue;
-        uint64_t n = tensor_elements(t);
-        if (n >= SHARDED_ELEMENTS)
-            n = ceil_div(n, m->question.n_shards);
         struct op_plan work;
-        vector_work_plan(&work, m->question.work, n, t->type, &c->topology->machine->chip, &compiled->options);
+        vector_work_plan(&work, m->question.work, tensor_elements(t), t->type, &c->topology->machine->chip, &compiled->options);
         cycles_add_plan(&m->cycles, &work, m->question.part);
     }
 }
@@ -360,7 +357,7 @@ static const struct range_memo *ask(struct compiler *c, const struct layer_range
 {
     for (size_t i = 0; i < c->n_sums; i++) {
         const struct range_memo *m = &c->sums[i];
-        if (m->n == n && m->question.code == q.code && m->question.work == q.work && m->question.n_shards == q.n_shards
+        if (m->n == n && m->question.code == q.code && m->question.work == q.work
             && memcmp(m->ranges, ranges, n * sizeof *ranges) == 0)
             return m;
     }
@@ -381,7 +378,7 @@ uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges
 }
 
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
-                                  uint64_t n_shards, enum part part)
+                                  enum part part)
 {
-    return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .n_shards = n_shards, .part = part })->cycles;
+    return ask(c, ranges, n_ranges, (struct range_question){ .work = work, .part = part })->cycles;
 }

@@ -58,11 +58,9 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
 /* Layers n from first on, as compiled; code of several such ranges on one IPU: operations with equal plans share it. */
 struct layer_range { const struct compiled *compiled; uint32_t first, n; };
 uint64_t compile_code_bytes(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges);
-/* Vector work over all their weights, tensor by tensor; of a tensor of at least SHARDED_ELEMENTS one of n_shards (PopART's
- * threshold for replicated tensor sharding). Compute goes to part; exchange and sync to theirs. */
-enum { SHARDED_ELEMENTS = 8192 };
-struct range_question { bool code; enum vector_work work; uint64_t n_shards; enum part part; };
+/* Vector work over all their weights, tensor by tensor. Compute goes to part; exchange and sync to theirs. */
+struct range_question { bool code; enum vector_work work; enum part part; };
 struct cycles compile_weight_work(struct compiler *c, const struct layer_range *ranges, uint32_t n_ranges, enum vector_work work,
-                                  uint64_t n_shards, enum part part);
+                                  enum part part);
 
 #endif

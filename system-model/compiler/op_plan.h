@@ -65,6 +65,9 @@ enum vector_work {
     WORK_ACCUMULATE,            /* s += g, one weight gradient into its accumulator */
     WORK_COPY,                  /* on-tile copy */
     WORK_ZERO,
+    WORK_REARRANGE,             /* to another layout: every element moves */
+    WORK_SQUARES,               /* sum of squares */
+    WORK_SCALE,                 /* times a number */
     WORK_CAST,                  /* to or from fp8 / fp16 / fp32 */
     WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
     N_VECTOR_WORKS

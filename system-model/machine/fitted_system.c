@@ -1,10 +1,13 @@
 /*
  * fitted_system.c - the table of the system's fitted constants, and the sheet that holds their values.
  *
- * host_call_s   between two calls of a session the host fetches results, checks the run and starts the program again;
- *               the chips wait. No source gives its length; unfitted it is 0.
- * streaming_efficiency  of DDR behind a gateway, with its own software in between. No measurement is published; unfitted it is
- *               what refresh and turnaround of DDR4 leave.
+ * call_s        between two calls of a session the host fetches results, checks the run and starts the program again; the chips
+ *               wait. No source gives its length; unfitted it is 0.
+ * output_reduction_s  processes of one run average a number (Horovod); unfitted 0.
+ * collective_tile_s   a collective of a large tensor has every tile pack, send and unpack its part; unfitted it is what a link of GC2 is
+ *               held by the message of another tile (arXiv:1912.03413 Table 4.3 c).
+ * remote_access_s     a transfer to or from streaming memory is a sync with the host's side and a request; unfitted it is the latency
+ *               of a word from the host (arXiv:1912.03413 Table 4.19).
  * throughput_error   no constant: how far throughputs stay from the published ones when the fit has not seen them.
  */
 #include "system-model/machine/fitted_system.h"
@@ -13,10 +16,13 @@
 #include <unistd.h>
 
 const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
-    { { "host_call_s", "s", FIELD_F64, offsetof(struct fitted_system, host_call_s), 0, 1, NULL, false,
-        "the chips wait for the host between two calls" }, 0 },
-    { { "streaming_efficiency", "share", FIELD_F64, offsetof(struct fitted_system, streaming_efficiency), 0.05, 1, NULL, false,
-        "of the peak rate of streaming memory" }, 0.8 },
+#define C(member, unit, low, high, unfitted, help) \
+    { { #member, unit, FIELD_F64, offsetof(struct fitted_system, member), low, high, NULL, false, help }, unfitted }
+    C(call_s, "s", 0, 1, 0, "the chips wait for the host between two calls of a session"),
+    C(output_reduction_s, "s", 0, 1, 0, "one number averaged over a run's processes"),
+    C(collective_tile_s, "s", 0, 1e-5, 1.65e-9, "a collective, for each tile that holds its tensor"),
+    C(remote_access_s, "s", 0, 0.01, 8.83e-6, "one transfer to or from streaming memory, beside its bytes"),
+#undef C
 };
 
 const struct field throughput_error_field = {
@@ -41,8 +47,10 @@ static bool set_row(struct fitted_system *out, const struct sheet *s, const stru
             return fail(err, "%s: is in '%s', want '%s'", where, row->unit, f->unit);
         return field_set(out, f, row->value, where, err);
     }
-    return fail(err, "%s: not a fitted constant of the system; known: %s, %s, %s", where, system_constants[0].field.name,
-                system_constants[1].field.name, throughput_error_field.name);
+    const char *names[N_SYSTEM_CONSTANTS + 1] = { [N_SYSTEM_CONSTANTS] = throughput_error_field.name };
+    for (int i = 0; i < N_SYSTEM_CONSTANTS; i++)
+        names[i] = system_constants[i].field.name;
+    return fail(err, "%s: not a fitted constant of the system; known: %s", where, names_list(names, N_SYSTEM_CONSTANTS + 1, a));
 }
 
 bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct what_ifs *changes, struct arena *a,

@@ -8,8 +8,10 @@
 #include "system-model/machine/what_if.h"
 
 struct fitted_system {
-    double host_call_s;         /* the chips stand still this long each time a program's run ends and the host starts the next */
-    double streaming_efficiency;    /* share of the memory modules' peak rate that state moves at, to and from the chips */
+    double call_s;              /* the chips stand still this long each time a session's call ends and the host starts the next */
+    double output_reduction_s;  /* one number averaged over a host's processes */
+    double collective_tile_s;   /* a collective takes so long for each tile that holds a part of its tensor, beside links and adding */
+    double remote_access_s;     /* one transfer to or from streaming memory, beside its bytes */
     double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
     struct sheet sheet;         /* the rows they came from; none where there is no sheet */
 };
@@ -18,7 +20,7 @@ struct system_constant {
     struct field field;         /* of struct fitted_system, with its bounds */
     double unfitted_value;
 };
-enum { N_SYSTEM_CONSTANTS = 2 };
+enum { N_SYSTEM_CONSTANTS = 4 };
 extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];
 extern const struct field throughput_error_field;       /* recorded beside them, not fitted */
 

@@ -174,7 +174,7 @@ static void add_stash_copies(const struct plan *p, struct stage_plan *s)
 static void add_accumulation(struct compiler *c, struct stage_plan *s)
 {
     struct layer_range layers = { s->compiled, s->first_layer, s->n_layers };
-    struct cycles work = compile_weight_work(c, &layers, 1, WORK_ACCUMULATE, 1, PART_ACCUMULATE);
+    struct cycles work = compile_weight_work(c, &layers, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
     cycles_add(&s->backward, &work, 1);
 }
 

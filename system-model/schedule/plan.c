@@ -74,11 +74,10 @@ static bool check_length(const struct plan *p, struct err *err)
     }
     for (uint32_t i = 0; i < p->n_runs; i++)
         copies += (double)p->runs[i].copy_cycles * p->runs[i].n_cycles;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        const struct update_plan *u = &p->update[i];
-        update += (double)u->gradient_cycles + (double)u->weight_cycles + (double)u->norm_cycles + (double)cycles_total(&u->optimizer)
-                + (double)u->streaming_cycles + (double)u->host_cycles;
-    }
+    for (uint32_t i = 0; i < p->update.n_chains; i++)
+        update += (double)p->update.chains[i].n_cycles * p->update.chains[i].n_tensors;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        input += (double)p->call_cycles[i];
     const struct { const char *what; double cycles; } classes[] = {
         { "computing: lower parallel.micro_batch or gradient_accumulation, or the chip's slowdown in [faults]", computing },
         { "copies between stages: raise the rates of the links, on the machine's sheets or in [faults]", copies },
@@ -100,6 +99,7 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_options 
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .options = *opt };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, a, err))
         return false;
+    plan_call(out);
     if (!check_length(out, err))
         return false;
     plan_memory(out, c, a);
@@ -187,21 +187,6 @@ static void print_pipeline(FILE *f, const struct plan *p)
     }
 }
 
-static void print_update(FILE *f, const struct plan *p)
-{
-    if (!p->options.training)
-        return;
-    fprintf(f, "update: cycles by IPU; gradients by %s, %u steps, %.0f bytes sent by each\n",
-            collective_method_names[p->gradient_collective.method], p->gradient_collective.n_steps,
-            p->gradient_collective.bytes_sent_per_rank);
-    fprintf(f, "  %-4s %12s %12s %12s %12s %12s %12s\n", "ipu", "reduce", "norms", "optimizer", "streaming", "gather", "host");
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        const struct update_plan *u = &p->update[i];
-        fprintf(f, "  %-4u %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 "\n", i, u->gradient_cycles,
-                u->norm_cycles, cycles_total(&u->optimizer), u->streaming_cycles, u->weight_cycles, u->host_cycles);
-    }
-}
-
 void plan_print(FILE *f, const struct plan *p)
 {
     fprintf(f, "plan of %s on %s: %u replicas of %u IPUs, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64 "\n",
@@ -210,6 +195,6 @@ void plan_print(FILE *f, const struct plan *p)
     print_stages(f, p);
     print_memory(f, p);
     print_pipeline(f, p);
-    print_update(f, p);
+    update_print(f, p);
     print_ops(f, p);
 }

@@ -5,6 +5,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 #include "system-model/schedule/plan_options.h"
+#include "system-model/schedule/update.h"
 
 /* ---- memory of the worst tile, by region ----------------------------------------------- */
 
@@ -48,14 +49,17 @@ struct pipeline_run {
     double busiest_bytes[N_LINK_KINDS];         /* of one copy, on the busiest link of each kind */
 };
 
-/* What follows the accumulated micro-batches, once a step; by IPU of the replica. */
-struct update_plan {
-    uint64_t gradient_cycles, weight_cycles;    /* collectives: reduce and, with rts, gather of the new weights */
-    uint64_t norm_cycles;                       /* small all-reduces of norms over shards */
-    struct cycles optimizer;
-    uint64_t streaming_cycles;
-    uint64_t host_cycles;                       /* the step's barrier with the host */
+/* What the host takes for itself, a step's share of it; the chips wait. */
+enum call_part {
+    CALL_LATENCY,                       /* a word there and back */
+    CALL_SESSION,                       /* the framework's calls: launch, results, the next launch */
+    CALL_DATA,                          /* preparing the input, where no other thread does */
+    CALL_FIRST_FETCH,                   /* the first micro-batch, which nothing has prefetched */
+    CALL_OUTPUTS,                       /* averages over the host's processes */
+    CALL_UPLOAD,                        /* optimizer values to the chips */
+    N_CALL_PARTS
 };
+extern const char *const call_part_names[N_CALL_PARTS];
 
 struct plan {
     const struct graph *graph;
@@ -69,8 +73,8 @@ struct plan {
     struct pipeline_run *runs;
     uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
-    struct update_plan *update;         /* by IPU */
-    struct collective_cost gradient_collective, weight_collective;
+    struct update_program update;
+    uint64_t call_cycles[N_CALL_PARTS];
     struct tile_memory *memory;         /* by IPU */
     uint32_t worst_ipu;
     bool fits;
@@ -91,5 +95,8 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t i
 uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* of n IPUs behind one port or memory, those in use */
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
+uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* of all its tensors; merged ones count for each IPU */
+void update_print(FILE *f, const struct plan *p);           /* a line an IPU */
+void update_print_tensors(FILE *f, const struct plan *p);   /* a line a step of each kind of tensor */
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef PLAN_OPTIONS_H
 #define PLAN_OPTIONS_H
 #include "system-model/compiler/compile.h"
+#include "system-model/machine/fitted_system.h"
+#include "system-model/machine/framework.h"
 
 enum { MAX_CHECKPOINTS = 64 };
 
@@ -23,10 +25,12 @@ struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
     double state_bytes_per_param;       /* all moments together */
     bool needs_norms;                   /* LARS, LAMB: norms of weight and update, over shards too */
+    uint32_t n_moments;
+    bool moments_of_framework;          /* their type is the framework's choice; else the weights' */
 };
 
 struct plan_options {
-    bool training;
+    bool training, evaluation;          /* evaluation: inference in calls of a training program */
     uint32_t n_replicas, ipus_per_replica;
     uint32_t grad_accum;                /* micro-batches a weight update; inference: micro-batches a call */
     struct stage_size stage_sizes[MAX_STAGES];
@@ -45,9 +49,9 @@ struct plan_options {
     enum partials_type partials;
     struct optimizer optimizer;
     enum collective_method all_reduce_method;
-    uint32_t n_hosts;
-    double host_call_s;                 /* what the host takes between two calls of the session */
-    double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
+    uint32_t n_hosts, n_instances;      /* machines; processes on all of them together */
+    struct framework framework;         /* what the program around the operations does, the recipe's settings applied */
+    struct fitted_system fitted;        /* what a call, a collective and an access to streaming memory take */
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
     const struct faults *faults;        /* NULL: none */
     bool unfolded;                      /* simulate every replica instead of one for all that are alike */

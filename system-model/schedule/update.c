@@ -1,38 +1,25 @@
 /*
- * update.c - what follows the accumulated micro-batches once a step: gradients reduced over the replicas, the optimizer,
- * its state to and from streaming memory, new weights gathered, the host's barrier.
+ * update.c - builds the weight update: what each weight tensor goes through, step by step, and what each step takes.
  *
- * Without replicated tensor sharding: one all-reduce of all gradients, each replica updates everything.
- * With it: reduce-scatter within the domain, an all-reduce of the shard between domains, the update of the shard,
- * all-gather within the domain. The IPUs of a replica do this at the same time, on the links they share.
+ * With replicated tensor sharding a large tensor is zeroed and rearranged, reduce-scattered over its shard's replicas (and
+ * all-reduced between pods), clipped, its moments loaded where they are off chip, updated, its norms added, its moments
+ * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
+ * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
+ *     collective = steps on the links (collective.c) + collective_tile_s x tiles that hold the tensor
+ *     access to streaming memory = moments x remote_access_s + bytes / the rate that chips in turn are left
+ * A sync of a collective holds all IPUs of a replica, so in series their chains follow one another; else they run side by side.
+ * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
  */
 #include "system-model/schedule/plan_stages.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static uint64_t ipu_parameters(const struct plan *p, uint32_t ipu)
-{
-    uint64_t n = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (p->stages[s].ipu == ipu)
-            n += p->stages[s].n_parameters;
-    return n;
-}
-
-/* The IPUs move their gradients side by side; the one with most sets the time. */
-static double largest_weight_bytes(const struct plan *p)
-{
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        uint64_t bytes = 0;
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            if (p->stages[s].ipu == i)
-                bytes += p->stages[s].weight_bytes;
-        if (largest < bytes)
-            largest = bytes;
-    }
-    return (double)largest;
-}
+const char *const update_kind_names[N_UPDATE_KINDS] = {
+    [UPDATE_ZERO] = "zero", [UPDATE_REARRANGE] = "rearrange", [UPDATE_REDUCE] = "reduce", [UPDATE_REDUCE_PODS] = "reduce-pods",
+    [UPDATE_CLIP] = "clip", [UPDATE_LOAD] = "load", [UPDATE_OPTIMIZER] = "optimizer", [UPDATE_NORMS] = "norms",
+    [UPDATE_GATHER] = "gather", [UPDATE_COPY_BACK] = "copy-back", [UPDATE_STORE] = "store",
+};
 
 uint32_t shard_replicas(const struct plan *p)
 {
@@ -45,95 +32,326 @@ uint32_t shard_replicas(const struct plan *p)
     return o->n_replicas;
 }
 
-/* Groups of n_ranks replicas `stride` apart, one group an IPU of the replica and starting replica. Groups share no replica: with
- * a stride of 1 each starts where the one before ended, with a longer one they interleave. */
-static uint32_t *make_ranks(const struct plan *p, uint32_t n_ranks, uint32_t stride, uint32_t n_starts, struct arena *a)
+struct builder {
+    struct plan *p;
+    struct update_program *u;
+    struct compiler *c;
+    struct arena *a;
+    struct err *err;
+    uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
+    struct op_plan_options vector;      /* what vector work is planned with, by IPU's stage */
+};
+
+/* ---- collectives ------------------------------------------------------------------------- */
+
+/* Groups of n_ranks replicas `stride` apart, for IPUs first_ipu on, n_starts of them. Groups share no replica: with a stride of 1
+ * each starts where the one before ended, with a longer one they interleave. */
+struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
+
+static uint32_t *make_ranks(const struct plan *p, const struct group *g, struct arena *a)
 {
     uint32_t width = p->options.ipus_per_replica;
-    uint32_t *ranks = ARENA_ARRAY(a, uint32_t, (size_t)n_ranks * width * n_starts);
+    uint32_t *ranks = ARENA_ARRAY(a, uint32_t, (size_t)g->n_ranks * g->n_ipus * g->n_starts);
     size_t n = 0;
-    for (uint32_t start = 0; start < n_starts; start++) {
-        uint32_t first = start / stride * stride * n_ranks + start % stride;
-        for (uint32_t i = 0; i < width; i++)
-            for (uint32_t r = 0; r < n_ranks; r++)
-                ranks[n++] = (first + r * stride) * width + i;
+    for (uint32_t start = 0; start < g->n_starts; start++) {
+        uint32_t first = start / g->stride * g->stride * g->n_ranks + start % g->stride;
+        for (uint32_t i = 0; i < g->n_ipus; i++)
+            for (uint32_t r = 0; r < g->n_ranks; r++)
+                ranks[n++] = (first + r * g->stride) * width + g->first_ipu + i;
     }
     return ranks;
 }
 
-static bool add_collective(struct collective_cost *sum, const struct plan *p, struct compiler *c, enum collective_kind kind,
-                           uint32_t n_ranks, uint32_t stride, uint32_t n_starts, double bytes, struct err *err)
+/* Tiles that hold a part of a tensor: PopLibs maps weights in grains of 256 bytes. */
+static double holding_tiles(const struct plan *p, double bytes)
 {
-    if (n_ranks < 2)
-        return true;
+    double grains = bytes / 256, tiles = (double)p->topology->machine->chip.n_tiles;
+    return grains < 1 ? 1 : grains < tiles ? grains : tiles;
+}
+
+static bool add_collective(struct update_op *op, struct builder *b, enum collective_kind kind, struct group g, double bytes)
+{
     struct arena scratch = {0};
-    struct collective_request req = {
-        .kind = kind, .method = p->options.all_reduce_method, .n_ranks = n_ranks,
-        .n_groups = p->options.ipus_per_replica * n_starts, .bytes = bytes, .unfolded = p->options.unfolded,
-        .ranks = make_ranks(p, n_ranks, stride, n_starts, &scratch),
-    };
+    const struct plan_options *o = &b->p->options;
+    struct collective_request req = { .kind = kind, .method = o->all_reduce_method, .n_ranks = g.n_ranks, .n_groups = g.n_ipus * g.n_starts,
+                                      .bytes = bytes, .unfolded = o->unfolded, .ranks = make_ranks(b->p, &g, &scratch) };
     struct collective_cost cost;
-    bool good = compile_collective(&cost, c, &req, err);
+    bool good = compile_collective(&cost, b->c, &req, b->err);
     arena_free(&scratch);
     if (!good)
         return false;
-    sum->time_s += cost.time_s;
-    sum->link_s += cost.link_s;
-    sum->reduce_s += cost.reduce_s;
-    sum->sync_s += cost.sync_s;
-    sum->n_steps += cost.n_steps;
-    sum->bytes_sent_per_rank += cost.bytes_sent_per_rank;
-    sum->busiest_link_bytes += cost.busiest_link_bytes;
+    double tiles_s = o->fitted.collective_tile_s * holding_tiles(b->p, bytes);
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s + tiles_s);
+    op->bytes += bytes;
     for (int k = 0; k < N_LINK_KINDS; k++)
-        sum->busiest_bytes[k] += cost.busiest_bytes[k];
-    sum->method = cost.method;
+        op->busiest_bytes[k] += cost.busiest_bytes[k];
     return true;
 }
 
-static bool plan_collectives(struct plan *p, struct compiler *c, struct err *err)
+/* In series one IPU's collective has the links for itself; without a fault all IPUs' take equally long, so IPU 0 stands for them. */
+static struct group over(const struct builder *b, uint32_t ipu, uint32_t n_ranks, uint32_t stride, uint32_t n_starts)
 {
-    uint32_t n = p->options.n_replicas, shard = shard_replicas(p);
-    double bytes = largest_weight_bytes(p);
-    if (shard < 2)
-        return add_collective(&p->gradient_collective, p, c, COLLECTIVE_ALL_REDUCE, n, 1, 1, bytes, err);
-    uint32_t domains = n / shard;
-    return add_collective(&p->gradient_collective, p, c, COLLECTIVE_REDUCE_SCATTER, shard, 1, domains, bytes, err)
-        && add_collective(&p->gradient_collective, p, c, COLLECTIVE_ALL_REDUCE, domains, shard, shard, bytes / shard, err)
-        && add_collective(&p->weight_collective, p, c, COLLECTIVE_ALL_GATHER, shard, 1, domains, bytes, err);
+    const struct plan_options *o = &b->p->options;
+    if (!b->u->in_series || ipu == ALL_IPUS)
+        return (struct group){ n_ranks, stride, n_starts, 0, o->ipus_per_replica };
+    return (struct group){ n_ranks, stride, n_starts, o->faults ? ipu : 0, 1 };
 }
 
-/* Norms of weight and update, a number each a tensor, summed over the shards. */
-static bool plan_norms(struct plan *p, struct compiler *c, struct err *err)
+static struct group over_shard(const struct builder *b, uint32_t ipu)
 {
-    uint32_t shard = shard_replicas(p), tensors = 0;
-    if (!p->options.optimizer.needs_norms || shard < 2)
-        return true;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        uint32_t of_ipu = 0;
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            of_ipu += p->stages[s].ipu == i ? p->stages[s].n_weight_tensors : 0;
-        tensors = tensors < of_ipu ? of_ipu : tensors;
+    return over(b, ipu, b->shard, 1, b->n_pods);
+}
+
+/* ---- steps of a chain ---------------------------------------------------------------------- */
+
+static struct update_op *add_op(struct builder *b, enum update_kind kind, bool on_tiles)
+{
+    struct update_program *u = b->u;
+    u->ops = arena_grow(b->a, u->ops, u->n_ops, &u->cap_ops, sizeof *u->ops);
+    u->ops[u->n_ops] = (struct update_op){ .kind = kind, .on_tiles = on_tiles };
+    return &u->ops[u->n_ops++];
+}
+
+static void add_work(struct update_op *op, const struct builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
+                     enum part part)
+{
+    struct op_plan plan;
+    vector_work_plan(&plan, work, n_elements, type, &b->p->topology->machine->chip, &b->vector);
+    cycles_add_plan(&op->cycles, &plan, part);
+    op->bytes += (double)(n_elements * data_type_bytes(type));
+}
+
+static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
+{
+    const struct plan_options *o = &b->p->options;
+    const struct framework *f = &o->framework;
+    if (!chain->sharded) {
+        bool alone = o->n_replicas > 1 && f->merge_buffer_bytes == 0;
+        return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
-    struct collective_cost cost = {0};
-    if (!add_collective(&cost, p, c, COLLECTIVE_ALL_REDUCE, shard, 1, p->options.n_replicas / shard, 2.0 * 4 * tensors, err))
+    if (f->rearrange_before_reduce) {
+        add_work(add_op(b, UPDATE_ZERO, true), b, WORK_ZERO, chain->n_elements, chain->type, PART_REARRANGE);
+        add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
+    }
+    return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
+        && (b->n_pods < 2 || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE,
+                                            over(b, chain->ipu, b->n_pods, b->shard, b->shard), bytes / b->shard));
+}
+
+/* A word from one IPU of the replica to another. */
+static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
+{
+    uint32_t width = b->p->options.ipus_per_replica;
+    struct flow word = { ipu, (ipu + 1) % width, 4 };
+    struct flows_cost cost;
+    if (width < 2)
+        return true;
+    if (!compile_flows(&cost, b->c, &word, 1, played_replicas(b->p, width), width, b->err))
         return false;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
-        p->update[i].norm_cycles = cycles_of(p->topology, cost.time_s);
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s) + b->p->topology->machine->chip.global_sync_cycles;
     return true;
 }
 
-static uint64_t streaming_cycles(const struct plan *p, double state_bytes)
+/* Squares of the shard, added over its replicas, sent to the IPU that makes the global norm; the factor sent back; a scaling. */
+static bool add_clip(struct builder *b, const struct update_chain *chain, uint64_t n_local)
 {
-    const struct machine *m = p->topology->machine;
-    if (p->options.optimizer_place != OPTIMIZER_STREAMING)
-        return 0;
-    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / (double)sharing_ipus(p, m->ipus_per_board);
-    return cycles_of(p->topology, 2 * state_bytes / rate);      /* in and out */
+    const struct framework *f = &b->p->options.framework;
+    if (!f->clip_norm)
+        return true;
+    struct update_op *op = add_op(b, UPDATE_CLIP, false);
+    add_work(op, b, WORK_SQUARES, n_local, chain->type, PART_OPTIMIZER);
+    add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
+    if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
+        return false;
+    return !chain->sharded || f->merge_buffer_bytes > 0 || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
 }
+
+/* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
+ * shared by the replicas on it; a chip's own port bounds it too. */
+static double streaming_rate(uint32_t *together, const struct builder *b, uint32_t ipu)
+{
+    const struct plan_options *o = &b->p->options;
+    const struct machine *m = b->p->topology->machine;
+    uint64_t width = o->ipus_per_replica, alone = o->framework.remote_alone_ipus;
+    *together = !b->u->in_series ? (uint32_t)width : o->framework.remote_together && ipu >= alone ? (uint32_t)(width - alone) : 1;
+    uint64_t on_board = sharing_ipus(b->p, m->ipus_per_board);
+    uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
+    double share = m->streaming_bytes_per_s * m->streaming_efficiency / (double)moving, port = m->chip.host_link_bytes_per_s;
+    return port > 0 && port < share ? port : share;
+}
+
+/* In series the time of IPUs that move together is told once, so each has its part of it. */
+static void add_streaming(struct builder *b, enum update_kind kind, const struct update_chain *chain, uint64_t n_local)
+{
+    const struct plan_options *o = &b->p->options;
+    if (o->optimizer_place != OPTIMIZER_STREAMING || chain->n_elements < o->framework.offloaded_elements)
+        return;
+    uint32_t together;
+    double rate = streaming_rate(&together, b, chain->ipu);
+    struct update_op *op = add_op(b, kind, false);
+    op->bytes = (double)n_local * o->optimizer.state_bytes_per_param;
+    double time_s = o->optimizer.n_moments * o->fitted.remote_access_s + op->bytes / rate;
+    op->cycles.part[PART_STREAMING] = cycles_of(b->p->topology, time_s / (b->u->in_series ? together : 1));
+}
+
+/* Norms of weight and update, each a number of its own, added over the shards. */
+static bool add_norms(struct builder *b, const struct update_chain *chain)
+{
+    const struct plan_options *o = &b->p->options;
+    if (!o->optimizer.needs_norms || !chain->sharded || o->framework.merge_buffer_bytes > 0)
+        return true;
+    struct update_op *op = add_op(b, UPDATE_NORMS, false);
+    return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4)
+        && add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
+}
+
+static bool add_gather(struct builder *b, const struct update_chain *chain, double bytes)
+{
+    if (!chain->sharded)
+        return true;
+    if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
+        return false;
+    if (b->p->options.framework.rearrange_before_reduce)
+        add_work(add_op(b, UPDATE_COPY_BACK, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
+    return true;
+}
+
+static void close_chain(struct builder *b, struct update_chain *chain)
+{
+    chain->n_ops = b->u->n_ops - chain->first_op;
+    for (uint32_t i = chain->first_op; i < b->u->n_ops; i++) {
+        b->u->ops[i].n_cycles = cycles_total(&b->u->ops[i].cycles);
+        b->u->ops[i].all_ipus = chain->ipu == ALL_IPUS || !b->u->in_series;
+        chain->n_cycles += b->u->ops[i].n_cycles;
+    }
+}
+
+static bool fill_chain(struct builder *b, struct update_chain *chain)
+{
+    const struct plan_options *o = &b->p->options;
+    double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
+    chain->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
+    chain->first_op = b->u->n_ops;
+    uint64_t n_local = chain->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
+    if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
+        return false;
+    add_streaming(b, UPDATE_LOAD, chain, n_local);
+    add_work(add_op(b, UPDATE_OPTIMIZER, true), b, o->optimizer.work, n_local, chain->type, PART_OPTIMIZER);
+    if (!add_norms(b, chain))
+        return false;
+    add_streaming(b, UPDATE_STORE, chain, n_local);
+    if (!add_gather(b, chain, bytes))
+        return false;
+    close_chain(b, chain);
+    return true;
+}
+
+/* ---- chains ------------------------------------------------------------------------------------ */
+
+static struct update_chain *new_chain(struct builder *b, struct update_chain chain)
+{
+    struct update_program *u = b->u;
+    u->chains = arena_grow(b->a, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
+    u->chains[u->n_chains] = chain;
+    return &u->chains[u->n_chains++];
+}
+
+static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
+{
+    uint64_t n = tensor_elements(t);
+    for (uint32_t i = 0; i < b->u->n_chains; i++) {
+        struct update_chain *same = &b->u->chains[i];
+        if (same->ipu == ipu && same->n_elements == n && same->type == t->type) {
+            same->n_tensors++;
+            return;
+        }
+    }
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .n_tensors = 1 });
+}
+
+/* Merged collectives first, then IPU by IPU, small tensors first. */
+static int by_ipu_and_size(const void *a, const void *b)
+{
+    const struct update_chain *x = a, *y = b;
+    if (x->ipu != y->ipu)
+        return x->ipu + 1 < y->ipu + 1 ? -1 : 1;    /* all IPUs first: ALL_IPUS + 1 is 0 */
+    if (x->n_elements != y->n_elements)
+        return x->n_elements < y->n_elements ? -1 : 1;
+    return (int)x->type - (int)y->type;
+}
+
+/* A weight read on another IPU than its own has a copy there, which is reduced and updated as a tensor of its own. */
+static void list_tensors(struct builder *b)
+{
+    const struct graph *g = b->p->graph;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].role == ROLE_WEIGHT)
+            add_tensor(b, &g->tensors[i], stage_of(b->p, g->tensors[i].layer_id)->ipu);
+    for (size_t i = 0; i < b->c->n_tied; i++) {
+        const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
+        uint32_t ipu = stage_of(b->p, b->c->tied[i].layer_id)->ipu;
+        if (ipu != stage_of(b->p, t->layer_id)->ipu)
+            add_tensor(b, t, ipu);
+    }
+    qsort(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+}
+
+/* Of the IPU with most: bytes and tensors whose all-reduces are merged, and tensors in shards. */
+struct merged { double bytes; uint32_t n_tensors, n_sharded; };
+
+static struct merged largest_merged(const struct builder *b)
+{
+    struct merged most = {0}, of_ipu = {0};
+    for (uint32_t i = 0; i < b->u->n_chains; i++) {
+        const struct update_chain *c = &b->u->chains[i];
+        if (i > 0 && c->ipu != c[-1].ipu)
+            of_ipu = (struct merged){0};
+        if (c->sharded)
+            of_ipu.n_sharded += c->n_tensors;
+        else
+            of_ipu.bytes += (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
+        of_ipu.n_tensors += c->n_tensors;
+        most.bytes = of_ipu.bytes > most.bytes ? of_ipu.bytes : most.bytes;
+        most.n_tensors = of_ipu.n_tensors > most.n_tensors ? of_ipu.n_tensors : most.n_tensors;
+        most.n_sharded = of_ipu.n_sharded > most.n_sharded ? of_ipu.n_sharded : most.n_sharded;
+    }
+    return most;
+}
+
+static bool add_merged(struct builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
+{
+    if (bytes == 0 || g.n_ranks < 2)
+        return true;
+    uint32_t n = bytes > buffer_bytes ? (uint32_t)(bytes / buffer_bytes + 0.999999) : 1;
+    struct update_chain *chain = new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
+                                                                     .n_elements = (uint64_t)(bytes / n / 2), .first_op = b->u->n_ops });
+    if (!add_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n))
+        return false;
+    close_chain(b, chain);
+    return true;
+}
+
+/* What all IPUs do at once: all-reduces of gradients, of squares for the global norm, of norms, each in buffers. */
+static bool merge_collectives(struct builder *b)
+{
+    const struct plan_options *o = &b->p->options;
+    const struct framework *f = &o->framework;
+    struct merged most = largest_merged(b);
+    if (f->merge_buffer_bytes == 0)
+        return true;
+    return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
+        && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), 4.0 * most.n_tensors, f->merge_buffer_bytes))
+        && (!o->optimizer.needs_norms || add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded, f->merge_buffer_bytes));
+}
+
+/* ---- streaming memory --------------------------------------------------------------------------- */
 
 static double ipu_state_bytes(const struct plan *p, uint32_t ipu)
 {
-    return (double)ceil_div(ipu_parameters(p, ipu), shard_replicas(p)) * p->options.optimizer.state_bytes_per_param;
+    uint64_t n = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        n += p->stages[s].ipu == ipu ? p->stages[s].n_parameters : 0;
+    return (double)ceil_div(n, shard_replicas(p)) * p->options.optimizer.state_bytes_per_param;
 }
 
 /* A board's memory holds the state of its IPUs, as many as are in use, each as much as the one with most. */
@@ -154,38 +372,29 @@ static bool check_streaming(const struct plan *p, struct err *err)
     return true;
 }
 
-static void plan_optimizer(struct plan *p, struct compiler *c)
-{
-    const struct plan_options *o = &p->options;
-    for (uint32_t i = 0; i < o->ipus_per_replica; i++) {
-        struct layer_range ranges[MAX_STAGES];
-        uint32_t n = ipu_layers(ranges, p, i);
-        p->update[i].optimizer = compile_weight_work(c, ranges, n, o->optimizer.work, shard_replicas(p), PART_OPTIMIZER);
-        p->update[i].streaming_cycles = streaming_cycles(p, ipu_state_bytes(p, i));
-    }
-}
+/* ---- the program ---------------------------------------------------------------------------------- */
 
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const struct plan_options *o = &p->options;
-    const struct machine *m = p->topology->machine;
-    p->update = ARENA_ARRAY(a, struct update_plan, o->ipus_per_replica);
-    double host_s = 2 * m->host_latency_s + (o->steps_per_call > 0 ? o->host_call_s / o->steps_per_call : 0);
-    for (uint32_t i = 0; i < o->ipus_per_replica; i++)
-        p->update[i].host_cycles = cycles_of(p->topology, host_s);
+    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = shard_replicas(p) };
     if (!o->training)
         return true;
     if (!check_streaming(p, err))
         return false;
-    if (o->n_replicas % shard_replicas(p) != 0)
+    if (o->n_replicas % b.shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are no multiple of the %u of a pod; use all, or change parallel.replicas",
-                    o->n_replicas, shard_replicas(p));
-    if (!plan_collectives(p, c, err) || !plan_norms(p, c, err))
+                    o->n_replicas, b.shard);
+    b.n_pods = o->n_replicas / b.shard;
+    b.vector = p->stages[0].compiled->options;
+    b.u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
+                  && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
+    list_tensors(&b);
+    for (uint32_t i = 0; i < b.u->n_chains; i++)
+        if (!fill_chain(&b, &b.u->chains[i]))
+            return false;
+    if (!merge_collectives(&b))
         return false;
-    for (uint32_t i = 0; i < o->ipus_per_replica; i++) {
-        p->update[i].gradient_cycles = cycles_of(p->topology, p->gradient_collective.time_s);
-        p->update[i].weight_cycles = cycles_of(p->topology, p->weight_collective.time_s);
-    }
-    plan_optimizer(p, c);
+    qsort(b.u->chains, b.u->n_chains, sizeof *b.u->chains, by_ipu_and_size);
     return true;
 }

@@ -6,7 +6,7 @@
  * Within a slot of a pipeline cycle IPUs run side by side and wait for the slowest; all replicas wait for the slowest
  * before gradients are reduced.
  */
-#include "system-model/timeline/timeline.h"
+#include "system-model/timeline/player.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -15,19 +15,12 @@
 
 const char *const span_kind_names[N_SPAN_KINDS] = {
     [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait",
-    [SPAN_REDUCE] = "reduce", [SPAN_OPTIMIZER] = "optimizer", [SPAN_STREAMING] = "streaming", [SPAN_GATHER] = "gather", [SPAN_HOST] = "host",
+    [SPAN_REARRANGE] = "rearrange", [SPAN_REDUCE] = "reduce", [SPAN_CLIP] = "clip", [SPAN_STREAMING] = "streaming",
+    [SPAN_OPTIMIZER] = "optimizer", [SPAN_NORMS] = "norms", [SPAN_GATHER] = "gather", [SPAN_CALL] = "call", [SPAN_UPLOAD] = "upload",
+    [SPAN_HOST] = "host",
 };
 
-struct player {
-    struct timeline *t;
-    const struct plan *p;
-    struct arena *a;
-    uint32_t width;             /* IPUs of a replica */
-    uint32_t first_row;         /* of the replica being played */
-    uint64_t now;               /* its clock */
-};
-
-static void add_span(struct player *pl, struct span s)
+void add_span(struct player *pl, struct span s)
 {
     struct timeline *t = pl->t;
     if (!s.n_cycles)
@@ -36,7 +29,7 @@ static void add_span(struct player *pl, struct span s)
     t->spans[t->n_spans++] = s;
 }
 
-static double slowdown(const struct plan *p, uint32_t ipu_of_machine)
+double slowdown(const struct plan *p, uint32_t ipu_of_machine)
 {
     const struct faults *f = p->options.faults;
     for (size_t i = 0; f && i < f->n_chips; i++)
@@ -45,7 +38,7 @@ static double slowdown(const struct plan *p, uint32_t ipu_of_machine)
     return 1;
 }
 
-static uint64_t slowed(uint64_t cycles, double factor)
+uint64_t slowed(uint64_t cycles, double factor)
 {
     return factor == 1 ? cycles : (uint64_t)ceil((double)cycles * factor);
 }
@@ -187,64 +180,12 @@ static void play_replica(struct player *pl, uint32_t first_row)
     }
 }
 
-/* ---- the update ------------------------------------------------------------------------------ */
-
-static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles, enum part part, enum span_kind kind)
-{
-    if (part != N_PARTS)                /* N_PARTS: accounted by the caller */
-        pl->t->rows[row].spent.part[part] += cycles;
-    add_span(pl, (struct span){ .row = row, .repeat = 1, .start_cycle = *at, .n_cycles = cycles, .stage = UINT16_MAX, .kind = (uint16_t)kind });
-    *at += cycles;
-}
-
-/* Every row waits until `until`. */
-static void wait_all(struct player *pl, uint64_t *at, uint64_t until, enum part part, enum span_kind kind)
-{
-    for (uint32_t r = 0; r < pl->t->n_rows; r++)
-        spend(pl, r, &at[r], until - at[r], part, kind);
-}
-
-static uint64_t latest(const uint64_t *at, uint32_t n)
-{
-    uint64_t most = 0;
-    for (uint32_t r = 0; r < n; r++)
-        if (most < at[r])
-            most = at[r];
-    return most;
-}
-
-static void play_update(struct player *pl, uint64_t *at)
-{
-    struct timeline *t = pl->t;
-    const struct plan *p = pl->p;
-    wait_all(pl, at, latest(at, t->n_rows), PART_BUBBLE, SPAN_WAIT);
-    for (uint32_t r = 0; r < t->n_rows; r++) {
-        const struct update_plan *u = &p->update[t->rows[r].ipu];
-        uint32_t ipu = t->rows[r].replica * pl->width + t->rows[r].ipu;
-        uint64_t work = cycles_total(&u->optimizer), took = slowed(work, slowdown(p, ipu));
-        spend(pl, r, &at[r], u->gradient_cycles + u->norm_cycles, PART_ALL_REDUCE, SPAN_REDUCE);
-        spend(pl, r, &at[r], u->streaming_cycles, PART_STREAMING, SPAN_STREAMING);
-        cycles_add(&t->rows[r].spent, &u->optimizer, 1);
-        t->rows[r].spent.part[PART_BUBBLE] += took - work;      /* a slow chip's loss */
-        spend(pl, r, &at[r], took, N_PARTS, SPAN_OPTIMIZER);
-    }
-    wait_all(pl, at, latest(at, t->n_rows), PART_BUBBLE, SPAN_WAIT);
-    for (uint32_t r = 0; r < t->n_rows; r++) {
-        const struct update_plan *u = &p->update[t->rows[r].ipu];
-        spend(pl, r, &at[r], u->weight_cycles, PART_ALL_REDUCE, SPAN_GATHER);
-        spend(pl, r, &at[r], u->host_cycles, PART_HOST, SPAN_HOST);
-    }
-    t->step_cycles = latest(at, t->n_rows);
-    if (t->step_cycles < p->host_floor_cycles)
-        t->step_cycles = p->host_floor_cycles;
-    wait_all(pl, at, t->step_cycles, PART_HOST, SPAN_HOST);
-}
-
 /* All replicas make about as many spans as the first: room for them at once, and for a few of the update. */
 static void reserve_spans(struct player *pl)
 {
     struct timeline *t = pl->t;
-    size_t cap = (t->n_spans + 16 * pl->width) * (t->n_rows / pl->width);
+    size_t of_update = pl->p->update.n_ops + (pl->p->update.n_chains + 8) * pl->width;
+    size_t cap = (t->n_spans + of_update) * (t->n_rows / pl->width);
     if (t->n_rows == pl->width || cap <= t->cap_spans)
         return;
     struct span *spans = ARENA_ARRAY(pl->a, struct span, cap);
@@ -274,22 +215,31 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 
 /* ---- spans and parts ------------------------------------------------------------------------------ */
 
+/* What a span was spent on beyond the costs of its task or step: all of it, or what a slow chip adds. */
 static const enum part part_of_span[N_SPAN_KINDS] = {
-    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,    /* what a slow chip adds */
-    [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_WAIT] = PART_BUBBLE, [SPAN_REDUCE] = PART_ALL_REDUCE,
-    [SPAN_STREAMING] = PART_STREAMING, [SPAN_GATHER] = PART_ALL_REDUCE, [SPAN_HOST] = PART_HOST,
+    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
+    [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,
+    [SPAN_NORMS] = PART_BUBBLE, [SPAN_GATHER] = PART_BUBBLE,
+    [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_CALL] = PART_HOST, [SPAN_UPLOAD] = PART_HOST, [SPAN_HOST] = PART_HOST,
 };
+
+const struct update_op *span_update_op(const struct timeline *t, const struct span *s)
+{
+    bool update = s->kind >= SPAN_REARRANGE && s->kind <= SPAN_GATHER;
+    return update ? &t->plan->update.ops[s->which] : NULL;
+}
 
 struct cycles span_parts(const struct timeline *t, const struct span *s)
 {
     const struct plan *p = t->plan;
+    const struct update_op *op = span_update_op(t, s);
     struct cycles parts = {0};
     if (s->kind == SPAN_FORWARD)
         parts = p->stages[s->stage].forward;
     else if (s->kind == SPAN_BACKWARD)
         parts = p->stages[s->stage].backward;
-    else if (s->kind == SPAN_OPTIMIZER)
-        parts = p->update[t->rows[s->row].ipu].optimizer;
+    else if (op)
+        parts = op->cycles;
     parts.part[part_of_span[s->kind]] += s->n_cycles - cycles_total(&parts);
     return parts;
 }

@@ -12,10 +12,11 @@ struct span {
     uint64_t start_cycle, n_cycles, period_cycles;
     uint16_t stage;                     /* UINT16_MAX: none */
     uint16_t kind;                      /* enum span_kind */
-    uint32_t which;                     /* forward, backward: its first micro-batch; copy: the run it belongs to */
+    uint32_t which;                     /* forward, backward: its first micro-batch; copy: the run it belongs to; update: its step */
 };
-enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT, SPAN_REDUCE, SPAN_OPTIMIZER, SPAN_STREAMING,
-                 SPAN_GATHER, SPAN_HOST, N_SPAN_KINDS };
+enum span_kind { SPAN_FORWARD, SPAN_BACKWARD, SPAN_COPY, SPAN_INPUT, SPAN_WAIT,
+                 SPAN_REARRANGE, SPAN_REDUCE, SPAN_CLIP, SPAN_STREAMING, SPAN_OPTIMIZER, SPAN_NORMS, SPAN_GATHER,   /* of the update */
+                 SPAN_CALL, SPAN_UPLOAD, SPAN_HOST, N_SPAN_KINDS };
 extern const char *const span_kind_names[N_SPAN_KINDS];
 
 /* A row is one IPU of one replica; it stands for that IPU in n_alike replicas that do the same (1 when unfolded). */
@@ -32,6 +33,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 void timeline_print(FILE *f, const struct timeline *t);
 /* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
+const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* NULL: not of the update */
 bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err);  /* Chrome trace event JSON; refuses what no viewer opens */
 void timeline_write_csv(FILE *f, const struct timeline *t);     /* a row a span, recurring ones each time */
 /* The first replica as a picture of n_columns: a line a chip, A B C.. the forward passes of micro-batches, a b c.. the backward

@@ -36,12 +36,8 @@ static void write_names(FILE *f, const struct timeline *t)
 /* Bytes on the busiest link of each kind while the span lasts; NULL: none. */
 static const double *busiest_bytes(const struct timeline *t, const struct span *s)
 {
-    switch (s->kind) {
-    case SPAN_COPY:   return t->plan->runs[s->which].busiest_bytes;
-    case SPAN_REDUCE: return t->plan->gradient_collective.busiest_bytes;
-    case SPAN_GATHER: return t->plan->weight_collective.busiest_bytes;
-    default:          return NULL;
-    }
+    const struct update_op *op = span_update_op(t, s);
+    return s->kind == SPAN_COPY ? t->plan->runs[s->which].busiest_bytes : op && !op->on_tiles ? op->busiest_bytes : NULL;
 }
 
 static void write_counter(FILE *f, const struct timeline *t, const struct timeline_row *row, uint64_t at, const double *bytes, double time_s)
@@ -74,7 +70,9 @@ static void write_event(FILE *f, const struct timeline *t, const struct span *s,
 static void write_span(FILE *f, const struct timeline *t, const struct span *s)
 {
     const struct timeline_row *row = &t->rows[s->row];
-    const double *bytes = row->ipu == 0 ? busiest_bytes(t, s) : NULL;
+    const struct update_op *op = span_update_op(t, s);
+    bool once = op && !op->all_ipus;            /* in series; else all IPUs share one exchange, told by the first */
+    const double *bytes = once || row->ipu == 0 ? busiest_bytes(t, s) : NULL;
     for (uint32_t k = 0; k < s->repeat; k++) {
         uint64_t start = s->start_cycle + k * s->period_cycles;
         write_event(f, t, s, k);

@@ -2,7 +2,7 @@
 # podbench timeline: text with a picture, CSV, traces; and --unfolded, which prints the same bytes.
 . tests/tap.sh
 recipe=vendor-ipu-pod16-resnet50-pipelined
-few="--set parallel.gradient_accumulation=9"
+few="--set parallel.gradient_accumulation=9 --set framework.accumulation_multiple=0"
 
 run timeline $recipe $few
 gives 0 "AA" "text begins with a picture in letters"

@@ -116,7 +116,12 @@ static void operations_sum_to_the_timeline(void **state)
     assert_int_equal(p.hardware_mac, mac);
     for (int k = PART_MATMUL; k <= PART_SYNC; k++)
         spent += t.rows[0].spent.part[k];
-    uint64_t update = cycles_total(&p.update[0].optimizer) - p.update[0].optimizer.part[PART_OPTIMIZER];
+    uint64_t update = 0;
+    for (uint32_t i = 0; i < p.update.n_chains; i++)
+        for (uint32_t k = 0; k < p.update.chains[i].n_ops; k++) {
+            const struct update_op *op = &p.update.ops[p.update.chains[i].first_op + k];
+            update += p.update.chains[i].n_tensors * (op->n_cycles - op->cycles.part[PART_OPTIMIZER]);
+        }
     assert_int_equal(spent, forward + backward + update);       /* the optimizer's exchange and sync count as such */
     stop(&y);
 }
@@ -207,13 +212,16 @@ static void idle_chips_take_no_share(void **state)
     struct plan one, three, four;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.fitted.remote_access_s = 0;
     assert_true(build(&y, &four));
     y.opt.n_replicas = 1;
     assert_true(build(&y, &one));
     y.opt.n_replicas = 3;
     assert_true(build(&y, &three));
-    assert_true(one.update[0].streaming_cycles > 0 && one.host_floor_cycles > 0);
-    assert_near((double)four.update[0].streaming_cycles / (double)one.update[0].streaming_cycles, 4, 1e-4);
+    const struct machine *m = &y.sim.machine;           /* one chip is bound by its own port, four by the board's memory */
+    uint64_t alone = update_cycles(&one, 0, UPDATE_LOAD), shared = update_cycles(&four, 0, UPDATE_LOAD);
+    assert_true(alone > 0 && one.host_floor_cycles > 0);
+    assert_near((double)shared / (double)alone, m->chip.host_link_bytes_per_s / (m->streaming_bytes_per_s * m->streaming_efficiency / 4), 1e-3);
     assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
     assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
     y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
@@ -301,8 +309,27 @@ static void norms_of_pairs_by_hand(void **state)
     stop(&y);
 }
 
-/* 32 replicas of 8 in pods of 8: of V bytes an IPU sends 7/8 in its pod, then its eighth twice by 3/4 between four pods, and
- * gathers by 7/8; the gathers of four pods meet nowhere, so one pod alone takes as long. */
+static const struct update_op *step_of(const struct plan *p, const struct update_chain *chain, enum update_kind kind)
+{
+    for (uint32_t k = chain->first_op; k < chain->first_op + chain->n_ops; k++)
+        if (p->update.ops[k].kind == kind)
+            return &p->update.ops[k];
+    return NULL;
+}
+
+/* The largest tensors of an IPU. */
+static const struct update_chain *largest_of(const struct plan *p, uint32_t ipu)
+{
+    const struct update_chain *last = NULL;
+    for (uint32_t i = 0; i < p->update.n_chains; i++)
+        if (p->update.chains[i].ipu == ipu)
+            last = &p->update.chains[i];
+    assert_non_null(last);
+    return last;
+}
+
+/* 32 replicas of 8 in pods of 8: a feed-forward matrix of 4 M halves on IPU 3 is reduce-scattered in its four pods at the same time,
+ * one IPU of each replica alone on the links, and its eighths all-reduced between pods; in one pod nothing is between. */
 static void pods_reduce_and_gather_apart(void **state)
 {
     (void)state;
@@ -310,52 +337,144 @@ static void pods_reduce_and_gather_apart(void **state)
     struct plan one;
     start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
     const struct plan *p = &y.sim.plan;
-    uint64_t most = 0, tensors = 0;
-    for (uint32_t i = 0; i < 8; i++) {
-        uint64_t bytes = 0, n = 0;
-        for (uint32_t s = 0; s < p->n_stages; s++) {
-            bytes += p->stages[s].ipu == i ? p->stages[s].weight_bytes : 0;
-            n += p->stages[s].ipu == i ? p->stages[s].n_weight_tensors : 0;
-        }
-        most = bytes > most ? bytes : most;
-        tensors = n > tensors ? n : tensors;
-    }
-    assert_near(p->gradient_collective.bytes_sent_per_rank / (double)most, 7 / 8.0 + 2 * 3 / 4.0 / 8, 1e-9);
-    assert_near(p->weight_collective.bytes_sent_per_rank / (double)most, 7 / 8.0, 1e-9);
+    const struct update_chain *matrix = largest_of(p, 3);
+    assert_true(matrix->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
+    uint32_t ranks[32];
+    for (uint32_t i = 0; i < 32; i++)
+        ranks[i] = i * 8;
+    struct collective_request scatter = { .kind = COLLECTIVE_REDUCE_SCATTER, .ranks = ranks, .n_groups = 4, .n_ranks = 8, .bytes = 2 * 4096 * 1024.0 };
+    struct collective_cost cost;
+    assert_true(collective_run(&cost, p->topology, &scatter, &y.sim.arena, &y.err));
+    uint64_t want = cycles_of(p->topology, cost.time_s + 1472 * y.opt.fitted.collective_tile_s);
+    assert_int_equal(step_of(p, matrix, UPDATE_REDUCE)->n_cycles, want);
+    for (uint32_t i = 0; i < 32; i++)
+        ranks[i] = (i / 4 + i % 4 * 8) * 8;     /* replica i / 4 of pod i % 4 */
+    struct collective_request between = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 4, .bytes = 2 * 4096 * 128.0 };
+    assert_true(collective_run(&cost, p->topology, &between, &y.sim.arena, &y.err));
+    want = cycles_of(p->topology, cost.time_s + 1472 * y.opt.fitted.collective_tile_s);
+    assert_int_equal(step_of(p, matrix, UPDATE_REDUCE_PODS)->n_cycles, want);
     y.opt.n_replicas = 8;
     assert_true(build(&y, &one));
-    assert_int_equal(p->update[0].weight_cycles, one.update[0].weight_cycles);
-    assert_true(p->update[0].gradient_cycles > one.update[0].gradient_cycles);
-    uint32_t ranks[64];
-    for (uint32_t i = 0; i < 64; i++)
-        ranks[i] = i % 8 * 8 + i / 8;       /* IPU i / 8 of replica i % 8 */
-    struct collective_request norms = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 8,
-                                        .bytes = 2.0 * 4 * (double)tensors };
-    struct collective_cost cost;
-    assert_true(collective_run(&cost, p->topology, &norms, &y.sim.arena, &y.err));
-    assert_int_equal(p->update[0].norm_cycles, cycles_of(p->topology, cost.time_s));
+    assert_null(step_of(&one, largest_of(&one, 3), UPDATE_REDUCE_PODS));
+    assert_int_equal(step_of(&one, largest_of(&one, 3), UPDATE_GATHER)->n_cycles, step_of(p, matrix, UPDATE_GATHER)->n_cycles);
     stop(&y);
 }
 
-/* State of 2 bytes a parameter there and back at a quarter of the board's memory; the host's word there and back; twice the
- * micro-batches, twice the input. */
-static void memory_and_host_by_hand(void **state)
+/* What a framework does changes what is done: merging takes the small all-reduces and norms out of the chains, side by side shares
+ * the links but not the time, no other layout saves the copies, clipping adds a step, and a smaller shard more tensors. */
+static void a_framework_orders_the_update(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
+    const struct plan *base = &y.sim.plan;
+    const struct update_chain *matrix = largest_of(base, 3);
+    static const enum update_kind order[] = { UPDATE_ZERO, UPDATE_REARRANGE, UPDATE_REDUCE, UPDATE_CLIP, UPDATE_OPTIMIZER, UPDATE_NORMS,
+                                              UPDATE_GATHER, UPDATE_COPY_BACK };
+    assert_int_equal(matrix->n_ops, 8);
+    for (uint32_t k = 0; k < 8; k++)
+        assert_int_equal(base->update.ops[matrix->first_op + k].kind, order[k]);
+    y.opt.framework.merge_buffer_bytes = 1e12;
+    y.opt.framework.clip_norm = false;
+    y.opt.framework.rearrange_before_reduce = false;
+    assert_true(build(&y, &p));
+    assert_int_equal(largest_of(&p, 3)->n_ops, 3);      /* reduce, optimizer, gather */
+    assert_true(p.update.chains[0].ipu == ALL_IPUS && p.update.chains[1].ipu == ALL_IPUS && p.update.chains[2].ipu == 0);
+    assert_true(p.update.in_series && p.update.chains[2].n_ops == 1 && !p.update.chains[2].sharded);
+    assert_int_equal(update_cycles(&p, 3, UPDATE_ZERO) + update_cycles(&p, 3, UPDATE_CLIP), 0);
+    y.opt.framework.update_order = UPDATE_SIDE_BY_SIDE;
+    struct plan beside;
+    assert_true(build(&y, &beside));
+    assert_false(beside.update.in_series);
+    assert_true(update_cycles(&beside, 3, UPDATE_GATHER) > update_cycles(&p, 3, UPDATE_GATHER));
+    y.opt.framework.sharded_elements = 1;
+    assert_true(build(&y, &p));
+    assert_true(p.update.chains[p.update.n_chains - 1].sharded && p.update.chains[1].sharded);
+    stop(&y);
+}
+
+/* 25,557,032 halves in buffers of two fifths of them: three all-reduces of a third. */
+static void merged_gradients_fill_buffers(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, resnet);
+    y.opt.framework.merge_buffer_bytes = 25557032 * 2 / 2.5;
+    assert_true(build(&y, &p));
+    assert_true(p.update.chains[0].ipu == ALL_IPUS);
+    assert_int_equal(p.update.chains[0].n_tensors, 3);
+    assert_near(p.update.ops[p.update.chains[0].first_op].bytes, 25557032 * 2 / 3.0, 1e-3);
+    stop(&y);
+}
+
+/* State of 2 bytes a parameter, tensor by tensor, there and back at a quarter of the board's memory, each time after an access. */
+static void streamed_state_by_hand(void **state)
 {
     (void)state;
     struct planned y;
     struct plan p, twice;
+    uint64_t want = 0;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
     const struct machine *m = y.sim.machine;
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
-    y.opt.host_call_s = 0.13;
-    y.opt.steps_per_call = 7;
+    y.opt.framework.offloaded_elements = 2;
+    y.opt.fitted.remote_access_s = 3.7e-6;
     assert_true(build(&y, &p));
     double rate = m->streaming_bytes_per_s * m->streaming_efficiency / 4;
-    assert_int_equal(p.update[0].streaming_cycles, ceil(2 * 2 * 25557032.0 / rate * m->chip.clock_hz));
-    assert_int_equal(p.update[0].host_cycles, ceil((2 * m->host_latency_s + 0.13 / 7) * m->chip.clock_hz));
+    for (size_t i = 0; i < p.graph->n_tensors; i++)
+        if (p.graph->tensors[i].role == ROLE_WEIGHT)
+            want += (uint64_t)ceil((3.7e-6 + 2.0 * (double)tensor_elements(&p.graph->tensors[i]) / rate) * m->chip.clock_hz);
+    assert_int_equal(update_cycles(&p, 0, UPDATE_LOAD), want);
+    assert_int_equal(update_cycles(&p, 0, UPDATE_STORE), want);
+    y.opt.framework.offloaded_elements = 100000000;
+    assert_true(build(&y, &twice));
+    assert_int_equal(update_cycles(&twice, 0, UPDATE_LOAD), 0);
     y.opt.grad_accum *= 2;
     assert_true(build(&y, &twice));
     assert_near((double)twice.host_floor_cycles / (double)p.host_floor_cycles, 2, 1e-6);
+    stop(&y);
+}
+
+/* Seven steps a call of two session calls of 0.13 s, with three averages of 0.011 s; 20 images of 150,528 bytes a micro-batch for
+ * the two replicas of each of two processes, prepared at 1.1 GB/s in the call; an upload every other step. */
+static void a_call_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const struct machine *m = &y.sim.machine;
+    double hz = m->chip.clock_hz, fetch_s = 2 * 20 * (double)(224 * 224 * 3) / 1.1e9;
+    y.opt.framework.steps_per_call = 7;
+    y.opt.framework.session_calls = 2;
+    y.opt.framework.output_reductions = 3;
+    y.opt.framework.host_data = HOST_DATA_IN_CALL;
+    y.opt.framework.host_data_bytes_per_s = 1.1e9;
+    y.opt.framework.uploads_per_step = 0.5;
+    y.opt.framework.upload_s = 0.017;
+    y.opt.fitted.call_s = 0.13;
+    y.opt.fitted.output_reduction_s = 0.011;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_LATENCY], ceil(2 * m->host_latency_s * hz));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 / 7 * hz));
+    assert_near((double)p.call_cycles[CALL_DATA] / hz, fetch_s * y.opt.grad_accum, 2e-3 * fetch_s);
+    assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 2e-3 * fetch_s);
+    assert_int_equal(p.call_cycles[CALL_OUTPUTS], ceil(3 * 0.011 / 7 * hz));
+    assert_int_equal(p.call_cycles[CALL_UPLOAD], ceil(0.5 * 0.017 * hz));
+    y.opt.framework.host_data = HOST_DATA_AHEAD;
+    y.opt.framework.steps_per_call = 0;         /* the run is one call */
+    y.opt.n_instances = 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_DATA] + p.call_cycles[CALL_OUTPUTS], 0);
+    y.opt.training = false;                     /* requests overlap, an evaluation's calls do not */
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], 0);
+    y.opt.evaluation = true;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 * hz));
+    assert_int_equal(p.call_cycles[CALL_UPLOAD], 0);
     stop(&y);
 }
 
@@ -383,16 +502,21 @@ static void what_an_update_is_spent_on(void **state)
     struct planned y;
     struct plan p;
     start(&y, bert);
+    const struct plan *base = &y.sim.plan;
     for (uint32_t r = 0; r < y.sim.timeline.n_rows; r++) {
-        const struct update_plan *u = &y.sim.plan.update[r];
-        assert_true(u->norm_cycles > 0 && u->weight_cycles > 0);
-        assert_int_equal(y.sim.timeline.rows[r].spent.part[PART_ALL_REDUCE], u->gradient_cycles + u->norm_cycles + u->weight_cycles);
+        uint64_t norms = update_cycles(base, r, UPDATE_NORMS), gather = update_cycles(base, r, UPDATE_GATHER), clip = 0;
+        for (uint32_t k = 0; k < base->update.n_chains; k++) {
+            const struct update_op *op = step_of(base, &base->update.chains[k], UPDATE_CLIP);
+            clip += op && base->update.chains[k].ipu == r ? base->update.chains[k].n_tensors * op->cycles.part[PART_ALL_REDUCE] : 0;
+        }
+        assert_true(norms > 0 && gather > 0);
+        assert_int_equal(y.sim.timeline.rows[r].spent.part[PART_ALL_REDUCE], update_cycles(base, r, UPDATE_REDUCE) + clip + norms + gather);
     }
     assert_true(y.sim.plan.stages[1].backward.part[PART_ACCUMULATE] > 0);
-    uint64_t sharded = cycles_total(&y.sim.plan.update[1].optimizer);
+    uint64_t sharded = update_cycles(base, 1, UPDATE_OPTIMIZER);
     y.opt.rts = RTS_NO;
     assert_true(build(&y, &p));
-    assert_true(sharded < cycles_total(&p.update[1].optimizer));
+    assert_true(sharded < update_cycles(&p, 1, UPDATE_OPTIMIZER));
     y.opt.schedule = SCHEDULE_SEQUENTIAL;
     y.opt.grad_accum = 1;
     assert_true(build(&y, &p));
@@ -476,7 +600,8 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
             compiler_start(&c, cold.sim.graph, cold.sim.topology, &cold.cache, &cold.sim.arena);
             assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
             assert_int_equal(a.n_runs, b.n_runs);
-            assert_memory_equal(a.update, b.update, warm.opt.ipus_per_replica * sizeof *a.update);
+            assert_int_equal(a.update.n_ops, b.update.n_ops);
+            assert_memory_equal(a.update.ops, b.update.ops, a.update.n_ops * sizeof *a.update.ops);
             assert_memory_equal(a.memory, b.memory, warm.opt.ipus_per_replica * sizeof *a.memory);
             for (uint32_t r = 0; r < a.n_runs; r++)
                 assert_true(a.runs[r].copy_cycles == b.runs[r].copy_cycles && a.runs[r].active == b.runs[r].active);
@@ -491,6 +616,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
-    cmocka_unit_test(memory_and_host_by_hand), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+    cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
+        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)

@@ -103,7 +103,8 @@ static void folded_equals_unfolded_where_it_is_uneven(void **state)
     (void)state;
     struct plan_cache cache = {0};
     const char *recipe = "vendor-ipu-pod16-resnet50-pipelined", *system = "recipe.system=ipu-pod128";
-    assert_same(recipe, (struct texts){ { system, "parallel.replicas=42", "parallel.ipus_per_replica=3", "parallel.layers_per_ipu=4,6,6" }, 4 }, &cache);
+    assert_same(recipe, (struct texts){ { system, "parallel.replicas=42", "parallel.ipus_per_replica=3", "parallel.layers_per_ipu=4,6,6",
+                                  "parallel.gradient_accumulation=252" }, 5 }, &cache);
     assert_same(recipe, (struct texts){ { system, "parallel.replicas=12" }, 2 }, &cache);
     assert_same(recipe, (struct texts){ { system, "parallel.replicas=32", "faults.chip1=77 1.3" }, 3 }, &cache);
     assert_same(recipe, (struct texts){ { system, "parallel.replicas=32", "faults.link1=68-70 0.5" }, 3 }, &cache);

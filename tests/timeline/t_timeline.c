@@ -35,7 +35,23 @@ static void toy_start(struct toy *y, uint32_t n_stages, uint32_t n_ipus, enum sc
         y->plan.stages[s].forward.part[PART_MATMUL] = 100 + 7 * s;
         y->plan.stages[s].backward.part[PART_CONV] = 210 + 11 * s;
     }
-    y->plan.update = ARENA_ARRAY(&y->arena, struct update_plan, n_ipus);
+}
+
+/* One tensor of an IPU, or of all: reduced, updated, gathered; each step as long as it says. */
+static void toy_update(struct toy *y, uint32_t ipu, uint32_t n_tensors, uint64_t reduce, uint64_t optimizer, uint64_t gather)
+{
+    struct update_program *u = &y->plan.update;
+    const uint64_t cycles[] = { reduce, optimizer, gather };
+    static const enum update_kind kinds[] = { UPDATE_REDUCE, UPDATE_OPTIMIZER, UPDATE_GATHER };
+    static const enum part parts[] = { PART_ALL_REDUCE, PART_OPTIMIZER, PART_ALL_REDUCE };
+    u->chains = arena_grow(&y->arena, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
+    u->chains[u->n_chains++] = (struct update_chain){ .ipu = ipu, .tensor = "w", .n_tensors = n_tensors, .first_op = u->n_ops, .n_ops = 3,
+                                                      .n_cycles = reduce + optimizer + gather };
+    for (int i = 0; i < 3; i++) {
+        u->ops = arena_grow(&y->arena, u->ops, u->n_ops, &u->cap_ops, sizeof *u->ops);
+        u->ops[u->n_ops] = (struct update_op){ .kind = kinds[i], .on_tiles = i == 1, .n_cycles = cycles[i] };
+        u->ops[u->n_ops++].cycles.part[parts[i]] = cycles[i];
+    }
 }
 
 static void toy_run(struct toy *y)
@@ -101,7 +117,7 @@ static void four_chips_as_the_white_papers_draw_them(void **state)
     arena_free(&y.arena);
     toy_start(&y, 4, 4, SCHEDULE_GROUPED, true, 12);
     all_alike(&y, 10, 20);
-    y.plan.update[0].gradient_cycles = y.plan.update[1].gradient_cycles = y.plan.update[2].gradient_cycles = y.plan.update[3].gradient_cycles = 50;
+    toy_update(&y, ALL_IPUS, 1, 50, 0, 0);
     toy_run(&y);
     assert_int_equal(y.timeline.step_cycles, 15 * 10 + 15 * 20 + 50);
     assert_drawn(&y, 50, "tests/golden/pipeline_training.txt");
@@ -220,19 +236,51 @@ static void a_short_popart_pipeline_is_refused(void **state)
     arena_free(&y.arena);
 }
 
-/* The update: IPU 1's optimizer takes 50 more, so IPU 0 waits for it; the parts still sum. */
+/* The update side by side: IPU 1's optimizer takes 50 more, so IPU 0 waits for it; the parts still sum. */
 static void the_update_waits_for_the_slowest(void **state)
 {
     (void)state;
     struct toy y;
     toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 1);
-    y.plan.update[0] = (struct update_plan){ .gradient_cycles = 13, .optimizer.part[PART_OPTIMIZER] = 17, .weight_cycles = 19, .host_cycles = 23 };
-    y.plan.update[1] = (struct update_plan){ .gradient_cycles = 13, .optimizer.part[PART_OPTIMIZER] = 67, .weight_cycles = 19, .host_cycles = 23 };
+    toy_update(&y, 0, 1, 13, 17, 19);
+    toy_update(&y, 1, 1, 13, 67, 19);
+    y.plan.call_cycles[CALL_SESSION] = 16;
+    y.plan.call_cycles[CALL_UPLOAD] = 7;
     toy_run(&y);
     assert_int_equal(y.timeline.step_cycles, 100 + 107 + 210 + 221 + 13 + 67 + 19 + 23);
     assert_int_equal(y.timeline.rows[0].spent.part[PART_ALL_REDUCE], 32);
     assert_int_equal(y.timeline.rows[0].spent.part[PART_OPTIMIZER], 17);
     assert_int_equal(y.timeline.rows[0].spent.part[PART_BUBBLE], 107 + 221 + 50);
+    arena_free(&y.arena);
+}
+
+/* In series: a merged collective of 5 for both, then two tensors of 13 + 17 + 19 on IPU 0 while IPU 1 waits, then one of
+ * 13 + 67 + 19 on IPU 1 while IPU 0 waits. Equal tensors are one recurring span a step. */
+static void an_update_in_series_takes_turns(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 1);
+    toy_update(&y, ALL_IPUS, 1, 5, 0, 0);
+    toy_update(&y, 0, 2, 13, 17, 19);
+    toy_update(&y, 1, 1, 13, 67, 19);
+    y.plan.update.in_series = true;
+    toy_run(&y);
+    uint64_t loop = 100 + 107 + 210 + 221;
+    assert_int_equal(y.timeline.step_cycles, loop + 5 + 2 * 49 + 99);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_ALL_REDUCE], 5 + 2 * 32);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_OPTIMIZER], 2 * 17);
+    assert_int_equal(y.timeline.rows[0].spent.part[PART_BUBBLE], 107 + 221 + 99);
+    assert_int_equal(y.timeline.rows[1].spent.part[PART_BUBBLE], 100 + 210 + 2 * 49);
+    uint32_t recurring = 0;
+    for (size_t i = 0; i < y.timeline.n_spans; i++) {
+        const struct span *s = &y.timeline.spans[i];
+        if (s->row == 0 && s->repeat == 2 && s->kind == SPAN_OPTIMIZER) {
+            recurring++;
+            assert_true(s->start_cycle == loop + 5 + 13 && s->period_cycles == 49);
+        }
+    }
+    assert_int_equal(recurring, 1);
     arena_free(&y.arena);
 }
 
@@ -385,7 +433,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
-    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest),
+    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(an_update_in_series_takes_turns),
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
     cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
 };

@@ -155,10 +155,10 @@ static const struct recipe_key recipe_keys[] = {
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
 
     COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the decoding; default 1"),
-    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes, as published; no effect on time"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes of all machines together: each prepares the input of its replicas; default 1"),
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "what one host prepares of the model's input; default: not a limit"),
-    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call"),
+    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call; default: the framework's"),
 
     NUMBER("cost", "price_per_hour", price_per_hour, "", 0, 1e9, NULL, "of all IPUs in use, in any currency; money follows in the same"),
 };
@@ -220,7 +220,7 @@ static void add_name(const char **names, size_t *n, const char *name)
 /* Names a message may offer: keys of a section, or all sections; with the one that may have been meant. */
 static const char *known_names(const char *section, const char *typed, struct arena *a)
 {
-    const char *names[N_RECIPE_KEYS + 5];
+    const char *names[N_RECIPE_KEYS + 32];
     size_t n = 0;
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
         if (!section)
@@ -228,7 +228,11 @@ static const char *known_names(const char *section, const char *typed, struct ar
         else if (text_is(recipe_keys[i].section, section))
             add_name(names, &n, recipe_keys[i].field.name);
     if (!section)
+        add_name(names, &n, "framework");
+    if (!section)
         add_name(names, &n, "faults");
+    for (size_t i = 0; text_is(section, "framework") && i < n_framework_fields; i++)
+        add_name(names, &n, framework_fields[i].name);
     if (text_is(section, "faults")) {
         add_name(names, &n, "link");
         add_name(names, &n, "chip");
@@ -350,6 +354,7 @@ static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
 {
     r->hyperparameters = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     r->faults = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
+    r->framework_settings = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
         const struct recipe_key *key = find_key(e->section, e->key);
@@ -358,6 +363,8 @@ static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
                 return false;
         } else if (text_is(e->section, "optimizer") && is_hyperparameter(e->key)) {
             r->hyperparameters[r->n_hyperparameters++] = *e;
+        } else if (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) {
+            r->framework_settings[r->n_framework_settings++] = *e;
         } else if (text_is(e->section, "faults") && is_fault(e->key)) {
             r->faults[r->n_faults++] = *e;
         } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
@@ -415,7 +422,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
 
 static void start_recipe(struct recipe *r, const struct ini_file *f)
 {
-    *r = (struct recipe){ .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
+    *r = (struct recipe){ .steps_per_call = -1, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
     r->path = f->path;
     r->entries = f->entries;
     r->n_entries = f->n_entries;
@@ -510,7 +517,7 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
         const struct recipe_key *k = find_key(e->section, e->key);
-        if (k && k->matters && !k->matters(r))
+        if ((k && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && !in_training(r)))
             (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
         else if (text_is(e->key, "available_memory") && has_idle_shares(r))
             (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
@@ -559,6 +566,12 @@ void recipe_keys_print(FILE *f)
         fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
     }
     fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
+    fputs("[framework] what the recipe's program sets itself, instead of its framework's sheet\n", f);
+    for (size_t i = 0; i < n_framework_fields; i++) {
+        fprintf(f, "  %s (", framework_fields[i].name);
+        print_values(f, &framework_fields[i]);
+        fprintf(f, "): %s\n", framework_fields[i].help);
+    }
     fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B at that share of its rate; 0 cuts it\n"
           "  chip (N FACTOR): IPU N computes that much longer\n"
           "  flow (A-B RATE): other traffic from A to B, bytes a second\n"

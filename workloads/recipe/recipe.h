@@ -53,7 +53,9 @@ struct recipe {
     uint64_t host_count, instances;
     double host_decode_bytes_per_s;     /* what one host can read, decode and prepare of the input; 0: not a limit */
     double price_per_hour;              /* [cost]: of all IPUs in use, in any currency; 0: none */
-    double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call */
+    double steps_per_call;              /* weight updates between two returns to the host; 0: the run is one call; below 0: the framework's own */
+    /* [framework], as written: keys of framework_fields */
+    struct ini_entry *framework_settings; size_t n_framework_settings;
     /* [faults], as written */
     struct ini_entry *faults; size_t n_faults;
     struct ini_entry *entries; size_t n_entries;    /* everything as read, overrides applied: for printing and hashing */
@@ -89,6 +91,8 @@ struct recipe_setting {
     bool matters;                       /* false: changes nothing in this recipe */
 };
 size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, struct arena *a);
+/* The rest of the options: the recipe's framework as its sheet has it, with what the recipe sets on top. */
+bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err);
 /* Field table of all keys: for --help and the README. */
 void recipe_keys_print(FILE *f);
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct optimizer_row { const char *name; struct optimizer o; } optimizers[] = {
-    { "sgd",  { WORK_SGD_MOMENTUM, 2, false } },
-    { "lars", { WORK_LARS, 2, true } },
-    { "adam", { WORK_ADAM, 4, false } },
-    { "lamb", { WORK_LAMB, 4, true } },
+    { "sgd",  { WORK_SGD_MOMENTUM, 2, false, 1, false } },
+    { "lars", { WORK_LARS, 2, true, 1, false } },
+    { "adam", { WORK_ADAM, 4, false, 2, true } },
+    { "lamb", { WORK_LAMB, 4, true, 2, true } },
 };
 enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
@@ -209,8 +209,7 @@ bool recipe_plan_options(struct plan_options *out, const struct recipe *r, struc
         .io_tiles = (uint32_t)r->io_tiles,
         .partials = (enum partials_type)r->partials,
         .all_reduce_method = (enum collective_method)r->all_reduce,
-        .n_hosts = (uint32_t)r->host_count, .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
-        .steps_per_call = r->steps_per_call,
+        .n_hosts = (uint32_t)r->host_count, .n_instances = (uint32_t)r->instances, .host_decode_bytes_per_s = r->host_decode_bytes_per_s,
     };
     return read_stages(out, r, a, err) && read_available_memory(out, r, a, err) && read_checkpoints(out, r, a, err) &&
            read_optimizer(out, r, a, err) && read_faults(out, r, a, err);

@@ -1,0 +1,186 @@
+/*
+ * framework.c - finds a framework's sheet by name and release, and reads it.
+ *
+ * A row "engine" names another sheet that holds first: PyTorch and PaddlePaddle run PopART's engine. Every other
+ * key must stand in a sheet or in its engine's, so that no cost is free because nobody gave it.
+ */
+#include "system-model/machine/framework.h"
+#include "system-model/machine/machine.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const update_orders[] = { "series", "side-by-side", NULL };
+static const char *const host_datas[] = { "ahead", "in-call", NULL };
+
+#define TEXT(member, unit, help) { #member, unit, FIELD_TEXT, offsetof(struct framework, member), 0, 0, NULL, true, help }
+#define COUNT(member, unit, max, help) { #member, unit, FIELD_U64, offsetof(struct framework, member), 0, max, NULL, true, help }
+#define NUMBER(member, unit, min, max, help) { #member, unit, FIELD_F64, offsetof(struct framework, member), min, max, NULL, true, help }
+#define FLAG(member, help) { #member, "flag", FIELD_BOOL, offsetof(struct framework, member), 0, 0, NULL, true, help }
+#define CHOICE(member, choices, help) { #member, "name", FIELD_CHOICE, offsetof(struct framework, member), 0, 0, choices, true, help }
+const struct field framework_fields[] = {
+    TEXT(schedules, "names", "pipeline schedules that it can run: grouped,sequential"),
+    COUNT(accumulation_multiple, "stages", 64, "grouped, interleaved: accumulation is a multiple of so many times the stages; 0: any"),
+    CHOICE(update_order, update_orders, "of a replica's IPUs, where collectives or streamed state hold them together"),
+    NUMBER(merge_buffer_bytes, "B", 0, 1e15, "all-reduces of tensors are merged up to so many bytes; 0: one a tensor"),
+    COUNT(sharded_elements, "elements", 1e12, "with rts: smaller tensors are not sharded"),
+    COUNT(offloaded_elements, "elements", 1e12, "with streamed state: moments of smaller tensors stay on the chip"),
+    FLAG(rearrange_before_reduce, "a gradient is copied to another layout before its reduce-scatter, its weight back"),
+    FLAG(clip_norm, "gradients are clipped by their global norm"),
+    NUMBER(moment_bytes, "B", 1, 8, "of a moment of one parameter, unless optimizer.state_bytes_per_param says"),
+    FLAG(remote_together, "streamed state of equal tensors of several IPUs moves at the same time"),
+    COUNT(remote_alone_ipus, "IPUs", 64, "but so many of the first IPUs stay alone"),
+    NUMBER(steps_per_call, "steps", 0, 1e9, "weight updates in one call, unless hosts.steps_per_call says; 0: the run is one call"),
+    COUNT(session_calls, "calls", 100, "of the session, one after the other, in each call"),
+    CHOICE(host_data, host_datas, "input is prepared ahead by other threads, or in the call"),
+    NUMBER(host_data_bytes_per_s, "B/s", 1e3, 1e15, "one process prepares input at this rate"),
+    NUMBER(uploads_per_step, "uploads", 0, 1000, "optimizer values go to the chips so often"),
+    NUMBER(upload_s, "s", 0, 10, "one such upload"),
+    COUNT(output_reductions, "reductions", 1000, "numbers averaged over the host's processes, each call"),
+};
+const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
+enum { N_FIELDS = sizeof framework_fields / sizeof *framework_fields };
+#undef TEXT
+#undef COUNT
+#undef NUMBER
+#undef FLAG
+#undef CHOICE
+
+/* ---- which sheet ------------------------------------------------------------------------ */
+
+/* "2.5.1" against "2.10": number by number; what is missing counts as 0. */
+static int compare_releases(const char *a, const char *b)
+{
+    while (*a || *b) {
+        char *a_end, *b_end;
+        unsigned long x = strtoul(a, &a_end, 10), y = strtoul(b, &b_end, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        a = a_end + (*a_end == '.');
+        b = b_end + (*b_end == '.');
+        if ((*a && !isdigit((unsigned char)*a)) || (*b && !isdigit((unsigned char)*b)))
+            break;
+    }
+    return 0;
+}
+
+/* A sheet's file is NAME-RELEASE; the name has to be how `framework` begins, blanks as dashes, up to a dash or point. */
+static bool sheet_fits(const char *file, size_t n_name, const char *framework)
+{
+    for (size_t i = 0; i < n_name; i++) {
+        char c = framework[i] == ' ' ? '-' : (char)tolower((unsigned char)framework[i]);
+        if (c != file[i])
+            return false;
+    }
+    return !isalnum((unsigned char)framework[n_name]);
+}
+
+static const char *known_frameworks(char **files, size_t n, struct arena *a)
+{
+    const char **names = ARENA_ARRAY(a, const char *, n + 1);
+    size_t n_names = 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *dash = strrchr(files[i], '-');
+        const char *name = dash ? arena_printf(a, "%.*s", (int)(dash - files[i]), files[i]) : NULL;
+        if (name && (!n_names || !text_is(names[n_names - 1], name)))
+            names[n_names++] = name;
+    }
+    return names_list(names, n_names, a);
+}
+
+/* The newest release up to sdk, of the longest name that fits. */
+static bool find_sheet(const char **out, const char *framework, const char *sdk, const char *dir, struct arena *a, struct err *err)
+{
+    char **files;
+    size_t n, longest = 0;
+    const char *oldest = NULL;
+    *out = NULL;
+    if (!list_folder(&files, &n, dir, ".csv", a, err))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const char *dash = strrchr(files[i], '-');
+        size_t n_name = dash ? (size_t)(dash - files[i]) : 0;
+        if (!n_name || strlen(framework) < n_name || n_name < longest || !sheet_fits(files[i], n_name, framework))
+            continue;
+        if (n_name > longest)
+            *out = oldest = NULL;
+        longest = n_name;
+        if (!oldest || compare_releases(dash + 1, oldest) < 0)
+            oldest = dash + 1;
+        bool in_time = !sdk || compare_releases(dash + 1, sdk) <= 0;
+        if (in_time && (!*out || compare_releases(dash + 1, strrchr(*out, '-') + 1) > 0))
+            *out = files[i];
+    }
+    if (!longest)
+        return fail(err, "recipe.framework: '%.60s' has no sheet in %s; known: %s", framework, dir, known_frameworks(files, n, a));
+    if (!*out)
+        return fail(err, "recipe.sdk: %.40s is older than the oldest sheet of %.60s, release %s; write a sheet in %s, or name a newer release",
+                    sdk, framework, oldest, dir);
+    return true;
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+struct reader { struct framework *out; const char *dir; const struct what_ifs *changes; struct arena *a; bool seen[N_FIELDS]; };
+
+static bool set_row(struct reader *r, const struct sheet *s, const struct sheet_row *row, struct err *err)
+{
+    const char *where = sheet_row_place(s, row, r->a);
+    const struct field *f = field_find(framework_fields, N_FIELDS, row->key);
+    const char *names[N_FIELDS];
+    for (size_t i = 0; i < N_FIELDS; i++)
+        names[i] = framework_fields[i].name;
+    if (!f)
+        return fail(err, "%s: unknown key; known: engine, %s", where, names_list(names, N_FIELDS, r->a));
+    if (!text_is(row->unit, f->unit))
+        return fail(err, "%s: is in '%.40s', want '%s'", where, row->unit, f->unit);
+    r->seen[f - framework_fields] = true;
+    return field_set(r->out, f, row->value, where, err);
+}
+
+static bool read_sheet(struct reader *r, const char *name, int depth, struct err *err)
+{
+    struct sheet s;
+    if (!sheet_load(&s, arena_printf(r->a, "%s/%s.csv", r->dir, name), r->a, err))
+        return false;
+    what_ifs_replace(&s, r->changes, r->a);
+    r->out->sheets[r->out->n_sheets++] = s;
+    for (size_t i = 0; i < s.n_rows; i++) {
+        const struct sheet_row *row = &s.rows[i];
+        if (!text_is(row->key, "engine"))
+            continue;
+        if (depth > 0)
+            return fail(err, "%s:%u: engine: the sheet is an engine itself; name %.60s in the sheet that started here", s.path, row->line, row->value);
+        if (!read_sheet(r, row->value, depth + 1, err))
+            return false;
+    }
+    for (size_t i = 0; i < s.n_rows; i++)
+        if (!text_is(s.rows[i].key, "engine") && !set_row(r, &s, &s.rows[i], err))
+            return false;
+    return true;
+}
+
+bool framework_load(struct framework *out, const char *name, const char *sdk, const char *specs_dir, const struct what_ifs *changes,
+                    struct arena *a, struct err *err)
+{
+    struct reader r = { .out = out, .dir = arena_printf(a, "%s/frameworks", specs_dir), .changes = changes, .a = a };
+    *out = (struct framework){ .name = "default" };
+    if (name && !find_sheet(&out->name, name, sdk, r.dir, a, err))
+        return false;
+    if (!read_sheet(&r, out->name, 0, err))
+        return false;
+    for (size_t i = 0; i < N_FIELDS; i++)
+        if (!r.seen[i])
+            return fail(err, "%s/%s.csv: %s is missing: %s", r.dir, out->name, framework_fields[i].name, framework_fields[i].help);
+    return true;
+}
+
+bool framework_can(const struct framework *f, const char *schedule)
+{
+    size_t n = strlen(schedule);
+    for (const char *at = f->schedules; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (strncmp(at, schedule, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    return false;
+}

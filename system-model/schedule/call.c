@@ -1,0 +1,44 @@
+/*
+ * call.c - what the host takes for itself: one call of the session, shared out over the steps that it makes.
+ *
+ *     call = session calls x call_s + input prepared in the call + first micro-batch + averages over processes
+ *     step = 2 x host latency + call / steps a call + uploads a step x upload_s
+ * A process prepares the input of its replicas alone; the first micro-batch of a call is fetched on demand, as starting an
+ * engine drops what was prefetched (graphcore/popart devicex.cpp:797-824 at sdk 2.5.1). Inference is fed by requests, which
+ * overlap: its calls cost the latency alone.
+ */
+#include "system-model/schedule/plan_stages.h"
+
+const char *const call_part_names[N_CALL_PARTS] = {
+    [CALL_LATENCY] = "latency", [CALL_SESSION] = "session", [CALL_DATA] = "data", [CALL_FIRST_FETCH] = "first-fetch",
+    [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
+};
+
+/* One micro-batch's input of a process's replicas. */
+static double process_bytes(const struct plan *p)
+{
+    const struct plan_options *o = &p->options;
+    double bytes = 0, instances = o->n_instances ? o->n_instances : 1;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        bytes += (double)p->stages[s].host_bytes;
+    return bytes * (o->n_replicas > instances ? o->n_replicas / instances : 1);
+}
+
+void plan_call(struct plan *p)
+{
+    const struct plan_options *o = &p->options;
+    const struct framework *f = &o->framework;
+    double steps = o->training ? f->steps_per_call : 1, s[N_CALL_PARTS] = {0};
+    s[CALL_LATENCY] = 2 * p->topology->machine->host_latency_s;
+    if ((o->training || o->evaluation) && steps > 0) {
+        double fetch_s = process_bytes(p) / f->host_data_bytes_per_s;
+        s[CALL_SESSION] = (double)f->session_calls * o->fitted.call_s / steps;
+        s[CALL_DATA] = f->host_data == HOST_DATA_IN_CALL ? fetch_s * o->grad_accum : 0;
+        s[CALL_FIRST_FETCH] = fetch_s / steps;
+        s[CALL_OUTPUTS] = o->n_instances > 1 ? (double)f->output_reductions * o->fitted.output_reduction_s / steps : 0;
+    }
+    if (o->training)
+        s[CALL_UPLOAD] = f->uploads_per_step * f->upload_s;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        p->call_cycles[i] = cycles_of(p->topology, s[i]);
+}

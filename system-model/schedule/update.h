@@ -1,0 +1,54 @@
+/*
+ * update.h - the weight update as a program: what is done to each weight tensor, in order, on which IPU.
+ *
+ * A chain is what one tensor goes through; tensors of one IPU with equal size and type have equal chains, one after the
+ * other. Chains of one IPU follow in order of size. Merged collectives are chains of all IPUs at once.
+ */
+#ifndef UPDATE_H
+#define UPDATE_H
+#include "system-model/compiler/compile.h"
+
+enum update_kind {
+    UPDATE_ZERO,                        /* the tensor that is to be reduced is cleared */
+    UPDATE_REARRANGE,                   /* the gradient is copied into it */
+    UPDATE_REDUCE, UPDATE_REDUCE_PODS,  /* over the replicas that share a shard; shards between pods */
+    UPDATE_CLIP,                        /* squares of the gradient, global norm, scale */
+    UPDATE_LOAD,                        /* moments from streaming memory */
+    UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
+    UPDATE_NORMS,                       /* norms added over the shards */
+    UPDATE_GATHER,                      /* new weights from all shards */
+    UPDATE_COPY_BACK,                   /* out of the collective's layout */
+    UPDATE_STORE,                       /* moments to streaming memory */
+    N_UPDATE_KINDS
+};
+extern const char *const update_kind_names[N_UPDATE_KINDS];
+
+struct update_op {
+    enum update_kind kind;
+    bool all_ipus;                      /* of a merged collective: every IPU has it at once */
+    bool on_tiles;                      /* computing, which a slow chip slows; else links, memory and syncs */
+    struct cycles cycles;
+    uint64_t n_cycles;                  /* their sum */
+    double bytes;                       /* that it moves or works on, on one IPU */
+    double busiest_bytes[N_LINK_KINDS]; /* collectives: on the busiest link of each kind */
+};
+
+enum { ALL_IPUS = UINT32_MAX };
+struct update_chain {
+    uint32_t ipu;                       /* of the replica; ALL_IPUS: side by side on all */
+    const char *tensor;                 /* the first of them; merged ones: what is merged */
+    enum data_type type;
+    uint64_t n_elements;                /* of one tensor */
+    uint32_t n_tensors;                 /* alike, one after the other */
+    bool sharded;
+    uint32_t first_op, n_ops;
+    uint64_t n_cycles;                  /* of one */
+};
+
+struct update_program {
+    struct update_chain *chains; uint32_t n_chains; size_t cap_chains;
+    struct update_op *ops; uint32_t n_ops; size_t cap_ops;
+    bool in_series;                     /* one IPU after the other; else side by side */
+};
+
+#endif

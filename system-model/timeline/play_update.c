@@ -1,0 +1,109 @@
+/*
+ * play_update.c - the weight update and the host's call played: chain by chain, in series over the IPUs or side by side.
+ *
+ * Steps of equal tensors recur, so they are one span with a period. Merged collectives hold all IPUs. In series an IPU's chains
+ * start when those of the IPU before have ended on every replica; a slow chip holds all up there.
+ */
+#include "system-model/timeline/player.h"
+
+static const enum span_kind span_of_step[N_UPDATE_KINDS] = {
+    [UPDATE_ZERO] = SPAN_REARRANGE, [UPDATE_REARRANGE] = SPAN_REARRANGE, [UPDATE_COPY_BACK] = SPAN_REARRANGE,
+    [UPDATE_REDUCE] = SPAN_REDUCE, [UPDATE_REDUCE_PODS] = SPAN_REDUCE, [UPDATE_CLIP] = SPAN_CLIP,
+    [UPDATE_LOAD] = SPAN_STREAMING, [UPDATE_STORE] = SPAN_STREAMING,
+    [UPDATE_OPTIMIZER] = SPAN_OPTIMIZER, [UPDATE_NORMS] = SPAN_NORMS, [UPDATE_GATHER] = SPAN_GATHER,
+};
+
+static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles, enum part part, enum span_kind kind)
+{
+    pl->t->rows[row].spent.part[part] += cycles;
+    add_span(pl, (struct span){ .row = row, .repeat = 1, .start_cycle = *at, .n_cycles = cycles, .stage = UINT16_MAX, .kind = (uint16_t)kind });
+    *at += cycles;
+}
+
+/* Every row waits until `until`. */
+static void wait_all(struct player *pl, uint64_t *at, uint64_t until, enum part part, enum span_kind kind)
+{
+    for (uint32_t r = 0; r < pl->t->n_rows; r++)
+        spend(pl, r, &at[r], until - at[r], part, kind);
+}
+
+static uint64_t latest(const uint64_t *at, uint32_t n)
+{
+    uint64_t most = 0;
+    for (uint32_t r = 0; r < n; r++)
+        most = max_u64(most, at[r]);
+    return most;
+}
+
+static void play_chain(struct player *pl, uint32_t row, uint64_t *at, const struct update_chain *chain)
+{
+    const struct plan *p = pl->p;
+    struct timeline_row *r = &pl->t->rows[row];
+    double factor = slowdown(p, r->replica * pl->width + r->ipu);
+    size_t first_span = pl->t->n_spans;
+    uint64_t period = 0;
+    for (uint32_t i = chain->first_op; i < chain->first_op + chain->n_ops; i++) {
+        const struct update_op *op = &p->update.ops[i];
+        uint64_t took = op->on_tiles ? slowed(op->n_cycles, factor) : op->n_cycles;
+        add_span(pl, (struct span){ .row = row, .repeat = chain->n_tensors, .start_cycle = *at + period, .n_cycles = took,
+                                    .stage = UINT16_MAX, .kind = (uint16_t)span_of_step[op->kind], .which = i });
+        cycles_add(&r->spent, &op->cycles, chain->n_tensors);
+        r->spent.part[PART_BUBBLE] += (took - op->n_cycles) * chain->n_tensors;     /* a slow chip's loss */
+        period += took;
+    }
+    for (size_t i = first_span; i < pl->t->n_spans; i++)
+        pl->t->spans[i].period_cycles = period;
+    *at += period * chain->n_tensors;
+}
+
+/* The end of the chains that are played together with the first: in series those of its IPU, else all that are not merged. */
+static uint32_t end_of_group(const struct update_program *u, uint32_t first)
+{
+    uint32_t end = first + 1;
+    if (u->chains[first].ipu == ALL_IPUS)
+        return end;
+    while (end < u->n_chains && (!u->in_series || u->chains[end].ipu == u->chains[first].ipu))
+        end++;
+    return end;
+}
+
+static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t end, uint64_t start)
+{
+    const struct update_program *u = &pl->p->update;
+    for (uint32_t r = 0; r < pl->t->n_rows; r++)
+        for (uint32_t i = first; i < end; i++) {
+            if (u->chains[i].ipu != ALL_IPUS && u->chains[i].ipu != pl->t->rows[r].ipu)
+                continue;
+            if (at[r] < start)
+                spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_WAIT);
+            play_chain(pl, r, &at[r], &u->chains[i]);
+        }
+}
+
+static void play_call(struct player *pl, uint64_t *at)
+{
+    const struct plan *p = pl->p;
+    uint64_t call = 0;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        call += i == CALL_UPLOAD ? 0 : p->call_cycles[i];
+    for (uint32_t r = 0; r < pl->t->n_rows; r++) {
+        spend(pl, r, &at[r], call, PART_HOST, SPAN_CALL);
+        spend(pl, r, &at[r], p->call_cycles[CALL_UPLOAD], PART_HOST, SPAN_UPLOAD);
+    }
+}
+
+void play_update(struct player *pl, uint64_t *at)
+{
+    struct timeline *t = pl->t;
+    const struct plan *p = pl->p;
+    uint64_t clock = latest(at, t->n_rows);
+    for (uint32_t i = 0, end; i < p->update.n_chains; i = end) {
+        end = end_of_group(&p->update, i);
+        play_group(pl, at, i, end, clock);
+        clock = latest(at, t->n_rows);
+    }
+    wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);
+    play_call(pl, at);
+    t->step_cycles = max_u64(latest(at, t->n_rows), p->host_floor_cycles);
+    wait_all(pl, at, t->step_cycles, PART_HOST, SPAN_HOST);
+}

@@ -1,0 +1,101 @@
+/*
+ * t_framework.c - a framework's sheet: which one a name and a release find, what it must hold, how it refuses.
+ */
+#include "tests/check.h"
+#include "system-model/machine/framework.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char specs[] = "system-model/specs";
+
+static void write_sheet(const char *path, const char *rows)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "key,value,unit,source,note\n%s", rows);
+    fclose(f);
+}
+
+/* Names begin alike: the longest that fits wins, and the newest release up to the one asked for. */
+static void a_name_and_a_release_find_a_sheet(void **state)
+{
+    (void)state;
+    static const struct { const char *framework, *sdk, *sheet; } cases[] = {
+        { "PopART", "2.5.1", "popart-2.1.0" }, { "PyTorch", "3.1.0", "pytorch-2.1.0" }, { "PyTorch/optimum-graphcore", NULL, "pytorch-2.1.0" },
+        { "TensorFlow 1.15", "2.10", "tensorflow-1-2.1.0" }, { "TensorFlow 2.6.3", "3.1.0", "tensorflow-2-2.1.0" },
+        { "PaddlePaddle develop b2d8f6d", "2.5.1", "paddlepaddle-2.1.0" }, { NULL, NULL, "default" },
+    };
+    struct arena a = {0};
+    struct framework f;
+    struct err err;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(framework_load(&f, cases[i].framework, cases[i].sdk, specs, NULL, &a, &err));
+        assert_string_equal(f.name, cases[i].sheet);
+    }
+    assert_false(framework_load(&f, "PopARTist", "2.5.1", specs, NULL, &a, &err));
+    assert_string_equal(err.msg, "recipe.framework: 'PopARTist' has no sheet in system-model/specs/frameworks; known: paddlepaddle, "
+                                 "popart, poprt, pytorch, tensorflow-1, tensorflow-2");
+    assert_false(framework_load(&f, "PopART", "1.4", specs, NULL, &a, &err));
+    assert_string_equal(err.msg, "recipe.sdk: 1.4 is older than the oldest sheet of PopART, release 2.1.0; write a sheet in "
+                                 "system-model/specs/frameworks, or name a newer release");
+    arena_free(&a);
+}
+
+/* What an engine's sheet holds, and what the framework itself says over it. */
+static void an_engine_holds_the_rest(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct framework torch, popart;
+    struct err err;
+    assert_true(framework_load(&torch, "PyTorch", NULL, specs, NULL, &a, &err) && framework_load(&popart, "PopART", NULL, specs, NULL, &a, &err));
+    assert_int_equal(torch.sharded_elements, popart.sharded_elements);
+    assert_int_equal(torch.sharded_elements, 8192);
+    assert_true(torch.host_data == HOST_DATA_AHEAD && popart.host_data == HOST_DATA_IN_CALL);
+    assert_true(framework_can(&popart, "popart") && !framework_can(&popart, "grouped") && !framework_can(&popart, "pop"));
+    arena_free(&a);
+}
+
+/* 2.10 is newer than 2.9, and 3 than both; every key must stand somewhere; an engine has none of its own. */
+static void own_sheets(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/podbench-frameworks-XXXXXX";
+    struct arena a = {0};
+    struct framework f;
+    struct err err;
+    assert_non_null(mkdtemp(folder));
+    const char *sheets = arena_printf(&a, "%s/frameworks", folder);
+    assert_int_equal(mkdir(sheets, 0700), 0);
+    const char *nine = arena_printf(&a, "%s/toy-2.9.csv", sheets), *ten = arena_printf(&a, "%s/toy-2.10.csv", sheets);
+    write_sheet(nine, "upload_s,0.004,s,a test,\n");
+    write_sheet(ten, "engine,toy-2.9,name,a test,\n");
+    assert_false(framework_load(&f, "Toy", "2.9.9", folder, NULL, &a, &err));
+    assert_non_null(strstr(err.msg, "toy-2.9.csv: schedules is missing: pipeline schedules that it can run"));
+    assert_false(framework_load(&f, "Toy", "3", folder, NULL, &a, &err));
+    assert_string_equal(f.name, "toy-2.10");
+    write_sheet(nine, "engine,toy-2.10,name,a test,\n");
+    assert_false(framework_load(&f, "Toy", "3", folder, NULL, &a, &err));
+    assert_non_null(strstr(err.msg, "toy-2.9.csv:2: engine: the sheet is an engine itself"));
+    write_sheet(nine, "upload_s,4,ms,a test,\n");
+    assert_false(framework_load(&f, "Toy", "2.9", folder, NULL, &a, &err));
+    assert_non_null(strstr(err.msg, "toy-2.9.csv:2: upload_s: is in 'ms', want 's'"));
+    write_sheet(nine, "uplaod_s,4,s,a test,\n");
+    assert_false(framework_load(&f, "Toy", "2.9", folder, NULL, &a, &err));
+    assert_non_null(strstr(err.msg, "toy-2.9.csv:2: uplaod_s: unknown key; known: engine, schedules, "));
+    unlink(nine);
+    unlink(ten);
+    rmdir(sheets);
+    rmdir(folder);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

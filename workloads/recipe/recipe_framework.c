@@ -1,0 +1,50 @@
+/*
+ * recipe_framework.c - the framework that a recipe names: its sheet, with what the recipe's own program sets on top.
+ *
+ * [framework] takes every key of a framework's sheet; hosts.steps_per_call overrides the sheet's too. Pipelines are held to
+ * the schedules that the framework can run.
+ */
+#include "workloads/recipe/recipe.h"
+
+static bool apply_settings(struct framework *out, const struct recipe *r, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < r->n_framework_settings; i++) {
+        const struct ini_entry *e = &r->framework_settings[i];
+        const struct field *f = field_find(framework_fields, n_framework_fields, e->key);
+        const char *at = e->line ? arena_printf(a, "%s:%u: %s", r->path, e->line, e->key)
+                                 : arena_printf(a, "--set framework.%s=%s", e->key, e->value);
+        if (!field_set(out, f, e->value, at, err))
+            return false;
+    }
+    if (r->steps_per_call >= 0)
+        out->steps_per_call = r->steps_per_call;
+    return true;
+}
+
+static bool check_schedule(const struct plan_options *o, struct err *err)
+{
+    const struct framework *f = &o->framework;
+    bool pipelined = o->n_stages > 1 || (!o->n_stages && o->ipus_per_replica > 1);
+    bool in_turns = o->schedule == SCHEDULE_GROUPED || o->schedule == SCHEDULE_INTERLEAVED;
+    uint64_t stages = o->n_stages ? o->n_stages : o->ipus_per_replica;
+    if (!pipelined || !o->training || o->schedule == SCHEDULE_NONE)
+        return true;
+    if (!framework_can(f, schedule_names[o->schedule]))
+        return fail(err, "parallel.schedule: %s cannot run %s; want one of: %s (or framework.schedules=%s for a program that can)", f->name,
+                    schedule_names[o->schedule], f->schedules, schedule_names[o->schedule]);
+    if (in_turns && f->accumulation_multiple && o->grad_accum % (f->accumulation_multiple * stages) != 0)
+        return fail(err, "parallel.gradient_accumulation: %u, want a multiple of %ju: %s runs %s pipelines in %ju times their %ju stages", o->grad_accum,
+                    (uintmax_t)(f->accumulation_multiple * stages), f->name, schedule_names[o->schedule], (uintmax_t)f->accumulation_multiple,
+                    (uintmax_t)stages);
+    return true;
+}
+
+bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err)
+{
+    out->framework = *f;
+    if (!apply_settings(&out->framework, r, a, err))
+        return false;
+    if (out->training && r->state_bytes_per_param == 0 && out->optimizer.moments_of_framework)
+        out->optimizer.state_bytes_per_param = out->optimizer.n_moments * out->framework.moment_bytes;
+    return check_schedule(out, err);
+}
