@@ -1,9 +1,11 @@
 /*
- * system_fit.c - each row is a published throughput, of training or of one-chip inference; its prediction is a whole simulation with the constants set.
+ * system_fit.c - each row is a published time of a step or of an evaluation; the constants are fitted to their log ratios.
  *
- * A simulation's step splits into what the constants do not touch and what they add, but the fit does not use that: it
- * simulates again, as any constant may one day change a plan. Rows of one recipe are left out together in the
- * leave-one-out error, or the row would be judged by its twin.
+ * Every constant is a time that a step takes a fixed number of times, so a row's time is a line in each of them: one simulation
+ * with all at their defaults and one more a constant give the lines, and the fit needs no further simulation. What it finds is
+ * simulated at the end. A constant that is less than two standard errors away from its default is not fitted: it goes back to
+ * the default, the least certain first, and the rest is fitted again. Rows of one configuration count as one, and are left out
+ * together in the leave-one-out error, or a row would be judged by its twin.
  */
 #include "results/calibration/system_fit.h"
 #include "system-model/base/statistics.h"
@@ -12,143 +14,329 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { CERTAIN_STANDARD_ERRORS = 2 };
+
 struct fit_job {
-    const struct figure **rows;
-    size_t n_rows;
+    struct system_fit *fit;
     const struct model_paths *paths;
     struct plan_cache cache;
+    double *weights;
+    size_t active[N_SYSTEM_CONSTANTS];          /* which constants are being fitted */
 };
 
-static bool may_calibrate(const struct figure *f)
+static bool is_time_of(const char *metric)
 {
-    return f->role == FIGURE_CALIBRATE && text_is(f->metric, "throughput_samples_per_s");
+    return text_is(metric, "throughput_samples_per_s") || text_is(metric, "evaluation_time_s");
 }
 
 /* A published row may wait for its recipe. */
-static bool has_recipe(const struct fit_job *job, const char *recipe, struct arena *a)
+static bool has_recipe(const char *recipe, const struct model_paths *paths, struct arena *a)
 {
-    return strchr(recipe, '/') || access(arena_printf(a, "%s/%s.ini", job->paths->recipes_dir, recipe), F_OK) == 0;
+    return recipe && *recipe && (strchr(recipe, '/') || access(arena_printf(a, "%s/%s.ini", paths->recipes_dir, recipe), F_OK) == 0);
 }
 
-static bool log_ratios(double *out, const double *x, void *user, struct err *err)
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static bool simulate_row(double *time_s, double *published_s, const struct figure *f, const double *x, struct fit_job *job, struct err *err)
+{
+    struct simulation sim = {0};
+    struct result r;
+    struct fitted_system fitted = {0};
+    struct model_paths paths = *job->paths;
+    bool evaluation = text_is(f->metric, "evaluation_time_s");
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        *(double *)((char *)&fitted + system_constants[k].field.offset) = x[k];
+    paths.fitted = &fitted;
+    bool good = simulate(&sim, &r, f->recipe, NULL, 0, &paths, &job->cache, err);
+    if (good) {
+        *time_s = evaluation ? r.evaluation_time_s : r.step_time_s;
+        *published_s = evaluation ? f->value : r.global_batch / f->value;
+    }
+    simulation_free(&sim);
+    return good;
+}
+
+static void defaults(double *x)
+{
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        x[k] = system_constants[k].unfitted_value;
+}
+
+/* A hundredth of a constant's range is far beyond rounding to cycles. */
+static bool take_row(struct system_row *row, const struct figure *f, struct fit_job *job, struct err *err)
+{
+    double x[N_SYSTEM_CONSTANTS], raised_s;
+    *row = (struct system_row){ .figure = f };
+    defaults(x);
+    if (!simulate_row(&row->base_s, &row->published_s, f, x, job, err))
+        return false;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        double by = (system_constants[k].field.max - system_constants[k].field.min) / 100;
+        x[k] += by;
+        if (!simulate_row(&raised_s, &row->published_s, f, x, job, err))
+            return false;
+        x[k] -= by;
+        row->slope[k] = (raised_s - row->base_s) / by;
+    }
+    return true;
+}
+
+static void weigh_rows(struct system_fit *fit)
+{
+    double sum = 0;
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        size_t alike = 0;
+        for (size_t k = 0; k < fit->n_rows; k++)
+            alike += text_is(fit->rows[k].figure->configuration, fit->rows[i].figure->configuration);
+        fit->rows[i].weight = 1.0 / (double)(alike ? alike : 1);
+        sum += fit->rows[i].weight;
+    }
+    fit->n_configurations = (size_t)(sum + 0.5);
+}
+
+static bool take_rows(struct fit_job *job, const struct figures *figures, struct arena *a, struct err *err)
+{
+    struct system_fit *fit = job->fit;
+    fit->rows = ARENA_ARRAY(a, struct system_row, figures->n);
+    for (size_t i = 0; i < figures->n; i++) {
+        const struct figure *f = &figures->items[i];
+        if (f->role != FIGURE_CALIBRATE || !is_time_of(f->metric) || !has_recipe(f->recipe, job->paths, a))
+            continue;
+        if (!take_row(&fit->rows[fit->n_rows++], f, job, err))
+            return false;
+    }
+    weigh_rows(fit);
+    return true;
+}
+
+/* ---- the lines -------------------------------------------------------------------------------- */
+
+static double row_time_s(const struct system_row *row, const double *x)
+{
+    double time_s = row->base_s;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        time_s += row->slope[k] * (x[k] - system_constants[k].unfitted_value);
+    return time_s;
+}
+
+static double log_ratio(const struct system_row *row, const double *x)
+{
+    return log(row->published_s / row_time_s(row, x));
+}
+
+static double median_error(const struct system_fit *fit, const double *x, struct arena *a)
+{
+    double *errors = ARENA_ARRAY(a, double, fit->n_rows);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        errors[i] = fabs(exp(log_ratio(&fit->rows[i], x)) - 1);
+    return statistics_median(errors, fit->n_rows, a);
+}
+
+static void values_of(double *x, const struct system_fit *fit)
+{
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        x[k] = fit->values[k].value;
+}
+
+/* ---- the fit ------------------------------------------------------------------------------------ */
+
+static bool log_ratios(double *out, const double *active, void *user, struct err *err)
 {
     struct fit_job *job = user;
-    for (size_t i = 0; i < job->n_rows; i++) {
-        struct simulation sim = {0};
-        struct result r;
-        struct fitted_system fitted = {0};
-        for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
-            *(double *)((char *)&fitted + system_constants[k].field.offset) = x[k];
-        struct model_paths paths = *job->paths;
-        paths.fitted = &fitted;
-        bool good = simulate(&sim, &r, job->rows[i]->recipe, NULL, 0, &paths, &job->cache, err);
-        if (good)
-            out[i] = log(r.throughput_samples_per_s / job->rows[i]->value);
-        simulation_free(&sim);
-        if (!good)
-            return false;
-    }
+    double x[N_SYSTEM_CONSTANTS];
+    size_t n = 0;
+    (void)err;
+    defaults(x);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        if (job->fit->fitted[k])
+            x[k] = active[n++];
+    for (size_t i = 0; i < job->fit->n_rows; i++)
+        out[i] = log_ratio(&job->fit->rows[i], x);
     return true;
 }
 
-static double median_error(const double *log_ratio, size_t n, struct arena *a)
+/* Constants that are not fitted keep their defaults. */
+static bool fit_active(struct fit_job *job, struct err *err)
 {
-    double *errors = ARENA_ARRAY(a, double, n);
-    for (size_t i = 0; i < n; i++)
-        errors[i] = fabs(exp(log_ratio[i]) - 1);
-    return statistics_median(errors, n, a);
-}
-
-static bool leave_out(double *out, struct fit_problem p, struct fit_job *job, struct arena *a, struct err *err)
-{
-    double *weights = ARENA_ARRAY(a, double, job->n_rows), *d = ARENA_ARRAY(a, double, job->n_rows);
-    p.weights = weights;
-    for (size_t i = 0; i < job->n_rows; i++) {
-        struct fit_value values[N_SYSTEM_CONSTANTS];
-        double x[N_SYSTEM_CONSTANTS];
-        for (size_t k = 0; k < job->n_rows; k++)
-            weights[k] = !text_is(job->rows[k]->recipe, job->rows[i]->recipe);
-        if (!fit_run(values, &p, err))
-            return false;
-        for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
-            x[k] = values[k].value;
-        if (!log_ratios(d, x, job, err))
-            return false;
-        out[i] = d[i];
-    }
-    return true;
-}
-
-static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
-{
-    job->rows = ARENA_ARRAY(a, const struct figure *, figures->n);
-    for (size_t i = 0; i < figures->n; i++)
-        if (may_calibrate(&figures->items[i]) && has_recipe(job, figures->items[i].recipe, a))
-            job->rows[job->n_rows++] = &figures->items[i];
-}
-
-static bool run(struct system_fit *out, struct fit_job *job, struct arena *a, struct err *err)
-{
+    struct system_fit *fit = job->fit;
     struct fit_parameter parameters[N_SYSTEM_CONSTANTS];
-    double x[N_SYSTEM_CONSTANTS], *d = ARENA_ARRAY(a, double, job->n_rows);
+    struct fit_value values[N_SYSTEM_CONSTANTS];
+    struct fit_problem p = { .parameters = parameters, .n_rows = fit->n_rows, .weights = job->weights, .log_ratios = log_ratios, .user = job };
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct system_constant *c = &system_constants[k];
-        parameters[k] = (struct fit_parameter){ c->field.name, c->field.min, c->field.max, c->unfitted_value, 0.01 };
-        x[k] = c->unfitted_value;
+        fit->values[k] = (struct fit_value){ .value = c->unfitted_value };
+        if (fit->fitted[k])
+            parameters[p.n_parameters++] = (struct fit_parameter){ c->field.name, c->field.min, c->field.max, c->start, 0.001 };
     }
-    struct fit_problem p = { .parameters = parameters, .n_parameters = N_SYSTEM_CONSTANTS, .n_rows = job->n_rows,
-                             .log_ratios = log_ratios, .user = job };
-    out->n_rows = job->n_rows;
-    if (!log_ratios(d, x, job, err))
+    if (p.n_parameters && !fit_run(values, &p, err))
         return false;
-    out->median_unfitted = median_error(d, job->n_rows, a);
-    if (!fit_run(out->values, &p, err))
-        return false;
+    for (size_t k = 0, n = 0; k < N_SYSTEM_CONSTANTS; k++)
+        if (fit->fitted[k])
+            fit->values[k] = values[n++];
+    return true;
+}
+
+/* The fitted constant that is fewest standard errors away from its default, where that is too few; else N_SYSTEM_CONSTANTS. */
+static int least_certain(const struct system_fit *fit)
+{
+    double fewest = CERTAIN_STANDARD_ERRORS;
+    int least = N_SYSTEM_CONSTANTS;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        const struct fit_value *v = &fit->values[k];
+        double away = fabs(v->value - system_constants[k].unfitted_value) / (v->standard_error > 0 ? v->standard_error : 1e-300);
+        if (v->at_bound)
+            away = 0;
+        if (fit->fitted[k] && away < fewest) {
+            fewest = away;
+            least = k;
+        }
+    }
+    return least;
+}
+
+static bool fit_identified(struct fit_job *job, struct err *err)
+{
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
-        x[k] = out->values[k].value;
-    if (!log_ratios(d, x, job, err))
+        job->fit->fitted[k] = true;
+    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
+        if (!fit_active(job, err))
+            return false;
+        least = least_certain(job->fit);
+        if (least < N_SYSTEM_CONSTANTS)
+            job->fit->fitted[least] = false;
+    }
+    return true;
+}
+
+/* Each row by the fit to the rows of other configurations; which constants are fitted stays. */
+static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    struct system_fit whole = *job->fit;
+    double x[N_SYSTEM_CONSTANTS];
+    double *own = job->weights;
+    job->weights = ARENA_ARRAY(a, double, whole.n_rows);
+    for (size_t i = 0; i < whole.n_rows; i++) {
+        for (size_t k = 0; k < whole.n_rows; k++)
+            job->weights[k] = text_is(whole.rows[k].figure->configuration, whole.rows[i].figure->configuration) || k == i ? 0 : own[k];
+        if (!fit_active(job, err))
+            return false;
+        values_of(x, job->fit);
+        out[i] = log_ratio(&whole.rows[i], x);
+    }
+    job->weights = own;
+    *job->fit = whole;
+    return true;
+}
+
+/* What was fitted on lines holds in simulations: to a thousandth of a row's time. */
+static bool check_lines(struct fit_job *job, const double *x, struct err *err)
+{
+    for (size_t i = 0; i < job->fit->n_rows; i++) {
+        const struct system_row *row = &job->fit->rows[i];
+        double time_s, published_s, line_s = row_time_s(row, x);
+        if (!simulate_row(&time_s, &published_s, row->figure, x, job, err))
+            return false;
+        if (fabs(time_s / line_s - 1) > 1e-3)
+            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id, time_s, line_s);
+    }
+    return true;
+}
+
+static bool run(struct fit_job *job, struct arena *a, struct err *err)
+{
+    struct system_fit *fit = job->fit;
+    double x[N_SYSTEM_CONSTANTS], *d = ARENA_ARRAY(a, double, fit->n_rows);
+    job->weights = ARENA_ARRAY(a, double, fit->n_rows);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        job->weights[i] = sqrt(fit->rows[i].weight);
+    defaults(x);
+    fit->median_unfitted = median_error(fit, x, a);
+    if (!fit_identified(job, err))
         return false;
-    out->median_fitted = median_error(d, job->n_rows, a);
-    if (!leave_out(d, p, job, a, err))
+    values_of(x, fit);
+    fit->median_fitted = median_error(fit, x, a);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        double fitted = x[k];
+        x[k] = system_constants[k].unfitted_value;
+        fit->median_default[k] = median_error(fit, x, a);
+        x[k] = fitted;
+    }
+    if (!check_lines(job, x, err) || !leave_out(d, job, a, err))
         return false;
-    out->median_left_out = median_error(d, job->n_rows, a);
-    out->left_out_spread = statistics_spread_about_zero(d, job->n_rows, a);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        d[i] = fabs(d[i]);
+    fit->left_out_spread = statistics_spread_about_zero(d, fit->n_rows, a);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        d[i] = exp(d[i]) - 1;
+    fit->median_left_out = statistics_median(d, fit->n_rows, a);
     return true;
 }
 
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
                     struct err *err)
 {
-    struct fit_job job = { .paths = paths };
+    struct fit_job job = { .fit = out, .paths = paths };
     *out = (struct system_fit){0};
-    take_rows(&job, figures, a);
-    bool good = run(out, &job, a, err);
+    bool good = take_rows(&job, figures, a, err) && run(&job, a, err);
     plan_cache_free(&job.cache);
     return good;
+}
+
+/* ---- on paper -------------------------------------------------------------------------------------- */
+
+static void write_constant(FILE *f, const struct system_fit *fit, int k)
+{
+    const struct system_constant *c = &system_constants[k];
+    fprintf(f, "%s,%.4g,%s,", c->field.name, fit->values[k].value, c->field.unit);
+    if (fit->fitted[k])
+        fprintf(f, "\"fitted by podbench calibrate to %zu times (%zu configurations) of role calibrate in results/published\","
+                "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", fit->n_rows, fit->n_configurations, fit->values[k].standard_error,
+                c->field.min, c->field.max, c->unfitted_value);
+    else
+        fprintf(f, "\"%s\",\"not fitted: the %zu times of role calibrate cannot tell it from this\"\n", c->default_source, fit->n_rows);
 }
 
 void system_fit_write(FILE *f, const struct system_fit *fit)
 {
     fputs("key,value,unit,source,note\n", f);
-    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
-        const struct field *c = &system_constants[k].field;
-        fprintf(f, "%s,%.4g,%s,\"fitted by podbench calibrate to the %zu throughputs of role calibrate in results/published\","
-                "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", c->name, fit->values[k].value, c->unit, fit->n_rows,
-                fit->values[k].standard_error, c->min, c->max, system_constants[k].unfitted_value);
-    }
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        write_constant(f, fit, k);
     fprintf(f, "%s,%.4g,%s,\"1.4826 x median of |ln(simulated / published)| over the same %zu rows, each predicted by the fit to the others\","
             "\"not fitted: the error of a throughput that the calibration has not seen\"\n", throughput_error_field.name,
             fit->left_out_spread, throughput_error_field.unit, fit->n_rows);
 }
 
+static void print_rows(FILE *f, const struct system_fit *fit)
+{
+    double x[N_SYSTEM_CONSTANTS];
+    values_of(x, fit);
+    fprintf(f, "  share of each row's time, %%%*s", 37, "");
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        fprintf(f, " %20s", system_constants[k].field.name);
+    fprintf(f, " %8s\n", "error %");
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        const struct system_row *row = &fit->rows[i];
+        fprintf(f, "  %-62.62s", row->figure->id);
+        for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+            fprintf(f, " %20.2f", 100 * row->slope[k] * x[k] / row_time_s(row, x));
+        fprintf(f, " %+8.2f\n", 100 * (exp(log_ratio(row, x)) - 1));
+    }
+}
+
 void system_fit_print(FILE *f, const struct system_fit *fit)
 {
-    fprintf(f, "system: %zu rows, median error %.2f %% unfitted, %.2f %% fitted, %.2f %% left out (spread %.2f %%)\n", fit->n_rows,
-            100 * fit->median_unfitted, 100 * fit->median_fitted, 100 * fit->median_left_out, 100 * fit->left_out_spread);
+    fprintf(f, "system: %zu times of %zu configurations, median error %.2f %% unfitted, %.2f %% fitted, %.2f %% left out (spread %.2f %%)\n",
+            fit->n_rows, fit->n_configurations, 100 * fit->median_unfitted, 100 * fit->median_fitted, 100 * fit->median_left_out,
+            100 * fit->left_out_spread);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct field *c = &system_constants[k].field;
-        fprintf(f, "  %-20s %10.4g %-6s +- %.2g%s  (bounds %g to %g, unfitted %g)  %s\n", c->name, fit->values[k].value, c->unit,
-                fit->values[k].standard_error, fit->values[k].at_bound ? ", at its bound" : "", c->min, c->max,
-                system_constants[k].unfitted_value, c->help);
+        fprintf(f, "  %-20s %10.4g %-6s ", c->name, fit->values[k].value, c->unit);
+        if (fit->fitted[k])
+            fprintf(f, "+- %.2g%s  (bounds %g to %g, default %g: median error %.2f %%)  %s\n", fit->values[k].standard_error,
+                    fit->values[k].at_bound ? ", at its bound" : "", c->min, c->max, system_constants[k].unfitted_value,
+                    100 * fit->median_default[k], c->help);
+        else
+            fprintf(f, "its default: rows cannot tell it from that  %s\n", c->help);
     }
+    print_rows(f, fit);
 }

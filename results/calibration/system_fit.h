@@ -7,18 +7,28 @@
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
 
+/* One published time and what the constants do to it: seconds = base_s + sum of slope x (constant - its default). */
+struct system_row {
+    const struct figure *figure;
+    double published_s, base_s, slope[N_SYSTEM_CONSTANTS];
+    double weight;                              /* rows of one configuration share 1 */
+};
+
 struct system_fit {
     struct fit_value values[N_SYSTEM_CONSTANTS];
-    size_t n_rows;
+    bool fitted[N_SYSTEM_CONSTANTS];            /* false: rows cannot tell it from its default, which it keeps */
+    struct system_row *rows;
+    size_t n_rows, n_configurations;
     double median_unfitted, median_fitted;      /* absolute relative error of the rows */
-    double median_left_out;                     /* of each row, by the fit to all rows but those of its recipe */
+    double median_default[N_SYSTEM_CONSTANTS];  /* with this one constant at its default, the others as fitted */
+    double median_left_out;                     /* of each row, by the fit to all rows but those of its configuration */
     double left_out_spread;                     /* of the log ratios about zero, left out */
 };
-/* Only throughputs of role calibrate, one-chip inference among them (which no constant moves); validation rows are never
- * read, nor rows whose recipe is not there yet. */
+/* Throughputs and evaluation times of role calibrate, one-chip inference among them (which no constant moves); validation rows are
+ * never read, nor rows whose recipe is not there yet. */
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
                     struct err *err);
 void system_fit_write(FILE *f, const struct system_fit *fit);   /* the sheet fitted-system.csv */
-void system_fit_print(FILE *f, const struct system_fit *fit);
+void system_fit_print(FILE *f, const struct system_fit *fit);   /* with each constant's share of each row */
 
 #endif

@@ -33,10 +33,10 @@ static bool is_same(const char *x, const char *y)
     return x && y ? strcmp(x, y) == 0 : x == y;
 }
 
-/* The system's name is left out: what it stands for are its sheets' values. */
+/* Names of system and framework are left out: what they stand for are their sheets' values. */
 static void compare_recipes(struct changes *out, const struct simulation *a, const struct simulation *b)
 {
-    static const char *const names_only[] = { "id", "source", "system" };
+    static const char *const names_only[] = { "id", "source", "system", "framework" };
     struct recipe_setting *x, *y;
     size_t n = recipe_settings(&x, &a->recipe, out->a);
     recipe_settings(&y, &b->recipe, out->a);
@@ -46,6 +46,28 @@ static void compare_recipes(struct changes *out, const struct simulation *a, con
             named |= text_is(x[i].section, "recipe") && text_is(x[i].field->name, names_only[k]);
         if (!named && !is_same(x[i].value, y[i].value))
             add_change(out, arena_printf(out->a, "%s.%s", x[i].section, x[i].field->name), x[i].value, y[i].value);
+    }
+}
+
+static const struct input *input_find(const struct inputs *in, const char *name)
+{
+    for (size_t i = 0; i < in->n; i++)
+        if (text_is(in->items[i].name, name))
+            return &in->items[i];
+    return NULL;
+}
+
+/* Of the frameworks what holds in the end, be it from a sheet or from the recipe. */
+static void compare_frameworks(struct changes *out, const struct simulation *a, const struct simulation *b)
+{
+    struct inputs x, y;
+    inputs_list(&x, a, out->a);
+    inputs_list(&y, b, out->a);
+    for (size_t i = 0; i < n_framework_fields; i++) {
+        const char *name = arena_printf(out->a, "framework.%s", framework_fields[i].name);
+        const struct input *from = input_find(&x, name), *to = input_find(&y, name);
+        if (from && to && strcmp(from->value, to->value) != 0)
+            add_change(out, name, from->value, to->value);
     }
 }
 
@@ -67,14 +89,6 @@ static void compare_faults(struct changes *out, const struct recipe *a, const st
     for (size_t i = 0; i < b->n_faults; i++)
         if (!entry_value(a->faults, a->n_faults, b->faults[i].key))
             add_change(out, arena_printf(out->a, "faults.%s", b->faults[i].key), NULL, b->faults[i].value);
-}
-
-static const struct input *input_find(const struct inputs *in, const char *name)
-{
-    for (size_t i = 0; i < in->n; i++)
-        if (text_is(in->items[i].name, name))
-            return &in->items[i];
-    return NULL;
 }
 
 /* Names of further sheets say nothing by themselves; nor do constants that one side's chips do not have: they follow the generation. */
@@ -228,6 +242,7 @@ bool diff_simulations(struct diff *out, const struct question *a, const struct q
         struct walk w = { .out = out, .a = a, .changes.a = arena, .at = times_of(&out->a) };
         compare_recipes(&w.changes, &x, &y);
         compare_faults(&w.changes, &x.recipe, &y.recipe);
+        compare_frameworks(&w.changes, &x, &y);
         compare_sheets(&w.changes, &x, &y);
         w.sets = ARENA_ARRAY(arena, const char *, w.changes.n + 1);
         w.done = ARENA_ARRAY(arena, bool, w.changes.n + 1);

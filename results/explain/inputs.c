@@ -34,16 +34,15 @@ static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *
 }
 
 /* A number that is not given has its default in the recipe as loaded. */
-static const char *setting_value(const struct recipe_setting *k, const struct recipe *r, struct arena *a)
+static const char *value_text(const struct field *f, const void *record, struct arena *a)
 {
-    const void *at = (const char *)r + k->field->offset;
-    if (k->value)
-        return k->value;
-    switch (k->field->type) {
+    const void *at = (const char *)record + f->offset;
+    switch (f->type) {
     case FIELD_U64:    return arena_printf(a, "%" PRIu64, *(const uint64_t *)at);
     case FIELD_F64:    return arena_printf(a, "%.15g", *(const double *)at);
     case FIELD_BOOL:   return *(const bool *)at ? "yes" : "no";
-    case FIELD_CHOICE: return k->field->choices[*(const int *)at];
+    case FIELD_CHOICE: return f->choices[*(const int *)at];
+    case FIELD_TEXT:   return *(const char *const *)at ? *(const char *const *)at : "";
     default:           return "";
     }
 }
@@ -55,9 +54,33 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
     for (size_t i = 0; i < n; i++)
         if (keys[i].matters && !text_is(keys[i].section, "recipe"))
             out->items[out->n++] = (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
-                .value = setting_value(&keys[i], &sim->recipe, a), .unit = keys[i].field->unit ? keys[i].field->unit : "",
+                .value = keys[i].value ? keys[i].value : value_text(keys[i].field, &sim->recipe, a), .unit = keys[i].field->unit ? keys[i].field->unit : "",
                 .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
                 .of_recipe = true, .field = keys[i].field };
+}
+
+/* What the framework does: as the recipe sets it, or the sheet that says it first. */
+static void list_framework(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    for (size_t i = 0; i < n_framework_fields; i++) {
+        const struct field *f = &framework_fields[i];
+        struct input *in = &out->items[out->n++];
+        *in = (struct input){ .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
+                              .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f };
+        for (size_t s = sim->framework.n_sheets; s-- > 0;)
+            for (size_t k = 0; k < sim->framework.sheets[s].n_rows; k++)
+                if (text_is(sim->framework.sheets[s].rows[k].key, f->name)) {
+                    in->source = sim->framework.sheets[s].rows[k].source;
+                    in->path = sim->framework.sheets[s].path;
+                    in->line = sim->framework.sheets[s].rows[k].line;
+                }
+        for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
+            if (text_is(sim->recipe.framework_settings[e].key, f->name)) {
+                in->source = sim->recipe.source;
+                in->path = sim->recipe.path;
+                in->line = sim->recipe.framework_settings[e].line;
+            }
+    }
 }
 
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
@@ -67,10 +90,12 @@ void inputs_list(struct inputs *out, const struct simulation *sim, struct arena 
     size_t n = simulation_sheets(sheets, sim), room = recipe_settings(&keys, &sim->recipe, a);
     for (size_t i = 0; i < n; i++)
         room += sheets[i]->n_rows;
-    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room) };
-    for (size_t i = 0; i < n; i++)
+    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room + n_framework_fields) };
+    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
         list_sheet(out, sheets[i], a);
     list_recipe(out, sim, a);
+    if (sim->recipe.mode == MODE_TRAIN)
+        list_framework(out, sim, a);
 }
 
 /* ---- moving one --------------------------------------------------------------------------------- */

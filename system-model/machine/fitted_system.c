@@ -16,12 +16,16 @@
 #include <unistd.h>
 
 const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
-#define C(member, unit, low, high, unfitted, help) \
-    { { #member, unit, FIELD_F64, offsetof(struct fitted_system, member), low, high, NULL, false, help }, unfitted }
-    C(call_s, "s", 0, 1, 0, "the chips wait for the host between two calls of a session"),
-    C(output_reduction_s, "s", 0, 1, 0, "one number averaged over a run's processes"),
-    C(collective_tile_s, "s", 0, 1e-5, 1.65e-9, "a collective, for each tile that holds its tensor"),
-    C(remote_access_s, "s", 0, 0.01, 8.83e-6, "one transfer to or from streaming memory, beside its bytes"),
+#define C(member, unit, low, high, unfitted, start, source, help) \
+    { { #member, unit, FIELD_F64, offsetof(struct fitted_system, member), low, high, NULL, false, help }, unfitted, start, source }
+    C(call_s, "s", 0, 1, 0, 0.03, "no source",
+      "the chips wait for the host between two calls of a session"),
+    C(output_reduction_s, "s", 0, 1, 0, 0.01, "no source",
+      "one number averaged over a run's processes"),
+    C(collective_tile_s, "s", 0, 1e-5, 1.65e-9, 1e-7, "GC2: a rail pair is held so long by the message of another tile (arXiv:1912.03413 Table 4.3 c)",
+      "a collective, for each tile that holds its tensor"),
+    C(remote_access_s, "s", 0, 0.01, 8.83e-6, 5e-5, "GC2: latency of a word from the host (arXiv:1912.03413 Table 4.19)",
+      "one transfer to or from streaming memory, beside its bytes"),
 #undef C
 };
 

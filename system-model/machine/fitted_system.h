@@ -18,7 +18,9 @@ struct fitted_system {
 
 struct system_constant {
     struct field field;         /* of struct fitted_system, with its bounds */
-    double unfitted_value;
+    double unfitted_value;      /* its default */
+    double start;               /* where a fit starts */
+    const char *default_source;
 };
 enum { N_SYSTEM_CONSTANTS = 4 };
 extern const struct system_constant system_constants[N_SYSTEM_CONSTANTS];

@@ -218,7 +218,7 @@ static void idle_chips_take_no_share(void **state)
     assert_true(build(&y, &one));
     y.opt.n_replicas = 3;
     assert_true(build(&y, &three));
-    const struct machine *m = &y.sim.machine;           /* one chip is bound by its own port, four by the board's memory */
+    const struct machine *m = y.sim.machine;           /* one chip is bound by its own port, four by the board's memory */
     uint64_t alone = update_cycles(&one, 0, UPDATE_LOAD), shared = update_cycles(&four, 0, UPDATE_LOAD);
     assert_true(alone > 0 && one.host_floor_cycles > 0);
     assert_near((double)shared / (double)alone, m->chip.host_link_bytes_per_s / (m->streaming_bytes_per_s * m->streaming_efficiency / 4), 1e-3);
@@ -445,7 +445,7 @@ static void a_call_by_hand(void **state)
     struct planned y;
     struct plan p;
     start(&y, "vendor-ipu-pod4-resnet50-tf1");
-    const struct machine *m = &y.sim.machine;
+    const struct machine *m = y.sim.machine;
     double hz = m->chip.clock_hz, fetch_s = 2 * 20 * (double)(224 * 224 * 3) / 1.1e9;
     y.opt.framework.steps_per_call = 7;
     y.opt.framework.session_calls = 2;
