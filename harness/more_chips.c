@@ -23,6 +23,8 @@ static const char *steps_per_call(const struct sweep *w, uint64_t chips, uint64_
     if (!recipe_load(&r, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, err))
         return NULL;
     double batch = (double)(r.model.micro_batch * accumulation * (chips / w->ipus_per_replica));
+    if (!(w->samples_per_call > 0) && r.steps_per_call < 0)
+        return "hosts.steps_per_call=";
     return arena_printf(&s->arena, "hosts.steps_per_call=%.10g", w->samples_per_call > 0 ? w->samples_per_call / batch : r.steps_per_call);
 }
 

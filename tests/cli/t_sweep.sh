@@ -4,7 +4,7 @@
 
 bert=mlperf-v1.1-closed-ipu-pod16-bert-large resnet=mlperf-v1.1-closed-ipu-pod16-resnet50
 # 80 configurations
-grid="--over parallel.replicas=1..4 --over parallel.gradient_accumulation=10..100+10 --over parallel.schedule=popart,grouped"
+grid="--over parallel.replicas=1..4 --over parallel.gradient_accumulation=10..100+10 --over parallel.schedule=popart,sequential"
 cells() { # ROW - those of the result
     cut -d, -f"$1"-
 }
@@ -15,10 +15,10 @@ result $? "a row a configuration, and a header" "$(head -c 400 "$work/err")"
 grep -q '^podbench: 80 configurations: ' "$work/err"
 result $? "how many fit is said"
 
-run run $bert --set parallel.replicas=3 --set parallel.gradient_accumulation=70 --set parallel.schedule=grouped --format csv
+run run $bert --set parallel.replicas=3 --set parallel.gradient_accumulation=70 --set parallel.schedule=sequential --format csv
 sed -n 2p "$work/out" | sed 's/,[^,]*,[^,]*$//' >"$work/one"       # provenance: overrides stand in columns of their own
-grep ',3,70,grouped,' "$work/whole.csv" | cells 10 | sed 's/,[^,]*,[^,]*$//' | cmp -s - "$work/one"
-result $? "a row is what run gives" "$(cat "$work/one"; grep ',3,70,grouped,' "$work/whole.csv" | cells 10)"
+grep ',3,70,sequential,' "$work/whole.csv" | cells 10 | sed 's/,[^,]*,[^,]*$//' | cmp -s - "$work/one"
+result $? "a row is what run gives" "$(cat "$work/one"; grep ',3,70,sequential,' "$work/whole.csv" | cells 10)"
 
 for jobs in 1 2 7; do
     run sweep $bert $grid --jobs $jobs
@@ -39,12 +39,12 @@ rm -f "$work"/refused*
 refuses "no key to sweep" "a sweep of nothing is refused" sweep $bert
 refuses "a shard wants --out FILE" "a shard on stdout is refused" sweep $bert $grid --shard 1/2
 refuses "jobs: 5000 is outside" "too many threads are refused" sweep $bert $grid --jobs 5000
-run sweep $resnet --over parallel.schedule=popart,grouped
+run sweep $resnet --over parallel.schedule=popart,sequential
 grep -q "parallel.schedule has no effect" "$work/err"
 result $? "a key without effect is told"
 
 printf 'parallel.replicas,parallel.gradient_accumulation\n1,10\n2,\n' >"$work/rows.csv"
-run sweep $bert --from "$work/rows.csv" --over parallel.schedule=popart,grouped --format json
+run sweep $bert --from "$work/rows.csv" --over parallel.schedule=popart,sequential --format json
 [ "$status" -eq 0 ] && [ "$(grep -c '^{"configuration":[1-4],"of":4,"sweep":"[0-9a-f]\{16\}","recipe":' "$work/out")" -eq 4 ] &&
     sed -n 3p "$work/out" | grep -q '"settings":{"parallel.replicas":"2","parallel.schedule":"popart"},"status":"fits","reason":null,"id":'
 result $? "settings from a table; JSON is an object a line" "$(cut -c1-300 "$work/out")"

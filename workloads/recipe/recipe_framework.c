@@ -27,7 +27,7 @@ static bool check_schedule(const struct plan_options *o, struct err *err)
     bool pipelined = o->n_stages > 1 || (!o->n_stages && o->ipus_per_replica > 1);
     bool in_turns = o->schedule == SCHEDULE_GROUPED || o->schedule == SCHEDULE_INTERLEAVED;
     uint64_t stages = o->n_stages ? o->n_stages : o->ipus_per_replica;
-    if (!pipelined || !o->training || o->schedule == SCHEDULE_NONE)
+    if (!pipelined || !o->training || o->schedule == SCHEDULE_NONE || o->schedule == SCHEDULE_SEQUENTIAL)
         return true;
     if (!framework_can(f, schedule_names[o->schedule]))
         return fail(err, "parallel.schedule: %s cannot run %s; want one of: %s (or framework.schedules=%s for a program that can)", f->name,
