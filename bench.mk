@@ -74,6 +74,9 @@ onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=
 speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
 
+gate-quality: $B/tests/gate_quality     ## how often the judgement of measured series cries wolf, and how soon it sees a change
+	$B/tests/gate_quality
+
 clean:                                  ## remove what was built
 	rm -rf $B
 
@@ -83,6 +86,10 @@ help:                                   ## this list
 # ---- how things are built
 
 $B/podbench: $(program) $(objects)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+
+$B/tests/gate_quality: $B/tests/gate_quality.o $(objects)
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
@@ -120,6 +127,6 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: onnx-outputs all bench test plots baseline gate readme golden lint asan speed clean help
+.PHONY: onnx-outputs all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $B/tests/speed.d

@@ -9,7 +9,8 @@
 
 /* ---- options.c: every option of every command, described once --------------------------- */
 
-enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_DOT, FORMAT_MARKDOWN, N_OUTPUT_FORMATS };
+enum output_format { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_TAP, FORMAT_JUNIT, FORMAT_MARKDOWN, FORMAT_ANNOTATIONS, FORMAT_DOT,
+                     N_OUTPUT_FORMATS };
 extern const char *const format_names[N_OUTPUT_FORMATS];
 #define FORMAT_BIT(format) (1u << (format))
 
@@ -19,13 +20,14 @@ struct options {
     const char **sets; size_t n_sets;   /* --set section.key=value, in order */
     const char **overs; size_t n_overs; /* --over, --zip section.key=values */
     const char **zips; size_t n_zips;
-    const char *out, *trace, *mllog, *published, *ruleset, *from, *shard;
+    const char *out, *trace, *mllog, *published, *ruleset, *from, *shard, *expect, *metric, *better, *least_change;
     uint64_t runs, seed, jobs;
     bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume;
     const char **arguments; size_t n_arguments;
 };
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
+                 OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
                  OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_APPROXIMATE, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))
@@ -86,6 +88,7 @@ void progress_end(struct progress *p);
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
     command_sweep, command_merge, command_bench,
-    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_score, command_lint, command_plot, command_report;
+    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_score, command_lint,
+    command_plot, command_report, command_watch;
 
 #endif

@@ -4,7 +4,7 @@
  * Data goes to stdout, talk to stderr as "podbench: message". Exit: 0 done, 1 out of tolerance or moved,
  * 2 bad usage or bad input, 3 out of host memory.
  */
-#include "harness/harness.h"
+#include "harness/judge.h"
 #include <argp.h>
 #include <gsl/gsl_errno.h>
 #include <signal.h>
@@ -45,8 +45,8 @@ const struct command commands[] = {
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "
-      "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED),
-      TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_check },
+      "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT),
+      TEXT_CSV_JSON | JUDGING_FORMATS, command_check },
     { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do; --out: the errors that "
       "intervals are made of (results/validity).", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate },
     { "calibrate", "", "Fit the constants that may be fitted, to the rows that may shape them; print the sheets, or write them to --out.",
@@ -55,6 +55,9 @@ const struct command commands[] = {
       0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_ledger },
     { "audit", "", "Every numeric claim of the source documents, recomputed: counts, and those that do not hold; --all has all.", 0, 0,
       OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit },
+    { "watch", "SERIES.csv", "Whether a measured series has changed: a column of a table, judged by statistics that hold for any noise. "
+      "Exit 1 when it got worse.", 1, 1, OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
+      command_watch },
     { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
       command_compare },
     { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results.", 1, 1, 0, TEXT_CSV_JSON,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "dot", "markdown" };
+const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "markdown", "annotations", "dot" };
 
 enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 
@@ -46,6 +46,10 @@ static const struct option_row {
     [OPT_RESUME]    = { "resume", NULL, "Go on where an interrupted sweep to the same --out stopped", IS_FLAG, AT(resume) },
     [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "What an ONNX file holds that is not modelled is priced roughly and "
                           "listed, instead of refused", IS_SETTING, AT(sets) },
+    [OPT_EXPECT]    = { "expect", "FILE.csv", "Failures that are expected: a table id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
+    [OPT_METRIC]    = { "metric", "COLUMN", "The column of the series (the last one)", TAKES_TEXT, AT(metric) },
+    [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which way is better (by the metric's name, else unknown)", TAKES_TEXT, AT(better) },
+    [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Smaller changes of level are not told: 0.01 is 1 % (0)", TAKES_TEXT, AT(least_change) },
 #undef AT
 };
 _Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row an option");

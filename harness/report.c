@@ -3,6 +3,7 @@
  * (SVG, inline), every published row, every result. Figures are there when podbench plot has drawn them.
  */
 #include "harness/harness.h"
+#include "results/judgement/judgement.h"
 #include "results/accuracy/check.h"
 #include "results/published/derived.h"
 #include <stdlib.h>

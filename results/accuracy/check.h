@@ -6,6 +6,7 @@
  */
 #ifndef RESULTS_CHECK_H
 #define RESULTS_CHECK_H
+#include "results/judgement/judgement.h"
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 
@@ -92,10 +93,9 @@ struct memory_check check_memory(const struct check *c, struct arena *scratch);
 void check_print_text(FILE *f, const struct check *c, struct arena *scratch);      /* rows, then the summary */
 void check_print_summary(FILE *f, const struct check *c, struct arena *scratch);
 void check_print_memory(FILE *f, const struct check *c, struct arena *scratch);
-void check_print_tap(FILE *f, const struct check *c);
-void check_print_junit(FILE *f, const struct check *c);
+/* One for each row; context rows are not judged. */
+void check_judgements(struct judgements *out, const struct check *c, struct arena *a);
 void check_write_csv(FILE *f, const struct check *c);
-void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
 struct json_t *check_json(const struct check *c);
 struct json_t *accuracy_json(const struct accuracy *a);
 

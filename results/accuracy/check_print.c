@@ -140,57 +140,18 @@ static void describe(char *out, size_t n, const struct check_row *row)
         snprintf(out, n, "published %.6g, %s: %s", row->figure->value, verdict_names[row->verdict], row->why ? row->why : "");
 }
 
-void check_print_tap(FILE *f, const struct check *c)
+void check_judgements(struct judgements *out, const struct check *c, struct arena *a)
 {
     char text[768];
-    fprintf(f, "1..%zu\n", c->n);
+    *out = (struct judgements){ .suite = "podbench check" };
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        bool context = row->figure->role == FIGURE_CONTEXT;
+        const struct figure *g = row->figure;
+        enum judged judged = g->role == FIGURE_CONTEXT ? JUDGED_SKIP : row->verdict == VERDICT_PASS ? JUDGED_PASS : JUDGED_FAIL;
         describe(text, sizeof text, row);
-        fprintf(f, "%s %zu - %s %s %s: %s%s\n", context || row->verdict == VERDICT_PASS ? "ok" : "not ok", i + 1,
-                row->figure->id, row->figure->metric, role_names[row->figure->role], text, context ? " # SKIP context" : "");
+        judgements_add(out, (struct judgement){ .group = g->recipe, .name = g->id, .file = g->path, .line = g->line, .judged = judged,
+                       .message = arena_printf(a, "%s %s: %s", g->metric, role_names[g->role], text) }, a);
     }
-}
-
-void write_xml_text(FILE *f, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", f); break;
-        case '<': fputs("&lt;", f); break;
-        case '>': fputs("&gt;", f); break;
-        case '"': fputs("&quot;", f); break;
-        default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
-        }
-}
-
-void check_print_junit(FILE *f, const struct check *c)
-{
-    size_t n_failed = 0, n_skipped = 0;
-    char text[768];
-    for (size_t i = 0; i < c->n; i++) {
-        bool context = c->rows[i].figure->role == FIGURE_CONTEXT;
-        n_skipped += context;
-        n_failed += !context && c->rows[i].verdict != VERDICT_PASS;
-    }
-    fprintf(f, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"podbench check\" tests=\"%zu\" failures=\"%zu\" "
-            "skipped=\"%zu\">\n", c->n, n_failed, n_skipped);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct check_row *row = &c->rows[i];
-        bool context = row->figure->role == FIGURE_CONTEXT, failed = !context && row->verdict != VERDICT_PASS;
-        describe(text, sizeof text, row);
-        fprintf(f, "  <testcase classname=\"");
-        write_xml_text(f, row->figure->recipe);
-        fprintf(f, "\" name=\"");
-        write_xml_text(f, row->figure->id);
-        fprintf(f, " %s\">", row->figure->metric);
-        fprintf(f, failed ? "<failure message=\"" : context ? "<skipped message=\"" : "<system-out>");
-        write_xml_text(f, text);
-        fprintf(f, failed || context ? "\"/>" : "</system-out>");
-        fprintf(f, "</testcase>\n");
-    }
-    fprintf(f, "</testsuite>\n");
 }
 
 void check_write_csv(FILE *f, const struct check *c)

@@ -1,0 +1,126 @@
+/*
+ * watch.c - podbench watch: whether a measured series has changed, and where.
+ *
+ * The series is a column of a table, oldest first: scores, step times, anything. Every change is listed; one for the worse, or of unknown
+ * direction, fails until it is taken out of the table or accepted by cutting what came before it.
+ */
+#include "harness/judge.h"
+#include "results/history/series.h"
+#include "results/simulate/result.h"
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+struct watched { const char *path, *metric; double *x; uint32_t *lines; const char **labels; size_t n; struct series_rule rule; };
+
+static bool read_series(struct watched *w, const char *path, const char *metric, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    if (!csv_load(&t, path, a, err))
+        return false;
+    size_t at = t.n_columns - 1;
+    if (metric && !csv_column(&at, &t, metric, err))
+        return false;
+    *w = (struct watched){ .path = path, .metric = t.columns[at], .x = ARENA_ARRAY(a, double, t.n_rows + 1),
+                           .lines = ARENA_ARRAY(a, uint32_t, t.n_rows + 1), .labels = ARENA_ARRAY(a, const char *, t.n_rows + 1), .n = t.n_rows };
+    for (size_t i = 0; i < t.n_rows; i++) {
+        w->lines[i] = t.rows[i].line;
+        w->labels[i] = at > 0 ? t.rows[i].cells[0] : "";
+        if (!parse_f64(t.rows[i].cells[at], &w->x[i]))
+            return fail(err, "%s:%u: %s: '%.60s' is not a number", path, t.rows[i].line, w->metric, t.rows[i].cells[at]);
+    }
+    return true;
+}
+
+/* By its name: that of a result's column, or a word that says so. */
+static int direction_of(const char *metric)
+{
+    static const struct { const char *word; int better; } words[] = {
+        { "throughput", 1 }, { "samples_per_s", 1 }, { "per_s", 1 }, { "accuracy", 1 }, { "mfu", 1 }, { "minutes", -1 }, { "time", -1 },
+        { "latency", -1 }, { "seconds", -1 }, { "_ms", -1 }, { "_s", -1 }, { "loss", -1 }, { "error", -1 }, { "bytes", -1 },
+    };
+    int of_column = result_column_direction(metric);
+    for (size_t i = 0; !of_column && i < sizeof words / sizeof *words; i++)
+        if (strstr(metric, words[i].word))
+            of_column = words[i].better;
+    return of_column;
+}
+
+static bool read_rule(struct series_rule *rule, const char *metric, const struct options *o, struct err *err)
+{
+    *rule = (struct series_rule){ .better = direction_of(metric) };
+    if (o->better && !text_is(o->better, "higher") && !text_is(o->better, "lower") && !text_is(o->better, "unknown"))
+        return fail(err, "--better: '%.40s' is none of: higher, lower, unknown", o->better);
+    if (o->better)
+        rule->better = text_is(o->better, "higher") - text_is(o->better, "lower");
+    if (o->least_change && (!parse_f64(o->least_change, &rule->least_change) || rule->least_change < 0))
+        return fail(err, "--least-change: '%.40s' is not a share from 0 up, as in 0.01 for 1 %%", o->least_change);
+    return true;
+}
+
+static bool is_alarm(const struct series_change *c)
+{
+    return c->verdict == SERIES_WORSE || c->verdict == SERIES_CHANGED;
+}
+
+static const char *describe(const struct watched *w, const struct series_change *c, struct arena *a)
+{
+    return arena_printf(a, "%s %s: %.6g before, %.6g after (%+.2f %%), from line %u%s%s on, seen at line %u", w->metric,
+                        series_verdict_names[c->verdict], c->before, c->after, 100 * (c->after / c->before - 1), w->lines[c->from],
+                        *w->labels[c->from] ? ", " : "", w->labels[c->from], w->lines[c->found]);
+}
+
+static json_t *watch_json(const struct watched *w, const struct series_change *c, size_t n)
+{
+    json_t *changes = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(changes, json_pack("{s:s, s:I, s:I, s:s, s:f, s:f, s:f}", "verdict", series_verdict_names[c[i].verdict],
+                              "from_line", (json_int_t)w->lines[c[i].from], "found_line", (json_int_t)w->lines[c[i].found], "label",
+                              w->labels[c[i].from], "before", c[i].before, "after", c[i].after, "correlation", c[i].correlation));
+    return json_pack("{s:s, s:s, s:I, s:s, s:o}", "series", w->path, "metric", w->metric, "points", (json_int_t)w->n, "better",
+                     w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", "changes", changes);
+}
+
+static void print_text(const struct watched *w, const struct series_change *c, size_t n, struct arena *a)
+{
+    size_t n_alarms = 0;
+    for (size_t i = 0; i < n; i++)
+        n_alarms += is_alarm(&c[i]);
+    if (w->n < SERIES_LEAST_POINTS + 5)
+        printf("%s: too short to judge: %zu points, want %d\n", w->metric, w->n, SERIES_LEAST_POINTS + 5);
+    else
+        printf("%s: %s: %zu points, %zu %s\n", w->metric, n_alarms ? "CHANGED for the worse" : n ? "better" : "steady", w->n, n,
+               n == 1 ? "change" : "changes");
+    for (size_t i = 0; i < n; i++)
+        printf("  %s\n", describe(w, &c[i], a));
+}
+
+static void judge_changes(struct judgements *set, const struct watched *w, const struct series_change *c, size_t n, struct arena *a)
+{
+    *set = (struct judgements){ .suite = "podbench watch" };
+    for (size_t i = 0; i < n; i++)
+        judgements_add(set, (struct judgement){ .group = w->path, .name = arena_printf(a, "%s at line %u", w->metric, w->lines[c[i].from]),
+                       .file = w->path, .line = w->lines[c[i].from], .judged = is_alarm(&c[i]) ? JUDGED_FAIL : JUDGED_PASS,
+                       .message = describe(w, &c[i], a) }, a);
+    bool is_short = w->n < SERIES_LEAST_POINTS + 5;
+    if (n == 0)
+        judgements_add(set, (struct judgement){ .group = w->path, .name = w->metric, .file = w->path, .line = 1,
+                       .judged = is_short ? JUDGED_SKIP : JUDGED_PASS,
+                       .message = is_short ? "too short to judge" : arena_printf(a, "steady over %zu points", w->n) }, a);
+}
+
+int command_watch(const struct options *o, struct session *s, struct err *err)
+{
+    struct watched w;
+    struct series_change *changes;
+    struct judgements judged;
+    if (!read_series(&w, o->arguments[0], o->metric, &s->arena, err) || !read_rule(&w.rule, w.metric, o, err))
+        return EXIT_BAD_INPUT;
+    size_t n = series_scan(&changes, w.x, w.n, &w.rule, &s->arena);
+    judge_changes(&judged, &w, changes, n, &s->arena);
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, watch_json(&w, changes, n));
+    else if (!print_judgements(o->format, &judged))
+        print_text(&w, changes, n, &s->arena);
+    return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

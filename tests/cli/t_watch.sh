@@ -1,0 +1,29 @@
+#!/bin/sh
+# podbench watch: measured series, their verdicts and formats.
+. tests/tap.sh
+awk 'BEGIN { print "commit,step_time_s"; srand(4); for (i = 0; i < 120; i++) { u = 0; for (k = 0; k < 12; k++) u += rand(); print "c" i "," 10 + 0.1 * (u - 6) } }' >"$work/steady.csv"
+awk -F, -v OFS=, 'NR > 101 { $2 += 0.6 } { print }' "$work/steady.csv" >"$work/slower.csv"
+run watch "$work/steady.csv"
+gives 0 'step_time_s: steady: 120 points' "a steady series"
+run watch "$work/slower.csv"
+gives 1 'step_time_s: CHANGED for the worse' "a slower one: exit 1"
+grep -qE 'from line 10[1-3], c(99|100|101) on' "$work/out"
+result $? "it is told where" "$(cat "$work/out")"
+run watch "$work/slower.csv" --better higher
+gives 0 'step_time_s: better' "the same, where higher is better"
+run watch "$work/slower.csv" --least-change 0.2
+gives 0 'steady' "a change too small to care about"
+run watch "$work/slower.csv" --format annotations
+gives 1 '::error file=' "annotations"
+run watch "$work/slower.csv" --format junit
+gives 1 'failures="1"' "junit"
+run watch "$work/slower.csv" --format json
+perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); exit !(@{$o->{changes}} == 1 && $o->{better} eq "lower" && $o->{changes}[0]{label} =~ /^c(99|100|101)$/)' <"$work/out"
+result $? "json"
+head -20 "$work/steady.csv" >"$work/short.csv"
+run watch "$work/short.csv"
+gives 0 'too short to judge: 19 points, want 35' "a short one is not judged, and says so"
+refuses "no column 'x'" "an unknown column" watch "$work/short.csv" --metric x
+refuses "--better: 'up'" "an unknown direction" watch "$work/short.csv" --better up
+refuses ":2: commit: 'c0' is not a number" "a column of texts" watch "$work/short.csv" --metric commit
+done_testing

@@ -1,0 +1,133 @@
+/* t_series.c - changes of level in measured series: cases by hand, laws, and how often it cries wolf on drawn noise. */
+#include "tests/check.h"
+#include "results/history/series.h"
+#include <gsl/gsl_randist.h>
+#include <math.h>
+
+static const struct series_rule lower = { .better = -1 }, higher = { .better = 1 }, unknown = { 0 };
+enum { N = 120 };
+
+static void draw(double *x, size_t n, unsigned long seed)
+{
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(r, seed);
+    for (size_t i = 0; i < n; i++)
+        x[i] = 10 + 0.1 * gsl_ran_ugaussian(r);
+    gsl_rng_free(r);
+}
+
+static void a_step_is_found_and_told_by_its_direction(void **state)
+{
+    struct arena a = {0};
+    double x[N];
+    (void)state;
+    draw(x, N, 1);
+    for (size_t i = 100; i < N; i++)
+        x[i] += 0.5;                                    /* 5 deviations */
+    struct series_change *c;
+    assert_int_equal(series_scan(&c, x, N, &lower, &a), 1);
+    assert_int_equal(c[0].verdict, SERIES_WORSE);
+    assert_int_equal(c[0].from, 100);
+    assert_true(c[0].found >= 102 && c[0].found <= 104);
+    assert_near(c[0].after / c[0].before, 1.05, 0.01);
+    assert_int_equal(series_scan(&c, x, N, &higher, &a), 1);
+    assert_int_equal(c[0].verdict, SERIES_BETTER);
+    assert_int_equal(series_scan(&c, x, N, &unknown, &a), 1);
+    assert_int_equal(c[0].verdict, SERIES_CHANGED);
+    const struct series_rule coarse = { .better = -1, .least_change = 0.06 };
+    assert_int_equal(series_scan(&c, x, N, &coarse, &a), 0);
+    arena_free(&a);
+}
+
+/* Without noise: 100 times 7, then 8. Of the 105 over 5 ways to draw, one is as extreme: 1e-8. Four points give 2e-7 of the ways, but
+ * five are asked for. */
+static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
+{
+    struct arena a = {0};
+    double x[N];
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        x[i] = i < 100 ? 7 : 8;
+    assert_int_equal(series_judge(x, 100, &unknown, &a).verdict, SERIES_STEADY);
+    assert_int_equal(series_judge(x, 104, &unknown, &a).verdict, SERIES_STEADY);
+    assert_int_equal(series_judge(x, 105, &unknown, &a).verdict, SERIES_CHANGED);
+    arena_free(&a);
+}
+
+static void short_series_are_not_judged(void **state)
+{
+    struct arena a = {0};
+    double x[N];
+    (void)state;
+    draw(x, N, 2);
+    assert_int_equal(series_judge(x, 34, &lower, &a).verdict, SERIES_SHORT);
+    assert_int_equal(series_judge(x, 35, &lower, &a).verdict, SERIES_STEADY);
+    arena_free(&a);
+}
+
+/* A unit, an offset or a mirror changes no verdict. */
+static void units_do_not_matter(void **state)
+{
+    struct arena a = {0};
+    double x[N], y[N], z[N];
+    struct series_change *c, *d, *e;
+    (void)state;
+    for (unsigned long seed = 3; seed < 13; seed++) {
+        draw(x, N, seed);
+        for (size_t i = 0; i < N; i++) {
+            x[i] += i >= 90 ? 0.18 : 0;                 /* 1.8 deviations: found late, or not */
+            y[i] = 64 * x[i];
+            z[i] = -x[i];
+        }
+        size_t n = series_scan(&c, x, N, &lower, &a);
+        assert_int_equal(series_scan(&d, y, N, &lower, &a), n);
+        assert_int_equal(series_scan(&e, z, N, &higher, &a), n);
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(c[i].found, d[i].found);
+            assert_int_equal(c[i].found, e[i].found);
+            assert_int_equal(c[i].verdict, e[i].verdict);
+        }
+    }
+    arena_free(&a);
+}
+
+static void outliers_do_not_alarm(void **state)
+{
+    struct arena a = {0};
+    double x[N];
+    struct series_change *c;
+    (void)state;
+    draw(x, N, 4);
+    x[60] = x[61] = 30;                                 /* two in a row, 200 deviations off */
+    x[100] = 1000;
+    assert_int_equal(series_scan(&c, x, N, &unknown, &a), 0);
+    arena_free(&a);
+}
+
+/* Neighbours that correlate by 0.5 make long excursions: 60 histories of 120 points, at most two alarms; taken as independent the same
+ * noise alarms in a third of them. */
+static void correlated_noise_is_taken_for_what_it_is(void **state)
+{
+    struct arena a = {0};
+    double x[N];
+    struct series_change *c;
+    size_t n_alarms = 0;
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    gsl_rng_set(r, 7);
+    for (size_t k = 0; k < 60; k++) {
+        for (size_t i = 0; i < N; i++)
+            x[i] = (i ? 0.5 * x[i - 1] : 0) + gsl_ran_ugaussian(r);
+        n_alarms += series_scan(&c, x, N, &lower, &a) > 0 && c[0].verdict == SERIES_WORSE;
+    }
+    assert_true(n_alarms <= 2);
+    gsl_rng_free(r);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
+    cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
+    cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,99 @@
+/* t_judgement.c - judgements as CI systems read them, to the byte; expected failures. */
+#include "tests/check.h"
+#include "results/judgement/judgement.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const struct judgement given[] = {
+    { .group = "r1", .name = "one", .message = "error +1 %", .file = "t.csv", .line = 2, .judged = JUDGED_PASS },
+    { .group = "r2", .name = "two|x", .message = "a < b # c", .file = "a,b.csv", .line = 3, .judged = JUDGED_FAIL },
+    { .group = "r3", .name = "three", .message = "no recipe", .judged = JUDGED_SKIP },
+};
+
+static struct judgements build(struct arena *a)
+{
+    struct judgements set = { .suite = "s" };
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        judgements_add(&set, given[i], a);
+    return set;
+}
+
+static const char *expect_table(const char *text)
+{
+    static char path[] = "/tmp/podbench-expect-XXXXXX";
+    memcpy(path + sizeof path - 7, "XXXXXX", 6);
+    int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "w");
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+static void every_format_to_the_byte(void **state)
+{
+    struct arena a = {0};
+    struct judgements set = build(&a);
+    char *tap, *junit, *markdown, *annotations;
+    (void)state;
+    setenv("SOURCE_DATE_EPOCH", "86400", 1);
+    PRINTED(tap, judgements_print_tap(f, &set));
+    PRINTED(junit, judgements_print_junit(f, &set));
+    PRINTED(markdown, judgements_print_markdown(f, &set));
+    PRINTED(annotations, judgements_print_annotations(f, &set));
+    assert_string_equal(tap, "1..3\nok 1 - one: error +1 %\nnot ok 2 - two|x: a < b   c\nok 3 - three: no recipe # SKIP not judged\n");
+    assert_string_equal(junit, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"s\" tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\" "
+        "time=\"0\" hostname=\"localhost\" timestamp=\"1970-01-02T00:00:00\">\n  <properties/>\n"
+        "  <testcase classname=\"r1\" name=\"one\" time=\"0\"/>\n"
+        "  <testcase classname=\"r2\" name=\"two|x\" time=\"0\"><failure type=\"podbench\" message=\"a &lt; b # c\">a &lt; b # c</failure></testcase>\n"
+        "  <testcase classname=\"r3\" name=\"three\" time=\"0\"><skipped message=\"no recipe\">no recipe</skipped></testcase>\n"
+        "  <system-out/>\n  <system-err/>\n</testsuite>\n");
+    assert_string_equal(markdown, "### s: FAILED\n\n2 judged, 1 passed, 1 failed, 0 failed as expected; 1 not judged\n\n**Failed: 1**\n\n"
+        "| what | found |\n|---|---|\n| two\\|x | a < b # c |\n");
+    assert_string_equal(annotations, "::error file=a%2Cb.csv,line=3,title=two|x::a < b # c\n");
+    free(tap);
+    free(junit);
+    free(markdown);
+    free(annotations);
+    arena_free(&a);
+}
+
+static void expected_failures_do_not_fail_and_unexpected_passes_are_told(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    struct judgements set = build(&a);
+    char *tap, *annotations;
+    (void)state;
+    assert_false(judgements_pass(&set));
+    assert_true(judgements_expect(&set, expect_table("id,reason\ntwo*,the fan is broken\none,was slow\n"), &a, &err));
+    assert_true(judgements_pass(&set));
+    assert_int_equal(judgements_count(&set, JUDGED_UNEXPECTED_PASS), 1);
+    PRINTED(tap, judgements_print_tap(f, &set));
+    PRINTED(annotations, judgements_print_annotations(f, &set));
+    assert_string_equal(tap, "1..3\nok 1 - one: error +1 % # TODO was slow\nnot ok 2 - two|x: a < b   c # TODO the fan is broken\n"
+                             "ok 3 - three: no recipe # SKIP not judged\n");
+    assert_string_equal(annotations, "::warning file=t.csv,line=2,title=one::error +1 %25; was expected to fail: was slow\n"
+                                     "::notice file=a%2Cb.csv,line=3,title=two|x::a < b # c; expected: the fan is broken\n");
+    free(tap);
+    free(annotations);
+    arena_free(&a);
+}
+
+static void lists_that_do_not_hold_are_refused(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    struct judgements set = build(&a);
+    (void)state;
+    assert_false(judgements_expect(&set, expect_table("id,reason\nfour,why\n"), &a, &err));
+    assert_non_null(strstr(err.msg, ":2: id: nothing that was judged is named 'four'; take the line out"));
+    assert_false(judgements_expect(&set, expect_table("id,reason\none,\n"), &a, &err));
+    assert_non_null(strstr(err.msg, ":2: reason: is empty; say why one is expected to fail"));
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_format_to_the_byte), cmocka_unit_test(expected_failures_do_not_fail_and_unexpected_passes_are_told),
+    cmocka_unit_test(lists_that_do_not_hold_are_refused),
+};
+TAP_MAIN(tests)
