@@ -1,5 +1,5 @@
 /*
- * answer.c - a run in ten lines, the verdict first.
+ * answer.c - a run in a dozen lines, the verdict first.
  *
  * The step is bound by the IPU that waits least: its largest kind of work is named, and the IPU that waits most. The parts of a step are
  * means over the IPUs. A published figure is set beside the result only where nothing of its recipe was changed.

@@ -1,5 +1,5 @@
 /*
- * answer.h - a run in ten lines: whether it fits, how fast it is, what bounds it, what was changed, what is published, how long to train.
+ * answer.h - a run in a dozen lines: whether it fits, how fast it is, what bounds it, what was changed, what is published, how long to train.
  */
 #ifndef ANSWER_H
 #define ANSWER_H

@@ -1,7 +1,8 @@
 /*
- * list.c - podbench list: the names of what there is, and the keys of a recipe.
+ * list.c - podbench list: the names of what there is, the keys of a recipe, and the values that are assumed.
  */
 #include "harness/harness.h"
+#include "results/explain/assumptions.h"
 #include <jansson.h>
 
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)
@@ -38,14 +39,38 @@ int print_names(names_lister *lister, const struct options *o, struct session *s
     return EXIT_DONE;
 }
 
+static int list_assumptions(const struct options *o, struct session *s, struct err *err)
+{
+    static const char *const surveyed[] = { "bert-large", "resnet50" };
+    struct assumptions all;
+    struct progress p;
+    char **ids;
+    size_t n;
+    if (!all_recipes(&ids, &n, s, err))
+        return EXIT_BAD_INPUT;
+    progress_start(&p, "moving what is assumed");
+    bool good = assumptions_list(&all, (const char *const *)ids, n, surveyed, sizeof surveyed / sizeof *surveyed, &s->simulator, progress_show,
+                                 &p, &s->arena, err);
+    progress_end(&p);
+    if (!good)
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, assumptions_json(&all));
+    else
+        assumptions_print(stdout, &all);
+    return EXIT_DONE;
+}
+
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
     if (text_is(o->arguments[0], "keys")) {
         recipe_keys_print(stdout);
         return EXIT_DONE;
     }
+    if (text_is(o->arguments[0], "assumptions"))
+        return list_assumptions(o, s, err);
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (text_is(listings[i].name, o->arguments[0]))
             return print_names(listings[i].names, o, s, err);
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, keys", o->arguments[0]);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, keys, assumptions", o->arguments[0]);
 }

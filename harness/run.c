@@ -1,7 +1,7 @@
 /*
  * run.c - podbench run: simulate the recipes that are named, and print their results.
  *
- * As text each is an answer of ten lines, and its whole row with --all. All recipes are simulated before the first byte is printed: an error leaves nothing behind.
+ * As text each is an answer of a dozen lines, and its whole row with --all. All recipes are simulated before the first byte is printed: an error leaves nothing behind.
  */
 #include "harness/submission.h"
 #include "harness/answer.h"

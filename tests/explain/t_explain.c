@@ -1,5 +1,6 @@
 /* t_explain.c - what an explanation says adds up: costs, waterfall, causes of a difference; and by hand where a cause is known. */
 #include "tests/check.h"
+#include "results/explain/assumptions.h"
 #include "results/explain/diff.h"
 #include "results/explain/explain.h"
 
@@ -270,6 +271,39 @@ static void the_same_does_not_differ(void **state)
     arena_free(&a);
 }
 
+/* Twice 8.83 us more or 4.415 us less in every step of its systems, and nothing of a value that is 0 or only of record; what is measured is
+ * not listed. */
+static void assumptions_are_moved_both_ways(void **state)
+{
+    (void)state;
+    static const char *const recipes[] = { "mlperf-v1.1-closed-ipu-pod16-resnet50", "mlperf-v1.0-closed-ipu-pod16-resnet50",
+                                           "mlperf-v1.1-closed-ipu-pod16-bert-large" };
+    static const char *const of[] = { "resnet50" };
+    struct assumptions all;
+    struct simulation sim = {0};
+    struct result r;
+    size_t seen = 0;
+    run(&sim, &r, recipes[0], NULL);
+    assert_true(assumptions_list(&all, recipes, 3, of, 1, simulator(), NULL, NULL, &a, &err));
+    for (size_t i = 0; i < all.n; i++) {
+        const struct assumption *x = &all.items[i];
+        const struct assumption_effect *e = &x->effects[0];
+        assert_true(strncmp(x->source, "assumed", 7) == 0);
+        assert_int_equal(e->n_recipes, 1);                  /* one recipe a system */
+        if (text_is(x->key, "rung_through_links"))
+            assert_true(e->slower == 0 && e->faster == 0);
+        if (!text_is(x->key, "host_latency_s"))
+            continue;
+        seen++;
+        assert_near(e->slower * r.step_time_s, 2 * 8.83e-6, 2e-9);
+        assert_near(e->faster * r.step_time_s, -8.83e-6, 2e-9);
+        assert_string_equal(e->recipe, recipes[0]);
+    }
+    assert_int_equal(seen, 1);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
 /* Every part says what it is bound by and how it is counted. */
 static void every_part_has_its_formula(void **state)
 {
@@ -283,7 +317,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(recomputation_is_told_apart),
     cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
-    cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(every_part_has_its_formula),
+    cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(assumptions_are_moved_both_ways),
+    cmocka_unit_test(every_part_has_its_formula),
 };
 
 TAP_MAIN(tests)
