@@ -23,7 +23,7 @@ struct run_state {
     struct tried *tried;
     char **answers;
     json_t **made_by, **validities, **energies;
-    struct references references;
+    struct judge judge;
     bool draws;
     int status;
 };
@@ -51,11 +51,11 @@ static bool check_place(const struct run_state *state, const struct result *r, s
 }
 
 /* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
-static void judge(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
+static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
 {
     struct question q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
-    validity_of(out, &state->references, sim, r, o->unfolded ? NULL : &q, &s->arena);
+    validity_of(out, &state->judge, sim, r, o->unfolded ? NULL : &q, &s->arena);
 }
 
 /* What is printed of a simulation, before it is freed. */
@@ -66,7 +66,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     struct validity v;
     result_provenance(r, sim, o->sets, o->n_sets);
     if (o->format != FORMAT_CSV)
-        judge(&v, state, sim, r, recipe, o, s);
+        judge_result(&v, state, sim, r, recipe, o, s);
     if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
         state->validities[i] = validity_json(&v);
@@ -185,7 +185,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
-    if (!references_load(&state.references, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if (!judge_open(&state.judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_TEXT && !published_load(&state.figures, s->published_dir, &s->arena, err))
         return EXIT_BAD_INPUT;

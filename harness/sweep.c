@@ -147,10 +147,12 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     struct output out;
     struct sweep_count count = {0};
     struct progress p;
-    struct sweep w = { .space = &space, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
+    struct judge judge;
+    struct sweep w = { .space = &space, .judge = &judge, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
                        .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
     uint64_t first, end;
     if (!build_space(&space, o, &s->arena, err) || !count_jobs(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
+        || !judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
         || !sweep_identity(&w.identity, &w, &s->arena, err))
         return EXIT_BAD_INPUT;
     shard_range(&first, &end, &shard, space.n);

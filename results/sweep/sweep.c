@@ -21,13 +21,31 @@ enum { CHUNK = 32, CHUNKS_A_THREAD = 8, SIMULATORS_BYTES = 128 << 20 };
 enum status { FITS, DOES_NOT_FIT, REFUSED };
 static const char *const status_names[] = { "fits", "does not fit", "refused" };
 
-struct row { uint64_t number; const char *recipe, **settings; enum status status; const char *reason; const struct result *result; };
+struct row { uint64_t number; const char *recipe, **settings; enum status status; const char *reason; const struct result *result; const struct validity *validity; };
 
 /* The value of "key=value"; "" where the recipe's own holds. */
 static const char *value_of(const char *setting)
 {
     const char *equals = strchr(setting, '=');
     return equals ? equals + 1 : "";
+}
+
+static const char *const validity_columns[] = { "interval_low", "interval_high", "nearest", "nearest_distance", "extrapolates" };
+enum { N_VALIDITY_COLUMNS = sizeof validity_columns / sizeof *validity_columns };
+
+static void write_validity(FILE *f, const struct validity *v)
+{
+    if (!v || !(v->high > 0)) {
+        for (int i = 0; i < N_VALIDITY_COLUMNS; i++)
+            fputc(',', f);
+        return;
+    }
+    fprintf(f, "%.10g,%.10g,", v->low, v->high);
+    csv_write_cell(f, v->nearest[0].reference->configuration, false);
+    fprintf(f, "%.4g,", v->distance);
+    for (size_t i = 0; i < v->n_extrapolates; i++)
+        fprintf(f, "%s%s", i ? ";" : "", v->extrapolates[i]);
+    fputc(',', f);
 }
 
 static void write_csv_row(FILE *f, const struct sweep *w, const struct row *r)
@@ -38,6 +56,7 @@ static void write_csv_row(FILE *f, const struct sweep *w, const struct row *r)
         csv_write_cell(f, value_of(r->settings[k]), false);
     csv_write_cell(f, status_names[r->status], false);
     csv_write_cell(f, r->reason, false);
+    write_validity(f, r->validity);
     if (r->result)
         result_write_csv(f, r->result);
     else
@@ -65,6 +84,7 @@ static void write_json_row(FILE *f, const struct sweep *w, const struct row *r)
         json_t *result = result_json(r->result);
         json_object_update(object, result);
         json_decref(result);
+        json_object_set_new(object, "validity", validity_json(r->validity));
     }
     json_dumpf(object, f, JSON_COMPACT | JSON_REAL_PRECISION(15));
     fputc('\n', f);
@@ -81,6 +101,8 @@ void sweep_write_header(FILE *f, const struct sweep *w)
         for (size_t k = 0; k < w->space->axes[i].n_keys; k++)
             csv_write_cell(f, w->space->axes[i].keys[k], false);
     fputs("status,reason,", f);
+    for (int i = 0; i < N_VALIDITY_COLUMNS; i++)
+        csv_write_cell(f, validity_columns[i], false);
     result_write_csv_header(f);
 }
 
@@ -89,6 +111,8 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     struct simulation sim = {0};
     struct result r;
     struct err err = { "" };
+    struct validity validity;
+    struct arena scratch = {0};
     char reason[128] = "";
     const char **swept = sets + w->n_sets;
     struct row row = { .number = number, .recipe = space_configuration(swept, w->space, number), .settings = swept, .reason = reason };
@@ -105,6 +129,8 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     } else {
         r.version = PODBENCH_VERSION;
         row.result = &r;
+        row.validity = &validity;
+        validity_of(&validity, w->judge, &sim, &r, NULL, &scratch);
         row.status = r.fits ? FITS : DOES_NOT_FIT;
         ++*(r.fits ? &count->n_fit : &count->n_unfit);
         if (!r.fits)
@@ -113,6 +139,7 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     }
     (w->format == SWEEP_JSON ? write_json_row : write_csv_row)(f, w, &row);
     simulation_free(&sim);
+    arena_free(&scratch);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------ */
@@ -291,6 +318,9 @@ bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch,
 {
     const struct space *s = w->space;
     uint64_t h = hash_text(result_columns(scratch), hash_text(PODBENCH_VERSION, 0));
+    const struct references *judged_by = &w->judge->references;
+    for (size_t i = 0; i < judged_by->n; i++)
+        h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_text(judged_by->items[i].configuration, h));
     for (size_t i = 0; i < s->n_recipes; i++)
         h = hash_recipe(w, s->recipes[i], h, scratch);
     for (size_t i = 0; i < w->n_sets; i++)

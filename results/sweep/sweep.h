@@ -1,7 +1,8 @@
 /*
  * sweep.h - many configurations simulated and written, a row each, in the order of their numbers.
  *
- * A row: configuration, of, sweep, recipe, the swept keys, status (fits, does not fit, refused), reason, and the result's columns.
+ * A row: configuration, of, sweep, recipe, the swept keys, status (fits, does not fit, refused), reason, how far it can be trusted
+ * (interval of the throughput, nearest published run, what lies outside all of them), and the result's columns.
  * `sweep` is the same for all rows of one sweep and for no other: a hash of version, columns, recipes, values and every input file.
  * Configurations are independent: threads take them in chunks, and the output is the same for any number of threads.
  */
@@ -9,6 +10,7 @@
 #define SWEEP_H
 #include "results/simulate/simulator.h"
 #include "results/sweep/space.h"
+#include "results/validity/validity.h"
 
 enum sweep_format { SWEEP_CSV, SWEEP_JSON };     /* JSON: an object a line */
 
@@ -16,6 +18,7 @@ struct sweep {
     const struct space *space;
     const char *const *sets; size_t n_sets;     /* of all configurations, before the swept keys */
     const struct model_paths *paths;
+    const struct judge *judge;                  /* what each answer is judged by */
     enum sweep_format format;
     uint32_t n_jobs;
     uint64_t identity;

@@ -59,22 +59,30 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     p.value[MICRO_BATCH] = count(r->model.micro_batch, a);
     p.value[GLOBAL_BATCH] = count(recipe_global_batch(r), a);
     p.value[SEQUENCE] = count(sequence_length(r, w), a);
+    properties_count(&p);
     return p;
 }
 
-static double doublings(const char *x, const char *y)
+void properties_count(struct properties *p)
 {
-    uint64_t p = 0, q = 0;
-    parse_u64(x, &p);
-    parse_u64(y, &q);
-    return p && q ? fabs(log2((double)p / (double)q)) : p != q;
+    for (size_t i = 0; i < n_properties; i++) {
+        uint64_t n = 0;
+        if (properties[i].is_count)
+            p->log2_count[i] = parse_u64(p->value[i], &n) && n ? log2((double)n) : -1;
+    }
+}
+
+/* To or from nothing at all counts as one. */
+static double doublings(double x, double y)
+{
+    return x >= 0 && y >= 0 ? fabs(x - y) : x != y;
 }
 
 double property_distance(const struct properties *x, const struct properties *y)
 {
     double sum = 0;
     for (size_t i = 0; i < n_properties; i++)
-        sum += properties[i].weight * (properties[i].is_count ? doublings(x->value[i], y->value[i]) : !text_is(x->value[i], y->value[i]));
+        sum += properties[i].weight * (properties[i].is_count ? doublings(x->log2_count[i], y->log2_count[i]) : !text_is(x->value[i], y->value[i]));
     return sum;
 }
 

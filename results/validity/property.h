@@ -11,8 +11,9 @@ struct property { const char *name; bool is_count; double weight; const char *he
 extern const struct property properties[];
 extern const size_t n_properties;
 
-/* Values in the table's order, as text; counts are whole numbers. */
-struct properties { const char *value[MAX_PROPERTIES]; };
+/* Values in the table's order, as text; counts are whole numbers, and their logarithms stand beside them (0 has none: -1). */
+struct properties { const char *value[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES]; };
+void properties_count(struct properties *p);    /* fills log2_count from the texts */
 struct properties properties_of(const struct simulation *sim, struct arena *a);
 
 /* Sum of weights times difference: 1 for another name, the doublings between two counts. */

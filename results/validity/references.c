@@ -212,6 +212,7 @@ static bool read_row(struct reference *out, const struct csv_table *t, const str
                                .role = text_is(row->cells[at[ROLE]], role_names[FIGURE_CALIBRATE]) ? FIGURE_CALIBRATE : FIGURE_VALIDATE };
     for (size_t i = 0; i < n_properties; i++)
         out->at.value[i] = row->cells[at[N_FIRST + i]];
+    properties_count(&out->at);
     for (size_t i = 0; i < N_LAST; i++) {
         const char *cell = row->cells[at[N_FIRST + n_properties + i]];
         if (!parse_f64(cell, numbers[i]))

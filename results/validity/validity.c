@@ -63,16 +63,25 @@ static void find_extrapolated(struct validity *v, const struct references *all, 
         extrapolate(v, arena_printf(a, WHAT_IF_SECTION ".%s", sim->changes.items[i].key));
 }
 
-void validity_of(struct validity *out, const struct references *references, const struct simulation *sim, const struct result *r,
-                 const struct question *q, struct arena *a)
+bool judge_open(struct judge *out, const char *left_out_csv, struct arena *a, struct err *err)
+{
+    *out = (struct judge){ .spread.n_errors = 0 };
+    if (!references_load(&out->references, left_out_csv, a, err))
+        return false;
+    out->spread = spread_of(&out->references, NULL, a);
+    return true;
+}
+
+void validity_of(struct validity *out, const struct judge *by, const struct simulation *sim, const struct result *r, const struct question *q,
+                 struct arena *a)
 {
     struct properties at = properties_of(sim, a);
-    struct spread s = spread_of(references, NULL, a);
+    const struct references *references = &by->references;
     *out = (struct validity){ .from_fitted_share = NAN, .from_assumed_share = NAN };
     find_nearest(out, references, &at);
     find_extrapolated(out, references, &at, sim, a);
-    if (s.n_errors >= 2) {
-        double half = spread_half_width(&s, references, &at, &(struct left_out){0});
+    if (by->spread.n_errors >= 2) {
+        double half = spread_half_width(&by->spread, references, &at, &(struct left_out){0});
         out->low = r->throughput_samples_per_s * exp(-half);
         out->high = r->throughput_samples_per_s * exp(half);
     }

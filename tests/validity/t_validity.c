@@ -11,12 +11,13 @@ static struct err err;
 static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
 
 /* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
-static const struct properties one = { { "bert", "train", "bert-large", "bow", "PopART", "fp16", "16", "4", "3", "1536", "512" } };
+static struct properties one = { { "bert", "train", "bert-large", "bow", "PopART", "fp16", "16", "4", "3", "1536", "512" }, { 0 } };
 
 static struct properties with(size_t at, const char *value)
 {
     struct properties p = one;
     p.value[at] = value;
+    properties_count(&p);
     return p;
 }
 
@@ -29,6 +30,7 @@ static double distance_with(size_t at, const char *value)
 static void distances_by_hand(void **state)
 {
     (void)state;
+    properties_count(&one);
     assert_string_equal(properties[4].name, "framework");
     assert_string_equal(properties[10].name, "sequence_length");
     assert_near(property_distance(&one, &one), 0, 0);
@@ -160,13 +162,13 @@ static struct validity validity_with(const char *recipe, const char *override)
     struct simulator simulator;
     struct simulation sim = {0};
     struct result r;
-    struct references refs;
+    struct judge judge;
     struct validity v = { .low = -1 };
     simulator_open(&simulator, &paths);
-    assert_true(references_load(&refs, "results/validity/left-out.csv", &a, &err));
+    assert_true(judge_open(&judge, "results/validity/left-out.csv", &a, &err));
     struct question q = { .recipe = recipe, .overrides = &override, .n_overrides = override ? 1 : 0, .simulator = &simulator };
     assert_true(simulator_run(&simulator, &sim, &r, recipe, q.overrides, q.n_overrides, &err));
-    validity_of(&v, &refs, &sim, &r, &q, &a);
+    validity_of(&v, &judge, &sim, &r, &q, &a);
     assert_true(v.low > 0 && v.low < r.throughput_samples_per_s && r.throughput_samples_per_s < v.high);
     simulation_free(&sim);
     simulator_close(&simulator);
