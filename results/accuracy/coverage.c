@@ -58,7 +58,8 @@ static bool inside(const struct run_row *r, double x, double low, double high)
     return x >= low * (1 - 1e-9) && x <= high * (1 + 1e-9);
 }
 
-static void tally(struct report *w, const struct run_row *r, const struct run_distribution *d, bool timed)
+/* share: of its submission, one over its runs. */
+static void tally(struct report *w, const struct run_row *r, const struct run_distribution *d, bool timed, double share)
 {
     static const char *const roles[] = { "calibrate", "validate", "context" };
     const char *const groups[] = { "all", r->benchmark, r->division, roles[r->role] };
@@ -68,8 +69,15 @@ static void tally(struct report *w, const struct run_row *r, const struct run_di
         struct coverage_count *c = count_named(w->out, groups[i]);
         c->n++;
         c->samples_inside += samples_in;
-        c->time_n += timed;
-        c->time_inside += timed && inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
+        c->submissions += share;
+        c->samples_once += samples_in ? share : 0;
+        if (!timed)
+            continue;
+        bool time_in = inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
+        c->time_n++;
+        c->time_inside += time_in;
+        c->time_submissions += share;
+        c->time_once += time_in ? share : 0;
     }
 }
 
@@ -88,7 +96,7 @@ static bool test_run(struct report *w, const struct convergence *c, size_t first
         q.timing = (struct run_timing){ .step_time_s = 1, .eval_placement = r->eval_at_end ? EVAL_END : EVAL_INLINE };
     if (!distribution_draw(&d, &q, w->a, w->err))
         return false;
-    tally(w, r, &d, timed);
+    tally(w, r, &d, timed, 1.0 / (double)n);
     return true;
 }
 
@@ -131,16 +139,22 @@ bool coverage_report(struct coverage *out, const char *runs, const char *data_di
 
 void coverage_print(FILE *f, const struct coverage *c)
 {
-    fprintf(f, "%-10s %6s %18s %18s\n", "runs", "number", "samples inside", "time inside");
+    fprintf(f, "%-10s %6s %18s %18s %12s %12s %12s\n", "runs", "number", "samples inside", "time inside", "submissions", "samples %",
+            "time %");
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
         fprintf(f, "%-10s %6llu %9llu (%4.1f %%)", k->what, (unsigned long long)k->n, (unsigned long long)k->samples_inside,
                 100.0 * (double)k->samples_inside / (double)k->n);
         if (k->time_n)
             fprintf(f, " %9llu (%4.1f %%)", (unsigned long long)k->time_inside, 100.0 * (double)k->time_inside / (double)k->time_n);
+        else
+            fprintf(f, " %18s", "-");
+        fprintf(f, " %12.0f %12.1f", k->submissions, 100 * k->samples_once / k->submissions);
+        if (k->time_n)
+            fprintf(f, " %12.1f", 100 * k->time_once / k->time_submissions);
         fprintf(f, "\n");
     }
-    fprintf(f, "90 %% intervals; left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
+    fprintf(f, "the last two columns count each submission once. 90 %% intervals; left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
             (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
 }
 
@@ -149,8 +163,10 @@ json_t *coverage_json(const struct coverage *c)
     json_t *array = json_array();
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I}", "of", k->what, "runs", (json_int_t)k->n, "samples_inside",
-            (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside));
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "of", k->what, "runs", (json_int_t)k->n,
+            "samples_inside", (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside,
+            "submissions", k->submissions, "samples_share", k->samples_once / k->submissions,
+            "time_share", k->time_n ? json_real(k->time_once / k->time_submissions) : json_null()));
     }
     return array;
 }

@@ -70,7 +70,11 @@ struct run_row;
  * a sample of the submission's other runs. False: no prediction for this run, which is left out. */
 typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
 
-struct coverage_count { const char *what; uint64_t n, samples_inside, time_n, time_inside; };
+struct coverage_count {
+    const char *what;
+    uint64_t n, samples_inside, time_n, time_inside;            /* single runs */
+    double submissions, samples_once, time_submissions, time_once;      /* the same with each submission counted once, whatever its runs */
+};
 struct coverage {
     struct coverage_count items[16];
     size_t n;                           /* the first is "all" */

@@ -333,6 +333,9 @@ static void test_coverage_by_hand(void **state)
     assert_int_equal(c.items[0].samples_inside, 2);
     assert_int_equal(c.items[0].time_n, 3);
     assert_int_equal(c.items[0].time_inside, 1);
+    assert_near(c.items[0].submissions, 2, 1e-12);      /* the closed one's runs are inside; of its times one of two is */
+    assert_near(c.items[0].samples_once, 1, 1e-12);
+    assert_near(c.items[0].time_once, 0.5, 1e-12);
     assert_int_equal(c.n_without_reference, 1);
     step = 0;                                   /* a model that knows none of them */
     coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
