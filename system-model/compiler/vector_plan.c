@@ -249,19 +249,38 @@ static void plan_norm(struct passes *p, const struct work *w)
     add_map(p, MAP_VECTOR, n);
 }
 
+/* One window over the whole image is a reduction, as popnn does it (Pooling.cpp, substPoolingWithReduction); backward its gradient goes
+ * to every element, where the maximum stood by a comparison. */
+static void plan_global_pool(struct passes *p, const struct work *w)
+{
+    bool most = w->op->kind == OP_MAX_POOL;
+    if (w->backward) {
+        add_vector_broadcast(p, w->n_out, w->n);
+        add_map(p, most ? MAP_BINARY : MAP_VECTOR, w->n);
+        return;
+    }
+    add_reduction(p, MAP_REDUCE, false, w->n, w->n_out, 1);
+    if (!most)
+        add_small(p, MAP_SCALAR, w->n_out);
+}
+
 static void plan_pool(struct passes *p, const struct work *w)
 {
     const struct op_attributes *at = &w->forward->at;
+    if (at->kernel_h == w->x->dims[1] && at->kernel_w == w->x->dims[2] && w->y->dims[1] == 1 && w->y->dims[2] == 1) {
+        plan_global_pool(p, w);
+        return;
+    }
     uint64_t lanes = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
     const struct tensor *out = w->backward ? w->x : w->y;
     uint64_t rows = out->dims[0] * out->dims[1] * ceil_div(out->dims[3], lanes);
-    uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w, stride2 = (uint64_t)at->stride * max_u64(at->stride, 1);
+    uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w;
     uint64_t share = tile_share(p, w->backward ? w->n_out : w->n) * p->element_bytes;
     add_exchange(p, share);
     p->plan->rearrange_cycles += regroup_cycles(p->chip, share);
     p->plan->compute_cycles += regroup_cycles(p->chip, share);
-    if (w->backward)                    /* an input element is in kernel / stride^2 windows */
-        kernel = max_u64(1, ceil_div(kernel, max_u64(1, stride2)));
+    if (w->backward)                    /* so many windows hold an input element */
+        kernel = max_u64(1, ceil_div(kernel * w->y->dims[1] * w->y->dims[2], w->x->dims[1] * w->x->dims[2]));
     /* Work items are cut so that all tiles have some: at most a row each. */
     uint64_t vectors = max_u64(1, min_u64(out->dims[2], ceil_div(rows * out->dims[2], p->n_tiles * p->chip->n_workers)));
     uint64_t items = ceil_div(rows * out->dims[2], p->n_tiles * vectors);

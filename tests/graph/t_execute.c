@@ -121,6 +121,56 @@ static void transformer_transducer(void **state)
     build(&w, &r);
 }
 
+static void vit(void **state)
+{
+    static const struct vit_config small = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
+    struct workload w = { .name = "small", .build = vit_build, .config = &small };
+    struct model_options r = { .micro_batch = 2, .attention_dropout = true };
+    (void)state;
+    build(&w, &r);
+}
+
+static void gpt2(void **state)
+{
+    static const struct gpt2_config small = { .n_layers = 2, .hidden = 6, .heads = 2, .vocabulary = 11, .positions = 9 };
+    struct workload w = { .name = "small", .build = gpt2_build, .config = &small, .default_sequence_length = 7 };
+    struct model_options r = { .micro_batch = 2 };
+    (void)state;
+    build(&w, &r);
+}
+
+static void conformer(void **state)
+{
+    static const struct conformer_config small = { .n_encoder = 2, .n_decoder = 1, .hidden = 6, .heads = 2, .inner = 10, .kernel = 3, .features = 9,
+                                                   .vocabulary = 8, .labels = 3 };
+    struct workload w = { .name = "small", .build = conformer_build, .config = &small, .default_sequence_length = 19 };
+    struct model_options r = { .micro_batch = 2, .batch_norm_span = 1 };
+    (void)state;
+    build(&w, &r);
+}
+
+/* Depthwise and in groups, squeezed and weighed, with either norm; 1000 classes, so small images. */
+static void inverted_residuals(void **state)
+{
+    static const struct efficientnet_config depthwise = { 250, 300, 64, 0.2, 1, 2 }, grouped = { 500, 300, 64, 0.2, 16, 2 },
+        mobile = { 375, 300, 32, 0, 1, 2 };
+    struct workload small[] = { { .name = "d", .build = efficientnet_build, .config = &depthwise }, { .name = "g", .build = efficientnet_build, .config = &grouped },
+                                { .name = "m", .build = mobilenet_build, .config = &mobile } };
+    struct model_options r[] = { { .micro_batch = 2, .batch_norm_span = 1 }, { .micro_batch = 2, .norm_groups = 4 } };
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        build(&small[i], &r[i > 0]);      /* a channel that relu cuts off whole has no variance */
+}
+
+static void grouped_residuals(void **state)
+{
+    static const struct resnet_config small = { { 1, 1, 0, 0 }, true, 8, 4 };
+    struct workload w = { .name = "x", .build = resnet_build, .config = &small };
+    struct model_options r = { .micro_batch = 2, .batch_norm_span = 1, .image_size = 16 };
+    (void)state;
+    build(&w, &r);
+}
+
 /* ---- convolutional nets are 224 pixels wide; a small one of the same parts --------------------------------- */
 
 static uint32_t window(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad)
@@ -285,7 +335,8 @@ static void windows(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(transformer_transducer),
-    cmocka_unit_test(convolutional), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
+    cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
+    cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
     cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows),
 };
 TAP_MAIN(tests)

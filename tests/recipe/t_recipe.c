@@ -162,7 +162,8 @@ static const struct { const char *file, *message; } refusals[] = {
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
     { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
-      "bert-base, bert-large, rnnt, transformer-transducer" },
+      "resnext50, resnext101, efficientnet-b0, efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, "
+      "efficientnet-b6, efficientnet-b7, efficientnet-b0-g16, efficientnet-b1-g16, efficientnet-b2-g16, ..." },
     { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },
     { "epochs-of-what", ": samples_per_epoch is missing in [data]: [training] counts in epochs" },

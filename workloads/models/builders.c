@@ -125,6 +125,15 @@ uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t
     return graph_op(b->g, OP_TRANSPOSE, &x, 1, at);
 }
 
+uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims)
+{
+    struct op_attributes at = { 0 };
+    assert(n_dims <= MAX_DIMS);
+    for (uint32_t i = 0; i < n_dims; i++)
+        at.view[i] = dims[i];
+    return graph_op(b->g, OP_VIEW, &x, 1, at);
+}
+
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims)
 {
     if (!b->training)
@@ -164,20 +173,48 @@ static void query_key_value(struct builder *b, uint32_t x, bool split, uint32_t 
     out[2] = out[0] + 2;
 }
 
-uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at)
+/* What the queries make of relative positions, which all samples share: a product of its own. */
+static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t positions, uint64_t heads)
 {
-    uint32_t qkv[3];
-    uint64_t width = build_width(b, x);
-    query_key_value(b, x, at->split_qkv, qkv);
+    uint64_t batch = build_dim(b, query, 0), time = build_dim(b, positions, 0), width = build_width(b, positions);
+    uint32_t p = build_dense(b, positions, width, false);
+    struct op_attributes by_head = { .view = { 1, time, heads, width / heads }, .order = { 0, 2, 1, 3 } };
+    p = graph_op(b->g, OP_TRANSPOSE, &p, 1, by_head);
+    if (batch > 1)
+        p = graph_op(b->g, OP_EXPAND, &p, 1, (struct op_attributes){ .view = { batch, heads, time, width / heads } });
+    return graph_op(b->g, OP_MATMUL, (uint32_t[]){ query, p }, 2, (struct op_attributes){ .transpose_b = true });
+}
+
+/* softmax(Q K^T / sqrt(d) + mask) V of heads, and the product behind it. */
+static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const struct attention *at)
+{
     for (int i = 0; i < 3; i++)
         qkv[i] = to_heads(b, qkv[i], at->heads);
     uint32_t scores = graph_op(b->g, OP_MATMUL, qkv, 2, (struct op_attributes){ .transpose_b = true });
+    if (at->positions)
+        scores = build_op2(b, OP_ADD, scores, position_scores(b, qkv[0], at->positions, at->heads));
     scores = graph_op(b->g, OP_SCALE, &scores, 1,
                       (struct op_attributes){ .rate = 1 / sqrt((double)(width / at->heads)) });
-    if (at->mask != NO_ID)
+    if (at->causal)
+        scores = graph_op(b->g, OP_SELECT, (uint32_t[]){ scores, at->mask }, 2, (struct op_attributes){ .rate = -10000 });
+    else if (at->mask != NO_ID)
         scores = build_op2(b, OP_ADD, scores, at->mask);
     uint32_t shares = build_dropout(b, build_op1(b, OP_SOFTMAX, scores), at->dropout);
     return build_dense(b, from_heads(b, build_op2(b, OP_MATMUL, shares, qkv[2])), width, true);
+}
+
+uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at)
+{
+    uint32_t qkv[3];
+    query_key_value(b, x, at->split_qkv, qkv);
+    return attend(b, qkv, build_width(b, x), at);
+}
+
+uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at)
+{
+    uint64_t width = build_width(b, x);
+    uint32_t qkv[3] = { build_dense(b, x, width, true), build_dense(b, other, width, true), build_dense(b, other, width, true) };
+    return attend(b, qkv, width, at);
 }
 
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation)

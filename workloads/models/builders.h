@@ -33,16 +33,23 @@ uint32_t build_dense(struct builder *b, uint32_t x, uint64_t width, bool bias); 
 uint32_t build_layer_norm(struct builder *b, uint32_t x);
 uint32_t build_dropout(struct builder *b, uint32_t x, double rate);     /* in training only */
 uint32_t build_gather(struct builder *b, uint32_t table, uint32_t indices);
-uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);
+uint32_t build_view(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);     /* and brought into its own layout */
+uint32_t build_reshape(struct builder *b, uint32_t x, size_t n_dims, const uint64_t *dims);  /* nothing moves */
 /* Class scores to a loss in training, to probabilities in inference. */
 uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const uint64_t *label_dims);
 
 /* [batch, time, width] through self-attention of so many heads; mask is added to the scores, NO_ID: none. */
-struct attention { uint64_t heads; uint32_t mask; double dropout; bool split_qkv; };
+struct attention {
+    uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
+    bool causal;                        /* the mask says which scores count, instead of being added */
+    uint32_t positions;                 /* [time, width] of relative positions, scored too (Transformer-XL); 0: none */
+};
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);
+/* Queries of x, keys and values of another sequence: [batch, other time, width]. */
+uint32_t build_cross_attention(struct builder *b, uint32_t x, uint32_t other, const struct attention *at);
 uint32_t build_feed_forward(struct builder *b, uint32_t x, uint64_t inner, enum op_kind activation);
 
-struct resnet_config { uint64_t units[4]; bool bottleneck; };
+struct resnet_config { uint64_t units[4]; bool bottleneck; uint32_t groups, group_width; };     /* groups 0: a plain 3x3 convolution */
 struct densenet_config { uint64_t layers[4]; uint64_t growth; };
 struct bert_config { uint64_t n_layers, hidden, heads, inner, vocabulary, positions; };
 struct rnnt_config {
@@ -60,6 +67,20 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
 bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
+/* x1000: width and depth of the smallest; group 1: depthwise; image 0: as the options have it. */
+struct efficientnet_config { uint64_t width, depth, image; double dropout; uint32_t group, expansion; };
+struct vgg_config { uint64_t convs[5]; };
+struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
+struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
+struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels; };
+bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool vgg_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool inception_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool unet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool vit_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool gpt2_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
+bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */

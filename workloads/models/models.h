@@ -22,6 +22,8 @@ struct model_options {
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: by the audio's length */
     int input_type;                     /* images from the host: bytes, or prepared there */
     uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
+    uint64_t norm_groups;               /* group norm of so many groups instead of batch norm; 0: batch norm */
+    uint64_t image_size;                /* pixels in a row; 0: the model's own */
     uint64_t embedding_serial_steps;    /* steps the word table's products are cut into; 0: the compiler's choice */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
@@ -33,9 +35,13 @@ struct model_options {
 /* Which recipe keys shape a workload, besides those that shape all. */
 enum workload_trait {
     TAKES_IMAGES = 1, TAKES_SEQUENCES = 2,
-    HAS_WORDS = 4,                      /* a word table, packs of sequences, attention */
-    HAS_TRANSCRIPTS = 8,                /* labels of a transcript, and a joint network */
-    IS_FILE = 16,                       /* an ONNX file */
+    HAS_PACKS = 4,                      /* several sequences in a row */
+    HAS_TABLE = 8,                      /* a word table */
+    HAS_ATTENTION = 16,                 /* queries, keys and values at the recipe's choice, with dropout of their shares */
+    HAS_TRANSCRIPTS = 32,               /* labels of a transcript */
+    HAS_JOINT = 64,                     /* a joint network of steps and labels */
+    HAS_NORMS = 128,                    /* by batch, or by group */
+    IS_FILE = 256,                      /* an ONNX file */
 };
 
 struct workload {

@@ -39,12 +39,16 @@ static bool has_trait(const struct recipe *r, unsigned trait)
 
 static bool in_training(const struct recipe *r) { return r->mode == MODE_TRAIN; }
 static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
-static bool in_words(const struct recipe *r) { return has_trait(r, HAS_WORDS); }
-static bool in_words_training(const struct recipe *r) { return in_words(r) && in_training(r); }
+static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
+static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
+static bool in_attention_training(const struct recipe *r) { return in_attention(r) && in_training(r); }
+static bool in_packing(const struct recipe *r) { return has_trait(r, HAS_PACKS); }
+static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
 static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
 static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
 static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES); }
-static bool in_image_training(const struct recipe *r) { return in_images(r) && in_training(r); }
+static bool in_norms(const struct recipe *r) { return has_trait(r, HAS_NORMS); }
+static bool in_norm_training(const struct recipe *r) { return (in_norms(r) || in_file(r)) && in_training(r); }
 static bool in_stages(const struct recipe *r) { return r->ipus_per_replica > 1 || r->layers_per_ipu; }
 static bool in_checkpoints(const struct recipe *r)
 {
@@ -55,7 +59,7 @@ static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rt
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
 static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
 static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
-static bool in_packs(const struct recipe *r) { return in_words(r) && r->model.sequences_per_pack > 1; }
+static bool in_packs(const struct recipe *r) { return in_packing(r) && r->model.sequences_per_pack > 1; }
 static bool in_convergence(const struct recipe *r)
 {
     const struct workload *w = workload_find(r->workload, NULL);
@@ -93,14 +97,16 @@ static const struct recipe_key recipe_keys[] = {
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
           "tokens a row, or frames of 30 ms of the longest utterance; default: the workload's"),
-    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_words, "mean, of packed rows; default 1"),
+    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean, of packed rows; default 1"),
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, in_packs,
            "as MLPerf logs count the global batch; default: the mean"),
     TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
-    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_words, "rows of the word table; default: the model's"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word table; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
            "labels of the longest transcript; default: by the audio's length"),
+    COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "group norm of so many groups; default: batch norm"),
+    COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "pixels in a row and in a column; default: the model's"),
     CHOICE("data", "input_type", model.input_type, input_types, in_images, "images from the host: bytes, or prepared there"),
 
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
@@ -122,12 +128,12 @@ static const struct recipe_key recipe_keys[] = {
     TEXT("parallel", "available_memory", available_memory, false, NULL,
          "share of tile memory for temporaries: 0.3, or by IPU 0.15,0.25,0.25,0.25"),
     CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "method of collectives"),
-    COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_image_training,
+    COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
           "replicas that share the statistics of batch norms; default 1"),
-    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_words,
+    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_table,
           "steps the word table's products are cut into"),
-    FLAG("parallel", "split_qkv", model.split_qkv, in_words, "query, key and value as three products"),
-    COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_transcripts,
+    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
           "slices of time that the joint network runs on, one after the other"),
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "of weights and activations"),
@@ -150,7 +156,7 @@ static const struct recipe_key recipe_keys[] = {
     CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
            "forward passes, or training steps at a learning rate of 0"),
     COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
-    FLAG("training", "attention_dropout", model.attention_dropout, in_words_training, "dropout of attention's shares"),
+    FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "dropout of attention's shares"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
 

@@ -1,0 +1,106 @@
+/*
+ * conformer.c - speech recognition by a conformer with its decoder: Gulati et al. 2020 (arXiv 2005.08100), as WeNet trains it.
+ *
+ * 80 log-mel features every 10 ms; two 3x3 convolutions of stride 2 leave a step every 40 ms. A block is half a feed-forward product,
+ * attention with relative positions, a depthwise convolution over time between two products (the first gated), and the other half.
+ * The encoder's steps are trained by connectionist temporal classification, and a transformer decoder on the transcript beside it. The
+ * classification's sum over alignments is priced as the cross-entropy of its steps: the sum itself has as many cells as steps times
+ * labels, a hundredth of the softmax before it.
+ * Dropout is 0.1 throughout, as in WeNet's configuration for AISHELL-1.
+ */
+#include "workloads/models/images.h"
+
+static const double dropout = 0.1;
+
+static uint32_t scaled(struct builder *b, uint32_t x, double factor)
+{
+    return graph_op(b->g, OP_SCALE, &x, 1, (struct op_attributes){ .rate = factor });
+}
+
+/* [batch, frames, features] to [batch, steps, hidden]. */
+static uint32_t front_end(struct builder *b, uint64_t frames, const struct conformer_config *c)
+{
+    uint32_t x = build_input(b, "features", b->type, DIMS(b->batch, frames, c->features));
+    x = build_reshape(b, x, DIMS(b->batch, frames, c->features, 1));
+    for (int i = 0; i < 2; i++) {
+        struct conv_spec halve = { .kernel = 3, .stride = 2, .channels = c->hidden, .unpadded = true };
+        x = build_op1(b, OP_RELU, build_bias(b, build_conv(b, x, halve)));
+    }
+    x = build_reshape(b, x, DIMS(b->batch, build_dim(b, x, 1), build_dim(b, x, 2) * c->hidden));
+    return build_dropout(b, build_dense(b, x, c->hidden, true), dropout);
+}
+
+static uint32_t half_feed_forward(struct builder *b, uint32_t x, const struct conformer_config *c)
+{
+    uint32_t y = build_feed_forward(b, build_layer_norm(b, x), c->inner, OP_SWISH);
+    return build_op2(b, OP_ADD, scaled(b, build_dropout(b, y, dropout), 0.5), x);
+}
+
+static uint32_t convolution(struct builder *b, uint32_t x, const struct conformer_config *c)
+{
+    uint64_t time = build_dim(b, x, 1);
+    uint32_t y = build_dense(b, build_layer_norm(b, x), 2 * c->hidden, true);
+    uint32_t half = graph_op(b->g, OP_SLICE, &y, 1, (struct op_attributes){ .axis = 2, .pieces = 2 });
+    y = build_op2(b, OP_MUL, half, build_op1(b, OP_SIGMOID, half + 1));
+    struct conv_spec by_channel = { .kernel = (uint32_t)c->kernel, .width = 1, .groups = (uint32_t)c->hidden, .channels = c->hidden };
+    y = build_reshape(b, y, DIMS(b->batch, time, 1, c->hidden));
+    y = build_op1(b, OP_SWISH, build_norm(b, build_bias(b, build_conv(b, y, by_channel))));
+    y = build_dense(b, build_reshape(b, y, DIMS(b->batch, time, c->hidden)), c->hidden, true);
+    return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
+}
+
+static uint32_t encoder_block(struct builder *b, uint32_t x, const struct conformer_config *c, uint32_t positions, uint32_t i)
+{
+    struct attention at = { .heads = c->heads, .mask = NO_ID, .positions = positions };
+    build_layer(b, LAYER_BODY, i, 0, 1, arena_printf(b->g->arena, "encoder%u", i));
+    x = half_feed_forward(b, x, c);
+    uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
+    x = convolution(b, build_op2(b, OP_ADD, y, x), c);
+    return build_layer_norm(b, half_feed_forward(b, x, c));
+}
+
+static uint32_t decoder_block(struct builder *b, uint32_t x, uint32_t encoded, uint32_t mask, const struct conformer_config *c, uint32_t i)
+{
+    struct attention own = { .heads = c->heads, .mask = mask, .causal = true }, cross = { .heads = c->heads, .mask = NO_ID };
+    build_layer(b, LAYER_LAST, 0, 0, 1, arena_printf(b->g->arena, "decoder%u", i));
+    uint32_t y = build_attention(b, build_layer_norm(b, x), &own);
+    x = build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
+    y = build_cross_attention(b, build_layer_norm(b, x), encoded, &cross);
+    x = build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
+    y = build_feed_forward(b, build_layer_norm(b, x), c->inner, OP_RELU);
+    return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
+}
+
+static void decoder(struct builder *b, uint32_t encoded, const struct conformer_config *c, uint64_t labels)
+{
+    build_layer(b, LAYER_LAST, 0, 0, 1, "transcript");
+    uint64_t length = labels + 1;               /* with its start, or its end */
+    uint32_t tokens = build_input(b, "transcript", TYPE_INT32, DIMS(b->batch, length));
+    uint32_t x = build_gather(b, build_weight(b, "embeddings", DIMS(c->vocabulary, c->hidden)), tokens);
+    uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
+    for (uint32_t i = 0; i < c->n_decoder; i++)
+        x = decoder_block(b, x, encoded, mask, c, i);
+    build_layer(b, LAYER_LAST, 0, 0, 1, "attention-head");
+    build_classes(b, build_dense(b, build_layer_norm(b, x), c->vocabulary, true), DIMS(b->batch, length));
+}
+
+bool conformer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    const struct conformer_config *c = w->config;
+    struct builder b = builder_start(g, w->name, o, a);
+    uint64_t frames = o && o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    if (frames < 7)
+        return fail(err, "%s: sequence_length: %ju frames, want at least 7: two convolutions of stride 2", o->where ? o->where : "workload", (uintmax_t)frames);
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "front-end");
+    uint32_t x = front_end(&b, frames, c);
+    uint32_t positions = graph_tensor(g, "positions", ROLE_STATE, b.type, DIMS(build_dim(&b, x, 1), c->hidden));
+    for (uint32_t i = 0; i < c->n_encoder; i++)
+        x = encoder_block(&b, x, c, positions, i);
+    build_layer(&b, LAYER_LAST, 0, 0, 1, "alignment-head");
+    x = build_layer_norm(&b, x);
+    build_classes(&b, build_dense(&b, x, c->vocabulary, true), DIMS(b.batch, build_dim(&b, x, 1)));
+    decoder(&b, x, c, o && o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels);
+    if (b.training)
+        graph_add_backward(g);
+    return true;
+}

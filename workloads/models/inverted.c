@@ -1,0 +1,114 @@
+/*
+ * inverted.c - networks of inverted residuals: EfficientNet and MobileNet v2.
+ *
+ * Tan and Le 2019 (arXiv 1905.11946): blocks that widen, convolve by channel, weigh channels (squeeze and excitation) and narrow again;
+ * width, depth and image grow together from B0 to B7. Masters et al. 2021 (arXiv 2106.03640) convolve in groups of 16 channels and
+ * widen by 4 instead of 6. Sandler et al. 2018 (arXiv 1801.04381): MobileNet v2, without the weighing, and with relu cut off at 6.
+ * Left out: stochastic depth (one factor a sample), and the proxy norm that Masters et al. add to group norm.
+ */
+#include "workloads/models/images.h"
+
+struct stage { uint64_t expansion, channels, repeats; uint32_t stride, kernel; };
+
+static const struct stage efficientnet_stages[] = {
+    { 1, 16, 1, 1, 3 }, { 6, 24, 2, 2, 3 }, { 6, 40, 2, 2, 5 }, { 6, 80, 3, 2, 3 }, { 6, 112, 3, 1, 5 }, { 6, 192, 4, 2, 5 }, { 6, 320, 1, 1, 3 },
+};
+static const struct stage mobilenet_stages[] = {
+    { 1, 16, 1, 1, 3 }, { 6, 24, 2, 2, 3 }, { 6, 32, 3, 2, 3 }, { 6, 64, 4, 2, 3 }, { 6, 96, 3, 1, 3 }, { 6, 160, 3, 2, 3 }, { 6, 320, 1, 1, 3 },
+};
+enum { N_STAGES = 7, STEM_CHANNELS = 32, HEAD_CHANNELS = 1280, SQUEEZE = 4 };
+
+/* What both kinds of network say of a block. */
+struct inverted { bool weighs, relu6; uint32_t group; };
+
+static uint32_t activation(struct builder *b, uint32_t x, const struct inverted *v)
+{
+    if (!v->relu6)
+        return build_op1(b, OP_SWISH, x);
+    return graph_op(b->g, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_CLIP, .low = 0, .high = 6 });
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    return b ? common_divisor(b, a % b) : a;
+}
+
+static uint32_t conv_biased(struct builder *b, uint32_t x, uint64_t channels)
+{
+    return build_bias(b, build_conv(b, x, (struct conv_spec){ .kernel = 1, .channels = channels }));
+}
+
+/* Weights of channels by their means: [batch, 1, 1, channels], repeated over the image. */
+static uint32_t weigh_channels(struct builder *b, uint32_t x, uint64_t squeezed)
+{
+    uint32_t w = build_op1(b, OP_SWISH, conv_biased(b, build_global_pool(b, x), squeezed));
+    return build_op2(b, OP_MUL, x, build_op1(b, OP_SIGMOID, conv_biased(b, w, build_width(b, x))));
+}
+
+static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage *s, uint64_t channels, uint32_t stride, const struct inverted *v)
+{
+    uint64_t in = build_width(b, x), wide = in * s->expansion;
+    uint32_t y = x, groups = (uint32_t)(wide / (v->group > 1 ? common_divisor((uint32_t)wide, v->group) : 1));
+    if (s->expansion > 1)
+        y = activation(b, build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = wide }), v);
+    struct conv_spec by_channel = { .kernel = s->kernel, .stride = stride, .groups = groups, .channels = wide };
+    y = activation(b, build_conv_norm(b, y, by_channel), v);
+    if (v->weighs)
+        y = weigh_channels(b, y, in / SQUEEZE ? in / SQUEEZE : 1);
+    y = build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = channels });
+    return stride == 1 && in == channels ? build_op2(b, OP_ADD, y, x) : y;
+}
+
+/* To a multiple of 8, and not below nine tenths. */
+static uint64_t widened(uint64_t channels, uint64_t per_mille)
+{
+    uint64_t exact = channels * per_mille, to = (exact + 4000) / 8000 * 8;
+    to = to < 8 ? 8 : to;
+    return 10 * to * 1000 < 9 * exact ? to + 8 : to;
+}
+
+static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *stages, const struct efficientnet_config *c, const struct inverted *v)
+{
+    uint32_t block = 0;
+    for (uint32_t i = 0; i < N_STAGES; i++) {
+        struct stage s = stages[i];
+        uint64_t repeats = ceil_div(s.repeats * c->depth, 1000);
+        s.expansion = s.expansion > 1 ? c->expansion : 1;
+        for (uint64_t k = 0; k < repeats; k++) {
+            build_layer(b, LAYER_BODY, block++, 0, 1, arena_printf(b->g->arena, "block%u%c", i + 1, (char)('a' + k)));
+            x = inverted_block(b, x, &s, widened(s.channels, c->width), k ? 1 : s.stride, v);
+        }
+    }
+    return x;
+}
+
+static void build_inverted(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, const struct stage *stages,
+                           const struct inverted *v)
+{
+    const struct efficientnet_config *c = w->config;
+    struct builder b = builder_start(g, w->name, o, a);
+    struct conv_spec stem = { .kernel = 3, .stride = 2, .channels = widened(STEM_CHANNELS, c->width) };
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
+    uint32_t x = activation(&b, build_conv_norm(&b, build_images(&b, c->image, 3), stem), v);
+    x = add_stages(&b, x, stages, c, v);
+    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
+    x = activation(&b, build_conv_norm(&b, x, (struct conv_spec){ .kernel = 1, .channels = widened(HEAD_CHANNELS, c->width) }), v);
+    build_image_head(&b, x, c->dropout);
+}
+
+bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    const struct efficientnet_config *c = w->config;
+    struct inverted v = { .weighs = true, .group = c->group };
+    (void)err;
+    build_inverted(g, w, o, a, efficientnet_stages, &v);
+    return true;
+}
+
+bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    struct inverted v = { .relu6 = true, .group = 1 };
+    (void)err;
+    build_inverted(g, w, o, a, mobilenet_stages, &v);
+    return true;
+}

@@ -1,0 +1,72 @@
+/*
+ * unet.c - segmentation of medical images: Ronneberger et al. 2015 (arXiv 1505.04597).
+ *
+ * Four levels down, two unpadded 3x3 convolutions each, halved by a maximum; as many up again by a transposed 2x2 convolution, joined with
+ * the level's own result cut to size. One channel of 572 x 572 pixels in, two classes of 388 x 388 out; no norms.
+ */
+#include "workloads/models/images.h"
+
+enum { IMAGE_SIZE = 572, LEVELS = 4, N_CLASSES = 2 };
+
+static uint32_t two_convs(struct builder *b, uint32_t x, uint64_t channels)
+{
+    for (int i = 0; i < 2; i++)
+        x = build_op1(b, OP_RELU, build_bias(b, build_conv(b, x, (struct conv_spec){ .kernel = 3, .channels = channels, .unpadded = true })));
+    return x;
+}
+
+static uint32_t crop(struct builder *b, uint32_t x, uint64_t size)
+{
+    for (uint32_t axis = 1; axis <= 2; axis++)
+        if (build_dim(b, x, axis) > size)
+            x = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = axis, .begin = (build_dim(b, x, axis) - size) / 2, .length = size });
+    return x;
+}
+
+static uint32_t up(struct builder *b, uint32_t x, uint32_t beside)
+{
+    uint64_t channels = build_width(b, x) / 2, size = 2 * build_dim(b, x, 1);
+    struct op_attributes at = { .kernel_h = 2, .kernel_w = 2, .stride = 2, .view = { b->batch, size, size, channels } };
+    uint32_t w = build_product_weight(b, DIMS(2, 2, channels, build_width(b, x)));
+    x = build_bias(b, graph_op(b->g, OP_CONV_TRANSPOSE, (uint32_t[]){ build_factor(b, x), w }, 2, at));
+    return graph_op(b->g, OP_CONCAT, (uint32_t[]){ crop(b, beside, size), x }, 2, (struct op_attributes){ .axis = 3 });
+}
+
+static bool check_size(uint64_t size, const struct workload *w, const struct model_options *o, struct err *err)
+{
+    for (int level = 0; level < LEVELS; level++) {
+        if (size < 6 || size % 2)
+            return fail(err, "%s: data.image_size: %s halves it four times after taking 4 pixels; want 188, 204, 220.. (572)",
+                        o && o->where ? o->where : "workload", w->name);
+        size = (size - 4) / 2;
+    }
+    return size > 4;
+}
+
+bool unet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    struct builder b = builder_start(g, w->name, o, a);
+    uint32_t beside[LEVELS], block = 0;
+    if (!check_size(o && o->image_size ? o->image_size : IMAGE_SIZE, w, o, err))
+        return false;
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "down1");
+    uint32_t x = beside[0] = two_convs(&b, build_images(&b, IMAGE_SIZE, 1), 64);
+    for (uint32_t i = 1; i <= LEVELS; i++) {
+        build_layer(&b, LAYER_BODY, block++, 0, 1, i < LEVELS ? arena_printf(a, "down%u", i + 1) : "bottom");
+        x = two_convs(&b, build_pool(&b, OP_MAX_POOL, x, 2, 2, 0), 64ull << i);
+        if (i < LEVELS)
+            beside[i] = x;
+        else
+            x = build_dropout(&b, x, 0.5);
+    }
+    for (uint32_t i = LEVELS; i-- > 0; ) {
+        build_layer(&b, LAYER_BODY, block++, 0, 1, arena_printf(a, "up%u", i + 1));
+        x = two_convs(&b, up(&b, x, beside[i]), 64ull << i);
+    }
+    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
+    x = build_bias(&b, build_conv(&b, x, (struct conv_spec){ .kernel = 1, .channels = N_CLASSES }));
+    build_classes(&b, x, DIMS(b.batch, build_dim(&b, x, 1), build_dim(&b, x, 2)));
+    if (b.training)
+        graph_add_backward(g);
+    return true;
+}

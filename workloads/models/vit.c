@@ -1,0 +1,55 @@
+/*
+ * vit.c - vision transformers: Dosovitskiy et al. 2020 (arXiv 2010.11929).
+ *
+ * An image's patches are tokens, with a class token before them and a learned position added; norms stand before attention and before
+ * the feed-forward product. The classes are read from the class token.
+ */
+#include "workloads/models/images.h"
+
+static const double dropout = 0.1;
+
+static uint32_t tokens(struct builder *b, const struct vit_config *c)
+{
+    struct conv_spec patches = { .kernel = (uint32_t)c->patch, .stride = (uint32_t)c->patch, .channels = c->hidden, .unpadded = true };
+    uint32_t x = build_bias(b, build_conv(b, build_images(b, c->image, 3), patches));
+    x = build_reshape(b, x, DIMS(b->batch, build_dim(b, x, 1) * build_dim(b, x, 2), c->hidden));
+    uint32_t class = build_weight(b, "class-token", DIMS(1, 1, c->hidden));
+    if (b->batch > 1)
+        class = graph_op(b->g, OP_EXPAND, &class, 1, (struct op_attributes){ .view = { b->batch, 1, c->hidden } });
+    x = graph_op(b->g, OP_CONCAT, (uint32_t[]){ class, x }, 2, (struct op_attributes){ .axis = 1 });
+    uint32_t positions = build_weight(b, "positions", DIMS(1, build_dim(b, x, 1), c->hidden));
+    return build_dropout(b, build_op2(b, OP_ADD, x, positions), dropout);
+}
+
+static uint32_t block(struct builder *b, uint32_t x, const struct vit_config *c, uint32_t i)
+{
+    bool split = b->o && b->o->split_qkv, drops = b->o && b->o->attention_dropout;
+    struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = drops ? dropout : 0, .split_qkv = split };
+    build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
+    uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
+    x = build_op2(b, OP_ADD, y, x);
+    build_layer(b, LAYER_BODY, i, 1, 2, arena_printf(b->g->arena, "encoder%u/feed-forward", i));
+    y = build_feed_forward(b, build_layer_norm(b, x), c->inner, OP_GELU);
+    return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
+}
+
+bool vit_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
+{
+    const struct vit_config *c = w->config;
+    struct builder b = builder_start(g, w->name, o, a);
+    uint64_t size = o && o->image_size ? o->image_size : c->image;
+    if (size % c->patch)
+        return fail(err, "%s: data.image_size: %ju pixels are not a multiple of the patch of %ju; want 224 or 384", o->where ? o->where : "workload",
+                    (uintmax_t)size, (uintmax_t)c->patch);
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
+    uint32_t x = tokens(&b, c);
+    for (uint32_t i = 0; i < c->n_layers; i++)
+        x = block(&b, x, c, i);
+    build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
+    x = graph_op(g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .begin = 0, .length = 1 });
+    x = build_layer_norm(&b, build_reshape(&b, x, DIMS(b.batch, c->hidden)));
+    build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
+    if (b.training)
+        graph_add_backward(g);
+    return true;
+}
