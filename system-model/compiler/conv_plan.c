@@ -4,8 +4,8 @@
  * Parallel splits of groups, output channels, input channels, kernel rows and field whose product is at
  * most the tiles, and serial splits of channels. Only splits that change a tile's share are tried; where the
  * arithmetic, the exchange and the syncs of an even split are slower than the best so far, the branch is left.
- * Limits: of the splits that leave a tile's share the same only the one with the fewest parts is tried; one level (no split
- * over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
+ * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
+ * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */
 #include "system-model/compiler/conv_internal.h"
 
@@ -103,9 +103,12 @@ static void search_in_chans(struct search *f, const struct candidate *c, struct 
     uint64_t grains = ceil_div(ceil_div(c->s.in_chans, c->in_grain), t->serial_in);
     size_t n = conv_distinct_splits(splits, grains, tiles);
     for (size_t i = 0; i < n; i++) {
-        t->p_in = splits[i];
         t->in = ceil_div(grains, splits[i]);
-        search_kernel(f, c, t, tiles / splits[i]);
+        t->p_in = splits[i];
+        search_kernel(f, c, t, tiles / t->p_in);
+        t->p_in++;                      /* where the share stays the same, one more part shortens the sums */
+        if (splits[i] > 1 && t->p_in <= tiles && ceil_div(grains, t->p_in) == t->in)
+            search_kernel(f, c, t, tiles / t->p_in);
     }
 }
 

@@ -10,8 +10,9 @@
  * what the chip pays besides: sync for each superstep, exchange transit, the halo's share of the exchange, the way
  * of a result to where its tensor lives. Those are added here, and no estimate is charged where nothing moves.
  *
- * Copies by single elements are where the planner's estimate and the chip part: splits are chosen by the estimate, the
- * plan pays the regression over measured copies. More tiles may then make such a plan slower (channels not in fours).
+ * Copies by single elements are where the planner's estimate and the chip may part (planner_copies on the chip's sheet, with the
+ * release that its measurements were made with): splits are then chosen by the estimate, and the plan pays the regression over
+ * measured copies. More tiles may make such a plan slower (channels not in fours).
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
  * yet, as there, they are not in the temporary memory; what makes thin channels collapse at large batches on the first
  * generation is not known.
@@ -44,8 +45,7 @@ static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint6
 {
     if (n_bytes + n_shared_bytes == 0)
         return 0;
-    double rate = (double)chip->exchange_bytes_per_cycle * chip->exchange_efficiency;
-    double cycles = ((double)n_bytes + (double)n_shared_bytes / (double)chip->tiles_per_exchange_bus) / rate;
+    double rate = chip_exchange_bytes_per_cycle(chip), cycles = ((double)n_bytes + (double)n_shared_bytes / (double)chip->tiles_per_exchange_bus) / rate;
     return (uint64_t)cycles + 1;
 }
 
@@ -152,7 +152,8 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
         return;
     bool by_fours = s->in_chans % 4 == 0;
     k->copied_bytes = b->in;
-    k->planned_copies = by_fours ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, true) : planned_copy_cycles(f, c, b->in);
+    k->planned_copies = by_fours || f->chip->planner_copies == COPIES_MEASURED
+        ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, by_fours) : planned_copy_cycles(f, c, b->in);
     k->compute += k->planned_copies;
     k->rearrange += k->planned_copies;
     k->supersteps++;
@@ -331,7 +332,7 @@ static uint64_t code_bytes(const struct search *f)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
-/* The planner chooses by its estimate; the chip pays for copies element by element what was measured. */
+/* A planner that chooses by its estimate: the chip pays for copies element by element what was measured. */
 static void pay_copies(const struct search *f, struct cost *k)
 {
     if (k->copied_bytes == 0)

@@ -47,13 +47,13 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
         c->n_tiles, c->n_workers, chip_turn_cycles(c), c->tile_memory_bytes, c->load_bytes_per_cycle, c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle,
         c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
         c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
-        c->tiles_per_exchange_bus, superstep_cycles(c), c->exchange_transit_cycles,
+        c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, superstep_cycles(c), c->exchange_transit_cycles,
         o->n_tiles, (uint64_t)o->partials << 1 | (uint64_t)o->inference,
     };
     uint64_t h = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         h = mix(h, words[i]);
-    h = mix_f64(h, c->exchange_efficiency);
+    h = mix_f64(h, chip_exchange_bytes_per_cycle(c));
     h = mix_f64(h, c->amp_efficiency);
     return mix_f64(h, o->available_memory);
 }

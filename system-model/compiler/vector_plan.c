@@ -54,8 +54,7 @@ void add_exchange(struct passes *p, uint64_t bytes_per_tile)
 {
     if (bytes_per_tile == 0)
         return;
-    double rate = (double)p->chip->exchange_bytes_per_cycle * p->chip->exchange_efficiency;
-    p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / rate) + 1 + p->chip->exchange_transit_cycles;
+    p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / chip_exchange_bytes_per_cycle(p->chip)) + 1 + p->chip->exchange_transit_cycles;
     p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
     p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
     p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);

@@ -19,6 +19,8 @@ static const char *const gateway_names[] = { "none", "direct", "switched", "netw
 
 const char *const generation_names[N_GENERATIONS + 1] = { "other", "mk1", "mk2", NULL };
 
+static const char *const copies_names[] = { "measured", "estimated", NULL };
+
 struct sheet_field { struct field field; int may, must; };
 
 #define N(member, unit, low, high, may, must, help) \
@@ -67,6 +69,8 @@ static const struct sheet_field sheet_fields[] = {
     CR(host_link_bytes_per_s, "B/s", 1e3, 1e14, CHIP | OUTER, CHIP, "the chip's PCIe port, one way, after protocol"),
     { { "generation", "name", FIELD_CHOICE, offsetof(struct machine, chip.generation), 0, 0, generation_names, false,
         "of the design: what was fitted of its chips holds for this one; default: other, nothing" }, CHIP, 0 },
+    { { "planner_copies", "name", FIELD_CHOICE, offsetof(struct machine, chip.planner_copies), 0, 0, copies_names, false,
+        "how the planner reckons copies by single elements; default: measured" }, CHIP, 0 },
     CR(tdp_w, "W", 1, 1e5, CHIP, 0, "power of a chip, for energy where no board states its own"),
     N(ipus_per_board, "IPUs", 1, 1024, BOARD, BOARD, "chips of a board"),
     N(rung_links, "links", 0, 1000, BOARD, BOARD, "links to the rung partner"),

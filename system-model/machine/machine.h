@@ -14,12 +14,17 @@
 enum generation { GENERATION_OTHER, GENERATION_MK1, GENERATION_MK2, N_GENERATIONS };
 extern const char *const generation_names[N_GENERATIONS + 1];   /* NULL-ended */
 
+/* How the planner of convolutions reckons copies by single elements: by what was measured of them, which it then pays, or by a rule
+ * that is far below, so that it chooses plans for which the chip pays more. */
+enum planner_copies { COPIES_MEASURED, COPIES_ESTIMATED };
+
 struct chip {
     const char *name;
     enum generation generation;             /* chips of one share their design, and what was fitted of it */
     uint64_t n_tiles, n_workers;            /* workers: per tile */
     uint64_t worker_turn_cycles;            /* a worker issues once in so many cycles, or in n_workers if they are more; 0: in n_workers */
     double clock_hz;
+    enum planner_copies planner_copies;     /* of the release that its programs are compiled with */
     uint64_t tile_memory_bytes;             /* SRAM per tile */
     uint64_t interleaved_bytes;             /* the part of it with 128-bit loads */
     /* Arithmetic, per tile and cycle. */
@@ -120,6 +125,12 @@ void machine_print(FILE *f, const struct machine *m);
 static inline uint64_t chip_turn_cycles(const struct chip *c)
 {
     return c->worker_turn_cycles > c->n_workers ? c->worker_turn_cycles : c->n_workers;
+}
+
+/* What a tile receives, at the measured share of the nominal rate. */
+static inline double chip_exchange_bytes_per_cycle(const struct chip *c)
+{
+    return (double)c->exchange_bytes_per_cycle * c->exchange_efficiency;
 }
 
 /* What a superstep costs besides its exchange and its compute. */

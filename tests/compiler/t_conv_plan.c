@@ -113,14 +113,13 @@ static void test_laws(void **state)
     }
 }
 
-/* Channels that are not in fours and are padded, or that kernel elements join: the planner prices their copies by its
- * estimate, the plan as measured. */
-static bool may_copy_elements(const struct conv_shape *s)
+/* Channels that are not in fours and are padded, or that kernel elements join: copies by single elements. */
+static bool copies_elements(const struct conv_shape *s)
 {
     return s->in_chans % 4 != 0 && (s->in_chans < 16 || s->kernel_h > 1);
 }
 
-/* More of anything never makes a plan slower, where the planner's prices are the chip's. */
+/* More of anything never makes a plan slower. */
 static void test_more_is_never_slower(void **state)
 {
     (void)state;
@@ -129,8 +128,6 @@ static void test_more_is_never_slower(void **state)
         struct chip chip = small_chip(draw(&seed, 1, 60));
         struct conv_shape s = random_shape(&seed);
         uint64_t cycles;
-        if (may_copy_elements(&s))
-            continue;
         struct op_plan p = planned(&s, &chip, &options);
         cycles = op_plan_cycles(&p);
         bool within = p.temp_bytes_per_tile <= (uint64_t)(0.6 * (double)chip.tile_memory_bytes);
@@ -160,8 +157,6 @@ static void test_wider_units_are_never_slower(void **state)
     for (int i = 0; i < N_RANDOM / 3; i++) {
         struct chip chip = small_chip(draw(&seed, 1, 60)), wider = chip, fewer = chip;
         struct conv_shape s = random_shape(&seed);
-        if (may_copy_elements(&s))
-            continue;
         chip.worker_turn_cycles = fewer.worker_turn_cycles = 6;
         wider.vector_bytes_per_cycle = 16;
         fewer.n_workers = draw(&seed, 1, 5);
@@ -169,6 +164,23 @@ static void test_wider_units_are_never_slower(void **state)
         assert_true(op_plan_cycles(&w) <= op_plan_cycles(&p));
         assert_true(op_plan_cycles(&f) >= op_plan_cycles(&p));
     }
+}
+
+/* A planner that chooses by an estimate of copies that is too low pays what they cost: never less than one that knows. */
+static void test_a_wrong_estimate_is_never_faster(void **state)
+{
+    (void)state;
+    uint64_t seed = 53, n_slower = 0;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = small_chip(draw(&seed, 1, 60)), of_2019 = chip;
+        struct conv_shape s = random_shape(&seed);
+        of_2019.planner_copies = COPIES_ESTIMATED;
+        struct op_plan p = planned(&s, &chip, &options), q = planned(&s, &of_2019, &options);
+        assert_true(op_plan_cycles(&q) >= op_plan_cycles(&p));
+        assert_true(copies_elements(&s) || op_plan_cycles(&q) == op_plan_cycles(&p));
+        n_slower += op_plan_cycles(&q) > op_plan_cycles(&p);
+    }
+    assert_true(n_slower > 0);
 }
 
 static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
@@ -186,8 +198,7 @@ static struct share random_share(uint64_t *seed, const struct candidate *c, uint
     return t;
 }
 
-/* What is pruned is never better, and what is not tried by no more than a thirtieth (one more part of the reduction, where a tile's
- * share stays the same, shortens the sums): no split drawn at random, on any vertex, beats the plan that was found. */
+/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. */
 static void test_no_random_split_is_faster(void **state)
 {
     (void)state;
@@ -206,7 +217,7 @@ static void test_no_random_split_is_faster(void **state)
                 continue;
             conv_price(&f, c, &t);
             n_priced += f.best_cycles != UINT64_MAX;
-            assert_true(f.best_cycles >= op_plan_cycles(&p) - op_plan_cycles(&p) / 30);
+            assert_true(f.best_cycles >= op_plan_cycles(&p));
         }
     }
     assert_true(n_priced > 5000);
@@ -359,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
         cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
+        cmocka_unit_test(test_a_wrong_estimate_is_never_faster),
         cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_operands_from_elsewhere),
