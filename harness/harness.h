@@ -22,12 +22,14 @@ struct options {
     const char **zips; size_t n_zips;
     const char *out, *trace, *mllog, *published, *ruleset, *from, *shard, *expect, *metric, *better, *least_change;
     uint64_t runs, seed, jobs;
+    bool train_samples, rcp_bypass, seed_bypass, force, until_valid;        /* of MLPerf packages */
     bool check, topology, kernels, links, ops, unfolded, update, all, require_fit, resume;
     const char **arguments; size_t n_arguments;
 };
 
 enum option_id { OPT_ROOT, OPT_FORMAT, OPT_SET, OPT_OUT, OPT_TRACE, OPT_MLLOG, OPT_PUBLISHED, OPT_RULESET,
-                 OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE,
+                 OPT_EXPECT, OPT_METRIC, OPT_BETTER, OPT_LEAST_CHANGE, OPT_TRAIN_SAMPLES, OPT_RCP_BYPASS, OPT_SEED_BYPASS,
+                 OPT_FORCE, OPT_UNTIL_VALID,
                  OPT_RUNS, OPT_SEED, OPT_CHECK, OPT_TOPOLOGY, OPT_KERNELS, OPT_LINKS, OPT_OPS, OPT_UNFOLDED, OPT_UPDATE, OPT_ALL,
                  OPT_REQUIRE_FIT, OPT_OVER, OPT_ZIP, OPT_FROM, OPT_JOBS, OPT_SHARD, OPT_RESUME, OPT_APPROXIMATE, N_OPTIONS };
 #define OPTION_BIT(option) (UINT64_C(1) << (option))

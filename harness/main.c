@@ -32,6 +32,7 @@ const struct command commands[] = {
       command_timeline },
     { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
+      OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
       OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON,
       command_run },
     { "explain", "RECIPE", "What bounds a recipe, where its step goes with the sources of each cost, and what would help; csv: from the ideal "
@@ -61,10 +62,12 @@ const struct command commands[] = {
       command_watch },
     { "compare", "BASE RUN", "Compare two runs, cell by cell. Exit 1 on any difference.", 2, 2, 0, TEXT_JSON,
       command_compare },
-    { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results.", 1, 1, 0, TEXT_CSV_JSON,
-      command_score },
-    { "lint", "FILE...", "Check MLPerf logs, or folders of them, by the rules. Exit 1 when a benchmark's logs do not pass.", 1,
-      SIZE_MAX, OPTION_BIT(OPT_RULESET), TEXT_JSON, command_lint },
+    { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results. Exit 1 where there is none.", 1, 1,
+      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score },
+    { "lint", "FILE...", "Check MLPerf logs as the compliance checker does, and folders of them as the package checker does. Exit 1 when "
+      "something does not pass.", 1, SIZE_MAX,
+      OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS),
+      TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_lint },
     { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
     { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
 };

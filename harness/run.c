@@ -10,6 +10,7 @@
 #include "results/simulate/remedies.h"
 #include "results/validity/validity.h"
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* What would make a model fit; none where it does. */
@@ -34,20 +35,6 @@ static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
     size_t n;
     if (recipe_unused_keys(&names, &n, recipe, scratch) && n)
         fprintf(stderr, "podbench: %s: no effect here: %s\n", recipe->id, names_list(names, n, scratch));
-}
-
-/* Logs stand by system and benchmark: two recipes of the same would write over each other. */
-static bool check_place(const struct run_state *state, const struct result *r, struct err *err)
-{
-    const struct workload *w = workload_find(r->workload, NULL);
-    for (size_t i = 0; i < state->results.n; i++) {
-        const struct result *before = &state->results.items[i];
-        const struct workload *of_before = workload_find(before->workload, NULL);
-        if (text_is(before->system, r->system) && text_is(of_before->benchmark, w->benchmark))
-            return fail(err, "--mllog: %s and %s are both %s on %s, and would share a folder; run them one by one", before->id, r->id,
-                        w->benchmark, r->system);
-    }
-    return true;
 }
 
 /* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
@@ -102,11 +89,15 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
-    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog };
-    if (good && o->mllog)
-        good = check_place(state, &r, err);
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog,
+                                    .until_valid = o->until_valid, .replaces = o->force };
     if (good && state->draws)
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
+    if (good && state->draws && !isfinite(state->distributions[state->results.n].score_minutes)) {
+        fprintf(stderr, "podbench: %s: the drawn submission has no score: too many of its runs did not converge; "
+                "--draw-until-valid draws until one has\n", r.id);
+        state->status = EXIT_OUT_OF_TOLERANCE;
+    }
     struct tried *tried = &state->tried[state->results.n];
     if (good && !r.fits)
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);

@@ -14,29 +14,35 @@
 
 static bool write_submission(const struct run_distribution *d, const struct simulation *sim, const struct result *r,
                              const struct convergence *c, const struct recipe_terms *terms, const struct run_timing *timing,
-                             const char *folder, struct session *s, struct err *err)
+                             const struct submission_request *q, struct session *s, struct err *err)
 {
     struct arena *a = &s->arena;
     const struct recipe *rec = &sim->recipe;
     uint64_t nodes = rec->host_count ? rec->host_count : 1;
+    const struct chip *chip = &sim->machine->chip;
     const struct text_pair fields[] = {
+        { "system_name", r->system },
         { "number_of_nodes", arena_printf(a, "%" PRIu64, nodes) },
         { "accelerators_per_node", arena_printf(a, "%" PRIu64, r->ipus / nodes) },
         { "accelerator_model_name", sim->machine->chip_name ? sim->machine->chip_name : sim->machine->name },
         { "accelerator_frequency", arena_printf(a, "%.4g GHz", sim->machine->chip.clock_hz / 1e9) },
+        { "accelerator_on-chip_memories", arena_printf(a, "%.0f MB", (double)chip->n_tiles * (double)chip->tile_memory_bytes / 1e6) },
+        { "accelerator_interconnect", "IPU-Link" },
         { "framework", "podbench " PODBENCH_VERSION },
+        { "sw_notes", arena_printf(a, "recipe %s, in the rounds' terms %s %s", rec->id, terms->round, terms->division) },
     };
     struct text_pair *hyperparameters = ARENA_ARRAY(a, struct text_pair, rec->n_hyperparameters + 1);
     for (size_t i = 0; i < rec->n_hyperparameters; i++)
         hyperparameters[i] = (struct text_pair){ rec->hyperparameters[i].key, rec->hyperparameters[i].value };
     struct submission_description description = {
-        .system = r->system, .benchmark = c->benchmark, .division = terms->division, .ruleset = rcp_ruleset(terms->round),
+        .system = r->system, .name = rec->id, .replaces = q->replaces, .benchmark = c->benchmark,
+        .division = terms->division, .ruleset = rcp_ruleset(terms->round),
         .optimizer = rec->optimizer_name, .hyperparameters = hyperparameters, .n_hyperparameters = rec->n_hyperparameters,
         .fields = fields, .n_fields = sizeof fields / sizeof *fields, .global_batch = c->global_batch,
         .grad_accum = (double)rec->gradient_accumulation, .timing = *timing, .eval_interval = recipe_eval_interval(rec, c),
         .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
     };
-    return mllog_write_submission(folder, &description, d->runs, d->n, a, err);
+    return mllog_write_submission(q->mllog, &description, d->runs, d->n, a, err);
 }
 
 static bool check_request(const struct submission_request *q, const struct recipe *rec, const struct workload *w, struct err *err)
@@ -62,8 +68,8 @@ bool submission_draw(struct run_distribution *out, const struct simulation *sim,
     struct run_timing timing = simulated_timing(sim, r);
     struct distribution_request draw = { .convergence = &c, .timing = timing, .epochs = q->predict_schedule ? 0 : rec->epochs,
                                          .eval_interval = q->predict_schedule ? 0 : recipe_eval_interval(rec, &c),
-                                         .runs = (uint32_t)q->runs, .seed = q->seed,
+                                         .runs = (uint32_t)q->runs, .seed = q->seed, .until_valid = q->until_valid,
                                          .open_division = text_is(terms.division, "open"), .data_dir = s->paths.data_dir };
     return distribution_draw(out, &draw, &s->arena, err) &&
-           (!q->mllog || write_submission(out, sim, r, &c, &terms, &timing, q->mllog, s, err));
+           (!q->mllog || write_submission(out, sim, r, &c, &terms, &timing, q, s, err));
 }

@@ -9,6 +9,8 @@
 struct submission_request {
     uint64_t runs, seed;                /* runs, 0: as many as the rules ask for */
     const char *mllog;                  /* a folder to write the logs to; NULL: none */
+    bool until_valid;                   /* draw again until the submission has a score and passes */
+    bool replaces;                      /* logs that are there already */
     bool predict_schedule;              /* epochs and evaluations as the rules and the convergence model have them, not the recipe */
 };
 bool submission_draw(struct run_distribution *out, const struct simulation *sim, const struct result *r,

@@ -30,7 +30,4 @@ void judgements_print_annotations(FILE *f, const struct judgements *set);   /* :
  * nothing judged, and a reason that is empty. */
 bool judgements_expect(struct judgements *set, const char *path, struct arena *a, struct err *err);
 
-/* Escaped for XML; control characters become spaces. */
-void write_xml_text(FILE *f, const char *text);
-
 #endif

@@ -47,18 +47,6 @@ void judgements_print_tap(FILE *f, const struct judgements *set)
 
 /* ---- JUnit ---------------------------------------------------------------------------------------- */
 
-void write_xml_text(FILE *f, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '&': fputs("&amp;", f); break;
-        case '<': fputs("&lt;", f); break;
-        case '>': fputs("&gt;", f); break;
-        case '"': fputs("&quot;", f); break;
-        default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
-        }
-}
-
 static void write_attribute(FILE *f, const char *name, const char *text)
 {
     fprintf(f, " %s=\"", name);

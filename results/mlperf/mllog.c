@@ -10,10 +10,12 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char token[] = ":::MLLOG ";
 enum { TOKEN_LENGTH = sizeof token - 1, EXACT_DIGITS = 18 };
@@ -26,15 +28,17 @@ void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name)
     *out = (struct mllog_reader){ .path = name, .f = f, .after_newline = true };
 }
 
-bool mllog_open(struct mllog_reader *out, const char *path, struct err *err)
+bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err)
 {
     struct stat s;
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return fail(err, "%s: %s", path, strerror(errno));
-    if (fstat(fileno(f), &s) == 0 && S_ISDIR(s.st_mode)) {
-        fclose(f);
-        return fail(err, "%s: is a folder, want a log file", path);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking: a pipe without a writer */
+    if (fd < 0)
+        return fail(err, "%s: %s", path, errno == ELOOP && !follow ? "is a symbolic link, want a file" : strerror(errno));
+    bool known = fstat(fd, &s) == 0;
+    FILE *f = known && S_ISREG(s.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (!f) {
+        close(fd);
+        return fail(err, "%s: is %s, want a log file", path, known && S_ISDIR(s.st_mode) ? "a folder" : "a device, pipe or socket");
     }
     mllog_open_stream(out, f, path);
     return true;
@@ -276,20 +280,35 @@ static bool take_event(struct mllog_reader *r, struct mllog_line *out)
     return true;
 }
 
-enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out)
+/* A key may be written with escapes, so an event with a backslash is taken to mention all. */
+static bool mentions(const struct mllog_reader *r, const char *const *keys, size_t n)
+{
+    bool found = n == 0 || memchr(r->raw, '\\', r->n_raw) != NULL;
+    for (size_t i = 0; i < n && !found; i++)
+        found = memmem(r->raw, r->n_raw, keys[i], strlen(keys[i])) != NULL;
+    return found;
+}
+
+enum mllog_status mllog_next_of(struct mllog_reader *r, const char *const *keys, size_t n, struct mllog_line *out)
 {
     json_decref(r->event);
     r->event = NULL;
     *out = (struct mllog_line){ 0 };
-    if (!find_token(r))
-        return MLLOG_END;
-    out->line = r->line;
-    bool fits = read_event(r);
-    if (!fits) {
-        snprintf(r->problem, sizeof r->problem, "is an event longer than %d bytes", MLLOG_LONGEST_EVENT);
-        return MLLOG_BAD_LINE;
-    }
+    do {
+        if (!find_token(r))
+            return MLLOG_END;
+        out->line = r->line;
+        if (!read_event(r)) {
+            snprintf(r->problem, sizeof r->problem, "is an event longer than %d bytes", MLLOG_LONGEST_EVENT);
+            return MLLOG_BAD_LINE;
+        }
+    } while (r->n_raw == 0 ? n > 0 : !mentions(r, keys, n));
     return take_event(r, out) ? MLLOG_LINE : MLLOG_BAD_LINE;
+}
+
+enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out)
+{
+    return mllog_next_of(r, NULL, 0, out);
 }
 
 /* ---- values ----------------------------------------------------------------------------------- */
@@ -336,7 +355,7 @@ const char *mllog_show(const json_t *v, char out[64])
         snprintf(out, 64, "%s", json_string_value(v) + 1);
     else if (json_is_real(v) && mllog_number(v, &x))
         snprintf(out, 64, "%.10g", x);
-    else if ((text = json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII)))
+    else if ((text = json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10))))
         snprintf(out, 64, "%.60s", text);
     else
         snprintf(out, 64, "?");

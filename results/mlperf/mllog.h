@@ -37,9 +37,12 @@ struct mllog_line {
 
 enum mllog_status { MLLOG_LINE, MLLOG_BAD_LINE, MLLOG_END };
 
-bool mllog_open(struct mllog_reader *out, const char *path, struct err *err);
+/* Takes regular files alone: a device, pipe or folder is refused, as is a symbolic link when follow is false. */
+bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err);
 void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name);    /* takes f over */
 enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out);
+/* The same, passing over events that mention none of these keys: a first look that costs little. */
+enum mllog_status mllog_next_of(struct mllog_reader *r, const char *const *keys, size_t n, struct mllog_line *out);
 void mllog_close(struct mllog_reader *r);
 
 /* A number as Python has it: integer, real, Infinity, NaN; true is 1 and false 0. */

@@ -10,17 +10,6 @@
 
 #include "results/mlperf/mllog.h"
 
-const char *const system_fields[] = {
-    "submitter", "division", "status", "system_name", "number_of_nodes", "host_processors_per_node", "host_processor_model_name",
-    "host_processor_core_count", "host_processor_vcpu_count", "host_processor_frequency", "host_processor_caches",
-    "host_processor_interconnect", "host_memory_capacity", "host_storage_type", "host_storage_capacity", "host_networking",
-    "host_networking_topology", "host_memory_configuration", "accelerators_per_node", "accelerator_model_name",
-    "accelerator_host_interconnect", "accelerator_frequency", "accelerator_on-chip_memories", "accelerator_memory_configuration",
-    "accelerator_memory_capacity", "accelerator_interconnect", "accelerator_interconnect_topology", "cooling", "hw_notes", "framework",
-    "other_software_stack", "operating_system", "sw_notes",
-};
-const size_t n_system_fields = sizeof system_fields / sizeof *system_fields;
-
 static const char *given(const struct submission_description *s, const char *key)
 {
     for (size_t i = 0; i < s->n_fields; i++)
@@ -38,7 +27,7 @@ static const char *field_value(const struct submission_description *s, const cha
     if (text_is(key, "division"))
         return s->division;
     if (text_is(key, "status"))
-        return "research";
+        return s->demands->edition->statuses ? "Research, Development, or Internal (RDI)" : "research";
     const char *value = given(s, key);
     if (text_is(key, "system_name"))
         return arena_printf(a, "%s (simulated)", value ? value : s->system);
@@ -47,29 +36,34 @@ static const char *field_value(const struct submission_description *s, const cha
     for (size_t i = 0; !value && i < sizeof counts / sizeof *counts; i++)
         if (text_is(key, counts[i]))
             value = "1";
-    return value ? value : "";
+    return value && *value ? value : "not modelled";
 }
 
-static bool known_field(const char *key)
+static bool load_fields(struct name_list *out, const struct submission_description *s, struct arena *a, struct err *err)
 {
-    for (size_t i = 0; i < n_system_fields; i++)
-        if (text_is(system_fields[i], key))
-            return true;
-    return false;
+    struct csv_table t;
+    size_t at;
+    if (!csv_load(&t, arena_printf(a, "%s/system_fields.csv", s->rules_dir), a, err) || !csv_column(&at, &t, "field", err))
+        return false;
+    for (size_t i = 0; i < t.n_rows; i++)
+        name_list_add(out, t.rows[i].cells[at], a);
+    for (size_t i = 0; i < s->n_fields; i++)
+        if (!name_list_has(out, s->fields[i].key))
+            return fail(err, "system description: '%s' is not one of its fields; known: %s", s->fields[i].key,
+                        names_list((const char *const *)out->names, out->n, a));
+    return true;
 }
 
-static bool write_system(const char *path, const struct submission_description *s, struct arena *a, struct err *err)
+static bool write_system(const char *path, const struct submission_description *s, const struct name_list *fields, struct arena *a,
+                         struct err *err)
 {
     struct new_file file;
-    for (size_t i = 0; i < s->n_fields; i++)
-        if (!known_field(s->fields[i].key))
-            return fail(err, "system description: '%s' is no field of it", s->fields[i].key);
     if (!new_file_open(&file, path, err))
         return false;
     fprintf(file.f, "{\n");
-    for (size_t i = 0; i < n_system_fields; i++)
-        fprintf(file.f, "  %s: %s%s\n", mllog_quote(system_fields[i], a), mllog_quote(field_value(s, system_fields[i], a), a),
-                i + 1 < n_system_fields ? "," : "");
+    for (size_t i = 0; i < fields->n; i++)
+        fprintf(file.f, "  %s: %s%s\n", mllog_quote(fields->names[i], a), mllog_quote(field_value(s, fields->names[i], a), a),
+                i + 1 < fields->n ? "," : "");
     fprintf(file.f, "}\n");
     return new_file_save(&file, err);
 }
@@ -110,26 +104,50 @@ static bool can_write(const struct submission_description *s, const struct drawn
     return good;
 }
 
-bool mllog_write_submission(const char *dir, const struct submission_description *s, const struct drawn_run *runs, size_t n,
-                            struct arena *a, struct err *err)
+/* Where a submission goes. */
+struct places { const char *name, *systems, *logs, *code; };
+
+static bool find_places(struct places *p, const char *dir, const struct submission_description *s, struct arena *a, struct err *err)
 {
-    const char *org = arena_printf(a, "%s/%s", dir, SIMULATED_ORG), *system = arena_printf(a, "%s-simulated", s->system);
-    const char *systems = arena_printf(a, "%s/systems", org);
-    const char *logs = arena_printf(a, "%s/results/%s/%s", org, system, s->benchmark);
-    const char *code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
-    if (strpbrk(s->system, " /"))
-        return fail(err, "system '%s': a folder's name may hold no space or slash", s->system);
-    if (!can_write(s, runs, n, a, err))
+    const char *org = arena_printf(a, "%s/%s", dir, SIMULATED_ORG), *name = s->name ? s->name : s->system;
+    if (!*dir)
+        return fail(err, "the folder to write to has an empty name");
+    if (strpbrk(name, " /") || *name == '.')
+        return fail(err, "'%s': a folder's name may hold no space or slash, and not begin with a dot", name);
+    p->name = arena_printf(a, "%s-simulated", name);
+    p->systems = arena_printf(a, "%s/systems", org);
+    p->logs = arena_printf(a, "%s/results/%s/%s", org, p->name, s->benchmark);
+    p->code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
+    return s->replaces || access(arena_printf(a, "%s/result_0.txt", p->logs), F_OK) != 0
+        || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
+}
+
+static bool write_all(const struct places *p, const struct submission_description *s, const struct name_list *fields,
+                      const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
+{
+    if (!make_folders(p->systems, err) || !make_folders(p->logs, err) || !make_folders(p->code, err))
         return false;
-    if (!make_folders(systems, err) || !make_folders(logs, err) || !make_folders(code, err))
-        return false;
-    if (!write_system(arena_printf(a, "%s/%s.json", systems, system), s, a, err)
-        || !write_readme(arena_printf(a, "%s/README.md", code), s, err))
+    if (!write_system(arena_printf(a, "%s/%s.json", p->systems, p->name), s, fields, a, err)
+        || !write_readme(arena_printf(a, "%s/README.md", p->code), s, err))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!write_log(arena_printf(a, "%s/result_%zu.txt", logs, i), s, &runs[i], i, a, err))
+        if (!write_log(arena_printf(a, "%s/result_%zu.txt", p->logs, i), s, &runs[i], i, a, err))
             return false;
-    for (size_t i = n; unlink(arena_printf(a, "%s/result_%zu.txt", logs, i)) == 0; i++)
+    for (size_t i = n; unlink(arena_printf(a, "%s/result_%zu.txt", p->logs, i)) == 0; i++)
         ;                               /* those of a longer submission before */
     return true;
+}
+
+bool mllog_write_submission(const char *dir, const struct submission_description *given_s, const struct drawn_run *runs, size_t n,
+                            struct arena *a, struct err *err)
+{
+    struct submission_description s = *given_s;
+    struct log_demands demands;
+    struct name_list fields = {0};
+    struct places p = {0};
+    if (!s.demands && !log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, a, err))
+        return false;
+    s.demands = s.demands ? s.demands : &demands;
+    return find_places(&p, dir, &s, a, err) && load_fields(&fields, &s, a, err) && can_write(&s, runs, n, a, err)
+        && write_all(&p, &s, &fields, runs, n, a, err);
 }

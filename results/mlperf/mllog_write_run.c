@@ -1,8 +1,8 @@
 /*
  * mllog_write_run.c - the log of one simulated run.
  *
- * The keys of a log are those that the rules table asks for; a hyperparameter that is not given takes the value the rules fix, and one that
- * they leave open is refused. The training interval is divided as the run was timed: startup, epochs or blocks, evaluations, tail; run_stop
+ * The keys of a log are those that the rules table asks for; a hyperparameter that is not given takes the value the rules fix, and those that
+ * they leave open are refused, all in one message. The training interval is divided as the run was timed: startup, epochs or blocks, evaluations, tail; run_stop
  * stands exactly at the drawn time to train. Accuracies before the last evaluation are a drawn-out rise towards the target and mean nothing.
  */
 #include <math.h>
@@ -10,7 +10,6 @@
 
 #include "results/mlperf/mllog.h"
 #include "results/mlperf/mllog_write.h"
-#include "results/mlperf/rules.h"
 
 /* 2022-01-01 00:00:00 UTC, a day apart each run. */
 static const int64_t first_run_ms = 1640995200000, day_ms = 86400000;
@@ -21,7 +20,7 @@ struct log_writer {
     const struct submission_description *s;
     const struct drawn_run *run;
     struct benchmark_facts facts;
-    struct rule_set rules;
+    const struct log_demands *demands;
     int64_t time_ms;                    /* of the next line */
     int lineno;                         /* stands for a source line: one a key */
     double interval;                    /* between evaluations */
@@ -80,38 +79,49 @@ static bool is_structural(const char *key)
     return !strncmp(key, "submission_", 11);
 }
 
-/* A required hyperparameter that was not given: the first value that the rules fix. */
-static bool fill_in(struct log_writer *w, const struct rule *r)
+static void fixed_value(struct log_writer *w, const struct demand *d)
 {
-    if (r->occurs != OCCURS_ONCE || is_structural(r->key) || is_given(w->s, r->key))
-        return true;
-    if (!text_is(r->check->name, "equal"))
-        return fail(w->err, "[optimizer] has no '%s', which %s asks for: set optimizer.%s", r->key, r->layer, r->key);
-    size_t n = strcspn(r->argument, "|");
-    line(w, MLLOG_POINT, r->key, json_value(arena_printf(w->a, "%.*s", (int)n, r->argument), w->a), NULL);
-    return true;
+    const char *text = d->value.kind == VALUE_TEXT ? mllog_quote(d->value.text, w->a)
+                     : d->value.kind == VALUE_BOOL ? (d->value.number != 0 ? "true" : "false") : mllog_real(d->value.number, w->a);
+    line(w, MLLOG_POINT, d->key, text, NULL);
 }
 
-static bool write_hyperparameters(struct log_writer *w)
+static bool is_open_demand(const struct submission_description *s, const struct demand *d)
+{
+    return !is_structural(d->key) && !is_given(s, d->key);
+}
+
+/* All keys that the rules ask for and leave open, and that were not given, in one message. */
+static bool check_hyperparameters(const struct log_writer *w)
+{
+    const char *missing = "";
+    size_t n = 0;
+    for (size_t i = 0; i < w->demands->n; i++) {
+        const struct demand *d = &w->demands->items[i];
+        if (is_open_demand(w->s, d) && !d->fixed)
+            missing = arena_printf(w->a, "%s%s%s", missing, n++ ? ", " : "", d->key);
+    }
+    return n == 0 || fail(w->err, "[optimizer] lacks %s, which the rules of %s ask of %s %s: set optimizer.KEY for each", missing,
+                          w->demands->edition->round, w->s->division, w->s->benchmark);
+}
+
+static void write_hyperparameters(struct log_writer *w)
 {
     const struct submission_description *s = w->s;
     text(w, "opt_name", s->optimizer);
     for (size_t i = 0; i < s->n_hyperparameters; i++)
         if (!is_structural(s->hyperparameters[i].key))
             line(w, MLLOG_POINT, s->hyperparameters[i].key, json_value(s->hyperparameters[i].value, w->a), NULL);
-    for (size_t i = 0; i < w->rules.n; i++)
-        if (!fill_in(w, &w->rules.items[i]))
-            return false;
-    return true;
+    for (size_t i = 0; i < w->demands->n; i++)
+        if (is_open_demand(s, &w->demands->items[i]))
+            fixed_value(w, &w->demands->items[i]);
 }
 
 static void write_tensors(struct log_writer *w)
 {
-    for (size_t i = 0; i < w->rules.n; i++) {
-        const struct rule *r = &w->rules.items[i];
-        for (size_t k = 0; rule_is_tensors(r) && k < r->tensors.n; k++)
-            line(w, MLLOG_POINT, "weights_initialization", NULL, arena_printf(w->a, "\"tensor\": %s", mllog_quote(r->tensors.names[k], w->a)));
-    }
+    const struct name_list *names = w->demands->names;
+    for (size_t k = 0; names && k < names->n; k++)
+        line(w, MLLOG_POINT, "weights_initialization", NULL, arena_printf(w->a, "\"tensor\": %s", mllog_quote(names->names[k], w->a)));
 }
 
 static bool counts_samples(const struct log_writer *w)
@@ -119,7 +129,7 @@ static bool counts_samples(const struct log_writer *w)
     return text_is(w->facts.unit, "samples");
 }
 
-static bool write_head(struct log_writer *w)
+static void write_head(struct log_writer *w)
 {
     const struct submission_description *s = w->s;
     text(w, "submission_division", s->division);
@@ -128,6 +138,7 @@ static bool write_head(struct log_writer *w)
     text(w, "submission_platform", arena_printf(w->a, "%s-simulated", s->system));
     text(w, "submission_status", "research");
     text(w, "podbench_note", "simulated: no such run took place");
+    text(w, "podbench_round", w->demands->edition->round);
     line(w, MLLOG_POINT, "cache_clear", "true", NULL);
     line(w, MLLOG_START, "init_start", NULL, NULL);
     line(w, MLLOG_POINT, "seed", arena_printf(w->a, "%llu", (unsigned long long)w->run->seed), NULL);
@@ -137,12 +148,10 @@ static bool write_head(struct log_writer *w)
         number(w, "train_samples", w->facts.samples_per_epoch);
         number(w, "eval_samples", w->facts.eval_samples);
     }
-    if (!write_hyperparameters(w))
-        return false;
+    write_hyperparameters(w);
     write_tensors(w);
     w->time_ms += (int64_t)llround((s->init_s > 0 ? s->init_s : default_init_s) * 1e3);
     line(w, MLLOG_STOP, "init_stop", NULL, NULL);
-    return true;
 }
 
 /* ---- on the clock -------------------------------------------------------------------------------- */
@@ -288,16 +297,21 @@ static bool check_description(const struct submission_description *s, const stru
 bool mllog_write_run(FILE *f, const struct submission_description *s, const struct drawn_run *run, size_t i, struct arena *a,
                      struct err *err)
 {
-    struct log_writer w = { .f = f, .s = s, .run = run, .a = a, .err = err, .time_ms = first_run_ms + (int64_t)i * day_ms };
+    struct log_writer w = { .f = f, .s = s, .run = run, .a = a, .err = err, .time_ms = first_run_ms + (int64_t)i * day_ms,
+                            .demands = s->demands };
     struct eval_schedule schedule;
-    if (!check_description(s, run, err) || !benchmark_facts(&w.facts, s->benchmark, s->data_dir, a, err)
-        || !rules_load(&w.rules, s->ruleset, s->division, s->benchmark, s->optimizer, s->rules_dir, a, err))
+    struct log_demands own;
+    if (!check_description(s, run, err) || !benchmark_facts(&w.facts, s->benchmark, s->data_dir, a, err))
         return false;
+    if (!w.demands && !log_demands_load(&own, s->ruleset, s->division, s->benchmark, s->optimizer, s->rules_dir, a, err))
+        return false;
+    w.demands = w.demands ? w.demands : &own;
     w.interval = eval_schedule_of(&schedule, s->benchmark, s->global_batch) ? schedule.interval : 1;
     if (s->eval_interval > 0)
         w.interval = s->eval_interval;
-    if (!write_head(&w))
+    if (!check_hyperparameters(&w))
         return false;
+    write_head(&w);
     write_run_lines(&w);
     return true;
 }

@@ -1,53 +1,53 @@
 /*
  * rcp.c - the reference-convergence test of MLPerf Training.
  *
- * One-sided t-test at 5 % of the submission's olympic mean m against the reference's mean mu and spread sd (both trimmed):
+ * One-sided t-test at 5 % of the submission's olympic mean m against the reference's mean mu and spread sd:
  *     m >= mu - t(0.95, nr + ns - 2) * sd * sqrt(1/nr + 1/ns)
- * nr = reference runs - 2, or twice the required runs when interpolated; ns = required runs - 2. The record of the same batch is
- * taken; else the line between two; below all, the record of the smallest batch; above all there is none and the test fails.
- * From 2.1.0 on a submission that is faster than mu and passes has its score multiplied by mu / m.
- * Sources: mlcommons/training_policies, appendix on reference convergence points; mlcommons/logging rcp_checker 1.0.0 to 2.1.0.
+ * nr = reference runs left after dropping, or twice the required runs when interpolated; ns = required runs - 2, for every benchmark. The
+ * record of the same batch is taken; else the line between two; below all, the record of the smallest batch; above all there is none and
+ * the test fails. Some benchmarks lower the limit by an allowance. Where the edition scales, a submission that is faster than mu and
+ * passes has its score multiplied by mu / m.
+ * Sources: mlcommons/training_policies, appendix on reference convergence points; mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
  */
 #include "results/mlperf/rcp.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { TRIMMED = 2 };
 static const double failed_run = 1e9;   /* what the checker writes for it */
 
-static double submission_mean(const double *points, size_t n, struct arena *a)
+static double submission_mean(const double *points, size_t n, size_t dropped, struct arena *a)
 {
     double *sorted = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = isfinite(points[i]) ? points[i] : failed_run;
-    return olympic_mean(sorted, n);
+    return olympic_mean(sorted, n, dropped);
 }
 
-static void set_limit(struct rcp_verdict *v, double mean, double sd, double n_reference, double n_submission)
+static void set_limit(struct rcp_verdict *v, double mean, double sd, double n_reference, const struct rcp_table *t)
 {
     v->mean = mean;
     v->sd = sd;
-    v->least_mean = rcp_least_mean(mean, sd, n_reference, n_submission);
-    v->max_speedup = mean / v->least_mean;
+    v->least_mean = rcp_least_mean(mean, sd, n_reference, t->terms.runs - 2.0);
+    v->max_speedup = mean / (v->least_mean - t->terms.allowance);
 }
 
-static void find_reference(struct rcp_verdict *v, const struct rcp_table *t, double runs)
+static void find_reference(struct rcp_verdict *v, const struct rcp_table *t)
 {
     const struct rcp_point *first = t->points, *last = t->points + t->n - 1;
     for (const struct rcp_point *p = first; p <= last; p++)
         if (p->batch == v->batch) {
             v->match = RCP_EXACT;
-            set_limit(v, p->mean, p->sd, (double)p->n - TRIMMED, runs - TRIMMED);
+            set_limit(v, p->mean, p->sd, p->left, t);
             return;
         }
     double mean, sd;
     if (rcp_interpolate(&mean, &sd, t, v->batch)) {
         v->match = RCP_INTERPOLATED;
-        set_limit(v, mean, sd, 2 * runs, runs - TRIMMED);
+        set_limit(v, mean, sd, 2.0 * t->terms.runs, t);
     } else if (v->batch < first->batch) {
         v->match = RCP_SMALLER_BATCH;
-        set_limit(v, first->mean, first->sd, (double)first->n - TRIMMED, runs - TRIMMED);
+        set_limit(v, first->mean, first->sd, first->left, t);
     } else {
         v->match = RCP_MISSING;
     }
@@ -63,25 +63,25 @@ static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_ta
     const char *remedy = v->passed ? "" : v->match == RCP_SMALLER_BATCH ? ": reference points must be supplied"
                        : ": faster than the reference allows";
     return arena_printf(a, "mean %.10g %s to converge against at least %.6g (%s: mean %.6g, largest speed-up %.5f)%s",
-                        v->submission_mean, unit, v->least_mean, how[v->match], v->mean, v->max_speedup, remedy);
+                        v->submission_mean, unit, v->mean / v->max_speedup, how[v->match], v->mean, v->max_speedup, remedy);
 }
 
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err)
 {
     *out = (struct rcp_verdict){ .batch = batch, .scaling = 1 };
-    uint32_t runs = rcp_runs(t->benchmark) ? rcp_runs(t->benchmark) : (uint32_t)n;
-    size_t n_failed = 0;
+    size_t n_failed = 0, dropped = t->terms.dropped;
     for (size_t i = 0; i < n; i++)
         n_failed += !isfinite(points[i]);
-    if (n < 3 || n != runs)
-        return fail(err, "%s: %zu runs, the reference-convergence test wants %u", t->benchmark, n, runs);
-    out->submission_mean = submission_mean(points, n, a);
-    find_reference(out, t, runs);
-    out->passed = out->match != RCP_MISSING && n_failed <= 1 && out->submission_mean >= out->least_mean;
-    if (out->passed && out->submission_mean < out->mean && strcmp(t->ruleset, "2.1.0") >= 0)
+    if (n <= 2 * dropped)
+        return fail(err, "%s: %zu runs, the reference-convergence test wants %u", t->benchmark, n, t->terms.runs);
+    out->submission_mean = submission_mean(points, n, dropped, a);
+    find_reference(out, t);
+    out->passed = out->match != RCP_MISSING && n_failed <= dropped && out->submission_mean >= out->mean / out->max_speedup;
+    if (out->passed && out->submission_mean < out->mean && t->edition->scales)
         out->scaling = out->mean / out->submission_mean;
-    out->text = n_failed > 1 ? arena_printf(a, "%zu runs did not converge, at most 1 may", n_failed) : verdict_text(out, t, a);
+    out->text = n_failed > dropped ? arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped)
+                                   : verdict_text(out, t, a);
     return true;
 }
 
@@ -91,7 +91,6 @@ bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char *round
     struct rcp_table t;
     if (!rcp_load(&t, benchmark, round, RCP_DEADLINE, data_dir, a, err))
         return false;
-    if (rcp_is_pruned(t.ruleset))
-        rcp_prune(&t);
+    rcp_prune(&t);
     return rcp_test(out, &t, batch, points, n, a, err);
 }

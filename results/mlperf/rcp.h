@@ -13,12 +13,12 @@ struct rcp_verdict {
     double batch;
     double submission_mean;             /* olympic; a run that failed counts as slowest */
     double mean, sd;                    /* of the reference at this batch; 0 when there is none */
-    double max_speedup, least_mean;     /* the submission passes from least_mean = mean / max_speedup up */
-    double scaling;                     /* from 2.1.0 on: mean / submission_mean for one that is faster and passes; else 1 */
+    double max_speedup, least_mean;     /* the submission passes from mean / max_speedup up */
+    double scaling;                     /* where the edition scales: mean / submission_mean for one that is faster and passes; else 1 */
     const char *text;                   /* one line, in the arena */
 };
 
-/* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned or not, as the ruleset has it. */
+/* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned as the edition has it. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
 

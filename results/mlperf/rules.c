@@ -1,223 +1,201 @@
 /*
- * rules.c - loads the rules table and holds the checks that its rows name.
- *
- * Sources: mlcommons/logging, mlp_compliance 1.0.0, 1.1.0-rc4 and 2.0.0-rc4, as the source column of each row says. Numbers compare as
- * Python compares them: a string is never a number, true is 1.
+ * rules.c - loads the table of rules; see rules.h.
  */
 #include "results/mlperf/rules.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const rule_severity_names[N_RULE_SEVERITIES + 1] = { "error", "warning", "review", NULL };
-static const char *const known_rulesets[] = { "1.0.0", "1.1.0", "2.0.0" };
+enum { RULESETS, LAYER, KEY, OCCURS, CHECK, ONCE, ACTION, SEVERITY, SOURCE, N_CELLS };
+static const char *const columns[N_CELLS] = { "rulesets", "layer", "key", "occurs", "check", "once", "action", "severity", "source" };
 
-/* ---- arguments: words between bars ------------------------------------------------------------- */
+struct loader { struct rule_library *l; const char *where; struct expression_tables tables; struct arena *a; struct err *err; };
 
-static const char *word_of(const char *list, size_t index, size_t *length)
+/* ---- parts of a row ------------------------------------------------------------------------------- */
+
+/* The next part of a list, without the spaces around it; *rest moves on. NULL at the end. */
+static char *next_part(char **rest, const char *separator)
 {
-    for (; index > 0; index--) {
-        list = strchr(list, '|');
-        if (!list)
-            return NULL;
-        list++;
-    }
-    *length = strcspn(list, "|");
-    return list;
+    char *part = *rest, *end;
+    if (!part || !*part)
+        return NULL;
+    end = strstr(part, separator);
+    *rest = end ? end + strlen(separator) : part + strlen(part);
+    if (!end)
+        end = part + strlen(part);
+    while (*part == ' ')
+        part++;
+    while (end > part && end[-1] == ' ')
+        end--;
+    *end = 0;
+    return part;
 }
 
-static bool number_of(const char *list, size_t index, double *out)
+static bool parse(struct expression **out, const char *text, const struct loader *d)
 {
-    char copy[40];
-    size_t n;
-    const char *word = word_of(list, index, &n);
-    if (!word || n >= sizeof copy)
-        return false;
-    snprintf(copy, sizeof copy, "%.*s", (int)n, word);
-    if (text_is(copy, "Infinity")) {
-        *out = HUGE_VAL;
-        return true;
-    }
-    return parse_f64(copy, out);
+    return expression_parse(out, text, &d->tables, d->where, d->a, d->err);
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------- */
-
-#define CHECK(name) static bool name(const struct rule *r, const struct mllog_line *l, const struct rule_context *c)
-#define UNUSED(x) ((void)(x))
-
-CHECK(any)
+static bool take_group(struct rule *r, const char *names, const struct loader *d)
 {
-    UNUSED(r), UNUSED(l), UNUSED(c);
+    char *rest = arena_strdup(d->a, names), *name;
+    r->occurs = OCCURS_ANY_OF;
+    while ((name = next_part(&rest, " "))) {
+        if (r->n_of == MOST_OF)
+            return fail(d->err, "%s: occurs: more than %d keys in a group", d->where, MOST_OF);
+        r->any_of[r->n_of++] = name;
+    }
     return true;
 }
 
-CHECK(nonempty)
+static bool take_occurs(struct rule *r, const char *cell, const struct loader *d)
 {
-    UNUSED(r), UNUSED(c);
-    return !json_is_string(l->value) || json_string_length(l->value) > 0;
-}
-
-CHECK(in_list)
-{
-    UNUSED(c);
-    const char *text = json_string_value(l->value), *word;
-    size_t n;
-    for (size_t i = 0; text && (word = word_of(r->argument, i, &n)); i++)
-        if (strlen(text) == n && !strncmp(text, word, n))
+    static const struct { const char *text; enum rule_occurs occurs; } words[] = {
+        { "", OCCURS_FREE }, { "1", OCCURS_ONCE }, { "begin", OCCURS_BEGIN }, { "end", OCCURS_END },
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (text_is(cell, words[i].text)) {
+            r->occurs = words[i].occurs;
             return true;
-    return false;
+        }
+    if (!strncmp(cell, "1+ of ", 6))
+        return take_group(r, cell + 6, d);
+    r->occurs = OCCURS_TIMES;
+    size_t n = strlen(cell);
+    return (n > 1 && cell[n - 1] == '+' && parse_u64(arena_printf(d->a, "%.*s", (int)n - 1, cell), &r->at_least))
+        || fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
-CHECK(positive)
+static bool take_checks(struct rule *r, const char *cell, const struct loader *d)
 {
-    UNUSED(r), UNUSED(c);
-    double x;
-    return mllog_number(l->value, &x) && x > 0;
-}
-
-CHECK(integer)
-{
-    UNUSED(r), UNUSED(c);
-    double x;
-    return mllog_number(l->value, &x) && isfinite(x) && x == floor(x);
-}
-
-CHECK(equal)
-{
-    UNUSED(c);
-    double x, want;
-    for (size_t i = 0; mllog_number(l->value, &x) && number_of(r->argument, i, &want); i++)
-        if (x == want)
-            return true;
-    return false;
-}
-
-static bool is_whole(double x)
-{
-    return isfinite(x) && fabs(x - round(x)) < 1e-5;
-}
-
-CHECK(multiple)
-{
-    UNUSED(c);
-    double x, unit;
-    return mllog_number(l->value, &x) && number_of(r->argument, 0, &unit) && is_whole(x / unit);
-}
-
-CHECK(power2)
-{
-    UNUSED(c);
-    double x, unit;
-    return mllog_number(l->value, &x) && number_of(r->argument, 0, &unit) && x > 0 && is_whole(log2(x / unit));
-}
-
-CHECK(has_metadata)
-{
-    UNUSED(c);
-    return json_object_get(l->metadata, r->argument) != NULL;
-}
-
-CHECK(metadata_positive)
-{
-    UNUSED(c);
-    double x;
-    return mllog_number(json_object_get(l->metadata, r->argument), &x) && x > 0;
-}
-
-CHECK(after)
-{
-    UNUSED(l);
-    return c->seen(c->state, r->argument);
-}
-
-CHECK(before)
-{
-    UNUSED(l);
-    return !c->seen(c->state, r->argument);
-}
-
-/* "30", or "closed:30|open:240" by the division logged so far: none yet leaves no time at all. */
-CHECK(init_within)
-{
-    double minutes = 0;
-    size_t n;
-    const char *word;
-    if (!strchr(r->argument, ':')) {
-        number_of(r->argument, 0, &minutes);
-    } else {
-        for (size_t i = 0; c->division && (word = word_of(r->argument, i, &n)); i++)
-            if (!strncmp(word, c->division, strlen(c->division)) && word[strlen(c->division)] == ':')
-                minutes = strtod(word + strlen(c->division) + 1, NULL);
+    char *rest = arena_strdup(d->a, cell), *part;
+    while ((part = next_part(&rest, ";;"))) {
+        if (r->n_checks == MOST_CHECKS)
+            return fail(d->err, "%s: check: more than %d parts", d->where, MOST_CHECKS);
+        if (!parse(&r->checks[r->n_checks++], part, d))
+            return false;
     }
-    return l->time_ms - c->init_start_ms < minutes * 60e3;
+    return true;
 }
 
-CHECK(from_below)
+/* ---- actions -------------------------------------------------------------------------------------------- */
+
+static bool take_apply(struct action *out, char *text, const struct loader *d)
 {
-    UNUSED(c);
-    double x, low, high;
-    return mllog_number(l->value, &x) && number_of(r->argument, 0, &low) && number_of(r->argument, 1, &high) && x >= low && x < high;
+    size_t n = strlen(text);
+    if (n < 2 || text[0] != '"' || text[n - 1] != '"')
+        return fail(d->err, "%s: action: apply %s, want apply \"LAYER\"", d->where, text);
+    text[n - 1] = 0;
+    *out = (struct action){ .kind = ACTION_APPLY, .name = text + 1 };
+    return true;
 }
 
-CHECK(above_to)
+static bool take_gather(struct action *out, char *text, const struct loader *d)
 {
-    UNUSED(c);
-    double x, low, high;
-    return mllog_number(l->value, &x) && number_of(r->argument, 0, &low) && number_of(r->argument, 1, &high) && x > low && x <= high;
+    char *rest = text;
+    out->kind = ACTION_GATHER;
+    out->key = next_part(&rest, " into ");
+    out->name = next_part(&rest, " by ");
+    out->member = next_part(&rest, " ");
+    return out->member || fail(d->err, "%s: action: want gather KEY into KEY by MEMBER", d->where);
 }
 
-CHECK(below)
+static bool take_append(struct action *out, char *text, const struct loader *d)
 {
-    UNUSED(c);
-    double x, high;
-    return mllog_number(l->value, &x) && number_of(r->argument, 0, &high) && x < high;
+    char *rest = text, *value = next_part(&rest, " to st.");
+    out->kind = ACTION_APPEND;
+    out->name = next_part(&rest, " ");
+    return out->name ? parse(&out->value, value, d) : fail(d->err, "%s: action: want append VALUE to st.NAME", d->where);
 }
 
-static const struct rule_check checks[] = {
-    { "any",               "anything",                                              false, any },
-    { "nonempty",          "a value that is not empty",                             false, nonempty },
-    { "in",                "one of {}",                                             false, in_list },
-    { "positive",          "a number above 0",                                      false, positive },
-    { "integer",           "a whole number",                                        false, integer },
-    { "equal",             "{}",                                                    false, equal },
-    { "multiple",          "a whole multiple of {}",                                false, multiple },
-    { "power2",            "{} times a power of 2",                                 false, power2 },
-    { "has_metadata",      "'{}' in its metadata",                                  false, has_metadata },
-    { "metadata_positive", "'{}' above 0 in its metadata",                          false, metadata_positive },
-    { "after",             "it after {}",                                           false, after },
-    { "before",            "it before {}",                                          false, before },
-    { "init_within",       "it less than {} minutes after the first init_start (submission_division logged before it)", false, init_within },
-    { "once_in",           "at least one value from {1} up, below {2}", true, from_below },
-    { "once_above",        "at least one value above {1}, up to {2}", true, above_to },
-    { "once_below",        "at least one value below {1}",                           true,  below },
-    { "tensors",           "each tensor of {} exactly once",                        false, any },
-};
-enum { N_CHECKS = sizeof checks / sizeof *checks };
-
-bool rule_is_tensors(const struct rule *r)
+static bool take_set(struct action *out, char *text, const struct loader *d)
 {
-    return text_is(r->check->name, "tensors");
+    char *rest = text, *name = next_part(&rest, ":="), *value = next_part(&rest, ";");
+    if (!value || strncmp(name, "st.", 3))
+        return fail(d->err, "%s: action: '%.60s', want st.NAME:=VALUE, append, apply or gather", d->where, text);
+    *out = (struct action){ .kind = text_is(value, "[]") ? ACTION_NEW_NAMES : ACTION_SET, .name = name + 3 };
+    return out->kind == ACTION_NEW_NAMES || parse(&out->value, value, d);
 }
 
-/* "{}" stands for the argument, "{1}" and "{2}" for its words. */
-const char *rule_want(const struct rule *r, struct arena *a)
+static bool take_action(struct action *out, char *text, const struct loader *d)
 {
-    const char *text = "", *rest = r->check->want, *hole;
-    for (; (hole = strchr(rest, '{')); rest = strchr(hole, '}') + 1) {
-        size_t n = strlen(r->argument);
-        const char *word = hole[1] == '}' ? r->argument : word_of(r->argument, (size_t)(hole[1] - '1'), &n);
-        text = arena_printf(a, "%s%.*s%.*s", text, (int)(hole - rest), rest, word ? (int)n : 0, word ? word : "");
+    static const struct { const char *word; bool (*take)(struct action *, char *, const struct loader *); } kinds[] = {
+        { "apply ", take_apply }, { "gather ", take_gather }, { "append ", take_append }, { "", take_set },
+    };
+    for (size_t i = 0; ; i++) {
+        size_t n = strlen(kinds[i].word);
+        if (!strncmp(text, kinds[i].word, n))
+            return kinds[i].take(out, text + n, d);
     }
-    return arena_printf(a, "%s%s", text, rest);
 }
 
-/* ---- loading ------------------------------------------------------------------------------------------- */
+static bool take_actions(struct rule *r, const char *cell, const struct loader *d)
+{
+    char *rest = arena_strdup(d->a, cell), *part;
+    while ((part = next_part(&rest, ";"))) {
+        if (r->n_actions == MOST_ACTIONS)
+            return fail(d->err, "%s: action: more than %d parts", d->where, MOST_ACTIONS);
+        if (!take_action(&r->actions[r->n_actions++], part, d))
+            return false;
+    }
+    return true;
+}
 
-enum { RULESETS, DIVISION, BENCHMARK, OPTIMIZER, KEY, OCCURS, CHECK_NAME, ARGUMENT, SEVERITY, SOURCE, N_CELLS };
-static const char *const columns[N_CELLS] = { "rulesets", "division", "benchmark", "optimizer", "key", "occurs", "check", "argument",
-                                              "severity", "source" };
+/* ---- a row -------------------------------------------------------------------------------------------------- */
+
+static bool take_rule(struct rule *r, char *const *c, const struct loader *d)
+{
+    *r = (struct rule){ .rulesets = c[RULESETS], .layer = c[LAYER], .key = c[KEY], .source = c[SOURCE] };
+    r->only_warns = text_is(c[SEVERITY], "warning");
+    r->absent_warns = text_is(c[SEVERITY], "absent: warning");
+    if (!r->only_warns && !r->absent_warns && !text_is(c[SEVERITY], "error"))
+        return fail(d->err, "%s: severity: '%s', want error, warning or absent: warning", d->where, c[SEVERITY]);
+    if (!take_occurs(r, c[OCCURS], d) || !take_checks(r, c[CHECK], d) || !take_actions(r, c[ACTION], d)
+        || (*c[ONCE] && !parse(&r->once, c[ONCE], d)))
+        return false;
+    bool keyless = r->occurs == OCCURS_BEGIN || r->occurs == OCCURS_END;
+    if (keyless != !*r->key)
+        return fail(d->err, "%s: key: '%s' with occurs '%s'", d->where, r->key, c[OCCURS]);
+    return *r->source || fail(d->err, "%s: source is empty", d->where);
+}
+
+static void note_apply_key(struct rule_library *l, const struct rule *r)
+{
+    for (size_t i = 0; i < r->n_actions; i++)
+        if (r->actions[i].kind == ACTION_APPLY && !name_list_has(&l->apply_keys, r->key))
+            name_list_add(&l->apply_keys, r->key, l->a);
+}
+
+static const struct name_list *find_tensors(void *user, const char *name)
+{
+    return tensor_list_find(user, name);
+}
+
+bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err)
+{
+    struct csv_table t;
+    size_t at[N_CELLS];
+    *out = (struct rule_library){ .a = a };
+    struct loader d = { out, NULL, { find_tensors, &out->tensors }, a, err };
+    if (!tensor_lists_load(&out->tensors, rules_dir, a, err) || !csv_load(&t, arena_printf(a, "%s/rules.csv", rules_dir), a, err))
+        return false;
+    for (int c = 0; c < N_CELLS; c++)
+        if (!csv_column(&at[c], &t, columns[c], err))
+            return false;
+    out->rules = ARENA_ARRAY(a, struct rule, t.n_rows);
+    for (size_t i = 0; i < t.n_rows; i++) {
+        char *cells[N_CELLS];
+        for (int c = 0; c < N_CELLS; c++)
+            cells[c] = t.rows[i].cells[at[c]];
+        d.where = arena_printf(a, "%s:%u", t.path, t.rows[i].line);
+        if (!take_rule(&out->rules[out->n_rules++], cells, &d))
+            return false;
+        note_apply_key(out, &out->rules[i]);
+    }
+    return true;
+}
+
+/* ---- books ------------------------------------------------------------------------------------------------------ */
 
 static bool has_word(const char *list, const char *word)
 {
@@ -228,119 +206,103 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static bool holds(const char *cell, const char *logged)
+static struct rule_layer *layer_of(struct rule_book *b, const struct rule *r, size_t most, struct arena *a)
 {
-    return text_is(cell, "any") || text_is(cell, logged);
+    for (size_t i = 0; i < b->n_layers; i++)
+        if (text_is(b->layers[i].name, r->layer))
+            return &b->layers[i];
+    struct rule_layer *l = &b->layers[b->n_layers++];
+    *l = (struct rule_layer){ .name = r->layer, .begins = ARENA_ARRAY(a, const struct rule *, most),
+        .ends = ARENA_ARRAY(a, const struct rule *, most), .rules = ARENA_ARRAY(a, const struct rule *, most) };
+    return l;
 }
 
-static bool take_occurs(struct rule *r, const char *cell)
+static int by_key(const void *x, const void *y)
 {
-    if (!*cell)
-        r->occurs = OCCURS_ANY;
-    else if (text_is(cell, "1"))
-        r->occurs = OCCURS_ONCE;
-    else if (!strncmp(cell, "1+", 2) && (cell[2] == 0 || cell[2] == '|'))
-        r->occurs = OCCURS_AT_LEAST_ONCE, r->instead = cell[2] ? cell + 3 : NULL;
-    else
-        return false;
-    return true;
+    const struct rule *a = *(const struct rule *const *)x, *b = *(const struct rule *const *)y;
+    return strcmp(a->key, b->key);
 }
 
-static bool take_rule(struct rule *r, char *const *cells, const char *where, struct err *err)
+static size_t count_layer(const struct rule_library *l, const char *layer)
 {
-    *r = (struct rule){ .key = cells[KEY], .argument = cells[ARGUMENT], .source = cells[SOURCE] };
-    if (!take_occurs(r, cells[OCCURS]))
-        return fail(err, "%s: occurs: '%s', want nothing, 1, 1+ or 1+|OTHER_KEY", where, cells[OCCURS]);
-    for (size_t i = 0; i < N_CHECKS && !r->check; i++)
-        if (text_is(checks[i].name, cells[CHECK_NAME]))
-            r->check = &checks[i];
-    if (!r->check)
-        return fail(err, "%s: check: '%s' is unknown", where, cells[CHECK_NAME]);
-    while (r->severity < N_RULE_SEVERITIES && !text_is(rule_severity_names[r->severity], cells[SEVERITY]))
-        r->severity++;
-    if (r->severity == N_RULE_SEVERITIES)
-        return fail(err, "%s: severity: '%s', want error, warning or review", where, cells[SEVERITY]);
-    return *r->source || fail(err, "%s: source is empty", where);
+    size_t n = 0;
+    for (size_t i = 0; i < l->n_rules; i++)
+        n += text_is(l->rules[i].layer, layer);
+    return n;
 }
 
-static int depth_of(char *const *cells)
+static void fill_book(struct rule_book *b, const struct rule_library *l)
 {
-    return !text_is(cells[DIVISION], "any") + !text_is(cells[BENCHMARK], "any") + !text_is(cells[OPTIMIZER], "any");
-}
-
-struct selection { const char *ruleset, *division, *benchmark, *optimizer; };
-
-static bool selected(const struct selection *s, char *const *cells)
-{
-    return has_word(cells[RULESETS], s->ruleset) && holds(cells[DIVISION], s->division)
-        && holds(cells[BENCHMARK], s->benchmark) && holds(cells[OPTIMIZER], s->optimizer);
-}
-
-/* Whether a deeper selected row speaks of the same key. */
-static bool overridden(const struct selection *s, char **const *rows, size_t n, size_t i)
-{
-    for (size_t j = 0; j < n; j++)
-        if (text_is(rows[j][KEY], rows[i][KEY]) && depth_of(rows[j]) > depth_of(rows[i]) && selected(s, rows[j]))
-            return true;
-    return false;
-}
-
-static const char *layer_name(const struct selection *s, char *const *cells, struct arena *a)
-{
-    const char *const parts[] = { cells[DIVISION], cells[BENCHMARK], cells[OPTIMIZER] };
-    const char *name = depth_of(cells) ? s->ruleset : arena_printf(a, "%s common", s->ruleset);
-    for (size_t i = 0; i < 3; i++)
-        if (!text_is(parts[i], "any"))
-            name = arena_printf(a, "%s %s", name, parts[i]);
-    return name;
-}
-
-static bool add_rule(struct rule_set *set, const struct selection *s, char *const *cells, const char *where, const char *rules_dir,
-                     struct arena *a, struct err *err)
-{
-    set->items = arena_grow(a, set->items, set->n, &set->cap, sizeof *set->items);
-    struct rule *r = &set->items[set->n++];
-    if (!take_rule(r, cells, where, err))
-        return false;
-    r->layer = layer_name(s, cells, a);
-    if (!rule_is_tensors(r))
-        return true;
-    if (!tensor_names(&r->tensors, r->argument, rules_dir, a, err))
-        return false;
-    name_list_sort(&r->tensors);
-    return true;
-}
-
-static bool known_ruleset(const char *ruleset, struct err *err)
-{
-    for (size_t i = 0; i < sizeof known_rulesets / sizeof *known_rulesets; i++)
-        if (text_is(ruleset, known_rulesets[i]))
-            return true;
-    return fail(err, "ruleset '%s' is unknown; known: 1.0.0, 1.1.0, 2.0.0", ruleset);
-}
-
-bool rules_load(struct rule_set *out, const char *ruleset, const char *division, const char *benchmark, const char *optimizer,
-                const char *rules_dir, struct arena *a, struct err *err)
-{
-    struct csv_table t;
-    size_t at[N_CELLS];
-    struct selection s = { ruleset, division, benchmark, optimizer };
-    *out = (struct rule_set){ .ruleset = ruleset };
-    if (!known_ruleset(ruleset, err) || !csv_load(&t, arena_printf(a, "%s/rules.csv", rules_dir), a, err))
-        return false;
-    for (int c = 0; c < N_CELLS; c++)
-        if (!csv_column(&at[c], &t, columns[c], err))
-            return false;
-    char ***rows = ARENA_ARRAY(a, char **, t.n_rows);
-    for (size_t i = 0; i < t.n_rows; i++) {
-        rows[i] = ARENA_ARRAY(a, char *, N_CELLS);
-        for (int c = 0; c < N_CELLS; c++)
-            rows[i][c] = t.rows[i].cells[at[c]];
+    b->layers = ARENA_ARRAY(l->a, struct rule_layer, l->n_rules);
+    for (size_t i = 0; i < l->n_rules; i++) {
+        const struct rule *r = &l->rules[i];
+        if (!has_word(r->rulesets, b->edition->ruleset))
+            continue;
+        struct rule_layer *layer = layer_of(b, r, count_layer(l, r->layer), l->a);
+        if (r->occurs == OCCURS_BEGIN)
+            layer->begins[layer->n_begins++] = r;
+        else if (r->occurs == OCCURS_END)
+            layer->ends[layer->n_ends++] = r;
+        else
+            layer->rules[layer->n_rules++] = r;
     }
-    for (size_t i = 0; i < t.n_rows; i++) {
-        const char *where = arena_printf(a, "%s:%u", t.path, t.rows[i].line);
-        if (selected(&s, rows[i]) && !overridden(&s, rows, t.n_rows, i) && !add_rule(out, &s, rows[i], where, rules_dir, a, err))
-            return false;
+    for (size_t i = 0; i < b->n_layers; i++)
+        qsort(b->layers[i].rules, b->layers[i].n_rules, sizeof *b->layers[i].rules, by_key);
+}
+
+static bool keys_differ(const struct rule_book *b, struct err *err)
+{
+    for (size_t i = 0; i < b->n_layers; i++)
+        for (size_t k = 1; k < b->layers[i].n_rules; k++)
+            if (text_is(b->layers[i].rules[k - 1]->key, b->layers[i].rules[k]->key))
+                return fail(err, "rules.csv: %s of %s: key '%s' stands twice", b->layers[i].name, b->edition->ruleset, b->layers[i].rules[k]->key);
+    return b->n_layers > 0 || fail(err, "rules.csv: no rules of %s", b->edition->ruleset);
+}
+
+bool rules_of(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err)
+{
+    const struct edition *e = edition_find(round);
+    if (!e)
+        return fail(err, "round '%.60s' is unknown; known: %s", round, editions_known(l->a));
+    for (size_t i = 0; i < l->n_books; i++)
+        if (l->books[i].edition == e) {
+            *out = &l->books[i];
+            return true;
+        }
+    struct rule_book *b = &l->books[l->n_books++];
+    *b = (struct rule_book){ .edition = e };
+    fill_book(b, l);
+    *out = b;
+    return keys_differ(b, err);
+}
+
+const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name)
+{
+    for (size_t i = 0; i < b->n_layers; i++)
+        if (text_is(b->layers[i].name, name))
+            return &b->layers[i];
+    return NULL;
+}
+
+const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index)
+{
+    size_t low = 0, high = l->n_rules;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(key, l->rules[middle]->key);
+        if (order == 0) {
+            *index = middle;
+            return l->rules[middle];
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    return true;
+    return NULL;
+}
+
+const char *rule_wants(const struct expression *e, const struct rule *r, const struct edition *edition, struct arena *a)
+{
+    return arena_printf(a, "%s (%s %s)", expression_text(e), edition->ruleset, r->layer);
 }

@@ -1,50 +1,74 @@
 /*
- * rules.h - what the official compliance checker asks of a log, as rows of a table (results/rules/rules.csv).
+ * rules.h - what the official compliance checkers ask of a log: the rows of results/rules/rules.csv, by edition and layer.
  *
- * A row: for these rulesets, division, benchmark and optimizer ("any": all), KEY must occur so often and each (or at least one) of its
- * lines must pass CHECK with ARGUMENT. Rows apply in layers: common, division, benchmark, optimizer; where a later layer has rows for a
- * key, those of earlier layers no longer count.
+ * A layer is one file of the official checker: common, closed_common, closed_bert, closed_resnet_lars. It runs over all lines of a log with
+ * a state of its own. An action `apply "closed_{}"` calls for another layer, named after the line's value; where a later layer speaks of a
+ * key, it replaces what the earlier ones said of it. A layer that the table does not have stops the official checker: the log is refused.
+ *
+ * A row: for these rulesets, KEY must occur so often (1, 2+, 1+ of a group; nothing: any number), each of its lines must fulfil CHECK (parts
+ * between ;;), at least one must fulfil ONCE, and ACTION follows each. Rows without a key hold at the layer's begin and end.
  */
 #ifndef RULES_H
 #define RULES_H
-#include "results/mlperf/mllog.h"
-#include "results/mlperf/tensors.h"
+#include "results/mlperf/expression.h"
+#include "workloads/convergence/editions.h"
 
-enum rule_severity { RULE_ERROR, RULE_WARNING, RULE_REVIEW, N_RULE_SEVERITIES };
-extern const char *const rule_severity_names[N_RULE_SEVERITIES + 1];
+enum rule_occurs { OCCURS_FREE, OCCURS_ONCE, OCCURS_TIMES, OCCURS_ANY_OF, OCCURS_BEGIN, OCCURS_END };
 
-enum rule_occurs { OCCURS_ANY, OCCURS_ONCE, OCCURS_AT_LEAST_ONCE };
+enum action_kind { ACTION_SET, ACTION_NEW_NAMES, ACTION_APPEND, ACTION_APPLY, ACTION_GATHER };
 
-/* What a check looks at besides its line. Times are NaN before the event was seen. */
-struct rule_context {
-    bool (*seen)(const void *state, const char *key);   /* on an earlier line */
-    const void *state;
-    double init_start_ms;
-    const char *division;               /* as logged so far; NULL before that */
+/* name := value; append value to name; apply "name"; gather KEY into name by MEMBER. */
+struct action {
+    enum action_kind kind;
+    const char *name, *key, *member;
+    struct expression *value;
 };
 
-struct rule;
-struct rule_check {
-    const char *name;
-    const char *want;                   /* "{}" is the argument, "{1}" its first word */
-    bool at_least_one;                  /* one line passing is enough */
-    bool (*pass)(const struct rule *r, const struct mllog_line *l, const struct rule_context *c);
-};
+enum { MOST_CHECKS = 6, MOST_ACTIONS = 6, MOST_OF = 3 };
 
 struct rule {
-    const char *key, *argument, *source, *layer;        /* layer: "1.0.0 closed resnet", for messages */
-    const char *instead;                /* a key that may stand in for this one; NULL: none */
+    const char *rulesets, *layer, *key, *source;
     enum rule_occurs occurs;
-    const struct rule_check *check;
-    enum rule_severity severity;
-    struct name_list tensors;           /* of check "tensors", sorted */
+    uint64_t at_least;
+    const char *any_of[MOST_OF];        /* of a group */
+    struct expression *checks[MOST_CHECKS], *once;
+    struct action actions[MOST_ACTIONS];
+    size_t n_of, n_checks, n_actions;
+    bool only_warns, absent_warns;      /* whatever it finds; when the key is absent */
 };
 
-struct rule_set { const char *ruleset; struct rule *items; size_t n, cap; };
+struct rule_layer {
+    const char *name;
+    const struct rule **begins, **ends, **rules;        /* rules: sorted by key */
+    size_t n_begins, n_ends, n_rules;
+};
 
-/* The rows that hold for a log of this division, benchmark and optimizer (NULL: not logged), earlier layers' overridden rows left out. */
-bool rules_load(struct rule_set *out, const char *ruleset, const char *division, const char *benchmark, const char *optimizer,
-                const char *rules_dir, struct arena *a, struct err *err);
-bool rule_is_tensors(const struct rule *r);
-const char *rule_want(const struct rule *r, struct arena *a);
+/* The rules of one edition. */
+struct rule_book {
+    const struct edition *edition;
+    struct rule_layer *layers;
+    size_t n_layers;
+};
+
+/* The tables, loaded once for any number of logs. */
+struct rule_library {
+    struct arena *a;
+    struct rule *rules;
+    size_t n_rules;
+    struct rule_book books[16];         /* of the editions asked for so far */
+    size_t n_books;
+    struct name_list apply_keys;        /* keys whose value can call for a layer */
+    struct tensor_lists tensors;
+};
+
+bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a, struct err *err);
+/* Fails on an edition that has no rules; the message names the known ones. */
+bool rules_of(const struct rule_book **out, struct rule_library *l, const char *round, struct err *err);
+
+const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name);      /* NULL: none */
+/* The rule of a key, or NULL. */
+const struct rule *rule_find(const struct rule_layer *l, const char *key, size_t *index);
+
+/* What a part of a rule asks for, for messages: "v>0.5 (2.0.0 closed_bert)". */
+const char *rule_wants(const struct expression *e, const struct rule *r, const struct edition *edition, struct arena *a);
 #endif

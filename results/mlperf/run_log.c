@@ -4,10 +4,11 @@
  * Time to train is the first run_start to the first run_stop. Steady throughput is taken from the finest marks a log has:
  *   epoch marks       train_samples / median(epoch_stop - epoch_start)
  *   block marks       train_samples / median((block_stop - block_start) / epoch_count); a block may include its evaluation
- *   BERT blocks       median over blocks after the first of samples gained / (block_stop - block_start)
- *   BERT evaluations  median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
+ *   sample blocks     median over blocks after the first of samples gained / (block_stop - block_start)
+ *   sample evaluations median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
  *   none of these     samples to converge / time to train
- * BERT counts in samples: its eval_accuracy lines carry samples as epoch_num, or, in older logs, 1 and a train_samples at the end.
+ * A benchmark that counts in samples (BERT) has them as epoch_num of its eval_accuracy lines, or, in older logs, 1 and a train_samples at
+ * the end.
  * Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
  */
 #include "results/mlperf/run_log.h"
@@ -18,20 +19,21 @@
 #include <string.h>
 
 enum { SERIES_LIMIT = 1 << 16 };
+static const double longest_run_ms = 10 * 366.0 * 86400e3;      /* ten years */
 
 struct series { double *v; size_t n, cap; };
 
 /* Times in seconds since run_start; NaN when not seen. */
-struct fold {
+struct run_fold {
     struct run_log *run;
     struct arena *a;
-    double init_start_ms, init_stop_ms, run_stop_ms;
+    double init_start_ms, init_stop_ms;
     double epoch_start, block_start, block_stop, block_epochs, eval_start, last_eval, last_eval_point, first_unit;
     uint64_t n_epochs, n_blocks;
     struct series epochs, blocks, evals, gaps, block_rates, eval_rates, eval_steps, eval_times;
 };
 
-static void push(struct fold *f, struct series *s, double v)
+static void push(struct run_fold *f, struct series *s, double v)
 {
     if (s->n == SERIES_LIMIT || !isfinite(v))
         return;
@@ -75,20 +77,20 @@ static void on_text(const char **slot, const struct mllog_line *l, struct arena 
         *slot = text_of(l->value, a);
 }
 
-static void on_unit_start(struct fold *f, double t)
+static void on_unit_start(struct run_fold *f, double t)
 {
     if (isnan(f->first_unit))
         f->first_unit = t;
 }
 
-static void on_block_start(struct fold *f, const struct mllog_line *l, double t)
+static void on_block_start(struct run_fold *f, const struct mllog_line *l, double t)
 {
     on_unit_start(f, t);
     f->block_start = t;
     f->block_epochs = member(l->metadata, "epoch_count");
 }
 
-static void on_block_stop(struct fold *f, double t)
+static void on_block_stop(struct run_fold *f, double t)
 {
     double epochs = f->block_epochs > 0 ? f->block_epochs : 1;
     push(f, &f->blocks, (t - f->block_start) / epochs);
@@ -96,7 +98,7 @@ static void on_block_stop(struct fold *f, double t)
     f->block_stop = t;
 }
 
-static void on_epoch_stop(struct fold *f, double t)
+static void on_epoch_stop(struct run_fold *f, double t)
 {
     push(f, &f->epochs, t - f->epoch_start);
     f->epoch_start = NAN;
@@ -104,7 +106,7 @@ static void on_epoch_stop(struct fold *f, double t)
 }
 
 /* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. */
-static void on_accuracy(struct fold *f, const struct mllog_line *l, double t)
+static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t)
 {
     struct run_log *r = f->run;
     double point = member(l->metadata, "epoch_num"), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
@@ -127,15 +129,15 @@ static void on_accuracy(struct fold *f, const struct mllog_line *l, double t)
     on_number(&r->final_accuracy, l->value);
 }
 
-static void on_run_stop(struct fold *f, const struct mllog_line *l)
+static void on_run_stop(struct run_fold *f, const struct mllog_line *l)
 {
     const json_t *status = json_object_get(l->metadata, "status");
-    f->run_stop_ms = l->time_ms;
+    f->run->run_stop_ms = l->time_ms;
     f->run->status = status ? text_of(status, f->a) : NULL;
     f->run->success = text_is(f->run->status, "success");
 }
 
-static void on_interval(struct fold *f, const struct mllog_line *l)
+static void on_interval(struct run_fold *f, const struct mllog_line *l)
 {
     double t = (l->time_ms - f->run->run_start_ms) / 1e3;
     if (text_is(l->key, "block_start"))
@@ -156,7 +158,7 @@ static void on_interval(struct fold *f, const struct mllog_line *l)
         on_run_stop(f, l);
 }
 
-static void on_setting(struct fold *f, const struct mllog_line *l)
+static void on_setting(struct run_fold *f, const struct mllog_line *l)
 {
     struct run_log *r = f->run;
     const struct { const char *key; double *slot; } numbers[] = {
@@ -175,7 +177,7 @@ static void on_setting(struct fold *f, const struct mllog_line *l)
             on_text(texts[i].slot, l, f->a);
 }
 
-static void on_line(struct fold *f, const struct mllog_line *l)
+static void on_line(struct run_fold *f, const struct mllog_line *l)
 {
     struct run_log *r = f->run;
     if (text_is(l->key, "init_start") && isnan(f->init_start_ms))
@@ -185,21 +187,15 @@ static void on_line(struct fold *f, const struct mllog_line *l)
     else if (text_is(l->key, "run_start") && isnan(r->run_start_ms))
         r->run_start_ms = l->time_ms;
     on_setting(f, l);
-    if (!isnan(r->run_start_ms) && isnan(f->run_stop_ms))
+    if (!isnan(r->run_start_ms) && isnan(f->run->run_stop_ms))
         on_interval(f, l);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static bool counts_samples(const struct run_log *r)
-{
-    return text_is(r->benchmark, "bert");
-}
-
-static void fold_samples(const struct fold *f)
+static void fold_samples(const struct run_fold *f, bool by_samples)
 {
     struct run_log *r = f->run;
-    bool by_samples = counts_samples(r);
     if (!by_samples)
         r->epochs_trained = f->n_epochs ? (double)f->n_epochs : r->convergence_point;
     if (by_samples)
@@ -208,16 +204,16 @@ static void fold_samples(const struct fold *f)
         r->samples_to_converge = r->epochs_trained * r->train_samples;
 }
 
-static void fold_throughput(struct fold *f)
+static void fold_throughput(struct run_fold *f, bool by_samples)
 {
     struct run_log *r = f->run;
     double unit_s = NAN, rate = NAN;
     const char *method = "samples to converge / time to train";
-    if (!counts_samples(r) && f->epochs.n > 0) {
+    if (!by_samples && f->epochs.n > 0) {
         unit_s = median_of(f->epochs.v, f->epochs.n);
         method = "train_samples / median(epoch_stop - epoch_start)";
         rate = r->train_samples / unit_s;
-    } else if (!counts_samples(r) && f->blocks.n > 0) {
+    } else if (!by_samples && f->blocks.n > 0) {
         unit_s = median_of(f->blocks.v, f->blocks.n);
         method = "train_samples / median(block / epoch_count), a block may include its evaluation";
         rate = r->train_samples / unit_s;
@@ -236,39 +232,60 @@ static void fold_throughput(struct fold *f)
     r->throughput_samples_per_s = isfinite(rate) ? rate : r->samples_to_converge / r->time_to_train_s;
 }
 
-static void fold_run(struct fold *f)
+void run_fold_end(struct run_fold *f, bool in_samples)
 {
     struct run_log *r = f->run;
-    r->problem = isnan(r->run_start_ms) ? "no run_start" : isnan(f->run_stop_ms) ? "no run_stop" : NULL;
-    r->time_to_train_s = (f->run_stop_ms - r->run_start_ms) / 1e3;
+    r->problem = isnan(r->run_start_ms) ? "no run_start" : isnan(r->run_stop_ms) ? "no run_stop"
+               : !(r->run_stop_ms > r->run_start_ms) ? "run_stop is not after run_start"
+               : !(r->run_stop_ms - r->run_start_ms < longest_run_ms) ? "its time is longer than a run can be" : NULL;
+    r->time_to_train_s = (r->run_stop_ms - r->run_start_ms) / 1e3;
     r->init_s = (f->init_stop_ms - f->init_start_ms) / 1e3;
     r->startup_s = f->first_unit;
     bool timed = f->evals.n > 0;
     r->eval_time_s = timed ? median_of(f->evals.v, f->evals.n)
                    : f->blocks.n > 1 ? median_of(f->gaps.v, f->gaps.n) : (double)NAN;
     r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
-    fold_samples(f);
-    fold_throughput(f);
+    fold_samples(f, in_samples);
+    fold_throughput(f, in_samples);
 }
 
-bool run_log_read(struct run_log *out, const char *path, struct arena *a, struct err *err)
+struct run_fold *run_fold_start(struct run_log *out, const char *path, struct arena *a)
+{
+    struct run_fold *f = ARENA_NEW(a, struct run_fold);
+    *out = (struct run_log){ .path = path, .run_start_ms = NAN, .run_stop_ms = NAN, .global_batch = NAN, .grad_accum = NAN,
+        .train_samples = NAN, .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN,
+        .first_eval_epoch = NAN };
+    *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .epoch_start = NAN,
+        .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN };
+    return f;
+}
+
+void run_fold_line(struct run_fold *f, const struct mllog_line *l)
+{
+    f->run->n_lines++;
+    on_line(f, l);
+}
+
+void run_fold_bad_line(struct run_fold *f)
+{
+    f->run->n_lines++;
+    f->run->n_bad_lines++;
+}
+
+bool run_log_read(struct run_log *out, const char *path, bool in_samples, struct arena *a, struct err *err)
 {
     struct mllog_reader reader;
     struct mllog_line line;
-    *out = (struct run_log){ .path = path, .run_start_ms = NAN, .global_batch = NAN, .grad_accum = NAN, .train_samples = NAN,
-        .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN, .first_eval_epoch = NAN };
-    struct fold f = { .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .run_stop_ms = NAN, .epoch_start = NAN,
-        .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN };
-    if (!mllog_open(&reader, path, err))
+    struct run_fold *f = run_fold_start(out, path, a);
+    if (!mllog_open(&reader, path, true, err))
         return false;
     for (enum mllog_status s; (s = mllog_next(&reader, &line)) != MLLOG_END; ) {
-        out->n_lines++;
         if (s == MLLOG_BAD_LINE)
-            out->n_bad_lines++;
+            run_fold_bad_line(f);
         else
-            on_line(&f, &line);
+            run_fold_line(f, &line);
     }
     mllog_close(&reader);
-    fold_run(&f);
+    run_fold_end(f, in_samples);
     return true;
 }

@@ -12,7 +12,7 @@ struct run_log {
     uint64_t n_lines, n_bad_lines;
     const char *problem;                /* why the run has no time; NULL: it has one */
     bool success;                       /* run_stop says so */
-    double run_start_ms;                /* since the epoch */
+    double run_start_ms, run_stop_ms;   /* the first of each, since the epoch */
     double time_to_train_s;             /* first run_start to first run_stop */
     double init_s;                      /* first init_start to init_stop */
     double startup_s;                   /* run_start to the first block or epoch */
@@ -29,8 +29,15 @@ struct run_log {
     const char *throughput_method;
 };
 
-/* Fails only when the file cannot be read. */
-bool run_log_read(struct run_log *out, const char *path, struct arena *a, struct err *err);
+/* in_samples: the benchmark counts samples, not epochs. Fails only when the file cannot be read. */
+bool run_log_read(struct run_log *out, const char *path, bool in_samples, struct arena *a, struct err *err);
+
+/* The same line by line, for a reader that has other work with the lines too. */
+struct run_fold;
+struct run_fold *run_fold_start(struct run_log *out, const char *path, struct arena *a);
+void run_fold_line(struct run_fold *f, const struct mllog_line *l);
+void run_fold_bad_line(struct run_fold *f);
+void run_fold_end(struct run_fold *f, bool in_samples);
 
 /* Median of n values, which it sorts; NaN of none. */
 double median_of(double *values, size_t n);

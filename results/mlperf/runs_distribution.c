@@ -15,9 +15,9 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "results/mlperf/score.h"
+#include "results/mlperf/folder.h"
 
-enum { SUBMISSIONS = 2000, MOST_RUNS = 1000 };
+enum { SUBMISSIONS = 2000, MOST_RUNS = 1000, MOST_DRAWS = 1000 };
 
 struct drawing {
     const struct distribution_request *q;
@@ -110,13 +110,12 @@ static void draw_shared(struct drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-static double score_of(const struct drawn_run *runs, size_t n, const char *benchmark, struct arena *a)
+static double score_of(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {
     double *minutes = ARENA_ARRAY(a, double, n);
-    const char *note;
     for (size_t i = 0; i < n; i++)
         minutes[i] = runs[i].converged ? runs[i].time_s / 60 : HUGE_VAL;
-    return olympic_score(minutes, n, benchmark, &note, a);
+    return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
 static bool passes(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
@@ -125,7 +124,7 @@ static bool passes(const struct drawing *d, const struct drawn_run *runs, size_t
     double *points = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
         points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
-    return d->q->open_division || n != rcp_runs(d->reference.benchmark)
+    return d->q->open_division || n != d->reference.terms.runs
         || (rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL) && v.passed);
 }
 
@@ -142,7 +141,7 @@ static void draw_submissions(struct samples *s, struct drawing *d, size_t runs, 
             s->samples[s->n_times] = drawn[i].samples;
             s->times[s->n_times++] = drawn[i].time_s;
         }
-        double score = score_of(drawn, runs, d->q->convergence->benchmark, &scratch);
+        double score = score_of(d, drawn, runs, &scratch);
         if (isfinite(score)) {
             s->scores[s->n_scores++] = score;
             s->n_passed += passes(d, drawn, runs, &scratch);
@@ -189,31 +188,45 @@ static bool prepare(struct drawing *d, const struct distribution_request *q, str
         return false;
     if (!rcp_load(&d->reference, c->benchmark, c->ruleset, RCP_DEADLINE, q->data_dir, a, err))
         return false;
-    if (rcp_is_pruned(c->ruleset))
-        rcp_prune(&d->reference);
+    rcp_prune(&d->reference);
     return true;
 }
 
 static void draw_reported(struct run_distribution *out, const struct drawing *d, gsl_rng *rng)
 {
     for (size_t i = 0; i < out->n; i++) {
-        out->runs[i].seed = d->q->seed + i;
+        out->runs[i].seed = d->q->seed + (out->n_draws - 1) * out->n + i;
         gsl_rng_set(rng, (unsigned long)hash_bytes(&out->runs[i].seed, sizeof out->runs[i].seed, 1) & 0xffffffff);
         draw_run(&out->runs[i], d, rng);
     }
 }
 
+/* Once, or again with the next seeds until the submission has a score and passes. */
+static bool draw_submission(struct run_distribution *out, const struct drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
+{
+    for (out->n_draws = 1; out->n_draws <= MOST_DRAWS; out->n_draws++) {
+        draw_reported(out, d, rng);
+        out->score_minutes = score_of(d, out->runs, out->n, a);
+        if (!d->q->until_valid || (isfinite(out->score_minutes) && passes(d, out->runs, out->n, a)))
+            return true;
+    }
+    return fail(err, "none of %d submissions drawn has a score and passes: too few runs of this recipe converge as the reference does",
+                MOST_DRAWS);
+}
+
 bool distribution_draw(struct run_distribution *out, const struct distribution_request *q, struct arena *a, struct err *err)
 {
     struct drawing d;
-    uint32_t required = rcp_runs(q->convergence->benchmark), submissions = q->submissions ? q->submissions : SUBMISSIONS;
-    *out = (struct run_distribution){ .n = q->runs ? q->runs : required };
     if (!prepare(&d, q, a, err))
         return false;
+    uint32_t required = d.reference.terms.runs, submissions = q->submissions ? q->submissions : SUBMISSIONS;
+    *out = (struct run_distribution){ .n = q->runs ? q->runs : required, .may_fail = d.reference.terms.dropped };
     out->runs = ARENA_ARRAY(a, struct drawn_run, out->n);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    draw_reported(out, &d, rng);
-    out->score_minutes = score_of(out->runs, out->n, q->convergence->benchmark, a);
+    if (!draw_submission(out, &d, rng, a, err)) {
+        gsl_rng_free(rng);
+        return false;
+    }
     struct samples s = { .scores = ARENA_ARRAY(a, double, submissions), .times = ARENA_ARRAY(a, double, submissions * required),
                          .samples = ARENA_ARRAY(a, double, submissions * required) };
     gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 2) & 0xffffffff);
@@ -253,8 +266,17 @@ json_t *distribution_json(const struct run_distribution *d)
             (int)r->converged, "samples", number_or_null(r->samples), "epochs", number_or_null(r->epochs), "accuracy",
             number_or_null(r->accuracy), "evaluations", (json_int_t)r->n_evals, "time_s", number_or_null(r->time_s)));
     }
+    json_object_set_new(o, "submissions_drawn", json_integer((json_int_t)d->n_draws));
     json_object_set_new(o, "runs", runs);
     return o;
+}
+
+static size_t count_failed(const struct run_distribution *d)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n; i++)
+        n += !d->runs[i].converged;
+    return n;
 }
 
 void distribution_print(FILE *f, const struct run_distribution *d)
@@ -269,6 +291,10 @@ void distribution_print(FILE *f, const struct run_distribution *d)
             fprintf(f, "%8s ", "-");
         fprintf(f, "%5llu %12.4f\n", (unsigned long long)r->n_evals, r->time_s / 60);
     }
+    if (!isfinite(d->score_minutes))
+        fprintf(f, "no score: %zu of %zu runs did not converge, at most %zu may\n", count_failed(d), d->n, d->may_fail);
+    if (d->n_draws > 1)
+        fprintf(f, "%llu submissions were drawn until one was valid\n", (unsigned long long)d->n_draws);
     for (size_t i = 0; i < N_MEMBERS; i++)
         if (isfinite(member_of(d, i)))
             fprintf(f, "%-18s %.6g\n", members[i].name, member_of(d, i));

@@ -34,6 +34,7 @@ struct distribution_request {
     uint32_t runs;                      /* 0: as many as the rules ask for */
     uint64_t seed;
     uint32_t submissions;               /* drawn for the intervals; 0: 2000 */
+    bool until_valid;                   /* draw whole submissions until one has a score and passes the reference-convergence test */
     bool open_division;                 /* no reference-convergence test */
     const char *data_dir;               /* workloads/convergence */
 };
@@ -49,7 +50,8 @@ struct drawn_run {
 
 struct run_distribution {
     struct drawn_run *runs;
-    size_t n;
+    size_t n, may_fail;                 /* may_fail: runs that need not converge */
+    uint64_t n_draws;                   /* submissions drawn for these runs; more than 1 only with until_valid */
     double score_minutes;               /* of these runs; NaN: not valid */
     double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid */
     double run_low_s, run_high_s;                               /* 5 % and 95 % of one run's time to train */

@@ -23,6 +23,14 @@ void name_list_sort(struct name_list *l)
         qsort(l->names, l->n, sizeof *l->names, by_name);
 }
 
+bool name_list_has(const struct name_list *l, const char *name)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (text_is(l->names[i], name))
+            return true;
+    return false;
+}
+
 static bool expand_range(struct name_list *words, const char *body, struct arena *a, struct err *err)
 {
     uint64_t first, last;
@@ -65,16 +73,35 @@ bool expand_pattern(struct name_list *out, const char *pattern, struct arena *a,
     return true;
 }
 
-bool tensor_names(struct name_list *out, const char *benchmark, const char *rules_dir, struct arena *a, struct err *err)
+static struct name_list *list_of(struct tensor_lists *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (text_is(t->names[i], name))
+            return &t->lists[i];
+    t->names[t->n] = name;
+    return &t->lists[t->n++];
+}
+
+bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct arena *a, struct err *err)
 {
     struct csv_table t;
-    size_t bench, pattern;
-    *out = (struct name_list){ 0 };
+    size_t names, pattern;
     if (!csv_load(&t, arena_printf(a, "%s/tensors.csv", rules_dir), a, err)
-        || !csv_column(&bench, &t, "benchmark", err) || !csv_column(&pattern, &t, "pattern", err))
+        || !csv_column(&names, &t, "names", err) || !csv_column(&pattern, &t, "pattern", err))
         return false;
+    *out = (struct tensor_lists){ ARENA_ARRAY(a, const char *, t.n_rows + 1), ARENA_ARRAY(a, struct name_list, t.n_rows + 1), 0 };
     for (size_t i = 0; i < t.n_rows; i++)
-        if (text_is(t.rows[i].cells[bench], benchmark) && !expand_pattern(out, t.rows[i].cells[pattern], a, err))
+        if (!expand_pattern(list_of(out, t.rows[i].cells[names]), t.rows[i].cells[pattern], a, err))
             return false;
-    return out->n > 0 || fail(err, "%s: no tensors of '%s'", t.path, benchmark);
+    for (size_t i = 0; i < out->n; i++)
+        name_list_sort(&out->lists[i]);
+    return true;
+}
+
+const struct name_list *tensor_list_find(const struct tensor_lists *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (text_is(t->names[i], name))
+            return &t->lists[i];
+    return NULL;
 }

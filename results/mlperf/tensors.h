@@ -9,10 +9,13 @@
 
 struct name_list { char **names; size_t n, cap; };
 
-/* In the table's order. Fails when the table has none for the benchmark. */
-bool tensor_names(struct name_list *out, const char *benchmark, const char *rules_dir, struct arena *a, struct err *err);
+/* All lists of the table, each sorted. */
+struct tensor_lists { const char **names; struct name_list *lists; size_t n; };
+bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct arena *a, struct err *err);
+const struct name_list *tensor_list_find(const struct tensor_lists *t, const char *name);       /* NULL: none */
 /* Appends every name that the pattern stands for, the first brace varying slowest. */
 bool expand_pattern(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
 void name_list_add(struct name_list *l, const char *name, struct arena *a);
 void name_list_sort(struct name_list *l);
+bool name_list_has(const struct name_list *l, const char *name);
 #endif

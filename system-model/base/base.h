@@ -49,6 +49,7 @@ bool parse_f64(const char *text, double *out);          /* whole text, finite */
 bool text_is(const char *a, const char *b);             /* equal; NULL is equal to nothing */
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
+void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */

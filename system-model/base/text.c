@@ -131,3 +131,15 @@ const char *names_list(const char *const *names, size_t n, struct arena *a)
     }
     return text;
 }
+
+void write_xml_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '&': fputs("&amp;", f); break;
+        case '<': fputs("&lt;", f); break;
+        case '>': fputs("&gt;", f); break;
+        case '"': fputs("&quot;", f); break;
+        default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+        }
+}

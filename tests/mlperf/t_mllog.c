@@ -141,7 +141,7 @@ static void test_bad_lines_say_why(void **state)
         struct mllog_line l;
         struct err err;
         snprintf(path, sizeof path, "tests/bad/mllog/%s.txt", cases[i].file);
-        assert_true(mllog_open(&r, path, &err));
+        assert_true(mllog_open(&r, path, true, &err));
         assert_int_equal(mllog_next(&r, &l), MLLOG_BAD_LINE);
         assert_string_equal(r.problem, cases[i].problem);
         assert_int_equal(l.line, 1);
@@ -154,9 +154,9 @@ static void test_no_file(void **state)
     struct mllog_reader r;
     struct err err;
     (void)state;
-    assert_false(mllog_open(&r, "tests/bad/mllog/absent.txt", &err));
+    assert_false(mllog_open(&r, "tests/bad/mllog/absent.txt", true, &err));
     assert_string_equal(err.msg, "tests/bad/mllog/absent.txt: No such file or directory");
-    assert_false(mllog_open(&r, "tests", &err));
+    assert_false(mllog_open(&r, "tests", true, &err));
     assert_string_equal(err.msg, "tests: is a folder, want a log file");
 }
 

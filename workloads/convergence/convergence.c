@@ -91,10 +91,11 @@ bool fit_value(double *value, double *standard_error, const char *benchmark, con
         && find_fit(value, standard_error, &t, benchmark, ruleset, key, err);
 }
 
-static bool take_points(struct rcp_table *line, struct rcp_table *law, const struct csv_table *rcp, const char *benchmark, const char *round,
-                        struct arena *a, struct err *err)
+static bool take_points(struct rcp_table *line, struct rcp_table *law, const struct csv_table *rcp, const struct round_table *rounds,
+                        const char *benchmark, const char *round, struct arena *a, struct err *err)
 {
-    if (!rcp_take(line, rcp, benchmark, round, RCP_LATER, a, err) || !rcp_take(law, rcp, benchmark, round, RCP_LATER, a, err))
+    if (!rcp_take(line, rcp, rounds, benchmark, round, RCP_LATER, a, err)
+        || !rcp_take(law, rcp, rounds, benchmark, round, RCP_LATER, a, err))
         return false;
     rcp_prune_by_mean(line);
     if (line->n >= LEAST_LAW_POINTS)
@@ -106,7 +107,9 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
                         struct arena *a, struct err *err)
 {
     struct csv_table rcp;
-    return csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && take_points(line, law, &rcp, benchmark, round, a, err);
+    struct round_table rounds;
+    return csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && round_table_load(&rounds, data_dir, a, err)
+        && take_points(line, law, &rcp, &rounds, benchmark, round, a, err);
 }
 
 /* ---- tables read once, and of each benchmark and round what its predictions stand on --------------- */
@@ -120,6 +123,7 @@ struct reference {
 
 struct convergence_tables {
     struct csv_table benchmarks, fits, rcp;
+    struct round_table rounds;
     struct reference *references;
     struct arena *a;
 };
@@ -129,7 +133,7 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
     struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
     t->a = a;
     return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err)
-        && csv_load(&t->rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err)
+        && csv_load(&t->rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
         && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err);
 }
 
@@ -142,8 +146,8 @@ static const struct reference *reference_of(struct convergence_tables *t, const 
             return r;
     struct reference *r = ARENA_NEW(t->a, struct reference);
     if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
-        || !take_points(&r->line, &law, &t->rcp, benchmark, round, t->a, err)
-        || !rcp_take(&r->full, &t->rcp, benchmark, round, RCP_LATER, t->a, err))
+        || !take_points(&r->line, &law, &t->rcp, &t->rounds, benchmark, round, t->a, err)
+        || !rcp_take(&r->full, &t->rcp, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
     r->benchmark = arena_strdup(t->a, benchmark);
     r->ruleset = rcp_ruleset(round);

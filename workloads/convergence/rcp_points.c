@@ -1,9 +1,9 @@
 /*
  * rcp_points.c - the table of reference convergence points, its pruning and its interpolation.
  *
- * Pruning (mlcommons/logging, rcp_checker of 2.0.0): records below the batch of the fastest go; then, in order of batch, a record
+ * Pruning (mlcommons/logging, rcp_checker from 2.0.0): records below the batch of the fastest go; then, in order of batch, a record
  * goes when it is slower than the straight line between its neighbours, and the one that takes its place is tried next. It is one pass,
- * not a convex hull. "Slower" compares the least mean that passes.
+ * not a convex hull. "Slower" compares the least mean that passes, from 4.0.0 on the mean.
  */
 #include "workloads/convergence/rcp_points.h"
 
@@ -13,54 +13,40 @@
 #include <math.h>
 #include <string.h>
 
-static const struct { const char *benchmark; uint32_t runs; } required_runs[] = {
-    { "resnet", 5 }, { "bert", 10 }, { "rnnt", 10 }, { "ssd", 5 }, { "maskrcnn", 5 }, { "dlrm", 5 }, { "minigo", 10 }, { "unet3d", 40 },
-};
-
-uint32_t rcp_runs(const char *benchmark)
+const char *rcp_ruleset(const char *round)
 {
-    for (size_t i = 0; i < sizeof required_runs / sizeof *required_runs; i++)
-        if (text_is(required_runs[i].benchmark, benchmark))
-            return required_runs[i].runs;
-    return 0;
+    const struct edition *e = edition_find(round);
+    return e && e->reference_points ? e->ruleset : "";
 }
-
-static const struct { const char *round, *ruleset; } rulesets[] = {
-    { "v1.0", "1.0.0" }, { "v1.1", "1.1.0" }, { "v2.0", "2.0.0" }, { "v2.1", "2.1.0" }, { "v3.0", "3.0.0" }, { "v3.1", "3.1.0" },
-    { "v4.0", "4.0.0" }, { "v4.1", "4.1.0" }, { "v5.0", "5.0.0" }, { "v5.1", "5.1.0" },
-};
 
 const char *rcp_ruleset_before(const char *ruleset)
 {
-    for (size_t i = 1; i < sizeof rulesets / sizeof *rulesets; i++)
-        if (text_is(rulesets[i].ruleset, ruleset))
-            return rulesets[i - 1].ruleset;
-    return "";
+    const struct edition *before = edition_before(edition_find(ruleset));
+    return before && before->reference_points ? before->ruleset : "";
 }
 
-const char *rcp_ruleset(const char *round)
-{
-    for (size_t i = 0; i < sizeof rulesets / sizeof *rulesets; i++)
-        if (text_is(rulesets[i].round, round) || text_is(rulesets[i].ruleset, round))
-            return rulesets[i].ruleset;
-    return "";
-}
-
-bool rcp_is_pruned(const char *ruleset)
-{
-    return ruleset[0] >= '2';
-}
-
-double olympic_mean(double *values, size_t n)
+double olympic_mean(double *values, size_t n, size_t dropped)
 {
     gsl_sort(values, 1, n);
-    return n > 2 ? gsl_stats_mean(values + 1, 1, n - 2) : gsl_stats_mean(values, 1, n);
+    return n > 2 * dropped ? gsl_stats_mean(values + dropped, 1, n - 2 * dropped) : gsl_stats_mean(values, 1, n);
 }
 
+/* The checker finds it by halving from 0 to the mean until the step is below 1e-4: the same grid gives its digits. */
 double rcp_least_mean(double mean, double sd, double n_reference, double n_submission)
 {
+    static const double smallest_step = 1e-4;
+    if (sd == 0)
+        return mean;
     double t = gsl_cdf_tdist_Pinv(0.95, n_reference + n_submission - 2);
-    return mean - t * sd * sqrt(1 / n_reference + 1 / n_submission);
+    double exact = mean - t * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
+    while (high - low > smallest_step && (low + high) / 2 != low && (low + high) / 2 != high) {
+        double middle = (low + high) / 2;
+        if (middle > exact)
+            high = middle;
+        else
+            low = middle;
+    }
+    return (low + high) / 2;
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -101,18 +87,21 @@ static bool take_point(struct rcp_point *p, char *cells[N_CELLS], const char *pa
                               .learning_rate = learning_rate(cells[HYPERPARAMETERS]) };
     if (!parse_f64(cells[BATCH], &p->batch) || p->batch <= 0)
         return fail(err, "%s:%u: batch_size: '%s' is not a positive number", path, line, cells[BATCH]);
-    if (!text_is(p->unit, "epochs") && !text_is(p->unit, "samples"))
-        return fail(err, "%s:%u: unit: '%s', want epochs or samples", path, line, p->unit);
+    if (!text_is(p->unit, "epochs") && !text_is(p->unit, "samples") && !text_is(p->unit, "steps"))
+        return fail(err, "%s:%u: unit: '%s', want epochs, samples or steps", path, line, p->unit);
     if (!*p->source)
         return fail(err, "%s:%u: source is empty", path, line);
     return take_values(p, arena_strdup(a, cells[VALUES]), path, line, a, err);
 }
 
-static void finish_point(struct rcp_point *p, uint32_t runs)
+static void finish_point(struct rcp_point *p, const struct rcp_table *t)
 {
-    p->mean = olympic_mean(p->values, p->n);
-    p->sd = sqrt(gsl_stats_variance_with_fixed_mean(p->values + 1, 1, p->n - 2, p->mean));
-    p->least = rcp_least_mean(p->mean, p->sd, (double)p->n - 2, runs - 2.0);
+    size_t dropped = p->n > 2 * t->terms.dropped ? t->terms.dropped : 0, left = p->n - 2 * dropped;
+    p->left = (double)left;
+    p->mean = olympic_mean(p->values, p->n, dropped);
+    p->sd = t->edition->full_spread ? sqrt(gsl_stats_variance_with_fixed_mean(p->values, 1, p->n, gsl_stats_mean(p->values, 1, p->n)))
+                                    : sqrt(gsl_stats_variance_with_fixed_mean(p->values + dropped, 1, left, p->mean));
+    p->least = rcp_least_mean(p->mean, p->sd, p->left, t->terms.runs - 2.0);
 }
 
 static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
@@ -135,7 +124,10 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
     for (int c = 0; c < N_CELLS; c++)
         if (!csv_column(&at[c], csv, columns[c], err))
             return false;
-    t->points = ARENA_ARRAY(a, struct rcp_point, csv->n_rows);
+    size_t n_wanted = 0;
+    for (size_t i = 0; i < csv->n_rows; i++)
+        n_wanted += text_is(csv->rows[i].cells[at[BENCHMARK]], t->benchmark);
+    t->points = ARENA_ARRAY(a, struct rcp_point, n_wanted);
     for (size_t i = 0; i < csv->n_rows; i++) {
         char *cells[N_CELLS];
         struct rcp_point p;
@@ -145,30 +137,34 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
             continue;
         if (!take_point(&p, cells, csv->path, csv->rows[i].line, a, err))
             return false;
-        finish_point(&p, rcp_runs(t->benchmark));
+        finish_point(&p, t);
         insert_by_batch(t, p);
     }
     return true;
 }
 
-bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const char *benchmark, const char *round, enum rcp_edition edition,
-              struct arena *a, struct err *err)
+bool rcp_take(struct rcp_table *out, const struct csv_table *csv, const struct round_table *rounds, const char *benchmark, const char *round,
+              enum rcp_edition edition, struct arena *a, struct err *err)
 {
-    *out = (struct rcp_table){ .ruleset = rcp_ruleset(round), .benchmark = benchmark };
-    if (!*out->ruleset)
-        return fail(err, "round '%s' is unknown; known: v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0, v5.1", round);
+    const struct edition *e = edition_find(round);
+    const struct round_terms *terms = e ? round_terms_find(rounds, benchmark, e->ruleset) : NULL;
+    if (!e)
+        return fail(err, "round '%.60s' is unknown; known: %s", round, editions_known(a));
+    if (!terms)
+        return benchmark_unknown(rounds, benchmark, e, err);
+    *out = (struct rcp_table){ .ruleset = e->ruleset, .benchmark = benchmark, .edition = e, .terms = *terms };
     if (!take_rows(out, edition, csv, a, err))
         return false;
-    if (out->n == 0)
-        return fail(err, "%s: no reference points of '%s' for %s; known: resnet, bert, rnnt", csv->path, benchmark, out->ruleset);
-    return true;
+    return out->n > 0 || fail(err, "%s: no reference points of '%s' for %s", csv->path, benchmark, e->ruleset);
 }
 
 bool rcp_load(struct rcp_table *out, const char *benchmark, const char *round, enum rcp_edition edition, const char *data_dir,
               struct arena *a, struct err *err)
 {
     struct csv_table csv;
-    return csv_load(&csv, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && rcp_take(out, &csv, benchmark, round, edition, a, err);
+    struct round_table rounds;
+    return round_table_load(&rounds, data_dir, a, err) && csv_load(&csv, arena_printf(a, "%s/rcp.csv", data_dir), a, err)
+        && rcp_take(out, &csv, &rounds, benchmark, round, edition, a, err);
 }
 
 /* ---- pruning and interpolation ---------------------------------------------------------------- */
@@ -212,7 +208,8 @@ static void prune(struct rcp_table *t, double (*slowness)(const struct rcp_point
 
 void rcp_prune(struct rcp_table *t)
 {
-    prune(t, least_of);
+    if (t->edition->pruning != RCP_UNPRUNED)
+        prune(t, t->edition->pruning == RCP_BY_MEAN ? mean_of : least_of);
 }
 
 void rcp_prune_by_mean(struct rcp_table *t)

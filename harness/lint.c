@@ -1,0 +1,43 @@
+/*
+ * lint.c - podbench lint: what the official checkers say of MLPerf logs and packages.
+ */
+#include "results/mlperf/lint.h"
+
+#include "harness/harness.h"
+#include "harness/logs.h"
+
+static enum lint_format format_of(const struct options *o)
+{
+    switch (o->format) {
+    case FORMAT_CSV: return LINT_CSV;
+    case FORMAT_JSON: return LINT_JSON;
+    case FORMAT_JUNIT: return LINT_JUNIT;
+    case FORMAT_TAP: return LINT_TAP;
+    default: return LINT_TEXT;
+    }
+}
+
+/* Paths are tried before anything is written, so that a wrong one leaves no half of an answer. */
+static bool all_there(const struct options *o, struct session *s, struct err *err)
+{
+    for (size_t i = 0; i < o->n_arguments; i++)
+        if (!logs_path(o->arguments[i], s, err))
+            return false;
+    return true;
+}
+
+int command_lint(const struct options *o, struct session *s, struct err *err)
+{
+    struct judge judge;
+    struct lint lint;
+    struct judge_options options = logs_options(o, s);
+    if (!all_there(o, s, err) || !judge_load(&judge, &options, &s->arena, err)
+        || !lint_begin(&lint, stdout, format_of(o), &judge, logs_notice, err))
+        return EXIT_BAD_INPUT;
+    bool read = true;
+    for (size_t i = 0; i < o->n_arguments && read; i++)
+        read = lint_path(&lint, logs_path(o->arguments[i], s, err), err);
+    lint.failed = lint.failed || !read;
+    bool passed = lint_end(&lint);
+    return !read ? EXIT_BAD_INPUT : passed ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

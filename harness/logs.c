@@ -1,0 +1,40 @@
+/*
+ * logs.c - see logs.h.
+ */
+#include "harness/logs.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+struct judge_options logs_options(const struct options *o, const struct session *s)
+{
+    return (struct judge_options){ .ruleset = o->ruleset, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
+                                   .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass, .seed_bypass = o->seed_bypass };
+}
+
+const char *logs_path(const char *path, struct session *s, struct err *err)
+{
+    struct stat st;
+    char real[PATH_MAX];
+    if (stat(path, &st) != 0) {
+        fail(err, "%s: no such file or folder", path);
+        return NULL;
+    }
+    return S_ISDIR(st.st_mode) && realpath(path, real) ? arena_strdup(&s->arena, real) : path;
+}
+
+const char *logs_folder(const char *path, struct session *s, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
+        fail(err, "%s: no such folder, want one that holds result_N.txt files somewhere below", path);
+        return NULL;
+    }
+    return logs_path(path, s, err);
+}
+
+void logs_notice(const char *path, const char *text)
+{
+    fprintf(stderr, "podbench: %s: %s\n", path, text);
+}

@@ -1,0 +1,55 @@
+/*
+ * score.c - podbench score: the official score of every system and benchmark in a tree of MLPerf results.
+ */
+#include "results/mlperf/score.h"
+
+#include <string.h>
+
+#include "harness/harness.h"
+#include "harness/logs.h"
+#include "results/mlperf/tree.h"
+
+struct scoring { struct judge *judge; enum score_format format; uint64_t n, n_without; };
+
+static void pass_over_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+{
+    (void)user, (void)f, (void)path, (void)j;
+}
+
+static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+{
+    struct scoring *s = user;
+    struct folder f;
+    struct score_row row;
+    folder_judge(&f, s->judge, dir, logs, n, pass_over_log, NULL, a);
+    score_row_take(&row, &f, a);
+    if (s->n == 0)
+        score_print_head(stdout, s->format);
+    score_print_row(stdout, s->format, &row, s->n++ == 0);
+    if (f.why_no_score)
+        fprintf(stderr, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->n_without++;
+}
+
+static void on_notice(void *user, const char *path, const char *text)
+{
+    (void)user;
+    logs_notice(path, text);
+}
+
+int command_score(const struct options *o, struct session *s, struct err *err)
+{
+    struct judge judge;
+    struct judge_options options = logs_options(o, s);
+    struct scoring scoring = { .judge = &judge, .format = o->format == FORMAT_JSON ? SCORE_JSON : o->format == FORMAT_CSV ? SCORE_CSV : SCORE_TEXT };
+    struct tree_visit visit = { on_folder, on_notice, &scoring };
+    size_t n_folders;
+    const char *dir = logs_folder(o->arguments[0], s, err);
+    if (!dir || !judge_load(&judge, &options, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    bool walked = tree_walk(&n_folders, dir, &visit, err);
+    if (scoring.n)
+        score_print_foot(stdout, scoring.format);
+    if (!walked || (n_folders == 0 && !fail(err, "%s: no result_N.txt in it or below it", o->arguments[0])))
+        return EXIT_BAD_INPUT;
+    return scoring.n_without ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
+}

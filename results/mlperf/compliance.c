@@ -1,0 +1,458 @@
+/*
+ * compliance.c - see compliance.h.
+ *
+ * Source: mlcommons/logging, mlp_compliance of each edition. What a layer finds about a key stands until a later layer that names the key
+ * begins; what it finds without a key (no line fulfils ONCE, a group is missing, a check at the end) stands for good.
+ */
+#include "results/mlperf/compliance.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_SHOWN = 3, MOST_GATHERED = 4096, MOST_NAMES = 100000 };
+
+const char *const severity_names[3] = { "error", "warning", "review" };
+
+void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
+{
+    c->messages = arena_grow(a, c->messages, c->n_messages, &c->cap_messages, sizeof *c->messages);
+    c->messages[c->n_messages++] = m;
+    c->n_errors += m.severity == SEVERITY_ERROR;
+    c->n_warnings += m.severity == SEVERITY_WARNING;
+}
+
+/* ---- which layers ------------------------------------------------------------------------------------ */
+
+void layer_calls_add(struct layer_calls *c, const struct mllog_line *l, struct arena *a)
+{
+    char shown[64];
+    if (c->n == MOST_CALLS)
+        return;
+    const char *value = json_is_string(l->value) ? json_string_value(l->value) : mllog_show(l->value, shown);
+    c->items[c->n].key = arena_strdup(a, l->key);
+    c->items[c->n++].value = arena_printf(a, "%.100s", value);
+}
+
+const char *layer_calls_value(const struct layer_calls *c, const char *key)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (text_is(c->items[i].key, key))
+            return c->items[i].value;
+    return NULL;
+}
+
+static bool judged_once(const struct edition *e, const char *key)
+{
+    return !e->repeats_submission_keys && strstr(key, "submission_");
+}
+
+static void call_layer(struct layer_queue *q, const struct action *call, const char *value, const struct rule_book *b, struct arena *a)
+{
+    const char *hole = strstr(call->name, "{}");
+    const char *name = hole ? arena_printf(a, "%.*s%s%s", (int)(hole - call->name), call->name, value, hole + 2) : call->name;
+    const struct rule_layer *found = rule_layer_find(b, name);
+    for (size_t i = 0; i < q->n; i++)
+        if (q->layers[i] == found)
+            return;
+    if (found && q->n < MOST_LAYERS)
+        q->layers[q->n++] = found;
+    else if (!q->missing)
+        q->missing = name;
+}
+
+static void call_layers_of(struct layer_queue *q, const struct rule_layer *l, const struct layer_calls *c, const struct rule_book *b,
+                           struct arena *a)
+{
+    size_t at;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct rule *r = rule_find(l, c->items[i].key, &at);
+        bool first = text_is(layer_calls_value(c, c->items[i].key), c->items[i].value);
+        for (size_t k = 0; r && k < r->n_actions; k++)
+            if (r->actions[k].kind == ACTION_APPLY && (first || !judged_once(b->edition, r->key)))
+                call_layer(q, &r->actions[k], c->items[i].value, b, a);
+    }
+}
+
+void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a)
+{
+    *out = (struct layer_queue){ .n = 0 };
+    call_layer(out, &(struct action){ .name = "common" }, "", b, a);
+    for (size_t i = 0; i < out->n && !out->missing; i++)
+        call_layers_of(out, out->layers[i], c, b, a);
+}
+
+/* ---- states ---------------------------------------------------------------------------------------------- */
+
+struct finding { uint64_t line; const char *text; };
+
+/* What one layer has seen of one key. */
+struct key_state {
+    uint64_t count, n_bad;
+    struct finding bad[MOST_SHOWN];
+    bool fulfilled, differs;            /* one line fulfils `once`; values differ */
+    json_t *first_value;
+    char last_shown[64];
+};
+
+struct gathered { json_t *by, *object; };
+
+struct layer_run {
+    const struct rule_layer *layer;
+    struct state st;
+    struct key_state *keys;             /* one a rule */
+    const struct action *gather;
+    struct gathered *groups;
+    size_t n_groups, cap_groups;
+};
+
+struct compliance_run {
+    const struct rule_book *book;
+    struct layer_run layers[MOST_LAYERS];
+    size_t n_layers;
+    const char *stopped;                /* why the official checker would stop; NULL: it would not */
+    uint64_t n_bad_lines;
+    struct compliance *out;
+    line_observer *observer;            /* NULL: none */
+    void *user;
+    struct arena *a;
+};
+
+static void say(struct compliance_run *r, enum severity severity, uint64_t line, const char *key, const char *text)
+{
+    compliance_say(r->out, (struct log_message){ severity, line, key, text }, r->a);
+}
+
+static void stop(struct compliance_run *r, const char *why)
+{
+    if (!r->stopped)
+        r->stopped = why;
+}
+
+/* ---- actions ------------------------------------------------------------------------------------------------- */
+
+/* A state holds numbers, truths and lists of names; anything else becomes null, which equals no number. */
+static void act_set(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct scope *s)
+{
+    struct value v;
+    if (!expression_compute(&v, act->value, s))
+        return;
+    if (v.kind == VALUE_TEXT || v.kind == VALUE_JSON)
+        v = (struct value){ .kind = VALUE_NULL };
+    if (!state_set(&l->st, act->name, &v))
+        stop(r, "the rules keep more states than a log can have");
+}
+
+static void act_append(struct compliance_run *r, struct layer_run *l, const struct action *act, const struct scope *s)
+{
+    struct value v, *list = state_find(&l->st, act->name);
+    if (!list || list->kind != VALUE_NAMES || !expression_compute(&v, act->value, s))
+        return;
+    if (list->names->n >= MOST_NAMES)
+        stop(r, "more names are listed than any model has");
+    else
+        name_list_add(list->names, v.kind == VALUE_TEXT ? v.text : "", r->a);
+}
+
+static void act(struct compliance_run *r, struct layer_run *l, const struct rule *rule, const struct scope *s)
+{
+    for (size_t i = 0; i < rule->n_actions; i++) {
+        const struct action *a = &rule->actions[i];
+        struct value names = { .kind = VALUE_NAMES };
+        switch (a->kind) {
+        case ACTION_SET: act_set(r, l, a, s); break;
+        case ACTION_APPEND: act_append(r, l, a, s); break;
+        case ACTION_GATHER: l->gather = a; break;
+        case ACTION_NEW_NAMES:
+            names.names = ARENA_NEW(r->a, struct name_list);
+            state_set(&l->st, a->name, &names);
+            break;
+        case ACTION_APPLY: break;       /* found in the first reading */
+        }
+    }
+}
+
+/* ---- one line ---------------------------------------------------------------------------------------------------- */
+
+static bool mentions_value(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, 'v')); at++)
+        if ((at == text || !strchr("_.abcdefghijklmnopqrstuvwxyz\"", at[-1])) && !strchr("_abcdefghijklmnopqrstuvwxyz", at[1] ? at[1] : ' '))
+            return true;
+    return false;
+}
+
+static void note_bad(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct expression *check,
+                     const struct mllog_line *l)
+{
+    char shown[64];
+    if (k->n_bad++ >= MOST_SHOWN)
+        return;
+    const char *is = mentions_value(expression_text(check)) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
+    k->bad[k->n_bad - 1] = (struct finding){ l->line, arena_printf(r->a, "%swant %s", is, rule_wants(check, rule, r->book->edition, r->a)) };
+}
+
+static void count_value(struct key_state *k, const struct mllog_line *l)
+{
+    k->count++;
+    if (!k->first_value) {
+        k->first_value = json_incref((json_t *)l->value);
+        return;
+    }
+    struct value a = value_of_json(k->first_value), b = value_of_json(l->value);
+    k->differs = k->differs || !values_equal(&a, &b);
+}
+
+static void judge_key(struct compliance_run *r, struct layer_run *layer, const struct rule *rule, struct key_state *k,
+                      const struct mllog_line *l)
+{
+    struct scope s = { l->value, l->metadata, l->time_ms, &layer->st };
+    count_value(k, l);
+    if (k->count > 1 && judged_once(r->book->edition, rule->key))
+        return;
+    for (size_t i = 0; i < rule->n_checks; i++)
+        if (expression_holds(rule->checks[i], &s) != TRUTH_YES)
+            note_bad(r, rule, k, rule->checks[i], l);
+    act(r, layer, rule, &s);
+    if (!rule->once)
+        return;
+    enum truth t = expression_holds(rule->once, &s);
+    k->fulfilled = k->fulfilled || t == TRUTH_YES;
+    mllog_show(l->value, k->last_shown);
+    if (t == TRUTH_NONE)
+        stop(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
+                             expression_text(rule->once)));
+}
+
+/* ---- gathering: the measures of one evaluation, logged on lines of their own, as one line at the end ---------------- */
+
+static struct gathered *group_of(struct compliance_run *r, struct layer_run *l, json_t *by)
+{
+    struct value wanted = value_of_json(by), have;
+    for (size_t i = l->n_groups; i-- > 0; ) {
+        have = value_of_json(l->groups[i].by);
+        if (values_equal(&wanted, &have))
+            return &l->groups[i];
+    }
+    if (l->n_groups == MOST_GATHERED)
+        return NULL;
+    l->groups = arena_grow(r->a, l->groups, l->n_groups, &l->cap_groups, sizeof *l->groups);
+    l->groups[l->n_groups] = (struct gathered){ json_incref(by), json_object() };
+    json_object_set(l->groups[l->n_groups].object, l->gather->member, by);
+    return &l->groups[l->n_groups++];
+}
+
+static void gather(struct compliance_run *r, struct layer_run *layer, const struct mllog_line *l)
+{
+    char shown[64];
+    const json_t *metric = json_object_get(l->metadata, "metric");
+    json_t *by = json_object_get(l->metadata, layer->gather->member);
+    if (!metric)
+        return;
+    struct gathered *g = by ? group_of(r, layer, by) : NULL;
+    if (!g)
+        stop(r, arena_printf(r->a, "line %llu: %s %s", (unsigned long long)l->line, l->key,
+                             by ? "is one of too many evaluations" : arena_printf(r->a, "has a metric without '%s'", layer->gather->member)));
+    else
+        json_object_set(g->object, json_is_string(metric) ? json_string_value(metric) : mllog_show(metric, shown), (json_t *)l->value);
+}
+
+static void judge_gathered(struct compliance_run *r, struct layer_run *l)
+{
+    size_t at;
+    const struct rule *rule = l->gather ? rule_find(l->layer, l->gather->name, &at) : NULL;
+    json_t *none = json_object();
+    for (size_t i = 0; i < l->n_groups; i++) {
+        struct mllog_line line = { .key = l->gather->name, .event_type = "", .value = l->groups[i].object, .metadata = none };
+        if (rule)
+            judge_key(r, l, rule, &l->keys[at], &line);
+        if (r->observer)
+            r->observer(r->user, &line);
+        json_decref(l->groups[i].by);
+        json_decref(l->groups[i].object);
+    }
+    json_decref(none);
+}
+
+/* ---- start and lines ---------------------------------------------------------------------------------------------------- */
+
+struct compliance_run *compliance_start(const struct rule_book *b, const struct layer_queue *q, struct compliance *out, struct arena *a)
+{
+    struct compliance_run *r = ARENA_NEW(a, struct compliance_run);
+    struct scope s = { .st = NULL };
+    *out = (struct compliance){ .passed = false };
+    r->book = b, r->out = out, r->a = a, r->n_layers = q->n;
+    if (q->missing)
+        stop(r, arena_printf(a, "there are no rules '%s' in %s", q->missing, b->edition->ruleset));
+    for (size_t i = 0; i < q->n; i++) {
+        r->layers[i] = (struct layer_run){ .layer = q->layers[i], .keys = ARENA_ARRAY(a, struct key_state, q->layers[i]->n_rules) };
+        s.st = &r->layers[i].st;
+        for (size_t k = 0; k < q->layers[i]->n_begins; k++)
+            act(r, &r->layers[i], q->layers[i]->begins[k], &s);
+    }
+    return r;
+}
+
+void compliance_observe(struct compliance_run *r, line_observer *observer, void *user)
+{
+    r->observer = observer;
+    r->user = user;
+}
+
+void compliance_line(struct compliance_run *r, const struct mllog_line *l)
+{
+    size_t at;
+    for (size_t i = 0; i < r->n_layers; i++) {
+        const struct rule *rule = rule_find(r->layers[i].layer, l->key, &at);
+        if (rule)
+            judge_key(r, &r->layers[i], rule, &r->layers[i].keys[at], l);
+        if (r->layers[i].gather && text_is(r->layers[i].gather->key, l->key))
+            gather(r, &r->layers[i], l);
+    }
+}
+
+void compliance_bad_line(struct compliance_run *r, uint64_t line, const char *problem)
+{
+    if (r->n_bad_lines++ < 10)
+        say(r, SEVERITY_ERROR, line, "", arena_strdup(r->a, problem));
+}
+
+/* ---- the end --------------------------------------------------------------------------------------------------------------- */
+
+/* A later layer speaks of the key: what this one found no longer counts. */
+static bool overridden(const struct compliance_run *r, size_t layer, const char *key)
+{
+    size_t at;
+    for (size_t i = layer + 1; i < r->n_layers; i++)
+        if (rule_find(r->layers[i].layer, key, &at))
+            return true;
+    return false;
+}
+
+static const char *places(const struct compliance_run *r, const struct rule *rule, const char *text)
+{
+    return arena_printf(r->a, "%s (%s %s)", text, r->book->edition->ruleset, rule->layer);
+}
+
+static void judge_count(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
+{
+    unsigned long long n = k->count;
+    enum severity absent = rule->absent_warns || rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR;
+    if (rule->occurs == OCCURS_ONCE && n == 0)
+        say(r, absent, 0, rule->key, places(r, rule, "is not logged, want it exactly once"));
+    else if (rule->occurs == OCCURS_ONCE && n > 1)
+        say(r, k->differs ? SEVERITY_ERROR : SEVERITY_WARNING, 0, rule->key,
+            places(r, rule, arena_printf(r->a, "is logged %llu times with %s, want it exactly once", n,
+                                         k->differs ? "different values" : "one value")));
+    else if (rule->occurs == OCCURS_TIMES && n < rule->at_least)
+        say(r, absent, 0, rule->key,
+            places(r, rule, n || rule->at_least > 1 ? arena_printf(r->a, "is logged %llu times, want it at least %llu times", n,
+                                                                   (unsigned long long)rule->at_least)
+                                                    : "is not logged, want it at least once"));
+}
+
+static void judge_once(struct compliance_run *r, const struct rule *rule, const struct key_state *k)
+{
+    if (rule->once && k->count > 0 && !k->fulfilled)
+        say(r, SEVERITY_ERROR, 0, rule->key,
+            arena_printf(r->a, "none of %llu values passes, the last is %s, want at least one with %s", (unsigned long long)k->count,
+                         k->last_shown, rule_wants(rule->once, rule, r->book->edition, r->a)));
+}
+
+static void report_key(struct compliance_run *r, size_t layer, const struct rule *rule, const struct key_state *k)
+{
+    judge_once(r, rule, k);
+    if (overridden(r, layer, rule->key))
+        return;
+    for (size_t i = 0; i < k->n_bad && i < MOST_SHOWN; i++)
+        say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, k->bad[i].line, rule->key, k->bad[i].text);
+    if (k->n_bad > MOST_SHOWN)
+        say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, rule->key,
+            arena_printf(r->a, "and on %llu more lines", (unsigned long long)(k->n_bad - MOST_SHOWN)));
+    judge_count(r, rule, k);
+}
+
+/* A group of keys of which one must be there; each group once. */
+static void judge_group(struct compliance_run *r, const struct layer_run *l, size_t rule_index)
+{
+    const struct rule *rule = l->layer->rules[rule_index];
+    size_t at;
+    for (size_t i = 0; i < rule->n_of; i++)
+        if (rule_find(l->layer, rule->any_of[i], &at) && l->keys[at].count > 0)
+            return;
+    if (l->keys[rule_index].count > 0)
+        return;
+    for (size_t i = 0; i < rule_index; i++) {
+        const struct rule *before = l->layer->rules[i];
+        if (before->n_of == rule->n_of && text_is(before->any_of[0], rule->any_of[0]) && text_is(before->any_of[1], rule->any_of[1]))
+            return;
+    }
+    const char *names = rule->any_of[0];
+    for (size_t i = 1; i < rule->n_of; i++)
+        names = arena_printf(r->a, "%s or %s", names, rule->any_of[i]);
+    say(r, SEVERITY_ERROR, 0, names, places(r, rule, "is not logged, want one of them at least once"));
+}
+
+/* Walks two sorted lists; names the first that one has and the other has not. */
+static const char *names_differ(const struct name_list *logged, const struct name_list *wanted, struct arena *a)
+{
+    const char *missing = "", *extra = "";
+    size_t i = 0, j = 0, n_missing = 0, n_extra = 0;
+    while (i < wanted->n || j < logged->n) {
+        int order = i == wanted->n ? 1 : j == logged->n ? -1 : strcmp(wanted->names[i], logged->names[j]);
+        if (order < 0 && n_missing++ < MOST_SHOWN)
+            missing = arena_printf(a, "%s %s", missing, wanted->names[i]);
+        if (order > 0 && n_extra++ < MOST_SHOWN)
+            extra = arena_printf(a, "%s %.60s", extra, logged->names[j]);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    if (n_missing)
+        missing = arena_printf(a, "%zu of %zu names not listed:%s%s; ", n_missing, wanted->n, missing, n_missing > MOST_SHOWN ? " ..." : "");
+    if (n_extra)
+        extra = arena_printf(a, "%zu unknown or listed twice:%s%s; ", n_extra, extra, n_extra > MOST_SHOWN ? " ..." : "");
+    return arena_printf(a, "%s%s", missing, extra);
+}
+
+static void judge_end(struct compliance_run *r, struct layer_run *l, const struct rule *rule)
+{
+    struct scope s = { .st = &l->st };
+    const struct name_list *logged;
+    for (size_t i = 0; i < rule->n_checks; i++) {
+        const struct expression *e = rule->checks[i];
+        if (expression_holds(e, &s) == TRUTH_YES)
+            continue;
+        const char *why = expression_name_list(&logged, e, &s) ? names_differ(logged, expression_name_table(e), r->a) : "";
+        say(r, rule->only_warns ? SEVERITY_WARNING : SEVERITY_ERROR, 0, "",
+            arena_printf(r->a, "%swant %s", why, rule_wants(e, rule, r->book->edition, r->a)));
+    }
+    act(r, l, rule, &s);
+}
+
+static void end_layer(struct compliance_run *r, size_t index)
+{
+    struct layer_run *l = &r->layers[index];
+    judge_gathered(r, l);
+    for (size_t i = 0; i < l->layer->n_rules; i++) {
+        report_key(r, index, l->layer->rules[i], &l->keys[i]);
+        if (l->layer->rules[i]->occurs == OCCURS_ANY_OF)
+            judge_group(r, l, i);
+        json_decref(l->keys[i].first_value);
+    }
+    for (size_t i = 0; i < l->layer->n_ends; i++)
+        judge_end(r, l, l->layer->ends[i]);
+}
+
+void compliance_end(struct compliance_run *r, uint64_t n_lines)
+{
+    struct compliance *out = r->out, unsaid = { .passed = false };
+    if (n_lines == 0)
+        r->out = &unsaid;               /* one message says it all */
+    for (size_t i = 0; i < r->n_layers; i++)
+        end_layer(r, i);
+    r->out = out;
+    if (n_lines == 0)
+        say(r, SEVERITY_ERROR, 0, "", "has no :::MLLOG line");
+    else if (r->stopped)
+        say(r, SEVERITY_ERROR, 0, "", arena_printf(r->a, "the official checker stops here: %s", r->stopped));
+    out->passed = out->n_errors == 0;
+}

@@ -1,0 +1,185 @@
+/*
+ * folder.c - reads a folder's logs one by one and judges them together; see folder.h.
+ */
+#include "results/mlperf/folder.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <string.h>
+
+#include "results/mlperf/folder_names.h"
+#include "results/mlperf/package.h"
+
+/* ---- who ------------------------------------------------------------------------------------------- */
+
+struct reading { struct folder *f; struct judge *j; struct package package; log_sink *sink; void *user; struct arena scratch; };
+
+static void take_names(struct reading *r, const char *logged_benchmark, struct arena *a)
+{
+    struct folder *f = r->f;
+    struct folder_names names;
+    folder_names_take(&names, r->j, utf8_text(f->dir, a), logged_benchmark, a);
+    f->round = names.round, f->division = names.division, f->submitter = names.submitter, f->system = names.system;
+    f->benchmark = names.benchmark;
+    const char *wanted = r->j->options->ruleset ? r->j->options->ruleset : f->round;
+    f->edition = edition_find(wanted);
+    if (*wanted && !f->edition)
+        f->problem = arena_printf(a, "round '%.60s' is unknown; known: %s", wanted, editions_known(a));
+}
+
+/* What the first log says where the path does not. */
+static void take_logged_names(struct folder *f, const struct log_judgement *l, struct arena *a)
+{
+    const struct { const char **slot, *logged; bool first; } names[] = {
+        { &f->benchmark, l->benchmark, false }, { &f->division, l->division, false }, { &f->submitter, l->run.org, false },
+        { &f->system, l->run.platform, false }, { &f->round, l->edition ? l->edition->round : NULL, true },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].logged && (names[i].first || !**names[i].slot))
+            *names[i].slot = utf8_text(arena_strdup(a, names[i].logged), a);
+    f->edition = l->edition;
+    f->rules = l->rules;
+    f->throughput_method = l->run.throughput_method;
+}
+
+/* ---- one log -------------------------------------------------------------------------------------------- */
+
+static void keep_measures(double *m, const struct run_log *r)
+{
+    m[MEASURE_EPOCHS] = r->epochs_trained;
+    m[MEASURE_SAMPLES] = r->samples_to_converge;
+    m[MEASURE_BATCH] = r->global_batch;
+    m[MEASURE_ACCUMULATION] = r->grad_accum;
+    m[MEASURE_THROUGHPUT] = r->throughput_samples_per_s;
+    m[MEASURE_UNIT_TIME] = r->train_unit_s;
+    m[MEASURE_EVAL_TIME] = r->eval_time_s;
+    m[MEASURE_STARTUP] = r->startup_s;
+    m[MEASURE_INIT] = r->init_s;
+}
+
+static void keep_seeds(struct package *p, const struct log_judgement *l, size_t index)
+{
+    for (size_t i = 0; i < l->n_seeds; i++) {
+        p->seeds = arena_grow(p->a, p->seeds, p->n_seeds, &p->cap_seeds, sizeof *p->seeds);
+        p->seeds[p->n_seeds] = l->seeds[i];
+        p->seeds[p->n_seeds++].log = (uint32_t)index;
+    }
+}
+
+static void keep_run(struct reading *r, const struct log_judgement *l, size_t index)
+{
+    struct run_entry *e = &r->f->runs[index];
+    const struct run_log *run = &l->run;
+    e->compliant = l->compliance.passed;
+    e->converged = run->success && !run->problem;
+    e->problem = run->problem;          /* constant text */
+    e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->n_bad_lines > 0;
+    e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point;
+    e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;
+    keep_measures(e->measures, run);
+    keep_seeds(&r->package, l, index);
+    if (!isnan(l->batch)) {
+        r->package.batch_differs = r->package.batch_differs || l->batch_differs || (!isnan(r->f->batch) && r->f->batch != l->batch);
+        r->f->batch = l->batch;
+    }
+}
+
+static bool read_log(struct reading *r, const char *name, size_t index, struct arena *a)
+{
+    struct log_judgement l;
+    struct err why;
+    struct folder *f = r->f;
+    const char *path = arena_printf(&r->scratch, "%s/%s", f->dir, name);
+    f->runs[index].file = name;
+    bool read = log_judge(&l, r->j, path, false, f->edition, *f->benchmark ? f->benchmark : NULL, &r->scratch, &why);
+    if (read) {
+        if (index == 0)
+            take_logged_names(f, &l, a);
+        keep_run(r, &l, index);
+        r->sink(r->user, f, path, &l);
+    } else {
+        f->problem = arena_printf(a, "%s: %s", name, strrchr(why.msg, '/') ? strrchr(why.msg, '/') + 1 : why.msg);
+    }
+    arena_reset(&r->scratch);
+    return read;
+}
+
+/* ---- the score -------------------------------------------------------------------------------------------- */
+
+double olympic_minutes(double *minutes, size_t n, size_t dropped)
+{
+    size_t refused = 0;
+    for (size_t i = 0; i < n; i++)
+        refused += !isfinite(minutes[i]);
+    gsl_sort(minutes, 1, n);
+    return refused <= dropped && n > 2 * dropped ? gsl_stats_mean(minutes + dropped, 1, n - 2 * dropped) : (double)NAN;
+}
+
+static const char *no_score(const struct folder *f, size_t refused, struct arena *a)
+{
+    size_t dropped = f->rules->terms->dropped;
+    for (size_t i = 0; i < f->n && refused > dropped; i++)
+        if (f->runs[i].problem)
+            return arena_printf(a, "%zu of %zu runs are refused (%s: %s), at most %zu may be", refused, f->n, f->runs[i].file,
+                                f->runs[i].problem, dropped);
+    if (refused > dropped)
+        return arena_printf(a, "%zu of %zu runs are refused, at most %zu may be", refused, f->n, dropped);
+    return arena_printf(a, "%zu runs, of which %zu are dropped, leave none", f->n, 2 * dropped);
+}
+
+static void take_score(struct folder *f, struct arena *a)
+{
+    double *minutes = ARENA_ARRAY(a, double, f->n);
+    size_t refused = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        bool counts = f->runs[i].compliant && !f->runs[i].problem;
+        minutes[i] = counts ? f->runs[i].minutes : HUGE_VAL;
+        refused += !counts;
+    }
+    f->olympic_minutes = olympic_minutes(minutes, f->n, f->rules->terms->dropped);
+    if (f->edition->reads_scaling) {
+        json_t *doc = load_small_json(arena_printf(a, "%s/scaling.json", f->dir));
+        double x;
+        if (mllog_number(json_object_get(doc, "scaling_factor"), &x) && isfinite(x) && x > 0)
+            f->scaling = x;
+        else if (!doc && f->edition->scales_unwritten && f->has_rcp && text_is(f->division, "closed"))
+            f->scaling = f->rcp.scaling;
+        json_decref(doc);
+    }
+    f->score_minutes = f->olympic_minutes * f->scaling;
+    if (isnan(f->score_minutes))
+        f->why_no_score = no_score(f, refused, a);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------ */
+
+static void refuse(struct folder *f, struct judge *j, struct arena *a)
+{
+    struct err why;
+    if (!f->problem && !f->rules) {
+        benchmark_unknown(&j->rounds, f->benchmark, f->edition, &why);
+        f->problem = arena_strdup(a, why.msg);
+    } else if (!f->problem && !f->rules->terms->allowed) {
+        f->problem = arena_printf(a, "benchmark '%s' is not one that %s takes", f->benchmark, f->edition->round);
+    }
+    if (f->problem)
+        f->why_no_score = f->problem;
+}
+
+void folder_judge(struct folder *out, struct judge *j, const char *dir, char *const *logs, size_t n, log_sink *sink, void *user,
+                  struct arena *a)
+{
+    *out = (struct folder){ .dir = dir, .n = n, .batch = NAN, .score_minutes = NAN, .olympic_minutes = NAN, .scaling = 1 };
+    struct reading r = { .f = out, .j = j, .package = { .f = out, .j = j, .a = a }, .sink = sink, .user = user };
+    out->runs = ARENA_ARRAY(a, struct run_entry, n);
+    take_names(&r, NULL, a);
+    for (size_t i = 0; i < n && !out->problem; i++)
+        read_log(&r, logs[i], i, a);
+    arena_free(&r.scratch);
+    refuse(out, j, a);
+    if (out->problem)
+        return;
+    package_judge(&r.package);
+    take_score(out, a);
+}

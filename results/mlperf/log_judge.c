@@ -1,0 +1,214 @@
+/*
+ * log_judge.c - one log, read twice: which rules it calls for, then all that is to be known of it; see judge.h.
+ */
+#include "results/mlperf/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "results/mlperf/eval_review.h"
+
+enum { MOST_SEEDS = 4096 };
+static const char round_key[] = "podbench_round";   /* simulated logs name their round; official ones have no key for it */
+
+/* ---- first reading ------------------------------------------------------------------------------------ */
+
+struct first_look { struct layer_calls calls; const char *round, *benchmark; };
+
+static void take_text(const char **slot, const char *key, const struct mllog_line *l, struct arena *a)
+{
+    if (!*slot && text_is(l->key, key) && json_is_string(l->value))
+        *slot = arena_printf(a, "%.60s", json_string_value(l->value));
+}
+
+static bool look(struct first_look *out, const struct judge *j, const char *path, bool follow, struct arena *a, struct err *err)
+{
+    const struct name_list *keys = &j->library.apply_keys;
+    const char **wanted = ARENA_ARRAY(a, const char *, keys->n + 2);
+    struct mllog_reader reader;
+    struct mllog_line l;
+    *out = (struct first_look){ .round = NULL };
+    for (size_t i = 0; i < keys->n; i++)
+        wanted[i] = keys->names[i];
+    wanted[keys->n] = round_key;
+    wanted[keys->n + 1] = "submission_benchmark";
+    if (!mllog_open(&reader, path, follow, err))
+        return false;
+    for (enum mllog_status s; (s = mllog_next_of(&reader, wanted, keys->n + 2, &l)) != MLLOG_END; )
+        if (s == MLLOG_LINE) {
+            if (name_list_has(keys, l.key))
+                layer_calls_add(&out->calls, &l, a);
+            take_text(&out->round, round_key, &l, a);
+            take_text(&out->benchmark, "submission_benchmark", &l, a);
+        }
+    mllog_close(&reader);
+    return true;
+}
+
+/* ---- second reading: facts beyond the rules ----------------------------------------------------------------- */
+
+struct facts { struct log_judgement *out; struct eval_review evaluations; bool stopped, has_error_line; struct arena *a; };
+
+static void take_batch(struct log_judgement *out, const struct mllog_line *l)
+{
+    double batch;
+    if (!text_is(l->key, "global_batch_size") || !mllog_number_loose(l->value, &batch))
+        return;
+    out->batch_differs = out->batch_differs || (!isnan(out->batch) && out->batch != batch);
+    out->batch = batch;
+}
+
+/* What Python's int() takes: numbers, and text of a whole number. */
+static bool is_integral(const json_t *v)
+{
+    double x;
+    uint64_t n;
+    const char *text = json_is_string(v) ? json_string_value(v) : "";
+    if (mllog_number(v, &x))
+        return isfinite(x);
+    return parse_u64(text + strspn(text, " +-"), &n);
+}
+
+static void take_seed(struct facts *f, const struct mllog_line *l)
+{
+    struct log_judgement *out = f->out;
+    char shown[64], file[64], line[64];
+    if (!text_is(l->key, "seed") || out->n_seeds == MOST_SEEDS)
+        return;
+    mllog_show(l->value, shown);
+    if (!is_integral(l->value)) {
+        if (!out->bad_seed)
+            out->bad_seed = arena_strdup(f->a, shown);
+        return;
+    }
+    mllog_show(json_object_get(l->metadata, "file"), file);
+    mllog_show(json_object_get(l->metadata, "lineno"), line);
+    char all[200];
+    int n = snprintf(all, sizeof all, "%s|%s|%s", file, line, shown);
+    out->seeds = arena_grow(f->a, out->seeds, out->n_seeds, &out->cap_seeds, sizeof *out->seeds);
+    out->seeds[out->n_seeds++] = (struct seed_seen){ hash_bytes(all, (size_t)n, 7), l->line, 0 };
+}
+
+static bool reads_point(struct facts *f, const char *key)
+{
+    const struct log_judgement *out = f->out;
+    if (text_is(key, out->rules->terms->point_of))
+        return !(f->has_error_line && out->edition->eval_error == EVAL_ERROR_INSTEAD);
+    if (!text_is(key, "eval_error") || out->edition->eval_error == EVAL_ERROR_UNREAD)
+        return false;
+    f->has_error_line = true;
+    return true;
+}
+
+static void take_point(struct facts *f, const struct mllog_line *l)
+{
+    struct log_judgement *out = f->out;
+    const struct benchmark_rules *b = out->rules;
+    struct scope s = { l->value, l->metadata, l->time_ms, NULL };
+    struct value v;
+    if (!b || !b->point || f->stopped || !reads_point(f, l->key) || (b->terms->takes_first && !isnan(out->point)))
+        return;
+    if ((!b->where || expression_holds(b->where, &s) == TRUTH_YES) && expression_compute(&v, b->point, &s) && v.kind == VALUE_NUMBER)
+        out->point = rint(v.number * 1e3) / 1e3;
+}
+
+/* Lines that the rules gather stand for evaluations already made, whatever the run's state. */
+static void take_gathered(void *user, const struct mllog_line *l)
+{
+    struct facts *f = user;
+    bool stopped = f->stopped;
+    f->stopped = false;
+    take_point(f, l);
+    f->stopped = stopped;
+}
+
+static void take_line(struct facts *f, const struct mllog_line *l)
+{
+    double samples;
+    take_text(&f->out->division, "submission_division", l, f->a);
+    take_batch(f->out, l);
+    take_seed(f, l);
+    take_point(f, l);
+    if (!f->stopped && f->out->rules)
+        eval_review_line(&f->evaluations, f->out->rules->terms->benchmark, f->out->batch, l);
+    if (text_is(l->key, "train_samples") && mllog_number_loose(l->value, &samples))
+        f->out->last_train_samples = samples;
+    f->stopped = f->stopped || text_is(l->key, "run_stop");
+}
+
+static bool read_lines(struct log_judgement *out, const char *path, bool follow, struct compliance_run *c, struct arena *a, struct err *err)
+{
+    struct mllog_reader reader;
+    struct mllog_line l;
+    struct facts f = { .out = out, .a = a };
+    struct run_fold *fold = run_fold_start(&out->run, path, a);
+    if (!mllog_open(&reader, path, follow, err))
+        return false;
+    compliance_observe(c, take_gathered, &f);
+    for (enum mllog_status s; (s = mllog_next(&reader, &l)) != MLLOG_END; ) {
+        if (s == MLLOG_BAD_LINE) {
+            compliance_bad_line(c, reader.line, reader.problem);
+            run_fold_bad_line(fold);
+            continue;
+        }
+        compliance_line(c, &l);
+        run_fold_line(fold, &l);
+        take_line(&f, &l);
+    }
+    mllog_close(&reader);
+    run_fold_end(fold, out->rules && text_is(out->rules->terms->unit, "samples"));
+    if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* the schedules known are those up to v2.1 */
+        eval_review_end(&f.evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
+    return true;
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
+
+static bool find_rules(struct log_judgement *out, struct judge *j, const struct edition *edition, const char *benchmark,
+                       const struct rule_book **book, struct arena *a, struct err *err)
+{
+    out->edition = edition ? edition : out->round ? edition_find(out->round) : NULL;
+    if (!out->edition)
+        return fail(err, "the round is not known: neither the path nor the log names it; name it by --ruleset, %s", editions_known(a));
+    if (!rules_of(book, &j->library, out->edition->ruleset, err))
+        return false;
+    const char *name = benchmark ? benchmark : out->benchmark;
+    if (name && !round_terms_find(&j->rounds, name, out->edition->ruleset))
+        name = NULL;                    /* who wants it names it */
+    return !name || judge_benchmark(&out->rules, j, out->edition, name, err);
+}
+
+/* A time that no run can have is refused here, though the official checker does not look. */
+static void refuse_impossible(struct log_judgement *out, struct arena *a)
+{
+    const struct run_log *r = &out->run;
+    if (!r->problem || isnan(r->run_start_ms) || isnan(r->run_stop_ms))
+        return;
+    compliance_say(&out->compliance, (struct log_message){ SEVERITY_ERROR, 0, "run_stop",
+        arena_printf(a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
+                     r->run_stop_ms) }, a);
+    out->compliance.passed = false;
+}
+
+bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
+               const char *benchmark, struct arena *a, struct err *err)
+{
+    struct first_look first;
+    struct layer_queue queue;
+    const struct rule_book *book;
+    *out = (struct log_judgement){ .batch = NAN, .point = NAN, .last_train_samples = NAN };
+    if (!look(&first, j, path, follow, a, err))
+        return false;
+    out->round = first.round, out->benchmark = first.benchmark;
+    if (!find_rules(out, j, edition, benchmark, &book, a, err))
+        return false;
+    layer_queue_fill(&queue, &first.calls, book, a);
+    struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
+    if (!read_lines(out, path, follow, c, a, err))
+        return false;
+    compliance_end(c, out->run.n_lines);
+    refuse_impossible(out, a);
+    if (j->options->train_samples && out->rules && out->rules->terms->train_samples && !isnan(out->last_train_samples))
+        out->point = out->last_train_samples;
+    return true;
+}

@@ -1,0 +1,78 @@
+/*
+ * judged.h - a folder judged, and lint's answer as text, for tests.
+ */
+#ifndef JUDGED_H
+#define JUDGED_H
+#include "tests/check.h"
+#include "results/mlperf/lint.h"
+#include "results/mlperf/score.h"
+#include "results/mlperf/tree.h"
+
+/* The last folder of a tree, and how many there are. What it points to lives in the arena. */
+struct judged { struct judge *judge; struct folder folder; struct score_row row; size_t n; struct arena *a; char notices[2000]; };
+
+static inline void judged_no_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+{
+    (void)user, (void)f, (void)path, (void)j;
+}
+
+static inline void judged_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+{
+    struct judged *j = user;
+    (void)a;
+    char **kept = ARENA_ARRAY(j->a, char *, n);
+    for (size_t i = 0; i < n; i++)
+        kept[i] = arena_strdup(j->a, logs[i]);
+    folder_judge(&j->folder, j->judge, arena_strdup(j->a, dir), kept, n, judged_no_log, NULL, j->a);
+    score_row_take(&j->row, &j->folder, j->a);
+    j->n++;
+}
+
+static inline void judged_notice(void *user, const char *path, const char *text)
+{
+    struct judged *j = user;
+    size_t n = strlen(j->notices);
+    snprintf(j->notices + n, sizeof j->notices - n, "%s: %s\n", strrchr(path, '/') + 1, text);
+}
+
+static inline struct judged judge_tree(const char *dir, const struct judge_options *given, struct arena *a)
+{
+    struct err err = { "" };
+    struct judge_options *options = ARENA_NEW(a, struct judge_options);
+    struct judged j = { .judge = ARENA_NEW(a, struct judge), .a = a };
+    struct tree_visit visit = { judged_folder, judged_notice, &j };
+    size_t n;
+    *options = given ? *given : (struct judge_options){ 0 };
+    options->rules_dir = "results/rules", options->data_dir = "workloads/convergence";
+    if (!judge_load(j.judge, options, a, &err) || !tree_walk(&n, dir, &visit, &err))
+        print_error("%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+    return j;
+}
+
+static inline void no_notice(const char *path, const char *text)
+{
+    (void)path, (void)text;
+}
+
+/* What lint prints of a path; the caller frees it. err: "" or why it refused. */
+static inline char *lint_text(const char *path, const char *ruleset, enum lint_format format, bool *passed, struct err *err)
+{
+    struct arena a = { 0 };
+    struct judge judge;
+    struct lint lint;
+    struct judge_options options = { .ruleset = ruleset, .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    char *text;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    err->msg[0] = 0;
+    bool good = judge_load(&judge, &options, &a, err) && lint_begin(&lint, f, format, &judge, no_notice, err);
+    if (good) {
+        good = lint_path(&lint, path, err);
+        *passed = lint_end(&lint) && good;
+    }
+    fclose(f);
+    arena_free(&a);
+    return text;
+}
+#endif

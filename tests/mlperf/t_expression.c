@@ -1,0 +1,131 @@
+/* t_expression.c - the language of the rules: what each part means, by hand; what cannot be computed; what is refused. */
+#include "tests/check.h"
+#include "results/mlperf/expression.h"
+
+static const struct name_list *two_names(void *user, const char *name)
+{
+    static char *names[] = { "a", "b" };
+    static const struct name_list list = { names, 2, 2 };
+    (void)user;
+    return text_is(name, "two") ? &list : NULL;
+}
+
+static const char line[] = "{\"v\": 0.759, \"t\": \"lars\", \"n\": 3, \"l\": [7, 55], \"o\": {\"FID\": 88.5, \"CLIP\": 0.15}, \"b\": true, \"z\": null, "
+                           "\"m\": {\"epoch_num\": 4, \"status\": null}}";
+
+/* The expression on the member of the line that its first word names; st.x is 12, st.names b and a. */
+static enum truth holds(const char *member, const char *text)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct expression *e = NULL;
+    struct expression_tables tables = { two_names, NULL };
+    char *names[] = { "b", "a" };
+    struct name_list list = { names, 2, 2 };
+    json_t *all = json_loads(line, 0, NULL);
+    struct state st = { .n = 0 };
+    struct value twelve = { .kind = VALUE_NUMBER, .number = 12 }, listed = { .kind = VALUE_NAMES, .names = &list };
+    state_set(&st, "x", &twelve);
+    state_set(&st, "names", &listed);
+    struct scope s = { json_object_get(all, member), json_object_get(all, "m"), 61000, &st };
+    if (!expression_parse(&e, text, &tables, "here", &a, &err))
+        print_error("%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+    enum truth t = expression_holds(e, &s);
+    json_decref(all);
+    arena_free(&a);
+    return t;
+}
+
+static const struct { const char *member, *text; enum truth want; } cases[] = {
+    { "v", "v>=0.759 & v<1.0", TRUTH_YES }, { "v", "v>0.759", TRUTH_NO }, { "v", "v<=0.759", TRUTH_YES }, { "v", "0.7<v<0.8<=0.8", TRUTH_YES },
+    { "v", "0.7<v<0.75", TRUTH_NO }, { "v", "0.8>v>0.759", TRUTH_NO }, { "v", "v!=0.759 | v==0.759", TRUTH_YES },
+    { "n", "v==3.0", TRUTH_YES }, { "n", "v==\"3\"", TRUTH_NO }, { "n", "v!=\"\"", TRUTH_YES }, { "n", "is_int(v)", TRUTH_YES },
+    { "v", "is_int(v)", TRUTH_NO }, { "b", "is_int(v)", TRUTH_YES }, { "b", "v==1", TRUTH_YES }, { "b", "v+v==2", TRUTH_YES },
+    { "t", "v in {\"sgd\",\"lars\"}", TRUTH_YES }, { "t", "v in {\"sgd\"}", TRUTH_NO }, { "n", "v in {1,inf}", TRUTH_NO },
+    { "n", "v in {1,3}", TRUTH_YES }, { "t", "v>0", TRUTH_NONE }, { "t", "v==0", TRUTH_NO }, { "z", "v>0", TRUTH_NONE }, { "z", "v==null", TRUTH_YES },
+    { "t", "count(v)==4", TRUTH_YES }, { "l", "count(v)==2", TRUTH_YES }, { "n", "count(v)==2", TRUTH_NONE },
+    { "l", "integer(10*((v[1]/50.0)-1))", TRUTH_YES }, { "l", "v[2]>0", TRUTH_NONE }, { "n", "v[0]>0", TRUTH_NONE },
+    { "o", "0.0<=v.FID<=90.0 & 0.15<=v.CLIP<=1.0", TRUTH_YES }, { "o", "v.KID>0", TRUTH_NONE }, { "o", "has(v.KID)", TRUTH_NO },
+    { "n", "has(m.epoch_num)", TRUTH_YES }, { "n", "has(m.status)", TRUTH_YES }, { "n", "has(m.epoch)", TRUTH_NO }, { "z", "has(v)", TRUTH_YES },
+    { "none", "has(v)", TRUTH_NO }, { "n", "m.epoch_num>0 & not m.epoch_num>4", TRUTH_YES },
+    { "n", "if has(m.epoch_num) then m.epoch_num==4", TRUTH_YES }, { "n", "if has(m.nothing) then m.nothing==4", TRUTH_YES },
+    { "n", "if st.x<8 then v==9 else v==3", TRUTH_YES }, { "n", "v*4==st.x", TRUTH_YES }, { "n", "v*1152 == st.x*288", TRUTH_YES },
+    { "n", "st.y==1", TRUTH_NONE }, { "n", "not st.x", TRUTH_NO }, { "n", "t_ms-1000.0<=60*1e3", TRUTH_YES }, { "n", "t_ms-1000<60*1e3", TRUTH_NO },
+    { "n", "integer(log2(v/0.75))", TRUTH_YES }, { "n", "integer(log2(v/0.7))", TRUTH_NO }, { "n", "log2(v-3)>0", TRUTH_NONE },
+    { "n", "v/(v-3)>0", TRUTH_NONE }, { "n", "integer(v+0.000009)", TRUTH_YES }, { "n", "integer(v+0.00002)", TRUTH_NO }, { "n", "min(v,2)==2", TRUTH_YES },
+    { "n", "-v+2*3==3", TRUTH_YES }, { "n", "(v+1)*2==8", TRUTH_YES }, { "n", "v+1*2==5", TRUTH_YES }, { "n", "7-v-2==2", TRUTH_YES },
+    { "t", "v>0 | v==\"lars\"", TRUTH_NONE }, { "t", "v==\"lars\" | v>0", TRUTH_YES }, { "t", "v==\"sgd\" & v>0", TRUTH_NO },     /* stops early */
+    { "n", "same_names(st.names, \"two\")", TRUTH_YES }, { "n", "same_names(v, \"two\")", TRUTH_NONE },
+    { "v", "v==2 | v==3 & v==4", TRUTH_NO }, { "n", "v==3 | v==3 & v==4", TRUTH_YES },      /* & binds tighter */
+};
+
+static void test_meaning(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum truth got = holds(cases[i].member, cases[i].text);
+        if (got != cases[i].want)
+            print_error("%s of %s: %d, want %d\n", cases[i].text, cases[i].member, got, cases[i].want);
+        assert_int_equal(got, cases[i].want);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    static const struct { const char *text, *want; } bad[] = {
+        { "v>", "here: 'v>': at '', want a value" }, { "v=3", "here: 'v=3': at '=3', want nothing more" }, { "v in 3", "here: 'v in 3': at '3', want {ITEM,ITEM}" },
+        { "w>3", "here: 'w>3': at 'w>3', want v, m, st, t_ms, a constant, or a function: has, count, integer, is_int, log2, min, same_names" },
+        { "(v>3", "here: '(v>3': at '', want ')'" }, { "v==\"a", "here: 'v==\"a': at 'a', want a closing quote" }, { "1e999>v", "here: '1e999>v': at '1e999>v', want a number" },
+        { "v[x]", "here: 'v[x]': at '[x]', want [ITEM]" }, { "min(v)", "here: 'min(v)': at ')', want a second argument" },
+        { "if v", "here: 'if v': at '', want then" }, { "v.", "here: 'v.': at '', want a member's name" },
+        { "same_names(v, \"three\")", "here: 'same_names(v, \"three\")': at '', want same_names(LIST, \"TABLE\") of a table of names that is known" },
+    };
+    struct arena a = { 0 };
+    struct expression *e;
+    struct expression_tables tables = { two_names, NULL };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err = { "" };
+        assert_false(expression_parse(&e, bad[i].text, &tables, "here", &a, &err));
+        assert_string_equal(err.msg, bad[i].want);
+    }
+    char deep[400];
+    struct err err = { "" };
+    memset(deep, '(', sizeof deep - 1);
+    deep[sizeof deep - 1] = 0;
+    assert_false(expression_parse(&e, deep, NULL, "here", &a, &err));
+    assert_non_null(strstr(err.msg, "want less nesting"));
+    memset(deep, '-', sizeof deep - 1);
+    assert_false(expression_parse(&e, deep, NULL, "here", &a, &err));
+    arena_free(&a);
+}
+
+/* What a check fixes: the value that a log is written with. */
+static void test_named_values(void **state)
+{
+    static const struct { const char *text; bool names; double number; const char *word; } list[] = {
+        { "v==0.0001", true, 0.0001, NULL }, { "v in {1,inf}", true, 1, NULL }, { "v in {\"sgd\",\"lars\"}", true, 0, "sgd" },
+        { "v>0", false, 0, NULL }, { "v==2e-05 | v==3e-05", false, 0, NULL }, { "st.x==3", false, 0, NULL },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        struct expression *e;
+        struct value v;
+        assert_true(expression_parse(&e, list[i].text, NULL, "here", &a, NULL));
+        assert_true(expression_names_value(&v, e) == list[i].names);
+        if (list[i].word)
+            assert_string_equal(v.text, list[i].word);
+        else if (list[i].names)
+            assert_near(v.number, list[i].number, 0);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_refusals), cmocka_unit_test(test_named_values) };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

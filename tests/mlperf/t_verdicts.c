@@ -1,0 +1,210 @@
+/*
+ * t_verdicts.c - real logs of all rounds: every score, log, package and convergence verdict against the official tools' own.
+ * Skipped, aloud, where the logs are not here.
+ */
+#include "tests/mlperf/judged.h"
+
+static const char *cell(const struct csv_table *t, size_t row, const char *column)
+{
+    size_t c;
+    assert_true(csv_column(&c, t, column, NULL));
+    return t->rows[row].cells[c];
+}
+
+
+
+
+struct compared { struct csv_table official; bool *seen; size_t n_wrong, n_rows; struct judge *judge; struct arena *a; bool train_samples; };
+
+static bool same_folder(const struct csv_table *t, size_t i, const struct folder *f)
+{
+    return text_is(cell(t, i, "round"), f->round) && text_is(cell(t, i, "division"), f->division)
+        && text_is(cell(t, i, "submitter"), f->submitter) && text_is(cell(t, i, "system"), f->system)
+        && text_is(cell(t, i, "benchmark"), f->benchmark);
+}
+
+static void wrong(struct compared *c, size_t i, const char *got)
+{
+    print_error("%s %s %s %s %s: %s, officially %s %s\n", cell(&c->official, i, "round"), cell(&c->official, i, "system"),
+                cell(&c->official, i, "benchmark"), cell(&c->official, i, "file"), cell(&c->official, i, "check"), got,
+                cell(&c->official, i, "verdict"), cell(&c->official, i, "detail"));
+    c->n_wrong++;
+}
+
+/* Refused keys, one by one: the official list has "KEY (why)" between semicolons; some of ours have no key. */
+static size_t count_refused(const struct compliance *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n_messages; i++) {
+        bool new = c->messages[i].severity == SEVERITY_ERROR;
+        for (size_t k = 0; k < i && new; k++)
+            new = c->messages[k].severity != SEVERITY_ERROR || !*c->messages[i].key || !text_is(c->messages[k].key, c->messages[i].key);
+        n += new;
+    }
+    return n;
+}
+
+static void compare_keys(struct compared *c, size_t i, const struct compliance *ours)
+{
+    const char *detail = cell(&c->official, i, "detail");
+    size_t n = *detail != 0;
+    for (const char *at = detail; (at = strchr(at, ';')); at++)
+        n++;
+    for (size_t k = 0; k < ours->n_messages; k++)
+        if (ours->messages[k].severity == SEVERITY_ERROR && *ours->messages[k].key && !strstr(detail, ours->messages[k].key))
+            wrong(c, i, ours->messages[k].key);
+    if (n != count_refused(ours))
+        wrong(c, i, "another number of refused keys");
+}
+
+static void on_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+{
+    struct compared *c = user;
+    const char *file = strrchr(path, '/') + 1;
+    for (size_t i = 0; i < c->official.n_rows; i++) {
+        if (!text_is(cell(&c->official, i, "file"), file) || !same_folder(&c->official, i, f))
+            continue;
+        c->seen[i] = true;
+        if (!text_is(cell(&c->official, i, "verdict"), j->compliance.passed ? "pass" : "fail"))
+            wrong(c, i, j->compliance.passed ? "pass" : "fail");
+        compare_keys(c, i, &j->compliance);
+    }
+}
+
+static void compare_number(struct compared *c, size_t i, const char *column, double got, double tolerance)
+{
+    double want;
+    if (!parse_f64(cell(&c->official, i, column), &want) || fabs(got - want) <= tolerance * fmax(1, fabs(want)))
+        return;
+    char text[80];
+    snprintf(text, sizeof text, "%s %.12g", column, got);
+    wrong(c, i, text);
+}
+
+static void compare_convergence(struct compared *c, size_t i, const struct folder *f)
+{
+    const char *verdict = cell(&c->official, i, "verdict");
+    bool passed = f->has_rcp && f->rcp.passed;
+    if (text_is(verdict, "n/a") ? f->rules->has_reference : !text_is(verdict, passed ? "pass" : "fail"))
+        wrong(c, i, f->parts[PACKAGE_CONVERGENCE].text);
+    if (!f->has_rcp || f->rcp.match == RCP_MISSING)
+        return;
+    compare_number(c, i, "submission_mean", f->rcp.submission_mean, 6e-5);
+    compare_number(c, i, "rcp_mean", f->rcp.mean, 1e-9);
+    compare_number(c, i, "rcp_stdev", f->rcp.sd, 1e-9);
+    compare_number(c, i, "max_speedup", f->rcp.max_speedup, 1e-9);
+    compare_number(c, i, "min_mean", f->rcp.least_mean, 1e-9);
+    if (!strstr(cell(&c->official, i, "detail"), "did not normalise"))
+        compare_number(c, i, "factor", f->rcp.scaling, 1e-9);
+}
+
+static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+{
+    struct compared *c = user;
+    struct folder f;
+    folder_judge(&f, c->judge, dir, logs, n, on_log, c, a);
+    for (size_t i = 0; i < c->official.n_rows; i++) {
+        if (*cell(&c->official, i, "file") || !same_folder(&c->official, i, &f))
+            continue;
+        const char *check = cell(&c->official, i, "check");
+        bool counts_samples = text_is(cell(&c->official, i, "counts"), "train_samples") || strstr(check, "train_samples");
+        if (counts_samples != c->train_samples && (counts_samples || text_is(check, "reference convergence")))
+            continue;
+        c->seen[i] = true;
+        if (text_is(check, "reference convergence"))
+            compare_convergence(c, i, &f);
+        else if (!text_is(cell(&c->official, i, "verdict"), f.passed ? "pass" : "fail"))
+            wrong(c, i, f.passed ? "pass" : "fail");
+    }
+}
+
+static void no_notice_of(void *user, const char *path, const char *text)
+{
+    (void)user;
+    print_error("%s: %s\n", path, text);
+}
+
+static void compare_tree(struct compared *c, const char *dir, const char *table, bool train_samples)
+{
+    struct err err = { "" };
+    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence", .train_samples = train_samples };
+    struct judge judge;
+    struct tree_visit visit = { on_folder, no_notice_of, c };
+    size_t n;
+    c->judge = &judge, c->train_samples = train_samples;
+    assert_true(csv_load(&c->official, table, c->a, &err));
+    if (!c->seen)
+        c->seen = ARENA_ARRAY(c->a, bool, c->official.n_rows);
+    assert_true(judge_load(&judge, &options, c->a, &err));
+    assert_true(tree_walk(&n, dir, &visit, &err));
+}
+
+static void test_all_rounds(void **state)
+{
+    struct arena a = { 0 };
+    struct compared c = { .a = &a };
+    (void)state;
+    SKIP_WITHOUT("../shared/mlperf-all");
+    compare_tree(&c, "../shared/mlperf-all", "../shared/mlperf-all/verdicts_all.csv", false);
+    compare_tree(&c, "../shared/mlperf-all", "../shared/mlperf-all/verdicts_all.csv", true);
+    for (size_t i = 0; i < c.official.n_rows; i++)
+        if (!c.seen[i])
+            wrong(&c, i, "nothing said");
+    assert_int_equal(c.n_wrong, 0);
+    arena_free(&a);
+}
+
+/* ---- scores ------------------------------------------------------------------------------------------------ */
+
+struct scored { struct csv_table official; size_t n_wrong, n; struct judge *judge; };
+
+static void score_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+{
+    struct scored *c = user;
+    struct folder f;
+    double want = NAN;
+    folder_judge(&f, c->judge, dir, logs, n, judged_no_log, NULL, a);
+    for (size_t i = 0; i < c->official.n_rows; i++)
+        if (same_folder(&c->official, i, &f)) {
+            c->n++;
+            bool has = parse_f64(cell(&c->official, i, "score_minutes"), &want);
+            if (has ? !(fabs(f.score_minutes - want) < 1e-6 * fmax(1, want)) : !isnan(f.score_minutes)) {
+                print_error("%s: %.9g minutes, officially %.9g\n", dir, f.score_minutes, want);
+                c->n_wrong++;
+            }
+        }
+}
+
+static void compare_scores(const char *dir, const char *table, size_t n_wanted)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    struct judge judge;
+    struct scored c = { .judge = &judge };
+    struct tree_visit visit = { score_folder, no_notice_of, &c };
+    size_t n;
+    assert_true(csv_load(&c.official, table, &a, &err));
+    assert_true(judge_load(&judge, &options, &a, &err));
+    assert_true(tree_walk(&n, dir, &visit, &err));
+    assert_int_equal(c.n, n);                   /* each folder has an official score */
+    assert_true(n >= n_wanted);
+    assert_int_equal(c.n_wrong, 0);
+    arena_free(&a);
+}
+
+static void test_scores(void **state)
+{
+    (void)state;
+    SKIP_WITHOUT("../shared/mlperf-all");
+    compare_scores("../shared/mlperf-all", "../shared/mlperf-all/scores_all.csv", 87);
+    SKIP_WITHOUT("../shared/mlperf-logs");
+    compare_scores("../shared/mlperf-logs", "../shared/data/mlperf_scores.csv", 37);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_all_rounds), cmocka_unit_test(test_scores) };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+/*
+ * editions.h - the editions of MLPerf Training, and what each asks of a benchmark.
+ *
+ * An edition is a round ("v2.0") and the release of the official checkers that judged it ("2.0.0"). How the checkers differ is a column of
+ * struct edition; how many runs a benchmark needs, and where its logs say how long it took to converge, is a row of rounds.csv.
+ */
+#ifndef EDITIONS_H
+#define EDITIONS_H
+#include "system-model/base/base.h"
+
+enum seed_rule { SEEDS_FREE, SEEDS_IF_ANY, SEEDS_ALWAYS };      /* not tested; each run when an earlier one has one; each run */
+enum eval_error_rule { EVAL_ERROR_UNREAD, EVAL_ERROR_INSTEAD, EVAL_ERROR_TOO };  /* instead of eval_accuracy when it is logged; whichever is last */
+enum rcp_pruning { RCP_UNPRUNED, RCP_BY_LEAST_MEAN, RCP_BY_MEAN };
+
+struct edition {
+    const char *ruleset, *round;
+    const char *tag;                    /* of mlcommons/logging at the round's deadline */
+    bool reference_points;              /* it tests convergence against them */
+    bool repeats_submission_keys;       /* each submission_ line is judged, not only the first of its key */
+    bool exact_count;                   /* another number of logs is an error */
+    bool system_description;            /* it is checked, and its division decides whether seeds and convergence are */
+    const char *statuses;               /* that a system description may have, between bars; NULL: any */
+    enum seed_rule seeds;
+    enum eval_error_rule eval_error;
+    bool one_batch;                     /* logs of different batch sizes stop the checker; else the last one counts */
+    enum rcp_pruning pruning;
+    bool full_spread;                   /* of the whole reference list, not of the trimmed one */
+    bool scales;                        /* a submission faster than the reference is scaled to it */
+    bool reads_scaling;                 /* scaling.json in the benchmark's folder */
+    bool scales_unwritten;              /* without that file the checker's own factor holds: in v2.1 all submissions were scaled, later not */
+    bool parameter_files;               /* package_checker_params in a system's or benchmark's folder */
+};
+
+const struct edition *edition_find(const char *round_or_ruleset);       /* NULL: unknown */
+const struct edition *edition_before(const struct edition *e);          /* NULL: none, or e is NULL */
+const char *editions_known(struct arena *a);                            /* "v0.7, v1.0, ..." */
+
+/* One row of rounds.csv. */
+struct round_terms {
+    const char *ruleset, *benchmark, *source;
+    bool allowed;                       /* the package checker takes the benchmark */
+    uint32_t runs, dropped, may_fail;   /* dropped: at each end, for the score and the convergence mean */
+    bool reference_convergence;         /* tested against reference points */
+    const char *unit;                   /* of the convergence point: epochs, samples or steps; "" without one */
+    const char *point_of, *point, *where;       /* on lines of this key that fulfil `where`, this expression */
+    bool takes_first;                   /* of such lines; else the last */
+    bool train_samples;                 /* on request the last train_samples line counts instead */
+    double allowance;                   /* by which the least reference mean is lowered, in the unit */
+};
+
+/* All of rounds.csv. */
+struct round_table { struct round_terms *items; size_t n; };
+bool round_table_load(struct round_table *out, const char *data_dir, struct arena *a, struct err *err);
+const struct round_terms *round_terms_find(const struct round_table *t, const char *benchmark, const char *ruleset);     /* NULL: none */
+
+/* "benchmark 'x' is not one of v3.0; known: ..."; returns false. */
+bool benchmark_unknown(const struct round_table *t, const char *benchmark, const struct edition *e, struct err *err);
+#endif
