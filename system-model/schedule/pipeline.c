@@ -10,7 +10,9 @@
  *   sequential   one task after the other, no overlap; none: the same, as a model sharded without a pipeline runs.
  *   inference    forward s in cycle s.
  * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
- * After each cycle every boundary in use is copied once, all in the same exchange.
+ * After each slot what its tasks made is copied to the next stage, all in the same exchange: once a cycle in PopART, whose merged copy
+ * runs in full while the pipeline fills and drains too (popprograms.cpp:266-322 at sdk 2.5.1); after the forward passes and again
+ * after the backward ones in TensorFlow.
  */
 #include "system-model/schedule/plan_stages.h"
 
@@ -67,14 +69,15 @@ static void make_tasks(struct plan *p, struct arena *a)
 
 /* ---- copies between stages -------------------------------------------------------------- */
 
-/* Flows of one cycle in replica 0: a forward task hands its output on, a backward task hands the gradient back. */
-static size_t cycle_flows(struct flow *flows, const struct plan *p, uint64_t active)
+/* Flows after a slot in replica 0: a forward task hands its output on, a backward task hands the gradient back. */
+static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t active, uint32_t slot)
 {
+    bool in_full = p->options.schedule == SCHEDULE_POPART && p->options.training;
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         const struct task *t = &p->tasks[i];
         bool forward = t->kind == TASK_FORWARD;
-        if (!(active >> i & 1) || (forward ? t->stage + 1 == p->n_stages : t->stage == 0))
+        if ((!in_full && !(active >> i & 1)) || t->slot != slot || (forward ? t->stage + 1 == p->n_stages : t->stage == 0))
             continue;
         uint32_t to = forward ? t->stage + 1 : t->stage - 1;
         uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
@@ -85,18 +88,19 @@ static size_t cycle_flows(struct flow *flows, const struct plan *p, uint64_t act
 }
 
 /* All replicas copy at the same time, on the links they share. */
-static bool plan_copy(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct err *err)
+static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *p, struct compiler *c, struct err *err)
 {
     struct flow flows[2 * MAX_STAGES];
     struct flows_cost cost;
-    size_t n = cycle_flows(flows, p, r->active);
+    size_t n = slot_flows(flows, p, r->active, slot);
     uint32_t width = p->options.ipus_per_replica;
     if (!n)
         return true;
     if (!compile_flows(&cost, c, flows, n, played_replicas(p, width), width, err))
         return false;
-    r->copy_cycles = cycles_of(p->topology, cost.time_s) + p->topology->machine->chip.global_sync_cycles;
-    memcpy(r->busiest_bytes, cost.busiest_bytes, sizeof r->busiest_bytes);
+    r->copies[slot].cycles = cycles_of(p->topology, cost.time_s) + p->topology->machine->chip.global_sync_cycles;
+    memcpy(r->copies[slot].busiest_bytes, cost.busiest_bytes, sizeof cost.busiest_bytes);
+    r->copy_cycles += r->copies[slot].cycles;
     return true;
 }
 
@@ -133,8 +137,10 @@ static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struc
     for (uint64_t cycle = 0, next; (next = next_change(p, cycle)) != UINT64_MAX; cycle = next) {
         struct pipeline_run *r = &p->runs[p->n_runs++];
         *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active_in(p, cycle) };
-        if (!plan_copy(r, p, c, err))
-            return false;
+        r->copies = ARENA_ARRAY(a, struct stage_copy, p->n_slots);
+        for (uint32_t slot = 0; slot < p->n_slots; slot++)
+            if (!plan_copy(r, slot, p, c, err))
+                return false;
     }
     return true;
 }

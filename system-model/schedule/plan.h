@@ -41,12 +41,15 @@ struct stage_plan {
 enum task_kind { TASK_FORWARD, TASK_BACKWARD };
 struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; uint64_t n_cycles; };
 
+/* What moves between the IPUs after a slot, all at once. */
+struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* on the busiest link of each kind */
+
 /* Cycles in which the same tasks are at work; the pipeline as a run-length code. */
 struct pipeline_run {
     uint32_t first_cycle, n_cycles;
     uint64_t active;                            /* bit mask over tasks */
-    uint64_t copy_cycles;                       /* after each cycle */
-    double busiest_bytes[N_LINK_KINDS];         /* of one copy, on the busiest link of each kind */
+    struct stage_copy *copies;                  /* by slot, in each cycle */
+    uint64_t copy_cycles;                       /* their sum */
 };
 
 /* What the host takes for itself, a step's share of it; the chips wait. */

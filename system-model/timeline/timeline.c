@@ -146,19 +146,29 @@ static void note_first_output(struct player *pl, const struct pipeline_run *run,
         pl->t->first_output_cycles = out_at;
 }
 
+/* All IPUs take part in what is copied after a slot. */
+static uint64_t play_copy(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
+{
+    uint64_t cycles = run->copies[slot].cycles;
+    uint32_t which = (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot;
+    for (uint32_t i = 0; i < pl->width; i++) {
+        pl->t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += cycles * run->n_cycles;
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
+                                    .stage = UINT16_MAX, .kind = SPAN_COPY, .which = which });
+    }
+    return cycles;
+}
+
 static void play_run(struct player *pl, const struct pipeline_run *run)
 {
     struct timeline *t = pl->t;
     size_t first_span = t->n_spans;
     uint64_t at = pl->now;
-    for (uint32_t slot = 0; slot < pl->p->n_slots; slot++)
+    for (uint32_t slot = 0; slot < pl->p->n_slots; slot++) {
         at += play_slot(pl, run, slot, at);
-    for (uint32_t i = 0; i < pl->width; i++) {
-        t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += run->copy_cycles * run->n_cycles;
-        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = at, .n_cycles = run->copy_cycles,
-                                    .stage = UINT16_MAX, .kind = SPAN_COPY, .which = (uint32_t)(run - pl->p->runs) });
+        at += play_copy(pl, run, slot, at);
     }
-    uint64_t period = at + run->copy_cycles - pl->now;
+    uint64_t period = at - pl->now;
     for (size_t i = first_span; i < t->n_spans; i++)
         t->spans[i].period_cycles = period;
     note_first_output(pl, run, period);

@@ -37,7 +37,8 @@ static void write_names(FILE *f, const struct timeline *t)
 static const double *busiest_bytes(const struct timeline *t, const struct span *s)
 {
     const struct update_op *op = span_update_op(t, s);
-    return s->kind == SPAN_COPY ? t->plan->runs[s->which].busiest_bytes : op && !op->on_tiles ? op->busiest_bytes : NULL;
+    uint32_t slots = t->plan->n_slots;
+    return s->kind == SPAN_COPY ? t->plan->runs[s->which / slots].copies[s->which % slots].busiest_bytes : op && !op->on_tiles ? op->busiest_bytes : NULL;
 }
 
 static void write_counter(FILE *f, const struct timeline *t, const struct timeline_row *row, uint64_t at, const double *bytes, double time_s)

@@ -96,7 +96,8 @@ static void counters_carry_the_bytes_of_copies_and_collectives(void **state)
             want += p->update.chains[i].n_tensors * p->update.ops[p->update.chains[i].first_op + k].busiest_bytes[LINK_RAIL];
     assert_true(want > 0);
     for (uint32_t i = 0; i < p->n_runs; i++)
-        want += p->runs[i].n_cycles * p->runs[i].busiest_bytes[LINK_RAIL];
+        for (uint32_t slot = 0; slot < p->n_slots; slot++)
+            want += p->runs[i].n_cycles * p->runs[i].copies[slot].busiest_bytes[LINK_RAIL];
     json_t *trace = trace_of(&sim.timeline), *event;
     size_t i;
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
