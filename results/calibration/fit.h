@@ -5,7 +5,7 @@
 #define FIT_H
 #include "system-model/base/base.h"
 
-enum { MAX_FIT_PARAMETERS = 8 };
+enum { MAX_FIT_PARAMETERS = 16 };
 
 struct fit_parameter {
     const char *name;

@@ -3,7 +3,8 @@
  *
  * Every constant is a time that a step takes a fixed number of times, so a row's time is a line in each of them: one simulation
  * with all at their defaults and one more a constant give the lines, and the fit needs no further simulation. What it finds is
- * simulated at the end. A constant that is less than two standard errors away from its default is not fitted: it goes back to
+ * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
+ * fitted beside the constants for each family of models; predictions, errors and what is left out go without it. A constant that is less than two standard errors away from its default is not fitted: it goes back to
  * the default, the least certain first, and the rest is fitted again. Rows of one configuration count as one, and are left out
  * together in the leave-one-out error, or a row would be judged by its twin.
  */
@@ -15,6 +16,8 @@
 #include <unistd.h>
 
 enum { CERTAIN_STANDARD_ERRORS = 2 };
+static const double LARGEST_LOOP_ERROR = 0.5;
+_Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "room for all");
 
 struct fit_job {
     struct system_fit *fit;
@@ -37,8 +40,34 @@ static bool has_recipe(const char *recipe, const struct model_paths *paths, stru
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static bool simulate_row(double *time_s, double *published_s, const struct figure *f, const double *x, struct fit_job *job, struct err *err)
+/* From the step's start to the first span of the update or of the call. */
+static double loop_share(const struct timeline *t)
 {
+    uint64_t first = t->step_cycles;
+    for (size_t i = 0; i < t->n_spans; i++)
+        if (t->spans[i].kind >= SPAN_REARRANGE && t->spans[i].start_cycle < first)
+            first = t->spans[i].start_cycle;
+    return (double)first / (double)t->step_cycles;
+}
+
+static size_t group_of(struct system_fit *fit, const struct recipe *r)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    const char *family = w ? w->family : "other";
+    size_t i = 0;
+    while (i < fit->n_groups && !(text_is(fit->groups[i].family, family) && fit->groups[i].training == (r->mode == MODE_TRAIN)))
+        i++;
+    if (i == MAX_LOOP_GROUPS)
+        return i - 1;
+    if (i == fit->n_groups)
+        fit->groups[fit->n_groups++] = (struct loop_group){ .family = family, .training = r->mode == MODE_TRAIN };
+    return i;
+}
+
+/* With the loop's part of the time: of an evaluation by forward passes all of it but its calls, which the constants hold. */
+static bool simulate_row(struct system_row *row, double *time_s, const double *x, struct fit_job *job, struct err *err)
+{
+    const struct figure *f = row->figure;
     struct simulation sim = {0};
     struct result r;
     struct fitted_system fitted = {0};
@@ -50,7 +79,10 @@ static bool simulate_row(double *time_s, double *published_s, const struct figur
     bool good = simulate(&sim, &r, f->recipe, NULL, 0, &paths, &job->cache, err);
     if (good) {
         *time_s = evaluation ? r.evaluation_time_s : r.step_time_s;
-        *published_s = evaluation ? f->value : r.global_batch / f->value;
+        row->published_s = evaluation ? f->value : r.global_batch / f->value;
+        bool forward = evaluation && sim.recipe.eval_program == EVAL_FORWARD;
+        row->loop_s = *time_s * (forward ? 1 : loop_share(&sim.timeline));
+        row->group = group_of(job->fit, &sim.recipe);
     }
     simulation_free(&sim);
     return good;
@@ -68,16 +100,18 @@ static bool take_row(struct system_row *row, const struct figure *f, struct fit_
     double x[N_SYSTEM_CONSTANTS], raised_s;
     *row = (struct system_row){ .figure = f };
     defaults(x);
-    if (!simulate_row(&row->base_s, &row->published_s, f, x, job, err))
+    if (!simulate_row(row, &row->base_s, x, job, err))
         return false;
+    double loop_s = row->loop_s;
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         double by = (system_constants[k].field.max - system_constants[k].field.min) / 100;
         x[k] += by;
-        if (!simulate_row(&raised_s, &row->published_s, f, x, job, err))
+        if (!simulate_row(row, &raised_s, x, job, err))
             return false;
         x[k] -= by;
         row->slope[k] = (raised_s - row->base_s) / by;
     }
+    row->loop_s = loop_s;
     return true;
 }
 
@@ -150,8 +184,10 @@ static bool log_ratios(double *out, const double *active, void *user, struct err
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
         if (job->fit->fitted[k])
             x[k] = active[n++];
-    for (size_t i = 0; i < job->fit->n_rows; i++)
-        out[i] = log_ratio(&job->fit->rows[i], x);
+    for (size_t i = 0; i < job->fit->n_rows; i++) {
+        const struct system_row *row = &job->fit->rows[i];
+        out[i] = log(row->published_s / (row_time_s(row, x) + active[n + row->group] * row->loop_s));
+    }
     return true;
 }
 
@@ -159,8 +195,8 @@ static bool log_ratios(double *out, const double *active, void *user, struct err
 static bool fit_active(struct fit_job *job, struct err *err)
 {
     struct system_fit *fit = job->fit;
-    struct fit_parameter parameters[N_SYSTEM_CONSTANTS];
-    struct fit_value values[N_SYSTEM_CONSTANTS];
+    struct fit_parameter parameters[MAX_FIT_PARAMETERS];
+    struct fit_value values[MAX_FIT_PARAMETERS];
     struct fit_problem p = { .parameters = parameters, .n_rows = fit->n_rows, .weights = job->weights, .log_ratios = log_ratios, .user = job };
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct system_constant *c = &system_constants[k];
@@ -168,11 +204,16 @@ static bool fit_active(struct fit_job *job, struct err *err)
         if (fit->fitted[k])
             parameters[p.n_parameters++] = (struct fit_parameter){ c->field.name, c->field.min, c->field.max, c->start, 0.001 };
     }
-    if (p.n_parameters && !fit_run(values, &p, err))
+    size_t n_fitted = p.n_parameters, n = 0;
+    for (size_t g = 0; g < fit->n_groups; g++)
+        parameters[p.n_parameters++] = (struct fit_parameter){ "loop_error", -LARGEST_LOOP_ERROR, LARGEST_LOOP_ERROR, 0, 0.001 };
+    if (!fit_run(values, &p, err))
         return false;
-    for (size_t k = 0, n = 0; k < N_SYSTEM_CONSTANTS; k++)
+    for (size_t k = 0; k < N_SYSTEM_CONSTANTS; k++)
         if (fit->fitted[k])
             fit->values[k] = values[n++];
+    for (size_t g = 0; g < fit->n_groups; g++)
+        fit->groups[g].error = values[n_fitted + g];
     return true;
 }
 
@@ -232,9 +273,9 @@ static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct 
 static bool check_lines(struct fit_job *job, const double *x, struct err *err)
 {
     for (size_t i = 0; i < job->fit->n_rows; i++) {
-        const struct system_row *row = &job->fit->rows[i];
-        double time_s, published_s, line_s = row_time_s(row, x);
-        if (!simulate_row(&time_s, &published_s, row->figure, x, job, err))
+        struct system_row *row = &job->fit->rows[i], again = *row;
+        double time_s, line_s = row_time_s(row, x);
+        if (!simulate_row(&again, &time_s, x, job, err))
             return false;
         if (fabs(time_s / line_s - 1) > 1e-3)
             return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id, time_s, line_s);
@@ -338,5 +379,8 @@ void system_fit_print(FILE *f, const struct system_fit *fit)
         else
             fprintf(f, "its default: rows cannot tell it from that  %s\n", c->help);
     }
+    for (size_t g = 0; g < fit->n_groups; g++)
+        fprintf(f, "  loops of %s, %s: %+.1f %% +- %.1f beside the constants (in no prediction)\n", fit->groups[g].family,
+                fit->groups[g].training ? "training" : "inference", 100 * fit->groups[g].error.value, 100 * fit->groups[g].error.standard_error);
     print_rows(f, fit);
 }

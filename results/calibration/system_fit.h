@@ -11,10 +11,18 @@
 struct system_row {
     const struct figure *figure;
     double published_s, base_s, slope[N_SYSTEM_CONSTANTS];
+    double loop_s;                              /* of base_s: the micro-batches */
+    size_t group;                               /* rows whose loops may be wrong together */
     double weight;                              /* rows of one configuration share 1 */
 };
 
+/* Rows of one model family, of training or of inference. Their loops may all be too fast or too slow by a share, which is fitted beside
+ * the constants so that it does not pass for one of them, and reported; no prediction uses it. */
+enum { MAX_LOOP_GROUPS = 8 };
+struct loop_group { const char *family; bool training; struct fit_value error; };
+
 struct system_fit {
+    struct loop_group groups[MAX_LOOP_GROUPS]; size_t n_groups;
     struct fit_value values[N_SYSTEM_CONSTANTS];
     bool fitted[N_SYSTEM_CONSTANTS];            /* false: rows cannot tell it from its default, which it keeps */
     struct system_row *rows;

@@ -134,8 +134,9 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE,
-                                            over(b, chain->ipu, b->n_pods, b->shard, b->shard), bytes / b->shard));
+        && (b->n_pods < 2 || f->merge_buffer_bytes > 0
+            || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
+                              bytes / b->shard));
 }
 
 /* A word from one IPU of the replica to another. */
@@ -296,8 +297,8 @@ static void list_tensors(struct builder *b)
     qsort(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
 }
 
-/* Of the IPU with most: bytes and tensors whose all-reduces are merged, and tensors in shards. */
-struct merged { double bytes; uint32_t n_tensors, n_sharded; };
+/* Of the IPU with most: bytes and tensors whose all-reduces are merged, and those in shards. */
+struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded; };
 
 static struct merged largest_merged(const struct builder *b)
 {
@@ -306,12 +307,12 @@ static struct merged largest_merged(const struct builder *b)
         const struct update_chain *c = &b->u->chains[i];
         if (i > 0 && c->ipu != c[-1].ipu)
             of_ipu = (struct merged){0};
-        if (c->sharded)
-            of_ipu.n_sharded += c->n_tensors;
-        else
-            of_ipu.bytes += (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
+        double bytes = (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
+        *(c->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
+        of_ipu.n_sharded += c->sharded ? c->n_tensors : 0;
         of_ipu.n_tensors += c->n_tensors;
         most.bytes = of_ipu.bytes > most.bytes ? of_ipu.bytes : most.bytes;
+        most.sharded_bytes = of_ipu.sharded_bytes > most.sharded_bytes ? of_ipu.sharded_bytes : most.sharded_bytes;
         most.n_tensors = of_ipu.n_tensors > most.n_tensors ? of_ipu.n_tensors : most.n_tensors;
         most.n_sharded = of_ipu.n_sharded > most.n_sharded ? of_ipu.n_sharded : most.n_sharded;
     }
@@ -331,7 +332,7 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
     return true;
 }
 
-/* What all IPUs do at once: all-reduces of gradients, of squares for the global norm, of norms, each in buffers. */
+/* What all IPUs do at once: all-reduces of gradients, of shards between pods, of squares for the global norm, of norms, each in buffers. */
 static bool merge_collectives(struct builder *b)
 {
     const struct plan_options *o = &b->p->options;
@@ -340,6 +341,7 @@ static bool merge_collectives(struct builder *b)
     if (f->merge_buffer_bytes == 0)
         return true;
     return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
+        && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard, f->merge_buffer_bytes)
         && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), 4.0 * most.n_tensors, f->merge_buffer_bytes))
         && (!o->optimizer.needs_norms || add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded, f->merge_buffer_bytes));
 }

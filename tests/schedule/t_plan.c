@@ -336,8 +336,14 @@ static void pods_reduce_and_gather_apart(void **state)
     struct planned y;
     struct plan one;
     start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
-    const struct plan *p = &y.sim.plan;
+    struct plan unmerged;
+    uint64_t merged = update_cycles(&y.sim.plan, 3, UPDATE_REDUCE_PODS);
+    y.opt.framework.merge_buffer_bytes = 0;
+    assert_true(build(&y, &unmerged));
+    const struct plan *p = &unmerged;
     const struct update_chain *matrix = largest_of(p, 3);
+    assert_true(0 < merged && merged < update_cycles(p, 3, UPDATE_REDUCE_PODS));       /* one all-reduce of all IPUs' shards at once */
+    assert_null(step_of(&y.sim.plan, largest_of(&y.sim.plan, 3), UPDATE_REDUCE_PODS));
     assert_true(matrix->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
     uint32_t ranks[32];
     for (uint32_t i = 0; i < 32; i++)
