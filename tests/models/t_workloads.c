@@ -174,6 +174,28 @@ static void recipes_shape_the_graph(void **state)
     arena_free(&b);
 }
 
+/* Fine-tuning has a head of 768 x 2 + 2 parameters in the place of pre-training's, a loss over 384 places, and a backward pass. */
+static void fine_tuning_scores_an_answer(void **state)
+{
+    struct graph base, g;
+    struct arena a, b;
+    struct model_options r = { .micro_batch = 3, .sequence_length = 384, .sequences_per_pack = 1 };
+    (void)state;
+    build(&base, "bert-base", &r, &a);
+    r.fine_tuning = true;
+    build(&g, "bert-base", &r, &b);
+    assert_string_equal(g.layers[g.n_layers - 1].name, "answer-head");
+    assert_true(g.n_ops > g.n_forward_ops);
+    const struct op *loss = &g.ops[g.n_forward_ops - 1];
+    assert_int_equal(loss->kind, OP_CROSS_ENTROPY);
+    assert_int_equal(g.tensors[loss->inputs[0]].dims[1], 2);
+    assert_int_equal(g.tensors[loss->inputs[0]].dims[2], 384);
+    /* gone: transform 768^2 + 768, norm 2 x 768, bias 30522, pooler 768^2 + 768, two classes 2 x 768 + 2 */
+    assert_int_equal(graph_parameters(&base) - graph_parameters(&g), 2 * (768 * 768 + 768) + 2 * 768 + 30522);
+    arena_free(&a);
+    arena_free(&b);
+}
+
 /* Inference folds 53 batch norms into their convolutions: a bias each is left. */
 static void inference_folds_batch_norms(void **state)
 {
@@ -340,7 +362,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(recipes_shape_the_graph),
-    cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),
+    cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),
     cmocka_unit_test(products_too_long_to_plan_are_refused),
     cmocka_unit_test(unknown_workloads_list_the_known), cmocka_unit_test(training_graphs_obey_the_chain_rule),
     cmocka_unit_test(layers_are_in_order), cmocka_unit_test(layers_print_as_recorded),

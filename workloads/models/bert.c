@@ -4,7 +4,7 @@
  * Devlin et al. 2018 (arXiv 1810.04805). Pre-training predicts the masked tokens, through a projection that shares
  * the word embedding's table, and whether the second sentence follows the first. Packed sequences (Krell et al.
  * 2021, arXiv 2107.02027) share one row of tokens; a mask keeps their attention apart, and the work is that of the
- * whole row. Question answering (mode infer) scores each token as start and end of the answer.
+ * whole row. Question answering (mode infer, or fine_tuning) scores each token as start and end of the answer.
  * An encoder layer is two placeable halves: attention, and feed-forward.
  */
 #include "workloads/models/builders.h"
@@ -99,16 +99,22 @@ static void next_sentence_head(struct bert *m, uint32_t x)
     build_classes(b, build_dense(b, x, 2, true), DIMS(b->batch, m->sequences));
 }
 
+/* Trained, the places of a row are the classes of its start and of its end. */
 static void answer_head(struct bert *m, uint32_t x)
 {
-    build_layer(&m->b, LAYER_LAST, 0, 0, 1, "answer-head");
-    build_dense(&m->b, x, 2, true);
+    struct builder *b = &m->b;
+    build_layer(b, LAYER_LAST, 0, 0, 1, "answer-head");
+    x = build_dense(b, x, 2, true);
+    if (!b->training)
+        return;
+    struct op_attributes ends_first = { .view = { b->batch, m->length, 2 }, .order = { 0, 2, 1 } };
+    build_classes(b, graph_op(b->g, OP_TRANSPOSE, &x, 1, ends_first), DIMS(b->batch, 2));
 }
 
-/* Inference without an optimizer; with one it is the evaluation of a pre-training run, which keeps its heads. */
+/* Inference without an optimizer; with one it is the evaluation of a training run, which keeps its heads. */
 static bool answers_questions(const struct model_options *o)
 {
-    return o && o->inference && !o->keeps_training_heads;
+    return o && (o->fine_tuning || (o->inference && !o->keeps_training_heads));
 }
 
 bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
@@ -125,12 +131,12 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
     uint32_t x = embeddings(&m);
     for (uint32_t i = 0; i < m.c->n_layers; i++)
         x = encoder_layer(&m, x, i);
-    if (answers_questions(o)) {
+    if (answers_questions(o))
         answer_head(&m, x);
-        return true;
+    else {
+        masked_token_head(&m, x);
+        next_sentence_head(&m, x);
     }
-    masked_token_head(&m, x);
-    next_sentence_head(&m, x);
     if (m.b.training)
         graph_add_backward(g);
     return true;

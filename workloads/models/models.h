@@ -27,6 +27,7 @@ struct model_options {
     uint64_t embedding_serial_steps;    /* steps the word table's products are cut into; 0: the compiler's choice */
     bool split_qkv;                     /* three products for query, key and value instead of one */
     bool attention_dropout;
+    bool fine_tuning;                   /* training on questions: scores of an answer's start and end instead of pre-training's heads */
     const char *file;                   /* an ONNX file's path; NULL: a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL: none */
     bool approximate;                   /* what it holds that is not modelled is priced roughly instead of refused */

@@ -43,6 +43,7 @@ static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
 static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
 static bool in_attention_training(const struct recipe *r) { return in_attention(r) && in_training(r); }
 static bool in_packing(const struct recipe *r) { return has_trait(r, HAS_PACKS); }
+static bool in_packing_training(const struct recipe *r) { return in_packing(r) && in_training(r); }
 static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
 static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
 static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
@@ -157,6 +158,8 @@ static const struct recipe_key recipe_keys[] = {
            "forward passes, or training steps at a learning rate of 0"),
     COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
     FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "dropout of attention's shares"),
+    FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
+         "on questions: scores of an answer's start and end instead of the heads of pre-training"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
     NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
 
