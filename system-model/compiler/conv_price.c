@@ -103,12 +103,14 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
     }
 }
 
-/* Whole-tensor changes of layout before the loop, spread over all tiles. */
+/* Whole-tensor changes of layout before the loop, spread over all tiles. Rows of a group of channels and more lie in groups, so that
+ * only the last one is not in fours: it is filled up with zeros. */
 static void add_rearrangement(const struct search *f, struct cost *k, uint64_t total_bytes, uint64_t element_bytes,
                               uint64_t chans, uint64_t *worst_bytes)
 {
-    uint64_t bytes = ceil_div(total_bytes, f->n_tiles);
-    uint64_t compute = rearrange_cycles(f->chip, bytes, element_bytes, chans % 4 == 0);
+    enum { GROUP = 16 };
+    uint64_t filled = chans >= GROUP ? ceil_div(chans, 4) * 4 : chans, bytes = ceil_div(total_bytes / chans * filled, f->n_tiles);
+    uint64_t compute = rearrange_cycles(f->chip, bytes, element_bytes, filled % 4 == 0);
     uint64_t exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
     k->compute += compute;
     k->exchange += exchange;
