@@ -6,7 +6,7 @@
  * clock and no host: two runs of the same inputs are equal to the byte.
  */
 #include "harness/harness.h"
-#include "harness/scaling.h"
+#include "results/drawings/scaling.h"
 #include "results/accuracy/check.h"
 #include "results/published/derived.h"
 #include "results/simulate/run_folder.h"

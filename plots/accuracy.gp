@@ -1,36 +1,36 @@
-# accuracy.gp - every published figure against its simulation, on log axes; the dotted lines are 10 % apart from equal.
-width = 1200; height = 520
+# accuracy.gp - every published configuration: throughput of one IPU, published and simulated; and the error, with its blind 90 % interval.
+set datafile separator comma
+set datafile columnheaders
+stats 'accuracy.csv' using "row" nooutput
+rows = STATS_records
+width = 1150; height = 150 + 17*rows
 load style
 data = 'accuracy.csv'
-set multiplot layout 1,3 title 'Simulated against published, all rows' font ',15' margins 0.06,0.99,0.24,0.87 spacing 0.06,0
-set logscale xy
-set format xy '10^{%L}'
-set key at screen 0.5,0.02 center bottom maxrows 1 samplen 2
-set xlabel 'published'
-set ylabel 'simulated' offset 1,0
-equal = 'equal'; within = '10 % off'
-set title 'throughput, samples a second'
-set xrange [1e2:1e6]
-set yrange [1e2:1e6]
-plot x with lines lw 1 lc rgb black title equal, 1.1*x with lines dt 3 lc rgb grey title within, 0.9*x with lines dt 3 lc rgb grey notitle, \
-     data using "published":"throughput context" with points pt 6 ps 1.1 lc rgb grey title 'context', \
-     data using "published":"throughput calibrate" with points pt 7 ps 1.1 lc rgb sky title 'may calibrate', \
-     data using "published":"throughput validate" with points pt 9 ps 1.3 lc rgb red title 'only validates'
-unset key
-set title 'time to train, minutes'
-set format xy '%g'
-set xrange [1:200]
-set yrange [1:200]
-plot x with lines lw 1 lc rgb black, 1.1*x with lines dt 3 lc rgb grey, 0.9*x with lines dt 3 lc rgb grey, \
-     data using "published":"time context" with points pt 6 ps 1.1 lc rgb grey, \
-     data using "published":"time calibrate" with points pt 7 ps 1.1 lc rgb sky, \
-     data using "published":"time validate" with points pt 9 ps 1.3 lc rgb red
-set title 'kernels, links, latencies, ratios (own units)'
-set format xy '10^{%L}'
-set xrange [1e-3:1e6]
-set yrange [1e-3:1e6]
-plot x with lines lw 1 lc rgb black, 1.1*x with lines dt 3 lc rgb grey, 0.9*x with lines dt 3 lc rgb grey, \
-     data using "published":"other context" with points pt 6 ps 1.1 lc rgb grey, \
-     data using "published":"other calibrate" with points pt 7 ps 1.1 lc rgb sky, \
-     data using "published":"other validate" with points pt 9 ps 1.3 lc rgb red
+set multiplot layout 1,2
+set yrange [-rows+0.3:0.7]
+set tmargin at screen 1 - 92.0/height
+set bmargin at screen 62.0/height
+set lmargin at screen 0.36
+set rmargin at screen 0.64
+set ytics scale 0 font ',10'
+set grid noy
+set logscale x
+set format x '%.0s%c'
+set xlabel 'samples a second on one IPU'
+set key at screen 0.64,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -1 font ',10'
+plot data using "published":"row":ytic(strcol("label")) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'published', \
+     data using "simulated":"row" with points pt 7 ps 0.7 lc rgb blue title 'simulated'
+unset logscale x
+set format x '%g'
+set format y ''
+set lmargin at screen 0.67
+set rmargin at screen 0.98
+set xrange [-60:60]
+set xlabel 'simulated less published, %'
+set key at screen 0.98,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -1 font ',10'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb black lw 1
+plot data using "calibrates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' title 'blind 90 % interval', \
+     data using "validates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' notitle, \
+     data using "calibrates":"row" with points pt 7 ps 0.9 lc rgb sky title 'may calibrate', \
+     data using "validates":"row" with points pt 9 ps 1.1 lc rgb red title 'only judges'
 unset multiplot

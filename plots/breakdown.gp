@@ -1,24 +1,23 @@
-# breakdown.gp - where the time of one training step goes, by MLPerf run.
-width = 1100; height = 760
+# breakdown.gp - where the time of one training step goes, mean over the IPUs, for each MLPerf configuration.
+set datafile separator comma
+set datafile columnheaders
+stats 'breakdown.csv' using "row" nooutput
+rows = STATS_records
+width = 1150; height = 150 + 26*rows
 load style
-set title 'Where a step goes: share of simulated step time by MLPerf run' font ',15'
 set xlabel '% of the step'
 set xrange [0:100]
-set offsets 0, 0, 0.2, 0.2
-set ytics scale 0 font ',10'
+set yrange [-0.7:rows-0.3]
+set ytics scale 0 font ',11'
 unset grid
-set style fill solid 1.0 noborder
-set key at screen 0.55,0.015 center bottom vertical maxrows 3 samplen 1 width 2
-set bmargin 8
-set lmargin 40
+set style fill solid 1.0 border rgb '#ffffff'
+set lmargin 42
+set rmargin 12
+set tmargin 6
+set key at graph 0,1.0 left bottom horizontal maxrows 2 samplen 1 width 1
 data = 'breakdown.csv'
-part(k) = word('#0072b2 #56b4e9 #cc79a7 #e69f00 #f0e442 #999999 #009e73 #d55e00 #000000', k)
-plot data using "matmul and convolution":"row":"matmul and convolution":"matmul and convolution end":"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(1) title 'matmul and convolution', \
-     data using "vector work":"row":"vector work":"vector work end":"low":"high" with boxxyerror lc rgb part(2) title 'vector work', \
-     data using "rearrange":"row":"rearrange":"rearrange end":"low":"high" with boxxyerror lc rgb part(3) title 'rearrange', \
-     data using "exchange":"row":"exchange":"exchange end":"low":"high" with boxxyerror lc rgb part(4) title 'exchange', \
-     data using "sync":"row":"sync":"sync end":"low":"high" with boxxyerror lc rgb part(5) title 'sync', \
-     data using "copies and bubble":"row":"copies and bubble":"copies and bubble end":"low":"high" with boxxyerror lc rgb part(6) title 'copies and bubble', \
-     data using "accumulate and optimizer":"row":"accumulate and optimizer":"accumulate and optimizer end":"low":"high" with boxxyerror lc rgb part(7) title 'accumulate and optimizer', \
-     data using "all-reduce":"row":"all-reduce":"all-reduce end":"low":"high" with boxxyerror lc rgb part(8) title 'all-reduce', \
-     data using "host and streaming":"row":"host and streaming":"host and streaming end":"low":"high" with boxxyerror lc rgb part(9) title 'host and streaming'
+names = '"matrix products" "other computing" "exchange on the chip" "sync of the tiles" "links between IPUs" "streaming memory" "host" "waiting"'
+part(k) = word('#0072b2 #56b4e9 #e69f00 #f0e442 #d55e00 #cc79a7 #555555 #dddddd', k)
+plot for [k=1:8] data using word(names,k):"row":word(names,k):word(names,k).' end':"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(k) title word(names,k), \
+     data using "waiting end":"row":"step ms" with labels left offset 0.8,0 font ',10' tc rgb '#444444' notitle
+set label 1 'ms a step' at graph 1,1 offset 0.8,0.6 font ',10' tc rgb '#444444'

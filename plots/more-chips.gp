@@ -1,7 +1,7 @@
 # more-chips.gp - where more chips stop paying: expected time to train, samples to converge and chip hours against chips.
 width = 1200; height = 480
 load style
-set multiplot layout 1,3 title 'Bow systems, gradient accumulation chosen for the shortest expected time to train' font ',15' \
+set multiplot layout 1,3 \
     margins 0.06,0.985,0.22,0.86 spacing 0.075,0
 set logscale xy
 set xtics (16, 64, 128, 256, '1,024' 1024)

@@ -1,7 +1,7 @@
 # recompute.gp - what recomputation saves and costs, by number of checkpoints: the white papers' memory against extra work.
 width = 900; height = 480
 load style
-set title 'Recomputation: memory against extra work, a point a number of checkpoints' font ',12'
+set tmargin at screen 1 - 46.0/height
 set xlabel 'work done again, % of forward and backward'
 set ylabel 'activation memory, % of keeping everything'
 set xrange [-2:36]

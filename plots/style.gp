@@ -1,5 +1,5 @@
 # style.gp - what all figures share: terminal, colours that colour-blind readers tell apart (Okabe and Ito), grid.
-# Set before: format (svg or png), name, width, height in points.
+# Set before: format (svg or png), name, finding, width, height in points.
 if (format eq 'svg') set terminal svg size width,height font 'Helvetica,13' background rgb 'white'
 if (format eq 'png') set terminal pngcairo size width,height font 'Sans,10.5' background rgb 'white'
 set output name.'.'.format
@@ -11,3 +11,7 @@ set tics nomirror out scale 0.6
 set grid lc rgb '#dddddd' lt 1 lw 1
 black = '#000000'; orange = '#e69f00'; sky = '#56b4e9'; green = '#009e73'; yellow = '#f0e442'
 blue = '#0072b2'; red = '#d55e00'; purple = '#cc79a7'; grey = '#999999'
+# The finding heads the figure, in the middle of the page, as large as it fits.
+finding_size = (format eq 'svg' ? 1.25 : 1.0) * (strlen(finding) > 1.05*width/8.5 ? 10 : strlen(finding) > 0.85*width/8.5 ? 11.5 : 13.5)
+finding_font = sprintf(',%.1f', finding_size)
+set label 99 finding at screen 0.5, screen 1 - 16.0/height center font finding_font

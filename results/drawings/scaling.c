@@ -1,7 +1,7 @@
 /*
  * scaling.c - throughput and efficiency against chips.
  */
-#include "harness/scaling.h"
+#include "results/drawings/scaling.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -1,0 +1,21 @@
+# links.gp - the load of a pipeline's copies on every IPU-Link, as a share of the busiest link's time.
+set datafile separator comma
+set datafile columnheaders
+stats 'links-ipus.csv' using "x" nooutput
+columns = STATS_max + 1
+width = 260 + 46*columns > 860 ? 260 + 46*columns : 860; height = 340
+load style
+set tmargin at screen 1 - 46.0/height
+unset border
+unset tics
+unset grid
+set xrange [-0.7:columns-0.3]
+set yrange [1.8:-0.8]
+set cbrange [0:100]
+set palette defined (0 '#dddddd', 1 '#56b4e9', 40 '#0072b2', 100 '#d55e00')
+set cblabel '% of the busiest'
+unset key
+plot 'links.csv' using "x":"y":"dx":"dy":"load" with vectors nohead lw 5 lc palette, \
+     'links-ipus.csv' using "x":"y" with points pt 7 ps 3 lc rgb '#ffffff', \
+     'links-ipus.csv' using "x":"y" with points pt 6 ps 3 lc rgb '#444444', \
+     'links-ipus.csv' using "x":"y":"ipu" with labels font ',9'

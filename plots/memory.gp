@@ -1,0 +1,24 @@
+# memory.gp - the fullest tile of each IPU by region, against the tile's memory.
+set datafile separator comma
+set datafile columnheaders
+stats 'memory.csv' using "row" nooutput
+rows = STATS_records
+width = 1150; height = 170 + 24*rows
+stats 'memory.csv' using "limit" name 'limit' nooutput
+load style
+set arrow 1 from limit_min, graph 0 to limit_min, graph 1 nohead lw 2 lc rgb black
+set arrow 2 from limit_max, graph 0 to limit_max, graph 1 nohead lw 2 lc rgb black
+set label 1 'memory of a tile' at limit_max, graph 1 right offset -0.5,0.6 font ',10'
+set xlabel 'KiB of a tile'
+set xrange [0:*]
+set yrange [rows-0.3:-0.7]
+set ytics scale 0 font ',11'
+set grid noy
+set style fill solid 1.0 border rgb '#ffffff'
+set lmargin 46
+set tmargin 7
+set key at graph 0,1.0 left bottom horizontal maxrows 2 samplen 1 width 1
+data = 'memory.csv'
+names = '"weights" "accumulators" "optimizer state" "stash" "code" "io buffers" "activations" "temporaries"'
+part(k) = word('#0072b2 #56b4e9 #009e73 #e69f00 #555555 #f0e442 #d55e00 #cc79a7', k)
+plot for [k=1:8] data using word(names,k):"row":word(names,k):word(names,k).' end':"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(k) title word(names,k)

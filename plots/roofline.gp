@@ -1,0 +1,15 @@
+# roofline.gp - operations of a step against their chip's exchange and matrix units.
+width = 1000; height = 640
+load style
+set tmargin at screen 1 - 46.0/height
+set logscale xy
+set xlabel 'flop for each byte that tiles exchange'
+set ylabel 'TFLOP/s of one chip'
+set xrange [1.5:400]
+set yrange [2:600]
+set rmargin 10
+unset key
+colour(k) = word(blue.' '.red.' '.green.' '.purple, k)
+plot for [k=1:4] 'roofline.csv' using sprintf('intensity %d', k):sprintf('rate %d', k) with points pt 6 ps 0.8 lc rgb colour(k), \
+     for [k=1:4] 'roofline-roofs.csv' using sprintf('intensity %d', k):sprintf('limit %d', k) with lines lw 2 lc rgb colour(k), \
+     for [k=1:4] 'roofline-roofs.csv' using sprintf('intensity %d', k):sprintf('limit %d', k):"name" with labels left offset 0.4,0 tc rgb colour(k)

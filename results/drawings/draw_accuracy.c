@@ -1,0 +1,103 @@
+/*
+ * draw_accuracy.c - every published configuration: its throughput, published and simulated, and what is left between them.
+ *
+ * One row for each configuration, those of a model together, the smallest system first. The interval is blind: it comes from the errors
+ * of the other groups of configurations alone.
+ */
+#include "results/drawings/drawings.h"
+#include "results/validity/interval.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *property_value(const struct reference *r, const char *name)
+{
+    for (size_t i = 0; i < n_properties; i++)
+        if (text_is(properties[i].name, name) && r->at.value[i])
+            return r->at.value[i];
+    return "";
+}
+
+static uint64_t ipus_of(const struct reference *r)
+{
+    uint64_t n = 1;
+    parse_u64(property_value(r, "ipus"), &n);
+    return n;
+}
+
+/* Models in the order of their groups' names, systems by size. */
+static int row_order(const void *a, const void *b)
+{
+    const struct reference *x = *(const struct reference *const *)a, *y = *(const struct reference *const *)b;
+    static const char *const names[] = { "mode", "workload", "chip" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int order = strcmp(property_value(x, names[i]), property_value(y, names[i]));
+        if (order)
+            return i == 0 ? -order : order;     /* training first */
+    }
+    uint64_t m = ipus_of(x), n = ipus_of(y);
+    return m != n ? (m < n ? -1 : 1) : strcmp(x->recipe, y->recipe);
+}
+
+static const struct reference **in_order(const struct references *r, struct arena *a)
+{
+    const struct reference **rows = ARENA_ARRAY(a, const struct reference *, r->n + 1);
+    for (size_t i = 0; i < r->n; i++)
+        rows[i] = &r->items[i];
+    if (r->n)
+        qsort(rows, r->n, sizeof *rows, row_order);
+    return rows;
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static const char *finding_of(const struct references *r, struct arena *a)
+{
+    double *sizes = ARENA_ARRAY(a, double, r->n + 1), sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->items[i].role == FIGURE_VALIDATE) {
+            sizes[n] = 100 * fabs(r->items[i].simulated / r->items[i].published - 1);
+            sum += sizes[n++];
+        }
+    if (!n)
+        return r->n ? "No configuration is kept back for judging" : NULL;
+    qsort(sizes, n, sizeof *sizes, compare_sizes);
+    return arena_printf(a, "%zu configurations that shaped nothing: off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
+                        n, sum / (double)n, sizes[n / 2], sizes[n - 1]);
+}
+
+static void write_row(FILE *f, const struct reference *r, double half_width, size_t row, struct arena *a)
+{
+    bool blind = r->role == FIGURE_VALIDATE;
+    double error = 100 * (r->simulated / r->published - 1);
+    double low = 100 * (r->simulated * exp(-half_width) / r->published - 1), high = 100 * (r->simulated * exp(half_width) / r->published - 1);
+    double per_ipu = (double)ipus_of(r);
+    const double cells[] = { -(double)row, r->published / per_ipu, r->simulated / per_ipu, blind ? NAN : error, blind ? error : NAN,
+                             low, high };
+    csv_write_cell(f, drawing_label(r->recipe, a), false);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        drawing_number(f, cells[i], i + 1 == sizeof cells / sizeof *cells);
+}
+
+bool draw_accuracy(struct drawing *d, struct err *err)
+{
+    const struct references *r = d->from->references;
+    const struct reference **rows = in_order(r, d->a);
+    struct new_file file;
+    if (!drawing_open(&file, d, "accuracy", err))
+        return false;
+    fprintf(file.f, "label,row,published,simulated,calibrates,validates,low,high\n");
+    for (size_t i = 0; i < r->n; i++) {
+        struct spread s = spread_of(r, rows[i]->group, d->a);
+        const struct left_out out = { .group = rows[i]->group };
+        write_row(file.f, rows[i], spread_half_width(&s, r, &rows[i]->at, &out), i, d->a);
+    }
+    d->missing = "no published configuration";
+    d->finding = finding_of(r, d->a);
+    return new_file_save(&file, err);
+}

@@ -1,0 +1,66 @@
+/*
+ * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and predicted, and ideal scaling.
+ */
+#include "results/drawings/drawings.h"
+#include "results/drawings/scaling.h"
+#include <math.h>
+
+static const char *const workload_names[] = { "resnet50", "bert-large" };
+
+static bool write_table(struct drawing *d, const struct scaling *s, struct err *err)
+{
+    struct new_file file;
+    if (!drawing_open(&file, d, arena_printf(d->a, "scaling-%s", s->workload), err))
+        return false;
+    fprintf(file.f, "chips");
+    for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
+        const char *round = scaling_rounds[k];
+        fprintf(file.f, ",%s published,%s simulated,%s ideal,%s published efficiency,%s simulated efficiency", round, round, round, round, round);
+    }
+    fprintf(file.f, "\n");
+    for (size_t i = 0; i < s->n_sizes; i++) {
+        drawing_number(file.f, (double)s->sizes[i], false);
+        for (size_t k = 0; k < N_SCALING_ROUNDS; k++) {
+            const struct scaling_point *p = &s->points[k][i];
+            const double cells[] = { p->published, p->simulated, p->ideal, p->published_efficiency, p->simulated_efficiency };
+            for (size_t c = 0; c < 5; c++)
+                drawing_number(file.f, cells[c], k + 1 == N_SCALING_ROUNDS && c == 4);
+        }
+    }
+    return new_file_save(&file, err);
+}
+
+/* The largest gap between published and predicted efficiency, in points. */
+static const struct scaling_point *worst_gap(const struct scaling *s, size_t *round, size_t *size)
+{
+    double most = -1;
+    for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
+        for (size_t i = 0; i < s->n_sizes; i++) {
+            double gap = fabs(s->points[k][i].simulated_efficiency - s->points[k][i].published_efficiency);
+            if (!isnan(gap) && gap > most) {
+                most = gap;
+                *round = k, *size = i;
+            }
+        }
+    return most >= 0 ? &s->points[*round][*size] : NULL;
+}
+
+bool draw_scaling(struct drawing *d, struct err *err)
+{
+    const char *text[2] = { "", "" };
+    for (size_t i = 0; i < 2; i++) {
+        struct scaling s;
+        size_t round = 0, size = 0;
+        scaling_build(&s, workload_names[i], d->from->results, d->from->published);
+        if (!write_table(d, &s, err))
+            return false;
+        const struct scaling_point *p = worst_gap(&s, &round, &size);
+        if (p)
+            text[i] = arena_printf(d->a, "%s within %.1f points (%s, %llu IPUs)", i ? "BERT-Large" : "ResNet-50",
+                                   fabs(p->simulated_efficiency - p->published_efficiency), scaling_rounds[round], (unsigned long long)s.sizes[size]);
+    }
+    d->missing = "no MLPerf runs of several sizes";
+    if (*text[0] || *text[1])
+        d->finding = arena_printf(d->a, "Scaling efficiency as published: %s, %s", text[0], text[1]);
+    return true;
+}

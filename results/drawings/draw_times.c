@@ -1,0 +1,139 @@
+/*
+ * draw_times.c - time to train of IPU systems, published and predicted, beside GPU systems of the same rounds with at most 256 chips.
+ */
+#include "results/drawings/drawings.h"
+#include "results/drawings/scaling.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bar { const char *label; uint64_t chips; const char *round; double published, simulated, peer; };
+struct bars { struct bar *items; size_t n, cap; };
+
+static int bar_order(const void *a, const void *b)
+{
+    const struct bar *x = a, *y = b;
+    if (x->chips != y->chips)
+        return x->chips > y->chips ? -1 : 1;
+    int by_round = strcmp(y->round, x->round);
+    return by_round ? by_round : strcmp(y->label, x->label);
+}
+
+static void add_bar(struct bars *bars, struct bar bar, struct arena *a)
+{
+    bars->items = arena_grow(a, bars->items, bars->n, &bars->cap, sizeof *bars->items);
+    bars->items[bars->n++] = bar;
+}
+
+static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char *workload)
+{
+    struct arena *a = d->a;
+    for (size_t i = 0; i < d->from->results->n; i++) {
+        const struct result *r = &d->from->results->items[i];
+        struct mlperf_id id;
+        if (!text_is(r->workload, workload) || !mlperf_id_parse(&id, r) || id.has_framework)
+            continue;
+        struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN,
+                           .published = published_value(d->from->published, r->id, "time_to_train_min"),
+                           .simulated = r->time_to_train_s > 0 ? r->time_to_train_s / 60 : NAN };
+        bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
+                                 isnan(bar.published) ? " (prediction only)" : "");
+        add_bar(bars, bar, a);
+    }
+}
+
+/* "NVIDIA A100-SXM4-80GB (400W)" -> "NVIDIA A100" */
+static const char *short_accelerator(const char *name, struct arena *a)
+{
+    return arena_printf(a, "%.*s", (int)strcspn(name, "-("), name);
+}
+
+/* The value of "key=value; ..." in a note; "" when it is not there. */
+static const char *note_value(const char *note, const char *key, struct arena *a)
+{
+    size_t n = strlen(key);
+    for (const char *p = note; p; p = strchr(p, ';')) {
+        p += strspn(p, "; ");
+        if (strncmp(p, key, n) == 0 && p[n] == '=')
+            return arena_printf(a, "%.*s", (int)strcspn(p + n + 1, ";"), p + n + 1);
+    }
+    return "";
+}
+
+/* GPU systems of the rounds that IPUs took part in, closed division, up to 256 chips. */
+static bool add_peer_bars(struct bars *bars, const struct drawing *d, const char *benchmark, struct err *err)
+{
+    struct arena *a = d->a;
+    for (size_t i = 0; i < d->from->published->n; i++) {
+        const struct figure *f = &d->from->published->items[i];
+        struct bar bar = { .round = note_value(f->note, "round", a), .published = NAN, .simulated = NAN, .peer = f->value };
+        const char *accelerator = note_value(f->note, "accelerator", a);
+        bool of_round = strcmp(bar.round, "v1.0") >= 0 && strcmp(bar.round, "v2.0") <= 0;
+        if (!of_round || !text_is(note_value(f->note, "division", a), "closed") || !strstr(accelerator, "NVIDIA") ||
+            !text_is(note_value(f->note, "benchmark", a), benchmark))
+            continue;
+        if (!parse_u64(note_value(f->note, "chips", a), &bar.chips))
+            return fail(err, "%s:%u: note: has no chips=NUMBER", f->path, f->line);
+        if (bar.chips > 256)
+            continue;
+        bar.label = arena_printf(a, "%s %llu x %s (%s)", bar.round, (unsigned long long)bar.chips,
+                                 short_accelerator(accelerator, a), note_value(f->note, "submitter", a));
+        add_bar(bars, bar, a);
+    }
+    return true;
+}
+
+static bool write_times(struct drawing *d, const char *workload, const char *benchmark, struct err *err)
+{
+    struct bars bars = {0};
+    struct new_file file;
+    add_ipu_bars(&bars, d, workload);
+    if (!add_peer_bars(&bars, d, benchmark, err))
+        return false;
+    if (bars.n)
+        qsort(bars.items, bars.n, sizeof *bars.items, bar_order);
+    if (!drawing_open(&file, d, arena_printf(d->a, "time-to-train-%s", benchmark), err))
+        return false;
+    fprintf(file.f, "row,label,chips,published,simulated,peer\n");
+    for (size_t i = 0; i < bars.n; i++) {
+        const struct bar *b = &bars.items[i];
+        drawing_number(file.f, (double)i, false);
+        csv_write_cell(file.f, b->label, false);
+        drawing_number(file.f, (double)b->chips, false);
+        drawing_number(file.f, b->published, false);
+        drawing_number(file.f, b->simulated, false);
+        drawing_number(file.f, b->peer, true);
+    }
+    return new_file_save(&file, err);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Over IPU runs with a published time, of both models. */
+static const char *finding_of(const struct drawing *d)
+{
+    const struct results *all = d->from->results;
+    double *errors = ARENA_ARRAY(d->a, double, all->n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        double published = published_value(d->from->published, all->items[i].id, "time_to_train_min");
+        if (!isnan(published) && all->items[i].time_to_train_s > 0)
+            errors[n++] = 100 * fabs(all->items[i].time_to_train_s / 60 / published - 1);
+    }
+    if (!n)
+        return NULL;
+    qsort(errors, n, sizeof *errors, compare_sizes);
+    return arena_printf(d->a, "Time to train with the published samples: %zu runs, half within %.1f %%, the worst off by %.0f %%", n,
+                        errors[n / 2], errors[n - 1]);
+}
+
+bool draw_times(struct drawing *d, struct err *err)
+{
+    d->missing = "no run with a published time to train";
+    d->finding = finding_of(d);
+    return write_times(d, "resnet50", "resnet", err) && write_times(d, "bert-large", "bert", err);
+}
