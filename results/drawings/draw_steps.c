@@ -12,17 +12,17 @@
 /* ---- every run -------------------------------------------------------------------------------------- */
 
 /* Matrix products have a share of their own beside the other computing. */
-enum { SHARE_MATRIX = N_COST_CLASSES, N_SHARES };
+enum { SHARE_MATRIX = N_PART_CLASSES, N_SHARES };
 static size_t share_of(enum part part)
 {
     bool matrix = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
-    return matrix ? SHARE_MATRIX : (size_t)cost_notes[part].class;
+    return matrix ? SHARE_MATRIX : (size_t)part_classes[part];
 }
-static const unsigned char share_order[N_SHARES] = { SHARE_MATRIX, COST_COMPUTE, COST_EXCHANGE, COST_SYNC, COST_LINKS, COST_MEMORY, COST_HOST,
-                                                     COST_WAITING };
+static const unsigned char share_order[N_SHARES] = { SHARE_MATRIX, CLASS_COMPUTE, CLASS_EXCHANGE, CLASS_SYNC, CLASS_LINKS, CLASS_MEMORY, CLASS_HOST,
+                                                     CLASS_WAITING };
 static const char *share_name(size_t share)
 {
-    return share == SHARE_MATRIX ? "matrix products" : share == COST_COMPUTE ? "other computing" : cost_class_names[share];
+    return share == SHARE_MATRIX ? "matrix products" : share == CLASS_COMPUTE ? "other computing" : part_class_names[share];
 }
 
 /* By model, then round, then chips. */
