@@ -3,13 +3,8 @@
 . tests/tap.sh
 
 rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
-<<<<<<< HEAD
     system-model/timeline workloads/convergence workloads/onnx workloads/models workloads/recipe results/judgement results/simulate results/published
-    results/history results/mlperf results/accuracy results/calibration results/audit results/explain results/validity results/sweep harness'
-=======
-    system-model/timeline workloads/convergence workloads/onnx workloads/models workloads/recipe results/simulate results/sweep results/published
-    results/mlperf results/accuracy results/calibration results/explain results/validity results/drawings harness'
->>>>>>> 9b509b7 (Figures tell what they show: a finding computed from the data heads each; residuals with blind intervals, one scaling page, waterfall, roofline, memory by IPU, loads on links, map of a sweep)
+    results/history results/mlperf results/accuracy results/calibration results/audit results/explain results/validity results/sweep results/drawings harness'
 below=
 for room in $rooms; do
     below="$below${below:+|}$room"
