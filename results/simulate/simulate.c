@@ -108,7 +108,9 @@ static bool play(double *step_s, struct simulation *sim, struct compiler *c, con
 {
     struct plan p;
     struct timeline t;
-    if (!c || !plan_build(&p, c, opt, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
+    struct plan_options totals = *opt;
+    totals.totals_only = true;
+    if (!c || !plan_build(&p, c, &totals, &sim->arena, err) || !timeline_run(&t, &p, &sim->arena, err))
         return false;
     *step_s = seconds(sim->machine, (double)t.step_cycles);
     return true;
@@ -226,6 +228,7 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
         return false;
     opt.fitted = sim->fitted;
     opt.unfolded = sim->by->paths->unfolded;
+    opt.totals_only = sim->by->totals_only;
     if (!plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) || !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);

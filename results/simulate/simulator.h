@@ -18,6 +18,7 @@ struct simulator {
     const struct model_paths *paths;    /* who opens it keeps them; unfolded may change between simulations, nothing else */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
+    bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct convergence_tables *tables;

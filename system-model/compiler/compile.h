@@ -3,6 +3,7 @@
  */
 #ifndef COMPILE_H
 #define COMPILE_H
+#include "system-model/base/memo.h"
 #include "system-model/compiler/cycles.h"
 #include "system-model/graph/graph.h"
 #include "system-model/network/collective.h"
@@ -40,8 +41,7 @@ struct compiler {
     struct plan_cache *cache;
     struct arena *arena;
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
-    struct collective_memo *collectives; size_t n_collectives, cap_collectives;
-    struct flows_memo *flows; size_t n_flows, cap_flows;
+    struct memo collectives, flows;
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
     struct range_memo *sums; size_t n_sums, cap_sums;
@@ -49,8 +49,13 @@ struct compiler {
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
 enum part op_part(enum op_kind kind);       /* what an operation's computing counts as; its exchange and sync have parts of their own */
-/* collective_run, remembered by its arguments. */
-bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_request *req, struct err *err);
+/* Replicas `stride` apart, n_ranks to a group, n_starts groups that share none of them (stride 1: each begins where the one before
+ * ended; longer: they interleave); and of each such group one for each of n_ipus IPUs of the replica, which is `width` wide. */
+struct rank_pattern { uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus; };
+/* kind, method: enum collective_kind, collective_method. No padding: it is compared as bytes. */
+struct collective_question { uint32_t kind, method, unfolded, zero; struct rank_pattern ranks; double bytes; };
+/* collective_run, remembered by its question. */
+bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 /* Flows of replica 0, made by n_replicas at the same time, each `width` IPUs after the one before; remembered likewise. */
 struct flows_cost { double time_s, busiest_bytes[N_LINK_KINDS]; };
 bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow *flows, size_t n, uint32_t n_replicas, uint32_t width,

@@ -181,15 +181,12 @@ static void add_accumulation(struct compiler *c, struct stage_plan *s)
 /* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
  * replicas side by side, in one sync of them all. Few channel counts recur in many norms. */
 enum { MAX_CHANNEL_COUNTS = 16 };
-struct norm_exchange { uint32_t *ranks, n_ranks, span, n_known; struct { uint64_t channels, cycles; } known[MAX_CHANNEL_COUNTS]; };
+struct norm_exchange { struct rank_pattern ranks; uint32_t span, n_known; struct { uint64_t channels, cycles; } known[MAX_CHANNEL_COUNTS]; };
 
-static void norm_ranks(struct norm_exchange *e, const struct plan *p, const struct stage_plan *s, uint32_t span, struct arena *scratch)
+static void norm_ranks(struct norm_exchange *e, const struct plan *p, const struct stage_plan *s, uint32_t span)
 {
     uint32_t width = p->options.ipus_per_replica;
-    *e = (struct norm_exchange){ .span = span, .n_ranks = played_replicas(p, span * width) / span * span };
-    e->ranks = ARENA_ARRAY(scratch, uint32_t, e->n_ranks);
-    for (uint32_t r = 0; r < e->n_ranks; r++)
-        e->ranks[r] = r * width + s->ipu;
+    *e = (struct norm_exchange){ .span = span, .ranks = { span, 1, played_replicas(p, span * width) / span, width, s->ipu, 1 } };
 }
 
 static bool norm_cycles(uint64_t *cycles, struct norm_exchange *e, const struct plan *p, struct compiler *c, uint64_t channels, struct err *err)
@@ -199,10 +196,10 @@ static bool norm_cycles(uint64_t *cycles, struct norm_exchange *e, const struct 
             *cycles = e->known[i].cycles;
             return true;
         }
-    struct collective_request req = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = e->ranks, .n_groups = e->n_ranks / e->span,
-                                      .n_ranks = e->span, .bytes = 2.0 * 4 * (double)channels, .unfolded = p->options.unfolded };
+    struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = e->ranks, .bytes = 2.0 * 4 * (double)channels,
+                                     .unfolded = p->options.unfolded };
     struct collective_cost cost;
-    if (!compile_collective(&cost, c, &req, err))
+    if (!compile_collective(&cost, c, &q, err))
         return false;
     *cycles = cycles_of(p->topology, cost.time_s);
     if (e->n_known < MAX_CHANNEL_COUNTS) {
@@ -226,7 +223,6 @@ static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
 static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
 {
     struct norm_exchange e = {0};
-    struct arena scratch = {0};
     bool good = true;
     for (uint32_t i = 0; i < c->n_spanning && good; i++) {
         const struct op *op = &p->graph->ops[c->spanning[i]];
@@ -236,12 +232,11 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
         if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
             continue;
         if (e.span != span)
-            norm_ranks(&e, p, s, span, &scratch);
+            norm_ranks(&e, p, s, span);
         good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1], err);
         if (good)
             add_norm(s, op, cycles);
     }
-    arena_free(&scratch);
     return good;
 }
 

@@ -54,6 +54,7 @@ struct plan_options {
     struct fitted_system fitted;        /* what a call, a collective and an access to streaming memory take */
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
     const struct faults *faults;        /* NULL: none */
+    bool totals_only;                   /* its timeline keeps no spans: what each IPU's cycles were spent on, and no more */
     bool unfolded;                      /* simulate every replica instead of one for all that are alike */
 };
 

@@ -44,23 +44,8 @@ struct builder {
 
 /* ---- collectives ------------------------------------------------------------------------- */
 
-/* Groups of n_ranks replicas `stride` apart, for IPUs first_ipu on, n_starts of them. Groups share no replica: with a stride of 1
- * each starts where the one before ended, with a longer one they interleave. */
+/* As struct rank_pattern has it, of replicas as wide as the plan's. */
 struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
-
-static uint32_t *make_ranks(const struct plan *p, const struct group *g, struct arena *a)
-{
-    uint32_t width = p->options.ipus_per_replica;
-    uint32_t *ranks = ARENA_ARRAY(a, uint32_t, (size_t)g->n_ranks * g->n_ipus * g->n_starts);
-    size_t n = 0;
-    for (uint32_t start = 0; start < g->n_starts; start++) {
-        uint32_t first = start / g->stride * g->stride * g->n_ranks + start % g->stride;
-        for (uint32_t i = 0; i < g->n_ipus; i++)
-            for (uint32_t r = 0; r < g->n_ranks; r++)
-                ranks[n++] = (first + r * g->stride) * width + g->first_ipu + i;
-    }
-    return ranks;
-}
 
 /* Tiles that hold a part of a tensor: PopLibs maps weights in grains of 256 bytes. */
 static double holding_tiles(const struct plan *p, double bytes)
@@ -71,14 +56,11 @@ static double holding_tiles(const struct plan *p, double bytes)
 
 static bool add_collective(struct update_op *op, struct builder *b, enum collective_kind kind, struct group g, double bytes)
 {
-    struct arena scratch = {0};
     const struct plan_options *o = &b->p->options;
-    struct collective_request req = { .kind = kind, .method = o->all_reduce_method, .n_ranks = g.n_ranks, .n_groups = g.n_ipus * g.n_starts,
-                                      .bytes = bytes, .unfolded = o->unfolded, .ranks = make_ranks(b->p, &g, &scratch) };
+    struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes,
+                                     .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
     struct collective_cost cost;
-    bool good = compile_collective(&cost, b->c, &req, b->err);
-    arena_free(&scratch);
-    if (!good)
+    if (!compile_collective(&cost, b->c, &q, b->err))
         return false;
     double tiles_s = o->fitted.collective_tile_s * holding_tiles(b->p, bytes);
     op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s + tiles_s);

@@ -23,7 +23,7 @@ const char *const span_kind_names[N_SPAN_KINDS] = {
 void add_span(struct player *pl, struct span s)
 {
     struct timeline *t = pl->t;
-    if (!s.n_cycles)
+    if (!s.n_cycles || pl->p->options.totals_only)
         return;
     t->spans = arena_grow(pl->a, t->spans, t->n_spans, &t->cap_spans, sizeof *t->spans);
     t->spans[t->n_spans++] = s;

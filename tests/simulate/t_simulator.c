@@ -31,7 +31,7 @@ static const char *const changes[] = {
     "parallel.io_tiles=0", "parallel.io_tiles=32", "parallel.io_tiles=1472", "parallel.all_reduce=ring", "parallel.stash_type=fp8",
     "precision.partials=fp32", "precision.compute=fp32", "recipe.mode=infer", "recipe.mode=train", "recipe.system=bow-pod16",
     "recipe.system=ipu-pod4", "recipe.system=nowhere", "recipe.workload=bert-base", "recipe.workload=resnet50", "recipe.workload=toy",
-    "recipe.sdk=1.4.0", "recipe.id=other", "data.sequence_length=128", "data.sequences_per_pack=1.5", "data.vocabulary=30522",
+    "recipe.sdk=1.4.0", "recipe.sdk=PopART, Poplar SDK 2.5.0", "recipe.source=elsewhere", "recipe.workload=model.onnx", "recipe.id=other", "data.sequence_length=128", "data.sequences_per_pack=1.5", "data.vocabulary=30522",
     "optimizer.name=sgd", "optimizer.name=lamb", "optimizer.name=none", "optimizer.state_bytes_per_param=12", "optimizer.name=",
     "training.epochs=3", "training.converge=model", "training.samples_to_converge=100000", "training.eval_samples=5000",
     "training.eval_every=20000", "training.eval_placement=end", "training.eval_program=training", "training.reference_round=v2.1",
@@ -216,7 +216,26 @@ static void a_change_makes_only_what_depends_on_it(void **state)
     simulator_close(&s);
 }
 
+/* What no single key sets shapes the graph too. */
+static void graphs_are_told_apart_by_file_and_dimensions(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct recipe r = { .workload = "model.onnx" }, others[] = { r, r, r, r };
+    others[1].model.file = "a/model.onnx";
+    others[2].model.file = "b/model.onnx";
+    others[3].model.dimensions = "tokens=128";
+    for (size_t i = 0; i < 4; i++)
+        for (size_t k = 0; k < 4; k++) {
+            size_t n, m;
+            const char *x = recipe_graph_key(&n, &others[i], &a), *y = recipe_graph_key(&m, &others[k], &a);
+            assert_int_equal(i == k, n == m && memcmp(x, y, n) == 0);
+        }
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
     cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
 };

@@ -472,7 +472,8 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
 }
 
 /* The file's own reading with only the overridden members read again. False where that is not all there is to it (an unknown
- * key, a fault, a value out of range): then everything is read, and of several mistakes the first in the file is told. */
+ * key, a fault, another workload, a value out of range): then everything is read, and of several mistakes the first in the file
+ * is told. */
 static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f)
 {
     *out = file->plain;
@@ -481,7 +482,8 @@ static bool read_overridden(struct recipe *out, const struct recipe_file *file, 
     for (size_t i = 0; i < f->n_entries; i++) {
         const struct ini_entry *e = &f->entries[i];
         const struct recipe_key *key = e->line ? NULL : find_key(e->section, e->key);
-        if (!e->line && (!key || !field_set(out, &key->field, e->value, "", NULL)))
+        bool other_workload = key && key->field.offset == offsetof(struct recipe, workload);
+        if (!e->line && (!key || other_workload || !field_set(out, &key->field, e->value, "", NULL)))
             return false;
     }
     return check_sense(out, NULL);
@@ -607,38 +609,44 @@ static size_t field_bytes(const struct field *f)
     return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : f->type == FIELD_U32 ? sizeof(uint32_t) : 8;
 }
 
-static char *put_bytes(char *at, const void *bytes, size_t n)
+struct key_text { char *bytes; size_t n, room; struct arena *a; };
+
+static void add_bytes(struct key_text *k, const void *bytes, size_t n)
 {
-    return (char *)memcpy(at, bytes, n) + n;
+    if (k->n + n > k->room) {
+        char *wider = arena_alloc(k->a, 2 * (k->n + n));
+        memcpy(wider, k->bytes, k->n);
+        k->room = 2 * (k->n + n);
+        k->bytes = wider;
+    }
+    memcpy(k->bytes + k->n, bytes, n);
+    k->n += n;
+}
+
+static void add_text(struct key_text *k, const char *text)
+{
+    add_bytes(k, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
 const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
 {
-    const char *file = r->model.file ? r->model.file : "", *dimensions = r->model.dimensions ? r->model.dimensions : "";
-    size_t room = strlen(r->workload) + strlen(file) + strlen(dimensions) + 5 + N_RECIPE_KEYS * sizeof(uint64_t);
-    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
-        if (recipe_keys[i].field.type == FIELD_TEXT && shapes_graph(&recipe_keys[i].field)) {
-            const char *text = *(const char *const *)((const char *)r + recipe_keys[i].field.offset);
-            room += text ? strlen(text) + 1 : 1;
-        }
-    char *key = arena_alloc(a, room), *at = put_bytes(key, r->workload, strlen(r->workload) + 1);
-    at = put_bytes(at, file, strlen(file) + 1);
-    at = put_bytes(at, dimensions, strlen(dimensions) + 1);
-    *at++ = (char)(r->mode == MODE_INFER);
-    *at++ = r->optimizer_name != NULL;
+    enum { USUAL_BYTES = 256 };
+    struct key_text k = { arena_alloc(a, USUAL_BYTES), 0, USUAL_BYTES, a };
+    const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };
+    add_text(&k, r->workload);
+    add_text(&k, r->model.file);            /* these two no single key sets */
+    add_text(&k, r->model.dimensions);
+    add_bytes(&k, kind, sizeof kind);
     for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
         const struct field *f = &recipe_keys[i].field;
         const char *member = (const char *)r + f->offset;
-        if (!shapes_graph(f))
-            continue;
-        const char *text = f->type == FIELD_TEXT ? *(const char *const *)member : NULL;
-        if (f->type == FIELD_TEXT)
-            at = put_bytes(at, text ? text : "", text ? strlen(text) + 1 : 1);
-        else
-            at = put_bytes(at, member, field_bytes(f));
+        if (shapes_graph(f) && f->type == FIELD_TEXT)
+            add_text(&k, *(const char *const *)member);
+        else if (shapes_graph(f))
+            add_bytes(&k, member, field_bytes(f));
     }
-    *n_bytes = (size_t)(at - key);
-    return key;
+    *n_bytes = k.n;
+    return k.bytes;
 }
 
 double recipe_samples_per_item(const struct recipe *r)

@@ -42,7 +42,7 @@ static char *next_item(const char **list, struct arena *a)
     }
     while (n && start[n - 1] == ' ')
         n--;
-    return arena_printf(a, "%.*s", (int)n, start);
+    return memcpy(arena_alloc(a, n + 1), start, n);
 }
 
 static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
@@ -56,7 +56,7 @@ static bool parse_u32(const char *text, uint32_t max, uint32_t *out)
 
 /* ---- stages ----------------------------------------------------------------------------------- */
 
-static bool read_stage(struct stage_size *out, char *item, const char *at, struct err *err)
+static bool read_stage(struct stage_size *out, char *item, const struct recipe *r, struct arena *a, struct err *err)
 {
     enum { MOST_BLOCKS = 10000 };
     char *slash = strchr(item, '/');
@@ -68,35 +68,35 @@ static bool read_stage(struct stage_size *out, char *item, const char *at, struc
     if (slash)
         *slash = '/';
     return fail(err, "%s: '%.40s' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7",
-                at, item);
+                where(r, "parallel", "layers_per_ipu", a), item);
 }
 
 static bool read_stages(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    const char *list = r->layers_per_ipu, *at = where(r, "parallel", "layers_per_ipu", a);
+    const char *list = r->layers_per_ipu;
     char *item;
     while ((item = next_item(&list, a))) {
         if (out->n_stages == MAX_STAGES)
-            return fail(err, "%s: has more than %d stages", at, MAX_STAGES);
-        if (!read_stage(&out->stage_sizes[out->n_stages++], item, at, err))
+            return fail(err, "%s: has more than %d stages", where(r, "parallel", "layers_per_ipu", a), MAX_STAGES);
+        if (!read_stage(&out->stage_sizes[out->n_stages++], item, r, a, err))
             return false;
     }
     if (out->n_stages && out->n_stages < r->ipus_per_replica)
-        return fail(err, "%s: has %u stages for %u IPUs a replica; want at least one an IPU", at, out->n_stages,
+        return fail(err, "%s: has %u stages for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages,
                     (unsigned)r->ipus_per_replica);
     return true;
 }
 
 static bool read_available_memory(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    const char *list = r->available_memory, *at = where(r, "parallel", "available_memory", a);
+    const char *list = r->available_memory;
     char *item;
     while ((item = next_item(&list, a))) {
         double share;
         if (!parse_f64(item, &share) || !(share > 0) || share > 1)
-            return fail(err, "%s: '%.40s' is not a share; want more than 0, at most 1, as in 0.25", at, item);
+            return fail(err, "%s: '%.40s' is not a share; want more than 0, at most 1, as in 0.25", where(r, "parallel", "available_memory", a), item);
         if (out->n_available_memory == MAX_STAGES)
-            return fail(err, "%s: has more than %d shares", at, MAX_STAGES);
+            return fail(err, "%s: has more than %d shares", where(r, "parallel", "available_memory", a), MAX_STAGES);
         out->available_memory[out->n_available_memory++] = share;
     }
     return true;
@@ -104,13 +104,13 @@ static bool read_available_memory(struct plan_options *out, const struct recipe 
 
 static bool read_checkpoints(struct plan_options *out, const struct recipe *r, struct arena *a, struct err *err)
 {
-    const char *list = r->recompute_checkpoints, *at = where(r, "parallel", "recompute_checkpoints", a);
+    const char *list = r->recompute_checkpoints;
     char *item;
     while ((item = next_item(&list, a))) {
         if (!*item)
-            return fail(err, "%s: an empty name; want layers, as in stage1/unit1,stage2/unit1", at);
+            return fail(err, "%s: an empty name; want layers, as in stage1/unit1,stage2/unit1", where(r, "parallel", "recompute_checkpoints", a));
         if (out->n_checkpoints == MAX_CHECKPOINTS)
-            return fail(err, "%s: has more than %d layers", at, MAX_CHECKPOINTS);
+            return fail(err, "%s: has more than %d layers", where(r, "parallel", "recompute_checkpoints", a), MAX_CHECKPOINTS);
         out->checkpoints[out->n_checkpoints++] = item;
     }
     if (r->recompute == RECOMPUTE_CHECKPOINTS && !out->n_checkpoints)

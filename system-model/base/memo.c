@@ -1,0 +1,66 @@
+/*
+ * memo.c - a chained hash table in an arena; it doubles when it holds one answer a bucket, and its old buckets stay behind.
+ */
+#include "system-model/base/memo.h"
+
+#include <string.h>
+
+enum { FIRST_BUCKETS = 32 };
+
+struct memo_item { struct memo_item *next; uint64_t hash; size_t n_bytes; void *answer; unsigned char question[]; };
+
+/* Eight bytes at a time: questions are asked far more often than answered. */
+static uint64_t hash_of(const void *question, size_t n_bytes)
+{
+    const unsigned char *p = question;
+    uint64_t h = n_bytes;
+    for (; n_bytes >= sizeof h; n_bytes -= sizeof h, p += sizeof h) {
+        uint64_t word;
+        memcpy(&word, p, sizeof word);
+        h = (h ^ word) * 0x9e3779b97f4a7c15u;
+        h ^= h >> 29;
+    }
+    return n_bytes ? hash_bytes(p, n_bytes, h) : h;
+}
+
+void *memo_find(const struct memo *m, const void *question, size_t n_bytes)
+{
+    if (!m->n)
+        return NULL;
+    uint64_t hash = hash_of(question, n_bytes);
+    for (struct memo_item *x = m->buckets[hash & (m->n_buckets - 1)]; x; x = x->next)
+        if (x->hash == hash && x->n_bytes == n_bytes && memcmp(x->question, question, n_bytes) == 0)
+            return x->answer;
+    return NULL;
+}
+
+static void put(struct memo *m, struct memo_item *x)
+{
+    struct memo_item **bucket = &m->buckets[x->hash & (m->n_buckets - 1)];
+    x->next = *bucket;
+    *bucket = x;
+}
+
+static void grow(struct memo *m, struct arena *a)
+{
+    struct memo wider = { .n_buckets = m->n_buckets ? 2 * m->n_buckets : FIRST_BUCKETS, .n = m->n };
+    wider.buckets = ARENA_ARRAY(a, struct memo_item *, wider.n_buckets);
+    for (size_t i = 0; i < m->n_buckets; i++)
+        for (struct memo_item *x = m->buckets[i], *next; x; x = next) {
+            next = x->next;
+            put(&wider, x);
+        }
+    *m = wider;
+}
+
+void *memo_add(struct memo *m, const void *question, size_t n_bytes, size_t answer_bytes, struct arena *a)
+{
+    if (m->n == m->n_buckets)
+        grow(m, a);
+    struct memo_item *x = arena_alloc(a, sizeof *x + n_bytes);
+    *x = (struct memo_item){ .hash = hash_of(question, n_bytes), .n_bytes = n_bytes, .answer = arena_alloc(a, answer_bytes) };
+    memcpy(x->question, question, n_bytes);
+    put(m, x);
+    m->n++;
+    return x->answer;
+}
