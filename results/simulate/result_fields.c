@@ -93,11 +93,11 @@ static void format_value(char *out, size_t n, const struct result_column *c, con
     else if (c->type == FIELD_BOOL)
         snprintf(out, n, "%s", *(const bool *)at ? "yes" : "no");
     else if (is_unknown(c, at))
-        snprintf(out, n, "%s", "");
+        *out = '\0';
     else if (c->type == FIELD_U64)
-        snprintf(out, n, "%" PRIu64, *(const uint64_t *)at);
+        format_u64(out, *(const uint64_t *)at);
     else
-        snprintf(out, n, "%.10g", *(const double *)at);
+        format_g10(out, *(const double *)at);
 }
 
 void result_print_text(FILE *f, const struct result *r)
@@ -149,8 +149,9 @@ void result_write_csv(FILE *f, const struct result *r)
         csv_write_cell(f, value, false);
     }
     for (size_t i = 0; i < N_PARTS; i++) {
-        snprintf(value, sizeof value, "%.10g", r->breakdown_s[i]);
-        csv_write_cell(f, value, false);
+        size_t n = format_g10(value, r->breakdown_s[i]);
+        value[n++] = ',';
+        fwrite(value, 1, n, f);
     }
     for (size_t i = 0; i < N_PROVENANCE; i++) {
         const char *text = *provenance_at(r, i);

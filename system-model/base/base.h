@@ -46,6 +46,8 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
 
 bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */
 bool parse_f64(const char *text, double *out);          /* whole text, finite */
+size_t format_g10(char *out, double v);                 /* as "%.10g": at most 17 characters and the NUL; how many */
+size_t format_u64(char *out, uint64_t n);               /* at most 20, and the NUL */
 bool text_is(const char *a, const char *b);             /* equal; NULL is equal to nothing */
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */

@@ -97,6 +97,10 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
     bool forward = task->kind == TASK_FORWARD;
     uint64_t input = forward ? p->io_cycles[task->stage] : 0;
     uint64_t took = slowed(task->n_cycles, slowdown(p, row->replica * pl->width + stage->ipu));
+    row->spent.part[PART_BUBBLE] += (took - task->n_cycles) * run->n_cycles;    /* a slow chip's loss */
+    row->spent.part[PART_HOST] += input * run->n_cycles;
+    if (p->options.totals_only)
+        return input + took;
     struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
                       .which = run->first_cycle - task->first_cycle };
     s.start_cycle = start;
@@ -107,8 +111,6 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
     s.n_cycles = took;
     s.kind = forward ? SPAN_FORWARD : SPAN_BACKWARD;
     add_span(pl, s);
-    row->spent.part[PART_BUBBLE] += (took - task->n_cycles) * run->n_cycles;    /* a slow chip's loss */
-    row->spent.part[PART_HOST] += input * run->n_cycles;
     return input + took;
 }
 
@@ -116,7 +118,8 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
 static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
     const struct plan *p = pl->p;
-    uint64_t longest = 0, busy[MAX_STAGES] = {0};
+    uint64_t longest = 0, busy[MAX_STAGES];
+    memset(busy, 0, pl->width * sizeof *busy);
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         const struct task *task = &p->tasks[i];
         if (!(run->active >> i & 1) || task->slot != slot)
@@ -128,7 +131,8 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
     }
     for (uint32_t i = 0; i < pl->width; i++) {
         pl->t->rows[pl->first_row + i].spent.part[PART_BUBBLE] += (longest - busy[i]) * run->n_cycles;
-        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
+        if (!p->options.totals_only)
+            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
                                     .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
     }
     return longest;
