@@ -199,7 +199,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
 
 /* ---- sums over layers of one IPU, remembered ---------------------------------------------- */
 
-struct range_memo { struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
+struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_question question; struct cycles cycles; uint64_t bytes; };
 
 static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
 {
@@ -261,20 +261,23 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
 
 static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
 {
-    for (size_t i = 0; i < c->n_sums; i++) {
-        const struct range_memo *m = &c->sums[i];
-        if (m->n == n && m->question.code == q.code && m->question.work == q.work
-            && memcmp(m->ranges, ranges, n * sizeof *ranges) == 0)
-            return m;
+    uint64_t key[3 * MAX_STAGES + 2] = { q.code ? N_VECTOR_WORKS : (uint64_t)q.work, (uint64_t)q.part };
+    for (uint32_t i = 0; i < n; i++) {
+        key[2 + 3 * i] = (uint64_t)(uintptr_t)ranges[i].compiled;
+        key[3 + 3 * i] = ranges[i].first;
+        key[4 + 3 * i] = ranges[i].n;
     }
-    c->sums = arena_grow(c->arena, c->sums, c->n_sums, &c->cap_sums, sizeof *c->sums);
-    struct range_memo *m = &c->sums[c->n_sums++];
-    *m = (struct range_memo){ .ranges = ARENA_ARRAY(c->arena, struct layer_range, n), .n = n, .question = q };
-    memcpy(m->ranges, ranges, n * sizeof *ranges);
+    size_t n_bytes = (2 + 3 * n) * sizeof *key;
+    const struct range_memo *known = memo_find(&c->sums, key, n_bytes);
+    if (known)
+        return known;
+    struct range_memo *m = memo_add(&c->sums, key, n_bytes, sizeof *m, c->arena);
+    *m = (struct range_memo){ .ranges = ranges, .n = n, .question = q };
     if (q.code)
         sum_code(m, c);
     else
         sum_weight_work(m, c);
+    m->ranges = NULL;                   /* the caller's */
     return m;
 }
 

@@ -41,10 +41,10 @@ struct compiler {
     struct plan_cache *cache;
     struct arena *arena;
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
-    struct memo collectives, flows;
+    struct memo collectives, flows, sums;
+    struct memo stages;                         /* placement's: what follows from a stage's layers */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
-    struct range_memo *sums; size_t n_sums, cap_sums;
 };
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);

@@ -273,14 +273,12 @@ static void add_tied_copies(const struct plan *p, const struct compiler *c, stru
     }
 }
 
-static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
+/* All that follows from a stage's layers alone. */
+static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
-    struct stage_plan *s = &p->stages[stage_id];
-    bool last = stage_id + 1 == p->n_stages;
     sum_layers(p, s);
-    add_tied_copies(p, c, s);
     if (!p->options.training)
-        return add_distributed_norms(p, c, s, err);
+        return;
     if (p->options.recompute == RECOMPUTE_NONE)
         keep_everything(s);
     else
@@ -289,6 +287,30 @@ static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, st
         add_stash_copies(p, s);
     if (p->options.grad_accum > 1)
         add_accumulation(c, s);
+}
+
+/* Remembered by what sum_stage reads; lists of checkpoints are not, and are summed each time. */
+static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
+{
+    const struct plan_options *o = &p->options;
+    const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
+                                  (uint64_t)last | (uint64_t)o->training << 1 | (uint64_t)(p->n_stages > 1) << 2 | (uint64_t)(o->grad_accum > 1) << 3 };
+    const struct stage_plan *known = memo_find(&c->stages, question, sizeof question);
+    uint32_t ipu = s->ipu;
+    if (known)
+        *s = *known;
+    else
+        sum_stage(p, c, s, last);
+    if (!known && o->recompute != RECOMPUTE_CHECKPOINTS)
+        *(struct stage_plan *)memo_add(&c->stages, question, sizeof question, sizeof *s, c->arena) = *s;
+    s->ipu = ipu;
+}
+
+static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
+{
+    struct stage_plan *s = &p->stages[stage_id];
+    recall_stage(p, c, s, stage_id + 1 == p->n_stages);
+    add_tied_copies(p, c, s);
     return add_distributed_norms(p, c, s, err);
 }
 
