@@ -68,10 +68,13 @@ static bool keeps_protocol(struct session *s, struct err *err)
 {
     struct figures figures = {0};
     struct ledger ledger;
+    struct run_rows runs;
     return protocol_allows_constants(n_fitted_constants + N_SYSTEM_CONSTANTS, err) &&
            published_load(&figures, s->published_dir, &s->arena, err) &&
            ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err) &&
-           protocol_allows_rows(&figures, &ledger, &s->arena, err);
+           protocol_allows_rows(&figures, &ledger, &s->arena, err) &&
+           run_rows_load(&runs, arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir), &s->arena, err) &&
+           protocol_allows_runs(&runs, &figures, &s->arena, err);
 }
 
 int command_calibrate(const struct options *o, struct session *s, struct err *err)

@@ -157,7 +157,8 @@ void check_judgements(struct judgements *out, const struct check *c, struct aren
 void check_write_csv(FILE *f, const struct check *c)
 {
     static const char *const names[] = { "id", "recipe", "metric", "role", "workload", "system", "published", "simulated",
-                                         "error", "tolerance", "verdict", "predicted", "predicted_error" };
+                                         "error", "tolerance", "verdict", "predicted", "predicted_error", "configuration", "counts_as",
+                                         "kind" };
     enum { N = sizeof names / sizeof *names };
     char text[32];
     for (size_t i = 0; i < N; i++)
@@ -178,8 +179,11 @@ void check_write_csv(FILE *f, const struct check *c)
         const double predicted[] = { row->predicted, row->predicted_error };
         for (size_t k = 0; k < 2; k++) {
             snprintf(text, sizeof text, "%.10g", predicted[k]);
-            csv_write_cell(f, row->has_predicted ? text : "", k == 1);
+            csv_write_cell(f, row->has_predicted ? text : "", false);
         }
+        const char *const counting[] = { g->configuration, standing_names[row->standing], figure_kind_names[figure_kind(g)] };
+        for (size_t k = 0; k < 3; k++)
+            csv_write_cell(f, counting[k], k == 2);
     }
 }
 

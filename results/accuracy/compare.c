@@ -128,16 +128,50 @@ void compare_print_text(FILE *f, const struct comparison *c)
 
 struct error_summary { size_t n; double median, mean; };
 
+/* Where a check's table says how its rows count; absent columns: each row by its role. */
+struct counting { size_t role, configuration, kind, error; bool by_configuration, by_kind; };
+
+static bool find_counting(struct counting *out, const struct csv_table *t)
+{
+    out->by_configuration = csv_column(&out->configuration, t, "configuration", NULL);
+    out->by_kind = csv_column(&out->kind, t, "kind", NULL);
+    return csv_column(&out->error, t, "error", NULL) && (csv_column(&out->role, t, "counts_as", NULL) || csv_column(&out->role, t, "role", NULL));
+}
+
+static bool is_summed(const struct counting *at, const struct csv_row *row, const char *role)
+{
+    const char *kind = at->by_kind ? row->cells[at->kind] : "runs";
+    return text_is(row->cells[at->role], role) && (text_is(kind, "runs") || text_is(kind, "kernels") || text_is(kind, "links"));
+}
+
+/* The mean error of a row's configuration; false for all but its first row. */
+static bool configuration_error(double *out, const struct csv_table *t, const struct counting *at, size_t row, const char *role)
+{
+    double sum = 0, n = 0, x;
+    for (size_t i = at->by_configuration ? 0 : row; i < t->n_rows && (at->by_configuration || i == row); i++) {
+        const struct csv_row *r = &t->rows[i];
+        if (!is_summed(at, r, role) || !parse_f64(r->cells[at->error], &x) ||
+            (i != row && !text_is(r->cells[at->configuration], t->rows[row].cells[at->configuration])))
+            continue;
+        if (i < row)
+            return false;
+        sum += fabs(x);
+        n++;
+    }
+    *out = sum / n;
+    return n > 0;
+}
+
 static struct error_summary errors_of_role(const struct csv_table *t, const char *role, struct arena *scratch)
 {
     struct error_summary out = {0};
-    size_t role_at, error_at;
+    struct counting at;
     double *errors = ARENA_ARRAY(scratch, double, t->n_rows + 1), x;
-    if (!csv_column(&role_at, t, "role", NULL) || !csv_column(&error_at, t, "error", NULL))
+    if (!find_counting(&at, t))
         return out;
     for (size_t i = 0; i < t->n_rows; i++)
-        if (text_is(t->rows[i].cells[role_at], role) && parse_f64(t->rows[i].cells[error_at], &x))
-            errors[out.n++] = fabs(x);
+        if (is_summed(&at, &t->rows[i], role) && parse_f64(t->rows[i].cells[at.error], &x) && configuration_error(&x, t, &at, i, role))
+            errors[out.n++] = x;
     if (out.n) {
         out.median = statistics_median(errors, out.n, scratch);
         out.mean = statistics_mean(errors, out.n);
@@ -151,7 +185,7 @@ void compare_print_accuracy(FILE *f, const struct csv_table *base, const struct 
         struct error_summary x = errors_of_role(base, role_names[role], scratch), y = errors_of_role(run, role_names[role], scratch);
         if (x.n == 0 && y.n == 0)
             continue;
-        fprintf(f, "accuracy, %s: %zu -> %zu rows, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s\n", role_names[role], x.n, y.n,
+        fprintf(f, "accuracy, %s: %zu -> %zu configurations, median %.3f -> %.3f %%, mean %.3f -> %.3f %%  %s\n", role_names[role], x.n, y.n,
                 100 * x.median, 100 * y.median, 100 * x.mean, 100 * y.mean,
                 y.mean < x.mean ? "better" : y.mean > x.mean ? "worse" : "the same");
     }

@@ -4,6 +4,8 @@
  */
 #include "results/calibration/protocol.h"
 
+#include <string.h>
+
 static bool refused(const struct figure *f, const struct ledger *l, const struct ledger_line *line, struct err *err)
 {
     return fail(err, "%s:%u: %s: calibrates here, but %s validates by %s:%u: a row that has validated never shapes a constant", f->path,
@@ -29,6 +31,26 @@ bool protocol_allows_rows(const struct figures *figures, const struct ledger *le
         const struct ledger_line *line = f->role == FIGURE_CALIBRATE ? validating(ledger, f, a) : NULL;
         if (line)
             return refused(f, ledger, line, err);
+    }
+    return true;
+}
+
+static bool calibrates(const struct figures *figures, const char *submission)
+{
+    for (size_t i = 0; i < figures->n; i++)
+        if (figures->items[i].role == FIGURE_CALIBRATE && strstr(figures->items[i].source, submission))
+            return true;
+    return false;
+}
+
+bool protocol_allows_runs(const struct run_rows *runs, const struct figures *figures, struct arena *a, struct err *err)
+{
+    for (size_t i = 0; i < runs->n; i += run_rows_group(runs, i)) {
+        const struct run_row *r = &runs->items[i];
+        const char *submission = arena_printf(a, "MLPerf Training %s results, %s, %s, %s/%s", r->round, r->division, r->submitter, r->system,
+                                              r->benchmark);
+        if (r->role == FIGURE_CALIBRATE && !calibrates(figures, submission))
+            return fail(err, "%s: calibrates, but no published row of '%s' does", r->source, submission);
     }
     return true;
 }

@@ -294,8 +294,8 @@ static void formats_agree(void **state)
                         "tolerance 11 %\nnot ok 2 - b: ", 100) == 0);
     assert_int_equal(judgements_count(&judged, JUDGED_FAIL), 1);
     assert_int_equal(judgements_count(&judged, JUDGED_SKIP), 6);
-    assert_non_null(strstr(csv, "\nb,slow,time_to_train_min,validate,resnet50,ipu-pod16,40,30,-0.25,0.2,out of tolerance,46,0.15\n"));
-    assert_non_null(strstr(csv, "\nf,absent,throughput_samples_per_s,context,-,-,7,,,0.1,no recipe,,\n"));
+    assert_non_null(strstr(csv, "\nb,slow,time_to_train_min,validate,resnet50,ipu-pod16,40,30,-0.25,0.2,out of tolerance,46,0.15,slow,repeats,runs\n"));
+    assert_non_null(strstr(csv, "\nf,absent,throughput_samples_per_s,context,-,-,7,,,0.1,no recipe,,,absent,context,runs\n"));
     free(tap);
     free(csv);
     json_t *json = check_json(&w.check), *b = json_array_get(json, 1), *none = json_array_get(json, 5);

@@ -87,8 +87,23 @@ static void accuracy_is_shown_by_role(void **state)
     load(&x, "id,role,error\np,validate,-0.3\nq,validate,0.1\nr,calibrate,0.1\n", &a);
     load(&y, "id,role,error\np,validate,0.2\nq,validate,\nr,calibrate,0.4\n", &a);
     PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
-    assert_string_equal(text, "accuracy, calibrate: 1 -> 1 rows, median 10.000 -> 40.000 %, mean 10.000 -> 40.000 %  worse\n"
-                              "accuracy, validate: 2 -> 1 rows, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n");
+    assert_string_equal(text, "accuracy, calibrate: 1 -> 1 configurations, median 10.000 -> 40.000 %, mean 10.000 -> 40.000 %  worse\n"
+                              "accuracy, validate: 2 -> 1 configurations, median 20.000 -> 20.000 %, mean 20.000 -> 20.000 %  the same\n");
+    free(text);
+    arena_free(&a);
+}
+
+/* p and q are one configuration: 0.2, and r's 0.4; s repeats, t is derived. */
+static void accuracy_counts_configurations(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table x;
+    char *text;
+    load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,runs\n"
+             "r,validate,0.4,r,validate,runs\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\n", &a);
+    PRINTED(text, compare_print_accuracy(f, &x, &x, &a));
+    assert_string_equal(text, "accuracy, validate: 2 -> 2 configurations, median 30.000 -> 30.000 %, mean 30.000 -> 30.000 %  the same\n");
     free(text);
     arena_free(&a);
 }
@@ -116,6 +131,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_comparison_is_of_text),
     cmocka_unit_test(rows_and_columns_come_and_go),
     cmocka_unit_test(accuracy_is_shown_by_role),
+    cmocka_unit_test(accuracy_counts_configurations),
     cmocka_unit_test(tables_without_ids_are_refused),
 };
 TAP_MAIN(tests)

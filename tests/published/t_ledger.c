@@ -102,6 +102,31 @@ static void a_row_that_validates_never_calibrates(void **state)
     arena_free(&a);
 }
 
+static void a_run_calibrates_as_its_submission_does(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figure score = row("a", 2, FIGURE_CALIBRATE);
+    struct figures figures = { &score, 1, 1 };
+    struct run_row items[] = { { .round = "v2.0", .division = "closed", .submitter = "G", .system = "s", .benchmark = "bert",
+                                 .role = FIGURE_CALIBRATE, .source = "result_0.txt" } };
+    struct run_rows runs = { items, 1 };
+    score.source = "MLPerf Training v2.0 results, closed, G, s/bert, 10 of 10 runs successful";
+    assert_true(protocol_allows_runs(&runs, &figures, &a, &err));
+    score.role = FIGURE_VALIDATE;
+    assert_false(protocol_allows_runs(&runs, &figures, &a, &err));
+    assert_string_equal(err.msg, "result_0.txt: calibrates, but no published row of 'MLPerf Training v2.0 results, closed, G, s/bert' does");
+    items[0].role = FIGURE_VALIDATE;
+    assert_true(protocol_allows_runs(&runs, &figures, &a, &err));
+    struct run_rows here;
+    struct figures published;
+    assert_true(run_rows_load(&here, "results/published/runs/mlperf_runs.csv", &a, &err));
+    assert_true(published_load(&published, "results/published", &a, &err));
+    assert_true(protocol_allows_runs(&here, &published, &a, &err));
+    arena_free(&a);
+}
+
 static void ten_constants_and_no_more(void **state)
 {
     (void)state;
@@ -114,6 +139,6 @@ static void ten_constants_and_no_more(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_last_line_of_an_id_holds), cmocka_unit_test(every_change_is_noticed),
     cmocka_unit_test(what_a_row_says_is_in_its_hash), cmocka_unit_test(a_row_that_validates_never_calibrates),
-    cmocka_unit_test(ten_constants_and_no_more),
+    cmocka_unit_test(a_run_calibrates_as_its_submission_does), cmocka_unit_test(ten_constants_and_no_more),
 };
 TAP_MAIN(tests)
