@@ -14,6 +14,7 @@
 #include "results/simulate/power.h"
 #include "results/simulate/simulator_internal.h"
 #include "system-model/machine/fitted_chip.h"
+#include "system-model/timeline/split.h"
 #include "workloads/recipe/recipe_convergence.h"
 
 #include <math.h>
@@ -229,7 +230,8 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     opt.fitted = sim->fitted;
     opt.unfolded = sim->by->paths->unfolded;
     opt.totals_only = sim->by->totals_only;
-    if (!plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) || !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
+    if (!split_layers(&opt, sim->compiler, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
+        !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err))

@@ -116,7 +116,7 @@ static const struct recipe_key recipe_keys[] = {
     COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
           "micro-batches a weight update, or a call in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
-         "blocks of each stage: 3,7,7,7,0; halves: 7/6 is 7 attention, 6 feed-forward"),
+         "blocks of each stage: 3,7,7,7,0; halves: 7/6 is 7 attention, 6 feed-forward; auto (the default): balanced under the memory"),
     CHOICE("parallel", "schedule", schedule, schedules, in_stages, "of the pipeline's stages"),
     CHOICE("parallel", "recompute", recompute, recomputes, in_training, "what is computed again for the backward pass"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,

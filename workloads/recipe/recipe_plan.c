@@ -75,6 +75,8 @@ static bool read_stages(struct plan_options *out, const struct recipe *r, struct
 {
     const char *list = r->layers_per_ipu;
     char *item;
+    if (text_is(list, "auto"))
+        return true;
     while ((item = next_item(&list, a))) {
         if (out->n_stages == MAX_STAGES)
             return fail(err, "%s: has more than %d stages", where(r, "parallel", "layers_per_ipu", a), MAX_STAGES);
