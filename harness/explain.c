@@ -3,16 +3,23 @@
  */
 #include "harness/harness.h"
 #include "results/explain/explain.h"
+#include "results/validity/validity.h"
 #include <jansson.h>
 
-static void print_explanation(enum output_format format, const struct explanation *e)
+static void print_explanation(enum output_format format, const struct explanation *e, const struct validity *v)
 {
-    if (format == FORMAT_JSON)
-        print_json(stdout, explain_json(e));
-    else if (format == FORMAT_CSV)
+    json_t *json = format == FORMAT_JSON ? explain_json(e) : NULL;
+    if (json) {
+        json_object_set_new(json, "validity", validity_json(v));
+        print_json(stdout, json);
+    } else if (format == FORMAT_CSV)
         waterfall_write_csv(stdout, e);
     else
         explain_print(stdout, e);
+    if (format == FORMAT_TEXT) {
+        putchar('\n');
+        validity_print(stdout, v, e->result);
+    }
 }
 
 int command_explain(const struct options *o, struct session *s, struct err *err)
@@ -20,9 +27,13 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct simulation sim = {0};
     struct result r;
     struct explanation e;
+    struct judge judge;
+    struct validity v;
     struct progress p;
     struct question q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .progress = progress_show, .user = &p };
+    if (!judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+        return EXIT_BAD_INPUT;
     if (!simulator_run(q.simulator, &sim, &r, q.recipe, q.overrides, q.n_overrides, err)) {
         simulation_free(&sim);
         return EXIT_BAD_INPUT;
@@ -30,7 +41,8 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     progress_start(&p, "moving each value");
     explain(&e, &sim, &r, &q, &s->arena);
     progress_end(&p);
-    print_explanation(o->format, &e);
+    validity_of(&v, &judge, &sim, &r, &q, &s->arena);
+    print_explanation(o->format, &e, &v);
     simulation_free(&sim);
     return EXIT_DONE;
 }

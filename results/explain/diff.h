@@ -34,6 +34,7 @@ struct json_t *diff_json(const struct diff *d);
 /* Two rows of one recipe by the parts of their breakdown: whole picoseconds that add up, what the tables rounded away last. */
 struct diff_parts { int64_t whole_ps, part_ps[N_PARTS], rounding_ps; };
 struct diff_parts diff_parts(const struct result *a, const struct result *b);
+void diff_print_parts_line(FILE *f, const struct result *a, const struct result *b);    /* the largest parts, in per cent of a's step */
 void diff_print_parts(FILE *f, const struct result *a, const struct result *b);
 struct json_t *diff_parts_json(const struct result *a, const struct result *b);
 

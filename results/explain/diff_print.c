@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 
 static double per_cent(int64_t change, int64_t of)
 {
@@ -115,6 +116,26 @@ json_t *diff_json(const struct diff *d)
 }
 
 /* ---- parts ------------------------------------------------------------------------------------ */
+
+void diff_print_parts_line(FILE *f, const struct result *a, const struct result *b)
+{
+    enum { SHOWN = 3 };
+    struct diff_parts d = diff_parts(a, b);
+    int64_t rest = d.whole_ps, of = llround(a->step_time_s * 1e12);
+    fprintf(f, "%s: step %+.3g %%", b->id, per_cent(d.whole_ps, of));
+    for (int shown = 0; shown < SHOWN; shown++) {
+        int largest = 0;
+        for (int k = 1; k < N_PARTS; k++)
+            if (llabs(d.part_ps[k]) > llabs(d.part_ps[largest]))
+                largest = k;
+        if (!d.part_ps[largest])
+            break;
+        fprintf(f, "%s%s %+.3g", shown ? ", " : ": ", part_names[largest], per_cent(d.part_ps[largest], of));
+        rest -= d.part_ps[largest];
+        d.part_ps[largest] = 0;
+    }
+    fprintf(f, rest ? ", others %+.3g\n" : "\n", per_cent(rest, of));
+}
 
 void diff_print_parts(FILE *f, const struct result *a, const struct result *b)
 {

@@ -66,7 +66,8 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
         const struct field *f = &framework_fields[i];
         struct input *in = &out->items[out->n++];
         *in = (struct input){ .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
-                              .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f };
+                              .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f,
+                              .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
         for (size_t s = sim->framework.n_sheets; s-- > 0;)
             for (size_t k = 0; k < sim->framework.sheets[s].n_rows; k++)
                 if (text_is(sim->framework.sheets[s].rows[k].key, f->name)) {
@@ -94,8 +95,7 @@ void inputs_list(struct inputs *out, const struct simulation *sim, struct arena 
     for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
         list_sheet(out, sheets[i], a);
     list_recipe(out, sim, a);
-    if (sim->recipe.mode == MODE_TRAIN)
-        list_framework(out, sim, a);
+    list_framework(out, sim, a);
 }
 
 /* ---- moving one --------------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
         const char *to[MOST_VALUES];
         if (!in->of_recipe)
             move_sheet_value(out, in, base, q, a);
-        size_t n = in->of_recipe ? next_values(to, MOST_VALUES, in, a) : 0;
+        size_t n = in->of_recipe && !in->idle ? next_values(to, MOST_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
             out->items[out->n++] = try_move(in, to[k], base, q, a);
         if (q->progress)

@@ -15,6 +15,7 @@ struct input {
     bool of_recipe;
     enum origin origin;                 /* of a sheet's value */
     const struct field *field;          /* of a recipe's key */
+    bool idle;                          /* not to be moved: it changes nothing here, or is listed under another name too */
 };
 struct inputs { struct input *items; size_t n; };
 /* Sheets first, outermost first, each key once; then the recipe's keys that matter. */

@@ -179,7 +179,7 @@ static void near_and_far(void **state)
 {
     (void)state;
     const char *bert = "mlperf-v2.0-closed-bow-pod64-bert-large";
-    struct validity near = validity_with(bert, NULL), longer = validity_with(bert, "data.sequence_length=400"),
+    struct validity near = validity_with(bert, NULL), longer = validity_with(bert, "data.sequence_length=32"),
                     far = validity_with("vendor-ipu-m2000-bert-large-infer-b1", NULL);
     assert_true(near.near && near.n_extrapolates == 0);
     assert_string_equal(near.nearest[0].reference->configuration, bert);

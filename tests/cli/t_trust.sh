@@ -1,0 +1,60 @@
+#!/bin/sh
+# How far answers can be trusted, why they are what they are, why two differ: as a user sees them.
+. tests/tap.sh
+
+resnet=mlperf-v1.1-closed-ipu-pod16-resnet50
+json() { # CODE - Perl on the decoded output, $o; true: good
+    perl -MJSON::PP -MList::Util=sum -e 'local $/; my $o = decode_json(<STDIN>); exit !('"$1"')' <"$work/out"
+}
+
+# ---- validity, energy, money
+run run $resnet --format json
+json '$o->{validity}{interval_low} < $o->{throughput_samples_per_s} && $o->{throughput_samples_per_s} < $o->{validity}{interval_high}
+    && $o->{validity}{nearest}[0]{configuration} eq "'$resnet'" && $o->{validity}{nearest}[0]{distance} == 0
+    && @{$o->{validity}{extrapolates}} == 0 && $o->{validity}{near}'
+result $? "a published run is near itself" "$(grep -A40 '"validity"' "$work/out")"
+json 'abs($o->{validity}{from_fitted_share} + $o->{validity}{from_assumed_share} + $o->{validity}{from_sourced_share} - 1) < 1e-9'
+result $? "shares of fitted, assumed and sourced values are the whole"
+json '$o->{energy}{modelled} && $o->{energy}{per_step_j} > 0 && $o->{energy}{source} && $o->{energy}{file} =~ /ipu-m2000.csv$/ && !defined $o->{money}{per_step}
+    && $o->{money}{missing}'
+result $? "energy has its source; money that is not known says why" "$(grep -A12 '"energy"' "$work/out")"
+run run $resnet --set machine.board_power_w= --set machine.tdp_w=
+gives 0 'energy: not known: no source gives the power of this board or of its chip' "missing power is said"
+run run $resnet --set cost.price_per_hour=36
+gives 0 'to train' "money where a price is given"
+run run mlperf-v2.0-open-bow-pod64-transformer-transducer
+gives 0 'NOTHING NEAR IS PUBLISHED, and nothing of this kind: the interval is a guess' "nothing near is said plainly"
+run run $resnet --set machine.clock_hz=1.4e9
+gives 0 'outside everything published: machine.clock_hz' "a changed sheet value is outside everything published"
+
+# ---- explain
+run explain $resnet
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -le 45 ] && sed -n 2p "$work/out" | grep -q '^bound by compute: conv'
+result $? "explain: one screen, the conclusion first" "$(wc -l <"$work/out"; head -3 "$work/out")"
+grep -q '(system-model/specs/[a-z0-9-]*\.csv:[0-9]*)' "$work/out"
+result $? "explain: inputs are traced to the sheet's line"
+run explain $resnet --format json
+json '(sub { my $f = shift; my $c = shift; !@{$c->{parts}} || sum(map { $_->{ipu_cycles} } @{$c->{parts}}) == $c->{ipu_cycles} && !grep { !$f->($f, $_) } @{$c->{parts}} })->(
+    sub { my ($f, $c) = @_; !@{$c->{parts}} || sum(map { $_->{ipu_cycles} } @{$c->{parts}}) == $c->{ipu_cycles} && !grep { !$f->($f, $_) } @{$c->{parts}} }, $o->{costs})
+    && @{$o->{moves}} > 50 && $o->{validity}{interval_high} > 0'
+result $? "explain: every cost is the sum of its parts" "$(head -30 "$work/out")"
+run explain vendor-c600-resnet50-b1-poprt --format csv
+[ "$(head -1 "$work/out")" = name,from_s,to_s,from_ipu_cycles,to_ipu_cycles ] && tail -1 "$work/out" | grep -q '^predicted,0,'
+result $? "explain: the way from the ideal to the predicted, as CSV"
+refuses 'no recipe' "explain: an unknown recipe" explain no-such
+
+# ---- diff
+run diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9 --format json
+json '@{$o->{causes}} == 2 && $o->{causes}[0]{cause} eq "parallel.gradient_accumulation 10 -> 7" && $o->{causes}[1]{cause} eq "machine.clock_hz 2e9 -> 1.325e9"
+    && sum(map { $_->{step_time_ps} } @{$o->{causes}}) + $o->{rest}{step_time_ps} == $o->{difference}{step_time_ps}'
+result $? "diff: --set for either side; causes add up" "$(cat "$work/err"; head -40 "$work/out")"
+"$PODBENCH" bench --out "$work/a" >/dev/null 2>&1 && mkdir "$work/root" && cp -r system-model workloads results "$work/root" &&
+    sed -i 's/^clock_hz,1.85e9/clock_hz,1.9e9/' "$work/root/system-model/specs/bow.csv" &&
+    "$PODBENCH" bench --root "$work/root" --out "$work/b" >/dev/null 2>&1
+run diff "$work/a" "$work/b"
+gives 0 'recipes take another time' "diff: of two runs"
+run compare "$work/a" "$work/b"
+gives 1 'inputs that differ: system-model/specs/bow.csv' "compare: says which inputs differ"
+grep -q '^mlperf-v2.0-closed-bow-pod16-resnet50: step -[0-9.]* %: conv -' "$work/out"
+result $? "compare: says what moved steps are made of" "$(grep -A3 '== why' "$work/out")"
+done_testing
