@@ -68,6 +68,10 @@ const struct command commands[] = {
       "something does not pass.", 1, SIZE_MAX,
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS),
       TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_lint },
+    { "compare-logs", "DIR", "Real MLPerf logs beside the simulation of the recipe they belong to: steps by block, evaluations, start-up, samples, "
+      "score, and where the time differs.", 1, 1,
+      OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),
+      TEXT_CSV_JSON, command_compare_logs },
     { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
     { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
 };

@@ -29,6 +29,8 @@ static const struct option_row {
                             IS_FLAG, AT(train_samples) },
     [OPT_RCP_BYPASS]    = { "rcp-bypass", NULL, "Report the reference-convergence test, but do not count it", IS_FLAG, AT(rcp_bypass) },
     [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the test of seeds, but do not count it", IS_FLAG, AT(seed_bypass) },
+    [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (found by their system's name and round)", TAKES_TEXT,
+                            AT(recipe) },
     [OPT_FORCE]         = { "force", NULL, "Replace logs that are there already", IS_FLAG, AT(force) },
     [OPT_UNTIL_VALID]   = { "draw-until-valid", NULL, "Draw submissions until one has a score and passes, and say how many it took", IS_FLAG,
                             AT(until_valid) },

@@ -3,6 +3,7 @@
  */
 #include "results/accuracy/simulated_runs.h"
 #include "results/published/runs_table.h"
+#include "workloads/recipe/recipe_convergence.h"
 
 #include <string.h>
 
@@ -80,4 +81,42 @@ bool simulated_coverage(struct coverage *out, const char *runs, struct simulator
 {
     struct lookup l = { .simulator = s, .a = a };
     return load_sources(&l, err) && coverage_report(out, runs, s->paths->data_dir, timing_of_run, &l, a, err);
+}
+
+/* ---- the recipe of a folder of logs ------------------------------------------------------------------------- */
+
+static bool names_word(const char *text, const char *word)
+{
+    static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t n = strlen(word);
+    for (const char *at = text; n && (at = strstr(at, word)); at++)
+        if ((at == text || !strchr(inside, at[-1])) && (!at[n] || !strchr(inside, at[n])))
+            return true;
+    return false;
+}
+
+static bool is_of(const struct recipe *r, const struct submission_names *names, struct arena *a)
+{
+    const struct workload *w = workload_find(r->workload, NULL);
+    if (!w || !text_is(w->benchmark, names->benchmark) || r->mode == MODE_INFER)
+        return false;
+    return text_is(arena_printf(a, "%s-simulated", r->id), names->system)
+        || (text_is(recipe_terms(r).round, names->round) && names_word(r->source, names->system));
+}
+
+bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err)
+{
+    char **ids;
+    size_t n;
+    *out = NULL;
+    if (!list_folder(&ids, &n, s->paths->recipes_dir, ".ini", a, err))
+        return false;
+    for (size_t i = 0; i < n && !*out; i++) {
+        struct recipe r;
+        if (!recipe_load(&r, ids[i], s->paths->recipes_dir, NULL, 0, a, err))
+            return false;
+        if (is_of(&r, names, a))
+            *out = ids[i];
+    }
+    return true;
 }

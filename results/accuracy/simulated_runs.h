@@ -9,6 +9,10 @@
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 
+/* The recipe that states this submission as its source, or wrote it ("ID-simulated"); NULL: none. */
+struct submission_names { const char *round, *submitter, *system, *benchmark; };
+bool recipe_of_submission(const char **out, const struct submission_names *names, struct simulator *s, struct arena *a, struct err *err);
+
 /* Over the runs of the table whose submission a recipe's source names ("v2.0 results: SUBMITTER SYSTEM/BENCHMARK"). */
 bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, struct arena *a, struct err *err);
 

@@ -11,8 +11,8 @@
  * Also: + - * /, not, [1] (an item of a list), t_ms (the line's time), inf, null, and the functions has, min,
  * count, integer (within 1e-5), is_int, log2 and same_names(LIST, "TABLE").
  */
-#ifndef EXPRESSION_H
-#define EXPRESSION_H
+#ifndef RULE_EXPRESSION_H
+#define RULE_EXPRESSION_H
 #include "results/mlperf/tensors.h"
 #include <jansson.h>
 

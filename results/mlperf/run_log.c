@@ -204,6 +204,30 @@ static void fold_samples(const struct run_fold *f, bool by_samples)
         r->samples_to_converge = r->epochs_trained * r->train_samples;
 }
 
+/* Keeps a series in order, before a median sorts it: as rates, or as times of so many samples each. */
+static void keep_units(struct run_fold *f, const struct series *from, double samples, size_t first)
+{
+    struct run_log *r = f->run;
+    r->n_units = from->n < MOST_UNITS ? from->n : MOST_UNITS;
+    r->first_unit = first;
+    r->unit_rates = ARENA_ARRAY(f->a, double, r->n_units);
+    for (size_t i = 0; i < r->n_units; i++)
+        r->unit_rates[i] = samples > 0 ? samples / from->v[i] : from->v[i];
+}
+
+static void fold_units(struct run_fold *f, bool by_samples)
+{
+    double epoch = f->run->train_samples;
+    if (!by_samples && f->epochs.n > 0)
+        keep_units(f, &f->epochs, epoch, 1);
+    else if (!by_samples && f->blocks.n > 0)
+        keep_units(f, &f->blocks, epoch, 1);
+    else if (f->blocks.n > 1 && f->block_rates.n > 0)
+        keep_units(f, &f->block_rates, 0, 2);
+    else
+        keep_units(f, &f->eval_rates, 0, 3);
+}
+
 static void fold_throughput(struct run_fold *f, bool by_samples)
 {
     struct run_log *r = f->run;
@@ -246,6 +270,7 @@ void run_fold_end(struct run_fold *f, bool in_samples)
                    : f->blocks.n > 1 ? median_of(f->gaps.v, f->gaps.n) : (double)NAN;
     r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
     fold_samples(f, in_samples);
+    fold_units(f, in_samples);
     fold_throughput(f, in_samples);
 }
 

@@ -27,7 +27,10 @@ struct run_log {
     double eval_time_s;                 /* median evaluation */
     double throughput_samples_per_s;
     const char *throughput_method;
+    double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
+    size_t n_units, first_unit;         /* first_unit: the number of the first, from 1 */
 };
+enum { MOST_UNITS = 512 };
 
 /* in_samples: the benchmark counts samples, not epochs. Fails only when the file cannot be read. */
 bool run_log_read(struct run_log *out, const char *path, bool in_samples, struct arena *a, struct err *err);

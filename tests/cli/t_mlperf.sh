@@ -72,6 +72,20 @@ mlperf-v2.0-closed-bow-pod64-resnet50 resnet closed
 mlperf-v2.0-open-bow-pod64-transformer-transducer rnnt open
 EOF
 
+# ---- logs beside their recipe, which is found by itself: a simulated submission agrees with its own simulation
+run compare-logs "$out" --format csv
+gives 0 "recipe,quantity,unit,published" "compare-logs finds the recipe of a folder of logs"
+awk -F, '$7 == "step" { d = $12 / $9 - 1; n++; if (d > 0.01 || d < -0.01) bad = 1 } END { exit bad || n != 1 }' "$work/out"
+result $? "compare-logs: a step of the logs is the simulated step" "$(grep ',step,' "$work/out")"
+run compare-logs "$work/none"
+gives 2 "no such folder" "compare-logs: no such folder"
+sed -i 's/"ipu-pod16-simulated"/"elsewhere"/' "$out"/*/results/*/*/result_*.txt
+cp -r "$out"/podbench-simulated/results/*/bert "$work/bert"
+run compare-logs "$work/bert"
+gives 1 "name one by --recipe" "compare-logs: logs of no known recipe"
+run compare-logs "$work/bert" --recipe mlperf-v1.1-closed-ipu-pod16-bert-large
+gives 0 "a mean run takes" "compare-logs: the recipe named"
+
 # ---- one bad log of ten is allowed, two are not
 logs=$(echo "$out"/*/results/*/*)
 sed -i '/"key": "seed"/!s/"key": "opt_lamb_beta_1"/"key": "opt_lamb_beta_9"/' "$logs/result_2.txt"

@@ -1,0 +1,129 @@
+/*
+ * compare_logs.c - podbench compare-logs: the logs of real submissions beside the recipes they belong to.
+ *
+ * A folder's recipe is found by its system's name and round, which recipes state as their source; --recipe names one for all. Samples to
+ * converge and the schedule of evaluations are the predicted ones, whatever the recipe says was logged.
+ */
+#include "results/accuracy/log_comparison.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "harness/logs.h"
+#include "harness/submission.h"
+#include "results/accuracy/simulated_runs.h"
+#include "results/mlperf/tree.h"
+
+struct logs_command {
+    const struct options *o;
+    struct session *s;
+    struct judge judge;
+    struct run_log *logs;               /* of the folder at hand */
+    size_t n_logs;
+    struct arena *folder_arena;
+    uint64_t n_compared, n_without;
+    json_t *all;
+    struct err *err;
+    bool failed;
+};
+
+static void keep_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
+{
+    struct logs_command *c = user;
+    (void)f, (void)path;
+    struct run_log *kept = &c->logs[c->n_logs++];
+    *kept = j->run;
+    kept->unit_rates = ARENA_ARRAY(c->folder_arena, double, j->run.n_units);
+    if (j->run.n_units)
+        memcpy(kept->unit_rates, j->run.unit_rates, j->run.n_units * sizeof *kept->unit_rates);
+}
+
+static void print_comparison(struct logs_command *c, const struct log_comparison *found)
+{
+    if (c->o->format == FORMAT_JSON) {
+        json_array_append_new(c->all, log_comparison_json(found));
+        return;
+    }
+    if (c->o->format == FORMAT_CSV) {
+        if (c->n_compared == 0)
+            log_comparison_csv_header(stdout);
+        log_comparison_csv(stdout, found);
+        return;
+    }
+    if (c->n_compared)
+        printf("\n");
+    log_comparison_print(stdout, found);
+}
+
+static bool compare_folder(struct logs_command *c, const struct folder *f, const char *recipe, struct arena *a)
+{
+    struct simulation sim = {0};
+    struct result r;
+    struct run_distribution d;
+    struct log_comparison found;
+    struct submission_request q = { .seed = c->o->seed, .predict_schedule = true };
+    if (!simulator_run(&c->s->simulator, &sim, &r, recipe, c->o->sets, c->o->n_sets, c->err))
+        return false;
+    struct convergence predicted;
+    bool good = submission_draw(&d, &sim, &r, &q, c->s, c->err) && simulator_convergence(&predicted, &c->s->simulator, &sim.recipe, c->err);
+    if (good) {
+        struct simulated_side side = { &r, simulated_timing(&sim, &r), &d, predicted.global_batch };
+        log_compare(&found, f, c->logs, recipe, &side, a);
+        print_comparison(c, &found);
+        c->n_compared++;
+    }
+    simulation_free(&sim);
+    return good;
+}
+
+static void pass_over(struct logs_command *c, const char *dir, const char *why)
+{
+    fprintf(stderr, "podbench: %s: %s\n", dir, why);
+    c->n_without++;
+}
+
+static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
+{
+    struct logs_command *c = user;
+    struct folder f;
+    const char *recipe = c->o->recipe;
+    if (c->failed)
+        return;
+    c->logs = ARENA_ARRAY(a, struct run_log, n);
+    c->n_logs = 0;
+    c->folder_arena = a;
+    folder_judge(&f, &c->judge, dir, logs, n, keep_log, c, a);
+    if (f.problem) {
+        pass_over(c, dir, f.problem);
+        return;
+    }
+    struct submission_names names = { f.round, f.submitter, f.system, f.benchmark };
+    if (!recipe && !recipe_of_submission(&recipe, &names, &c->s->simulator, a, c->err))
+        c->failed = true;
+    else if (!recipe)
+        pass_over(c, dir, "no recipe states this submission as its source: name one by --recipe");
+    else
+        c->failed = !compare_folder(c, &f, recipe, a);
+}
+
+static void on_notice(void *user, const char *path, const char *text)
+{
+    (void)user;
+    logs_notice(path, text);
+}
+
+int command_compare_logs(const struct options *o, struct session *s, struct err *err)
+{
+    struct logs_command c = { .o = o, .s = s, .all = json_array(), .err = err };
+    struct judge_options options = logs_options(o, s);
+    struct tree_visit visit = { on_folder, on_notice, &c };
+    size_t n_folders;
+    const char *dir = logs_folder(o->arguments[0], s, err);
+    bool good = dir && judge_load(&c.judge, &options, &s->arena, err) && tree_walk(&n_folders, dir, &visit, err) && !c.failed;
+    if (good && n_folders == 0)
+        good = fail(err, "%s: no result_N.txt in it or below it", o->arguments[0]);
+    if (good && o->format == FORMAT_JSON)
+        print_json(stdout, json_incref(c.all));
+    json_decref(c.all);
+    return !good ? EXIT_BAD_INPUT : c.n_compared ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}

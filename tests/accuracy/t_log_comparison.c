@@ -1,0 +1,111 @@
+/* t_log_comparison.c - logs beside a simulation, by hand: three runs of which one does not count. */
+#include "tests/check.h"
+#include "results/accuracy/log_comparison.h"
+#include <jansson.h>
+
+/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s, start-up of 1 and 2 s. */
+static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
+static const struct run_log logs[] = {
+    { .global_batch = 30, .throughput_samples_per_s = 60, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
+      .startup_s = 1, .init_s = 7, .unit_rates = first_rates, .n_units = 2, .first_unit = 2 },
+    { .global_batch = 30, .throughput_samples_per_s = 90, .samples_to_converge = 700, .time_to_train_s = 26, .eval_time_s = 3, .n_evals = 2,
+      .startup_s = 2, .init_s = 9, .unit_rates = second_rates, .n_units = 1, .first_unit = 2 },
+    { .global_batch = 30, .throughput_samples_per_s = 1, .samples_to_converge = 1, .time_to_train_s = 1e6 },
+};
+
+static const struct compared_value *value(const struct log_comparison *c, const char *what)
+{
+    for (size_t i = 0; i < c->n_values; i++)
+        if (text_is(c->values[i].what, what))
+            return &c->values[i];
+    print_error("no %s\n", what);
+    assert_true(false);
+    return NULL;
+}
+
+/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; two runs of 660 samples, 18 s, 3 evaluations of 2 s. */
+static struct log_comparison compare(struct arena *a)
+{
+    static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
+    static struct drawn_run drawn[] = { { .converged = true, .samples = 660, .n_evals = 3, .time_s = 18 },
+                                        { .converged = true, .samples = 660, .n_evals = 3, .time_s = 18 }, { .samples = 9, .time_s = 99 } };
+    static const struct result r = { .step_time_s = 0.5 };
+    static const struct run_distribution d = { .runs = drawn, .n = 3, .expected_minutes = 0.31, .low_minutes = 0.2, .high_minutes = 0.4,
+                                               .expected_samples = 650, .samples_low = 500, .samples_high = 800 };
+    struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 30,
+                                   .timing = { .step_time_s = 0.5, .samples_per_step = 33, .eval_time_s = 2, .startup_s = 1.25, .error = 0.1 } };
+    struct folder f = { .dir = "d", .round = "v2.0", .division = "closed", .submitter = "A", .system = "s", .benchmark = "bert", .runs = runs, .n = 3,
+                        .score_minutes = 0.38 };
+    struct log_comparison c;
+    log_compare(&c, &f, logs, "r", &side, a);
+    return c;
+}
+
+static void test_values(void **state)
+{
+    struct arena a = { 0 };
+    struct log_comparison c = compare(&a);
+    (void)state;
+    const struct compared_value *v = value(&c, "step");
+    assert_near(v->published, 1e3 * (33 / 60.0 + 33 / 90.0) / 2, 1e-9);
+    assert_near(v->published_low, 1e3 * 33 / 90.0, 1e-9);
+    assert_near(v->simulated, 500, 0);
+    assert_near(v->simulated_high, 500 * exp(0.1645), 1e-9);
+    v = value(&c, "step in block 2");
+    assert_near(v->published, 1e3 * (33 / 50.0 + 33 / 90.0) / 2, 1e-9);
+    assert_near(value(&c, "step in block 3")->published, 1e3 * 33 / 70.0, 1e-9);
+    assert_near(value(&c, "evaluation")->published, 3, 0);
+    assert_near(value(&c, "start-up, on the clock")->published, 1.5, 0);
+    assert_near(value(&c, "initialisation, off the clock")->published, 8, 0);
+    v = value(&c, "samples to converge");
+    assert_near(v->published, 650, 0);
+    assert_near(v->published_high, 700, 0);
+    assert_near(v->simulated_low, 500, 0);
+    assert_near(value(&c, "score")->published, 0.38, 0);
+    assert_int_equal(c.n_converged, 2);
+    arena_free(&a);
+}
+
+/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s, start-up 1.5 s; simulated 660 at 66/s, 18 s, 3 of 2 s, 1.25 s. */
+static void test_parts_sum_to_the_difference(void **state)
+{
+    struct arena a = { 0 };
+    struct log_comparison c = compare(&a);
+    double sum = 0;
+    (void)state;
+    assert_near(c.difference_s, 5, 1e-12);
+    assert_near(c.parts_s[TIME_SAMPLES], -10 / 66.0, 1e-12);
+    assert_near(c.parts_s[TIME_STEP], 650 * (1 / 75.0 - 1 / 66.0), 1e-12);
+    assert_near(c.parts_s[TIME_EVALUATIONS], 0, 1e-12);
+    assert_near(c.parts_s[TIME_STARTUP], 0.25, 1e-12);
+    for (int i = 0; i < N_TIME_PARTS; i++)
+        sum += c.parts_s[i];
+    assert_near(sum, c.difference_s, 1e-12);
+    arena_free(&a);
+}
+
+static void test_formats(void **state)
+{
+    struct arena a = { 0 };
+    struct log_comparison c = compare(&a);
+    char *text, *csv;
+    (void)state;
+    PRINTED(text, log_comparison_print(f, &c));
+    assert_non_null(strstr(text, "v2.0 closed A s bert: recipe r; 2 of 3 logs converged and comply\n"));
+    assert_non_null(strstr(text, "  a mean run takes +0.08 min against the simulated one: samples to converge -0.00, time of a step -0.02,"));
+    PRINTED(csv, log_comparison_csv(f, &c));
+    assert_non_null(strstr(csv, "v2.0,closed,A,s,bert,r,score,min,0.38,,,0.31,0.2,0.4\n"));
+    json_t *o = log_comparison_json(&c);
+    assert_int_equal(json_array_size(json_object_get(o, "values")), c.n_values);
+    json_decref(o);
+    free(text), free(csv);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference),
+                                        cmocka_unit_test(test_formats) };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
