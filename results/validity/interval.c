@@ -3,7 +3,7 @@
  *
  * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
  * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest the
- * mean of all; times 1 + d / farthest, so that it is twice as large where nothing that far was tested. The interval is that size times the
+ * mean of all, or the same where that is larger; times 1 + d / farthest, so that it is twice as large where nothing that far was tested. The interval is that size times the
  * quantile of |error| / size over configurations with their group left out, as split conformal prediction takes it: the
  * ceil(0.9 (n + 1))-th smallest of n.
  */
@@ -44,7 +44,7 @@ static double scale(const struct spread *s, const struct references *r, const st
     if (!(weights > 0))
         return 0;
     double known = exp(-nearest), local = fmax(sum / weights, LEAST_SHARE_OF_MEAN * s->mean_error);
-    return (known * local + (1 - known) * s->mean_error) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
+    return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
 }
 
 static int smaller(const void *x, const void *y)
