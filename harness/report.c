@@ -1,104 +1,63 @@
 /*
- * report.c - podbench report: a run as one HTML page that needs nothing else: the accuracy, the figures
- * (SVG, inline), every published row, every result. Figures are there when podbench plot has drawn them.
+ * report.c - podbench report: a run as one HTML page that needs nothing else, for a reader with two minutes.
+ *
+ * First the verdict and three numbers, then the figures with their findings (SVG, inline, as podbench plot drew them), then tables
+ * that are folded, sorted and filtered in the page, and a card for each run. Every number leads to its row, its source and its run.
  */
 #include "harness/harness.h"
-#include "results/judgement/judgement.h"
-#include "results/accuracy/check.h"
+#include "harness/report_tables.h"
 #include "results/published/derived.h"
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { LARGEST_FIGURE_BYTES = 16 << 20 };
+enum { LARGEST_FIGURE_BYTES = 16 << 20, LARGEST_STYLE_BYTES = 1 << 20 };
 
-static const char style[] =
-    "body{font:15px/1.45 sans-serif;max-width:1250px;margin:2em auto;padding:0 1em;color:#222}"
-    "table{border-collapse:collapse;font-size:13px;margin:1em 0}td,th{padding:2px 9px;border-bottom:1px solid #ddd;text-align:left}"
-    "td.n{text-align:right;font-variant-numeric:tabular-nums}tr.bad td{background:#fdeee4}svg{max-width:100%;height:auto}"
-    ".scroll{overflow-x:auto}";
+/* ---- verdict and numbers ----------------------------------------------------------------------------- */
 
-static void write_cell(FILE *f, const char *text)
+static void write_card(FILE *f, const char *number, const char *what)
 {
-    double unused;
-    fputs(parse_f64(text, &unused) ? "<td class=\"n\">" : "<td>", f);
-    write_xml_text(f, text);
-    fputs("</td>", f);
+    fprintf(f, "<div><b>%s</b>%s</div>\n", number, what);
 }
 
-static void write_number_cell(FILE *f, bool known, double percent)
+/* Rows of the baseline's check that predict another value now; NAN: there is no baseline. */
+static double moved_rows(const struct check *c, const struct report *r)
 {
-    if (known)
-        fprintf(f, "<td class=\"n\">%.2f</td>", percent);
-    else
-        fputs("<td class=\"n\">-</td>", f);
-}
-
-static void write_summary(FILE *f, const struct check *c, struct arena *a)
-{
-    size_t n;
-    struct accuracy *all = check_summary(&n, c, a);
-    fputs("<h2>Accuracy</h2>\n<p>Relative error of the simulated value, in percent, each configuration counted once. Rows of role "
-          "<i>validate</i> never shaped a constant; those whose configuration also calibrates stand under <i>repeats</i>.</p>\n<table><tr><th>by<th>of<th>role<th>rows<th>simulated<th>passed<th>configurations<th>median<th>mean<th>worst<th>bias"
-          "<th>worst row</tr>\n", f);
-    for (size_t i = 0; i < n; i++) {
-        const struct accuracy *x = &all[i];
-        bool known = x->n_simulated > 0;
-        fputs("<tr>", f);
-        write_cell(f, x->group);
-        write_cell(f, x->name);
-        write_cell(f, standing_names[x->standing]);
-        fprintf(f, "<td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td>", x->n_rows,
-                x->n_simulated, x->n_passed, x->n_configurations);
-        write_number_cell(f, known, 100 * x->median_abs_error);
-        write_number_cell(f, known, 100 * x->mean_abs_error);
-        write_number_cell(f, known, 100 * x->max_abs_error);
-        write_number_cell(f, known, 100 * x->bias);
-        write_cell(f, x->worst ? x->worst->figure->id : "-");
-        fputs("</tr>\n", f);
+    struct csv_table base;
+    size_t id, simulated, n = 0;
+    const char *path = arena_printf(r->a, "%s/check.csv", r->baselines_dir);
+    if (!csv_load(&base, path, r->a, NULL) || !csv_column(&id, &base, "id", NULL) || !csv_column(&simulated, &base, "simulated", NULL))
+        return NAN;
+    char text[32];
+    for (size_t i = 0, k = 0; i < c->n && base.n_rows; i++) {
+        for (size_t tried = 0; tried < base.n_rows && !text_is(base.rows[k].cells[id], c->rows[i].figure->id); tried++)
+            k = (k + 1) % base.n_rows;
+        snprintf(text, sizeof text, "%.10g", c->rows[i].simulated);
+        n += text_is(base.rows[k].cells[id], c->rows[i].figure->id) && c->rows[i].has_simulated && !text_is(base.rows[k].cells[simulated], text);
     }
-    fputs("</table>\n", f);
+    return (double)n;
 }
 
-static void write_figures_rows(FILE *f, const struct check *c)
+static void write_numbers(FILE *f, const struct check *c, const struct report *r)
 {
-    char text[64];
-    fputs("<h2>Published figures</h2>\n<div class=\"scroll\"><table><tr><th>figure<th>metric<th>role<th>published<th>simulated"
-          "<th>error %<th>verdict<th>source</tr>\n", f);
-    for (size_t i = 0; i < c->n; i++) {
-        const struct check_row *row = &c->rows[i];
-        fputs(row->verdict == VERDICT_PASS || row->figure->role == FIGURE_CONTEXT ? "<tr>" : "<tr class=\"bad\">", f);
-        write_cell(f, row->figure->id);
-        write_cell(f, row->figure->metric);
-        write_cell(f, role_names[row->figure->role]);
-        snprintf(text, sizeof text, "%.6g", row->figure->value);
-        write_cell(f, text);
-        snprintf(text, sizeof text, "%.6g", row->simulated);
-        write_cell(f, row->has_simulated ? text : "-");
-        write_number_cell(f, row->has_simulated, 100 * row->error);
-        write_cell(f, verdict_names[row->verdict]);
-        write_cell(f, row->figure->source ? row->figure->source : "");
-        fputs("</tr>\n", f);
-    }
-    fputs("</table></div>\n", f);
+    const struct check_group runs = { .kind = FIGURE_OF_RUN };
+    struct accuracy blind = check_accuracy(c, STANDS_VALIDATE, &runs, r->a);
+    double moved = moved_rows(c, r);
+    size_t out = 0, judged = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->rows[i].figure->role != FIGURE_CONTEXT) {
+            judged++;
+            out += c->rows[i].verdict != VERDICT_PASS;
+        }
+    fputs("<div class=\"numbers\">\n", f);
+    write_card(f, blind.n_configurations ? arena_printf(r->a, "%.1f %%", 100 * blind.mean_abs_error) : "none",
+               arena_printf(r->a, "mean error on %zu published configurations that shaped nothing (median %.1f %%, worst %.0f %%, bias %+.1f %%)",
+                            blind.n_configurations, 100 * blind.median_abs_error, 100 * blind.max_abs_error, 100 * blind.bias));
+    write_card(f, arena_printf(r->a, "%zu of %zu", out, judged), "judged rows out of tolerance, kernels and links included");
+    write_card(f, isnan(moved) ? "no baseline" : arena_printf(r->a, "%.0f", moved), "predictions of published figures that moved since the baseline");
+    fputs("</div>\n", f);
 }
 
-static void write_results(FILE *f, const struct csv_table *rows)
-{
-    fputs("<h2>Results</h2>\n<div class=\"scroll\"><table><tr>", f);
-    for (size_t k = 0; k < rows->n_columns; k++) {
-        fputs("<th>", f);
-        write_xml_text(f, rows->columns[k]);
-    }
-    fputs("</tr>\n", f);
-    for (size_t i = 0; i < rows->n_rows; i++) {
-        fputs("<tr>", f);
-        for (size_t k = 0; k < rows->n_columns; k++)
-            write_cell(f, rows->rows[i].cells[k]);
-        fputs("</tr>\n", f);
-    }
-    fputs("</table></div>\n", f);
-}
+/* ---- figures ------------------------------------------------------------------------------------------- */
 
 /* The drawing alone: from "<svg" on, without the XML head; its ids are made the figure's own. */
 static bool write_svg(FILE *f, const char *path, const char *name, struct arena *a, struct err *err)
@@ -108,8 +67,7 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
         return false;
     const char *svg = strstr(text, "<svg");
     if (!svg)
-        return fail(err, "%s: holds no <svg", path);
-    fprintf(f, "<h3>%s</h3>\n", name);
+        return fail(err, "%s: holds no <svg; draw it again with 'podbench plot'", path);
     for (const char *p = svg; *p; p++) {
         fputc(*p, f);
         bool is_id = strncmp(p, "id=\"", 4) == 0 || strncmp(p, "id='", 4) == 0, is_use = strncmp(p, "href='#", 7) == 0 ||
@@ -125,52 +83,85 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
     return true;
 }
 
-static bool write_drawings(FILE *f, const char *folder, struct arena *a, struct err *err)
+/* In the order of findings.csv; without it there is a line that says how to draw them. */
+static bool write_figures(FILE *f, const char *folder, struct arena *a, struct err *err)
 {
-    char **names;
-    size_t n;
-    if (!list_folder(&names, &n, folder, ".svg", a, NULL))
+    struct csv_table findings;
+    if (!csv_load(&findings, arena_printf(a, "%s/findings.csv", folder), a, NULL)) {
+        fputs("<p class=\"dim\">No figures were drawn for this run: <code>podbench plot</code> draws them.</p>\n", f);
         return true;
-    fputs("<h2>Figures</h2>\n", f);
-    for (size_t i = 0; i < n; i++)
-        if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, names[i]), names[i], a, err))
+    }
+    for (size_t i = 0; i < findings.n_rows; i++) {
+        char **cells = findings.rows[i].cells;
+        fprintf(f, "<figure id=\"figure-%s\"><figcaption>", cells[0]);
+        write_xml_text(f, cells[1]);
+        fputs("</figcaption>\n", f);
+        if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, cells[0]), cells[0], a, err))
             return false;
+        fputs("</figure>\n", f);
+    }
     return true;
 }
 
-static bool write_page(FILE *f, const struct check *c, const struct csv_table *rows, const char *figures, struct arena *a,
-                       struct err *err)
+/* ---- the page --------------------------------------------------------------------------------------------- */
+
+static bool write_asset(FILE *f, const char *tag, const char *name, const struct report *r, struct err *err)
 {
-    fprintf(f, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>podbench report</title>"
-            "<style>%s</style></head><body>\n<h1>podbench: %zu recipes, %zu published figures</h1>\n", style, rows->n_rows, c->n);
-    write_summary(f, c, a);
-    if (!write_drawings(f, figures, a, err))
+    char *text;
+    if (!read_text_file(&text, NULL, arena_printf(r->a, "%s/%s", r->plots_dir, name), LARGEST_STYLE_BYTES, r->a, err))
         return false;
-    write_figures_rows(f, c);
-    write_results(f, rows);
+    fprintf(f, "<%s>\n%s</%s>\n", tag, text, tag);
+    return true;
+}
+
+static bool write_page(FILE *f, const struct check *c, const struct results *results, const struct report *r, struct err *err)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+          "<title>podbench report</title>\n", f);
+    if (!write_asset(f, "style", "report.css", r, err))
+        return false;
+    fprintf(f, "</head><body>\n<h1>%s</h1>\n<p class=\"dim\">podbench %s: %zu runs simulated, %zu published figures beside them. "
+               "<a href=\"#figures\">Figures</a>, <a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, "
+               "<a href=\"#runs\">runs</a>.</p>\n",
+            check_passes(c) ? "Every judged figure is within its tolerance" : "Some judged figures are out of their tolerance", PODBENCH_VERSION,
+            results->n, c->n);
+    write_numbers(f, c, r);
+    fputs("<h2 id=\"figures\">What the figures show</h2>\n", f);
+    if (!write_figures(f, r->figures_dir, r->a, err))
+        return false;
+    report_write_accuracy(f, c, r);
+    report_write_published(f, c);
+    report_write_runs(f, c, results);
+    if (!write_asset(f, "script", "report.js", r, err))
+        return false;
     fputs("</body></html>\n", f);
     return true;
 }
 
+static bool save_page(const char *path, const struct check *c, const struct results *results, const struct report *r, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, path, err))
+        return false;
+    if (!write_page(file.f, c, results, r, err)) {
+        new_file_drop(&file);
+        return false;
+    }
+    return new_file_save(&file, err);
+}
+
 int command_report(const struct options *o, struct session *s, struct err *err)
 {
-    const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *figures, *page;
-    struct csv_table rows;
+    const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *page;
     struct figures published = {0};
     struct check_source from = { .simulator = &s->simulator };
+    struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .a = &s->arena };
     struct check c;
-    struct new_file file;
-    if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&figures, run, "figures", s, err) ||
-        !run_table_path(&page, run, "report.html", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
+    if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) ||
+        !run_table_path(&r.figures_dir, run, "figures", s, err) || !run_table_path(&page, run, "report.html", s, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
-        !published_load_derived(&published, s->published_dir, s->paths.recipes_dir, &s->arena, err) || !check_build(&c, &published, &from, &s->arena, err) ||
-        !new_file_open(&file, page, err))
-        return EXIT_BAD_INPUT;
-    if (!write_page(file.f, &c, &rows, figures, &s->arena, err)) {
-        new_file_drop(&file);
-        return EXIT_BAD_INPUT;
-    }
-    if (!new_file_save(&file, err))
+        !published_load_derived(&published, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
+        !check_build(&c, &published, &from, &s->arena, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: %s\n", page);
     return EXIT_DONE;

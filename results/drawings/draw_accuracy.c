@@ -67,7 +67,7 @@ static const char *finding_of(const struct references *r, struct arena *a)
     if (!n)
         return r->n ? "No configuration is kept back for judging" : NULL;
     qsort(sizes, n, sizeof *sizes, compare_sizes);
-    return arena_printf(a, "%zu configurations that shaped nothing: off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
+    return arena_printf(a, "Throughput of %zu configurations that shaped nothing: off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
                         n, sum / (double)n, sizes[n / 2], sizes[n - 1]);
 }
 

@@ -1,0 +1,166 @@
+/*
+ * report_tables.c - the report's folded tables, which the page sorts and filters, and a card for each run.
+ */
+#include "harness/report_tables.h"
+#include <string.h>
+
+static void write_cell(FILE *f, const char *text)
+{
+    double unused;
+    fputs(parse_f64(text, &unused) ? "<td class=\"n\">" : "<td>", f);
+    write_xml_text(f, text);
+    fputs("</td>", f);
+}
+
+static void write_number_cell(FILE *f, bool known, const char *format, double x)
+{
+    fputs("<td class=\"n\">", f);
+    if (known)
+        fprintf(f, format, x);
+    else
+        fputs("-", f);
+    fputs("</td>", f);
+}
+
+static void write_head(FILE *f, const char *id, const char *const *names, size_t n)
+{
+    fprintf(f, "<div class=\"scroll\"><table class=\"sortable\" id=\"%s\"><thead><tr>", id);
+    for (size_t i = 0; i < n; i++)
+        fprintf(f, "<th>%s</th>", names[i]);
+    fputs("</tr></thead><tbody>\n", f);
+}
+
+static void write_filter(FILE *f, const char *id, const char *example)
+{
+    fprintf(f, "<input type=\"search\" data-for=\"%s\" placeholder=\"filter: %s\" aria-label=\"filter\">\n", id, example);
+}
+
+/* ---- accuracy by group ---------------------------------------------------------------------------------- */
+
+void report_write_accuracy(FILE *f, const struct check *c, const struct report *r)
+{
+    static const char *const names[] = { "by", "of", "role", "rows", "simulated", "passed", "configurations", "median %", "mean %", "worst %",
+                                         "bias %", "worst row" };
+    size_t n;
+    struct accuracy *all = check_summary(&n, c, r->a);
+    fputs("<h2 id=\"accuracy\">Accuracy</h2>\n<details><summary>Error of the simulated value by group. Rows of role <i>validate</i> never shaped "
+          "a constant; each configuration counts once.</summary>\n", f);
+    write_head(f, "accuracy-table", names, sizeof names / sizeof *names);
+    for (size_t i = 0; i < n; i++) {
+        const struct accuracy *x = &all[i];
+        const double counts[] = { (double)x->n_rows, (double)x->n_simulated, (double)x->n_passed, (double)x->n_configurations };
+        const double errors[] = { x->median_abs_error, x->mean_abs_error, x->max_abs_error, x->bias };
+        fputs("<tr>", f);
+        write_cell(f, x->group);
+        write_cell(f, x->name);
+        write_cell(f, standing_names[x->standing]);
+        for (size_t k = 0; k < 4; k++)
+            write_number_cell(f, true, "%.0f", counts[k]);
+        for (size_t k = 0; k < 4; k++)
+            write_number_cell(f, x->n_simulated > 0, "%.2f", 100 * errors[k]);
+        if (x->worst)
+            fprintf(f, "<td><a href=\"#row-%s\">%s</a></td></tr>\n", x->worst->figure->id, x->worst->figure->id);
+        else
+            fputs("<td>-</td></tr>\n", f);
+    }
+    fputs("</tbody></table></div></details>\n", f);
+}
+
+/* ---- published figures --------------------------------------------------------------------------------------- */
+
+static void write_published_row(FILE *f, const struct check_row *row)
+{
+    const struct figure *g = row->figure;
+    bool good = row->verdict == VERDICT_PASS || g->role == FIGURE_CONTEXT, of_run = figure_kind(g) == FIGURE_OF_RUN && row->has_simulated;
+    fprintf(f, "<tr%s id=\"row-%s\"><td>", good ? "" : " class=\"bad\"", g->id);
+    if (of_run)
+        fprintf(f, "<a href=\"#run-%s\">%s</a>", g->recipe, g->id);
+    else
+        write_xml_text(f, g->id);
+    fputs("</td>", f);
+    write_cell(f, g->metric);
+    write_cell(f, role_names[g->role]);
+    write_number_cell(f, true, "%.6g", g->value);
+    write_number_cell(f, row->has_simulated, "%.6g", row->simulated);
+    write_number_cell(f, row->has_simulated, "%.2f", 100 * row->error);
+    write_cell(f, verdict_names[row->verdict]);
+    write_cell(f, g->source ? g->source : "");
+    fputs("</tr>\n", f);
+}
+
+void report_write_published(FILE *f, const struct check *c)
+{
+    static const char *const names[] = { "figure", "metric", "role", "published", "simulated", "error %", "verdict", "source" };
+    fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All of them, each with its source; coloured rows are out of tolerance.</summary>\n", f);
+    write_filter(f, "published-table", "validate bert out of tolerance");
+    write_head(f, "published-table", names, sizeof names / sizeof *names);
+    for (size_t i = 0; i < c->n; i++)
+        write_published_row(f, &c->rows[i]);
+    fputs("</tbody></table></div></details>\n", f);
+}
+
+/* ---- a card for each run ---------------------------------------------------------------------------------------- */
+
+/* Colours of the classes of parts, those of the breakdown figure. */
+static const char *const class_colours[N_PART_CLASSES] = {
+    [CLASS_COMPUTE] = "#0072b2", [CLASS_EXCHANGE] = "#e69f00", [CLASS_SYNC] = "#f0e442", [CLASS_LINKS] = "#d55e00",
+    [CLASS_WAITING] = "#bbbbbb", [CLASS_MEMORY] = "#cc79a7", [CLASS_HOST] = "#666666",
+};
+
+static void write_bar(FILE *f, const struct result *r)
+{
+    fputs("<div class=\"bar\">", f);
+    for (int p = 0; p < N_PARTS; p++)
+        if (r->breakdown_s[p] > 0)
+            fprintf(f, "<span style=\"width:%.2f%%;background:%s\" title=\"%s: %.4g ms\"></span>", 100 * r->breakdown_s[p] / r->step_time_s,
+                    class_colours[part_classes[p]], part_names[p], 1e3 * r->breakdown_s[p]);
+    fputs("</div>\n", f);
+}
+
+static void write_breakdown(FILE *f, const struct result *r)
+{
+    fputs("<p class=\"dim\">", f);
+    for (int p = 0; p < N_PARTS; p++)
+        if (r->breakdown_s[p] > 0.005 * r->step_time_s)
+            fprintf(f, "%s %.3g ms (%.0f %%); ", part_names[p], 1e3 * r->breakdown_s[p], 100 * r->breakdown_s[p] / r->step_time_s);
+    fputs("parts below half a percent are left out.</p>\n", f);
+}
+
+/* The published figures of this recipe, each linked to its row with the source. */
+static void write_own_figures(FILE *f, const struct check *c, const char *recipe)
+{
+    fputs("<p>", f);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct check_row *row = &c->rows[i];
+        if (text_is(row->figure->recipe, recipe) && row->has_simulated)
+            fprintf(f, "<a href=\"#row-%s\">%s</a>: published %.6g, simulated %.6g, %+.1f %% (%s). ", row->figure->id, row->figure->metric,
+                    row->figure->value, row->simulated, 100 * row->error, role_names[row->figure->role]);
+    }
+    fputs("</p>\n", f);
+}
+
+static void write_run(FILE *f, const struct result *r, const struct check *c)
+{
+    fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.4g ms a step%s</summary>\n", r->id, r->id, r->throughput_samples_per_s,
+            1e3 * r->step_time_s, r->fits ? "" : ", <b>does not fit</b>");
+    write_bar(f, r);
+    write_breakdown(f, r);
+    fprintf(f, "<p>%s on %llu IPUs of %s, global batch %.6g, MFU %.1f %%, %llu B on the fullest tile", r->workload, (unsigned long long)r->ipus,
+            r->system, r->global_batch, 100 * r->mfu, (unsigned long long)r->memory_peak_bytes_per_tile);
+    if (r->time_to_train_s > 0)
+        fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
+    fprintf(f, ". Plan and sources: <code>podbench plan %s</code>, <code>podbench explain %s</code>. Inputs %s.</p>\n", r->id, r->id,
+            r->inputs ? r->inputs : "not recorded");
+    write_own_figures(f, c, r->id);
+    fputs("</details>\n", f);
+}
+
+void report_write_runs(FILE *f, const struct check *c, const struct results *results)
+{
+    fputs("<h2 id=\"runs\">Runs</h2>\n", f);
+    write_filter(f, "run-cards", "bow-pod64 resnet50");
+    fputs("<div id=\"run-cards\">\n", f);
+    for (size_t i = 0; i < results->n; i++)
+        write_run(f, &results->items[i], c);
+    fputs("</div>\n", f);
+}

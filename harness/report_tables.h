@@ -1,0 +1,14 @@
+/*
+ * report_tables.h - the report's folded tables and cards.
+ */
+#ifndef REPORT_TABLES_H
+#define REPORT_TABLES_H
+#include "results/accuracy/check.h"
+
+struct report { const char *figures_dir, *plots_dir, *baselines_dir; struct arena *a; };
+
+void report_write_accuracy(FILE *f, const struct check *c, const struct report *r);
+void report_write_published(FILE *f, const struct check *c);
+void report_write_runs(FILE *f, const struct check *c, const struct results *results);
+
+#endif
