@@ -85,6 +85,8 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
     if (good)
         tell_unused_keys(&sim.recipe, &sim.arena);
+    if (good)
+        plan_print_replanned(stderr, &sim.plan, arena_printf(&sim.arena, "podbench: %s: ", r.id));
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;

@@ -323,10 +323,8 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
         .partials = o->partials, .inference = !o->training,
-        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = 0.6,    /* PopLibs' default */
+        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = ipu_available_memory(o, s->ipu),
     };
-    if (o->n_available_memory)
-        opt.available_memory = o->available_memory[s->ipu < o->n_available_memory ? s->ipu : o->n_available_memory - 1];
     s->compiled = compile_graph(c, &opt, err);
     return s->compiled != NULL;
 }

@@ -94,7 +94,7 @@ static bool check_length(const struct plan *p, struct err *err)
                                                total, (double)MOST_CYCLES, classes[most].what);
 }
 
-bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
+bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
 {
     *out = (struct plan){ .graph = c->graph, .topology = c->topology, .options = *opt };
     if (!check_options(out, err) || !plan_place(out, c, a, err) || !plan_pipeline(out, c, a, err) || !plan_update(out, c, a, err))
@@ -169,6 +169,7 @@ static void print_memory(FILE *f, const struct plan *p)
             fprintf(f, " %10" PRIu64, r < N_REGIONS ? p->memory[i].bytes[r] : p->memory[i].total_bytes);
         fputc('\n', f);
     }
+    plan_print_replanned(f, p, "  ");
     if (p->fits)
         fprintf(f, "  fits: %" PRIu64 " bytes free on the worst tile (IPU %u)\n", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
     else

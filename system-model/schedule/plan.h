@@ -67,7 +67,8 @@ extern const char *const call_part_names[N_CALL_PARTS];
 struct plan {
     const struct graph *graph;
     const struct topology *topology;
-    struct plan_options options;
+    struct plan_options options;        /* as planned: with less memory for temporaries than asked where only that fits */
+    const double *asked_memory;         /* by IPU: what was asked for; NULL: as planned */
     uint32_t n_stages;
     struct stage_plan *stages;
     uint32_t n_tasks, n_slots;
@@ -88,6 +89,9 @@ struct plan {
 };
 
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
+bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);   /* plan.c: as asked */
+double ipu_available_memory(const struct plan_options *o, uint32_t ipu);    /* share of tile memory for temporaries */
+void plan_print_replanned(FILE *f, const struct plan *p, const char *before);   /* a line, where less was taken than asked */
 void plan_print(FILE *f, const struct plan *p);
 bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
 uint64_t stage_input_bytes(const struct stage_plan *s);     /* what earlier stages hand it, one micro-batch */
