@@ -35,11 +35,10 @@ plots: $(run)/rows.csv                  ## draw the figures of the last run agai
 $(run)/rows.csv: $B/podbench
 	$B/podbench bench --out $(run) > $B/bench.txt
 
-baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with
-	$B/podbench bench --out $(run) > $B/bench.txt
-	mkdir -p results/baselines
-	$B/podbench validate --out results/validity > $B/validate.txt
-	cp $(run)/rows.csv $(run)/check.csv $(run)/manifest.json results/baselines/
+baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with; REASON="why they moved" is wanted
+	@[ -n "$(REASON)" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
+	$B/podbench bench --out $B/gate > $B/bench.txt
+	$B/podbench baseline $B/gate --reason "$(REASON)"
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved
 	@[ -e results/baselines/rows.csv ] || { echo "podbench: no baseline is recorded in results/baselines; 'make baseline' records one" >&2; exit 2; }

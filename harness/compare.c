@@ -1,7 +1,7 @@
 /*
- * compare.c - podbench compare: two runs, cell by cell, and why step times moved.
+ * compare.c - podbench compare: the gates between two runs, and with --all, or for two tables, every cell that differs.
  */
-#include "harness/harness.h"
+#include "harness/gate_of.h"
 #include "results/accuracy/compare.h"
 #include "results/explain/diff.h"
 #include <jansson.h>
@@ -13,88 +13,54 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-struct compared { struct csv_table base, run; struct comparison comparison; };
+/* ---- cells ------------------------------------------------------------------------------------------ */
 
-static bool compare_table(struct compared *out, const struct options *o, const char *table, struct session *s, struct err *err)
+static bool compare_cells(struct comparison *out, const struct csv_table *base, const struct csv_table *run, struct session *s, struct err *err)
 {
-    const char *base_path, *run_path;
-    return run_table_path(&base_path, o->arguments[0], table, s, err) &&
-           run_table_path(&run_path, o->arguments[1], table, s, err) &&
-           csv_load(&out->base, base_path, &s->arena, err) && csv_load(&out->run, run_path, &s->arena, err) &&
-           compare_tables(&out->comparison, &out->base, &out->run, &s->arena, err);
+    *out = (struct comparison){0};
+    return compare_tables(out, base, run, &s->arena, err);
 }
 
-static void print_compared(const struct compared *c, size_t n, const char *const *tables, struct arena *scratch)
+static int compare_files(const struct options *o, struct session *s, struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        printf("== %s\n", tables[i]);
-        compare_print_text(stdout, &c[i].comparison);
-        compare_print_accuracy(stdout, &c[i].base, &c[i].run, scratch);
-    }
+    struct csv_table base, run;
+    struct comparison c;
+    if (!csv_load(&base, o->arguments[0], &s->arena, err) || !csv_load(&run, o->arguments[1], &s->arena, err) ||
+        !compare_cells(&c, &base, &run, s, err))
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, compare_json(&c));
+    else
+        compare_print_text(stdout, &c);
+    return c.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }
 
-/* ---- why: inputs that differ, and what the moved steps are spent on ------------------------------------ */
-
-/* Both runs' rows; false where one is no whole run. */
-static bool load_sides(struct results *a, struct results *b, const struct options *o, struct session *s)
+/* What the moved steps are spent on, before and after: by recipe as text, as a member of the changed step time as JSON. */
+static bool load_sides(struct results *a, struct results *b, const struct gate_tables *base, const struct gate_tables *run, struct session *s)
 {
-    const char *path;
     *a = *b = (struct results){0};
-    return run_table_path(&path, o->arguments[0], "rows.csv", s, NULL) && results_load(a, path, &s->arena, NULL)
-        && run_table_path(&path, o->arguments[1], "rows.csv", s, NULL) && results_load(b, path, &s->arena, NULL);
+    return results_load(a, base->rows.path, &s->arena, NULL) && results_load(b, run->rows.path, &s->arena, NULL);
 }
 
-static json_t *manifest_inputs(const char *run, struct session *s)
-{
-    const char *path;
-    json_t *manifest = run_table_path(&path, run, "manifest.json", s, NULL) ? json_load_file(path, 0, NULL) : NULL;
-    json_t *inputs = json_incref(json_object_get(manifest, "inputs"));
-    json_decref(manifest);
-    return inputs;
-}
-
-static void print_changed_inputs(const struct options *o, struct session *s)
-{
-    json_t *a = manifest_inputs(o->arguments[0], s), *b = manifest_inputs(o->arguments[1], s), *hash;
-    const char *name;
-    size_t n = 0;
-    json_object_foreach(b, name, hash)
-        if (!json_equal(hash, json_object_get(a, name)))
-            printf("%s%s", n++ ? ", " : "inputs that differ: ", name);
-    json_object_foreach(a, name, hash)
-        if (!json_object_get(b, name))
-            printf("%s%s (gone)", n++ ? ", " : "inputs that differ: ", name);
-    if (a && b)
-        fputs(n ? "\n" : "inputs that differ: none; the program does\n", stdout);
-    json_decref(a);
-    json_decref(b);
-}
-
-static void print_why(const struct options *o, struct session *s)
+static void print_parts(const struct gate_tables *base, const struct gate_tables *run, struct session *s)
 {
     struct results a, b;
-    size_t n = 0;
-    if (!load_sides(&a, &b, o, s))
+    if (!load_sides(&a, &b, base, run, s))
         return;
+    printf("== why\n");
     for (size_t i = 0; i < b.n; i++) {
         const struct result *before = results_find(&a, b.items[i].id);
-        if (!before || before->step_time_s == b.items[i].step_time_s)
-            continue;
-        if (!n++)
-            printf("== why\n");
-        diff_print_parts_line(stdout, before, &b.items[i]);
+        if (before && before->step_time_s != b.items[i].step_time_s)
+            diff_print_parts_line(stdout, before, &b.items[i]);
     }
-    if (n)
-        print_changed_inputs(o, s);
 }
 
-/* A changed step time says what it is made of. */
-static void add_parts(json_t *changes, const struct options *o, struct session *s)
+static void add_parts(json_t *changes, const struct gate_tables *base, const struct gate_tables *run, struct session *s)
 {
     struct results a, b;
     json_t *change;
     size_t i;
-    if (!load_sides(&a, &b, o, s))
+    if (!load_sides(&a, &b, base, run, s))
         return;
     json_array_foreach(changes, i, change) {
         const char *id = json_string_value(json_object_get(change, "id"));
@@ -104,36 +70,73 @@ static void add_parts(json_t *changes, const struct options *o, struct session *
     }
 }
 
-static json_t *compared_json(const struct compared *c, size_t n)
+/* Every cell of both tables; JSON is one array. */
+static bool print_cells(const struct options *o, const struct gate_tables *base, const struct gate_tables *run, struct session *s, struct err *err)
 {
-    json_t *all = json_array();
-    for (size_t i = 0; i < n; i++) {
-        json_t *part = compare_json(&c[i].comparison);
-        json_array_extend(all, part);
-        json_decref(part);
+    struct comparison rows, check;
+    if (!compare_cells(&rows, &base->rows, &run->rows, s, err) || !compare_cells(&check, &base->check, &run->check, s, err))
+        return false;
+    if (o->format == FORMAT_JSON) {
+        json_t *all = compare_json(&rows), *rest = compare_json(&check);
+        json_array_extend(all, rest);
+        json_decref(rest);
+        add_parts(all, base, run, s);
+        print_json(stdout, all);
+        return true;
     }
-    return all;
+    printf("== rows.csv\n");
+    compare_print_text(stdout, &rows);
+    printf("== check.csv\n");
+    compare_print_text(stdout, &check);
+    print_parts(base, run, s);
+    return true;
+}
+
+/* ---- gates ------------------------------------------------------------------------------------------ */
+
+static bool load_tables(struct gate_tables *out, const char *run, struct session *s, struct err *err)
+{
+    const char *rows, *check;
+    return run_open(run, NULL, s, err) && run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
+           csv_load(&out->rows, rows, &s->arena, err) && csv_load(&out->check, check, &s->arena, err);
+}
+
+bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s, struct err *err)
+{
+    const char *manifests[2];
+    return load_tables(&tables[0], base, s, err) && load_tables(&tables[1], run, s, err) &&
+           gate_build(out, &tables[0], &tables[1], margin, &s->arena, err) && run_table_path(&manifests[0], base, "manifest.json", s, err) &&
+           run_table_path(&manifests[1], run, "manifest.json", s, err) && gate_inputs(out, manifests[0], manifests[1], &s->arena, err);
+}
+
+bool margin_of(double *margin, const struct options *o, struct err *err)
+{
+    *margin = 0.01;
+    if (o->margin && (!parse_f64(o->margin, margin) || *margin < 0))
+        return fail(err, "--margin: '%.40s' is not a share from 0 up, as in 0.01 for one point of mean error", o->margin);
+    return true;
+}
+
+static void print_gates(const struct gate *g, const struct gate_tables tables[2], struct arena *scratch)
+{
+    gate_print(stdout, g);
+    compare_print_accuracy(stdout, &tables[0].check, &tables[1].check, scratch);
 }
 
 int command_compare(const struct options *o, struct session *s, struct err *err)
 {
-    static const char *const tables[] = { "rows.csv", "check.csv" };
-    size_t n = is_file(o->arguments[0]) || is_file(o->arguments[1]) ? 1 : 2, n_changes = 0;
-    struct compared c[2] = {0};
-    if (!run_open(o->arguments[0], NULL, s, err) || !run_open(o->arguments[1], NULL, s, err))
+    struct gate_tables tables[2];
+    struct gate g;
+    struct judgements judged;
+    double margin;
+    if (is_file(o->arguments[0]) || is_file(o->arguments[1]))
+        return compare_files(o, s, err);
+    if (!margin_of(&margin, o, err) || !gate_of(&g, tables, o->arguments[0], o->arguments[1], margin, s, err))
         return EXIT_BAD_INPUT;
-    for (size_t i = 0; i < n; i++) {
-        if (!compare_table(&c[i], o, tables[i], s, err))
-            return EXIT_BAD_INPUT;
-        n_changes += c[i].comparison.n;
-    }
-    if (o->format == FORMAT_JSON) {
-        json_t *changes = compared_json(c, n);
-        add_parts(changes, o, s);
-        print_json(stdout, changes);
-    } else {
-        print_compared(c, n, tables, &s->arena);
-        print_why(o, s);
-    }
-    return n_changes ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
+    gate_judgements(&judged, &g, &s->arena);
+    if (o->format != FORMAT_JSON && !print_judgements(o->format, &judged))
+        print_gates(&g, tables, &s->arena);
+    if ((o->format == FORMAT_JSON || (o->all && o->format == FORMAT_TEXT)) && !print_cells(o, &tables[0], &tables[1], s, err))
+        return EXIT_BAD_INPUT;
+    return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

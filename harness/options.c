@@ -56,6 +56,11 @@ static const struct option_row {
     [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "What an ONNX file holds that is not modelled is priced roughly and "
                           "listed, instead of refused", IS_SETTING, AT(sets) },
     [OPT_EXPECT]    = { "expect", "FILE.csv", "Failures that are expected: a table id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
+    [OPT_MARGIN]    = { "margin", "SHARE", "The mean error of a group of rows that validate may grow by so much (0.01: one point)", TAKES_TEXT, AT(margin) },
+    [OPT_REASON]    = { "reason", "TEXT", "Why the predictions moved; is recorded", TAKES_TEXT, AT(reason) },
+    [OPT_RECIPES]   = { "recipes", "DIR", "A folder of recipes instead of the program's own", TAKES_TEXT, AT(recipes) },
+    [OPT_BASELINE]  = { "baseline", "DIR", "The folder of the baseline", TAKES_TEXT, AT(baseline) },
+    [OPT_LABEL]     = { "label", "TEXT", "What this point of the history is called: a commit, a build", TAKES_TEXT, AT(label) },
     [OPT_METRIC]    = { "metric", "COLUMN", "The column of the series (the last one)", TAKES_TEXT, AT(metric) },
     [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which way is better (by the metric's name, else unknown)", TAKES_TEXT, AT(better) },
     [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Smaller changes of level are not told: 0.01 is 1 % (0)", TAKES_TEXT, AT(least_change) },

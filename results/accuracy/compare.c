@@ -121,7 +121,7 @@ void compare_print_text(FILE *f, const struct comparison *c)
         fprintf(f, "%s%s\n", x->verdict ? "  " : "", verdict_word(x));
     }
     if (c->n)
-        fprintf(f, "%zu differences\n", c->n);
+        fprintf(f, "%zu %s\n", c->n, c->n == 1 ? "difference" : "differences");
     else
         fprintf(f, "the same: %zu rows of %zu columns\n", c->n_rows, c->n_columns);
 }

@@ -1,7 +1,8 @@
 /*
  * compare.h - two tables of the same shape, cell by cell: what moved, by how much, for better or worse.
  *
- * What made a row (its version, its inputs' hash) is no prediction, and is passed over. Exact: cells are compared as text. The model is deterministic, so any difference is a change someone made.
+ * What made a row (its version, its inputs' hash) is no prediction, and is passed over.
+ * Exact: cells are compared as text. The model is deterministic, so any difference is a change someone made.
  */
 #ifndef COMPARE_H
 #define COMPARE_H

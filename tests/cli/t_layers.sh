@@ -3,8 +3,25 @@
 . tests/tap.sh
 
 rooms='system-model/base system-model/machine system-model/graph system-model/network system-model/compiler system-model/schedule
-    system-model/timeline workloads/convergence workloads/onnx workloads/models workloads/recipe results/judgement results/simulate results/published
-    results/history results/mlperf results/accuracy results/calibration results/audit results/explain results/validity results/sweep results/drawings harness'
+    system-model/timeline
+    workloads/convergence
+    workloads/onnx
+    workloads/models
+    workloads/recipe
+    results/judgement
+    results/simulate
+    results/published
+    results/history
+    results/mlperf
+    results/accuracy
+    results/calibration
+    results/audit
+    results/explain
+    results/validity
+    results/sweep
+    results/drawings
+    results/gate
+    harness'
 below=
 for room in $rooms; do
     below="$below${below:+|}$room"

@@ -53,7 +53,7 @@ result $? "diff: --set for either side; causes add up" "$(cat "$work/err"; head 
     "$PODBENCH" bench --root "$work/root" --out "$work/b" >/dev/null 2>&1
 run diff "$work/a" "$work/b"
 gives 0 'recipes take another time' "diff: of two runs"
-run compare "$work/a" "$work/b"
+run compare "$work/a" "$work/b" --all
 gives 1 'inputs that differ: system-model/specs/bow.csv' "compare: says which inputs differ"
 grep -q '^mlperf-v2.0-closed-bow-pod16-resnet50: step -[0-9.]* %: conv -' "$work/out"
 result $? "compare: says what moved steps are made of" "$(grep -A3 '== why' "$work/out")"

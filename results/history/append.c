@@ -1,0 +1,75 @@
+/*
+ * append.c - lines at the end of a shared file.
+ *
+ * flock keeps writers apart; what a kill can leave is a prefix of one write. Its last line is cut off by the next writer when it has no
+ * newline, and readers pass over it. Lines before it are whole and stay.
+ */
+#include "results/history/append.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The end of the last whole line; -1: the file cannot be read. */
+static off_t end_of_lines(int fd, off_t size)
+{
+    char c;
+    while (size > 0) {
+        if (pread(fd, &c, 1, size - 1) != 1)
+            return -1;
+        if (c == '\n')
+            break;
+        size--;
+    }
+    return size;
+}
+
+static bool write_all(int fd, const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, text, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        text += done;
+        n -= (size_t)done;
+    }
+    return true;
+}
+
+static bool append_locked(int fd, const char *path, const char *header, const char *lines, struct err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return fail(err, "%s: is not a regular file", path);
+    off_t end = end_of_lines(fd, st.st_size);
+    if (end < 0 || (end < st.st_size && ftruncate(fd, end) != 0))
+        return fail(err, "%s: %s", path, strerror(errno));
+    struct arena a = {0};
+    const char *text = arena_printf(&a, "%s%s", end == 0 ? header : "", lines);
+    bool good = write_all(fd, text, strlen(text)) && fsync(fd) == 0;
+    if (!good) {
+        fail(err, "%s: could not be written whole: %s", path, strerror(errno));
+        if (ftruncate(fd, end) != 0)
+            fail(err, "%s: could not be written, nor put back: %s", path, strerror(errno));
+    }
+    arena_free(&a);
+    return good;
+}
+
+bool append_lines(const char *path, const char *header, const char *lines, struct err *err)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd < 0)
+        return fail(err, "%s: %s", path, strerror(errno));
+    int locked;
+    while ((locked = flock(fd, LOCK_EX)) != 0 && errno == EINTR)
+        ;
+    bool good = locked == 0 ? append_locked(fd, path, header, lines, err) : fail(err, "%s: %s", path, strerror(errno));
+    close(fd);
+    return good;
+}

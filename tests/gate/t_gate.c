@@ -1,0 +1,108 @@
+/* t_gate.c - the gates on tables small enough for paper. */
+#include "tests/check.h"
+#include "results/gate/gate.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char rows_header[] = "id,throughput_samples_per_s,time_to_train_s,fits,memory_peak_bytes_per_tile,breakdown_conv_s,breakdown_host_s\n";
+static const char check_header[] = "id,recipe,metric,role,workload,system,published,simulated,error,predicted_error\n";
+
+static void load(struct csv_table *t, const char *header, const char *body, struct arena *a)
+{
+    char path[] = "/tmp/podbench-gate-XXXXXX";
+    struct err err;
+    int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "w");
+    fprintf(f, "%s%s", header, body);
+    fclose(f);
+    assert_true(csv_load(t, path, a, &err));
+    remove(path);
+}
+
+struct pair { struct arena a; struct gate_tables base, run; struct gate g; struct err err; };
+
+static void build(struct pair *p, const char *rows, const char *check, const char *new_rows, const char *new_check)
+{
+    load(&p->base.rows, rows_header, rows, &p->a);
+    load(&p->base.check, check_header, check, &p->a);
+    load(&p->run.rows, rows_header, new_rows, &p->a);
+    load(&p->run.check, check_header, new_check, &p->a);
+    assert_true(gate_build(&p->g, &p->base, &p->run, 0.01, &p->a, &p->err));
+}
+
+static const char rows[] = "p,100,60,yes,1000,0.6,0.4\nq,200,60,yes,1000,0.3,0.2\nr,50,,yes,1000,1,1\ns,10,,yes,1000,5,5\n";
+static const char check[] = "p.t,p,throughput,validate,bert,pod,100,101,0.01,\nq.t,q,throughput,validate,bert,pod,200,190,-0.05,\n"
+                            "k,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,11,0.1,\n";
+
+static void equal_runs_pass(void **state)
+{
+    struct pair p = {0};
+    struct judgements j;
+    (void)state;
+    build(&p, rows, check, rows, check);
+    assert_false(gate_moved(&p.g));
+    assert_true(gate_accuracy_holds(&p.g));
+    gate_judgements(&j, &p.g, &p.a);
+    assert_true(judgements_pass(&j));
+    arena_free(&p.a);
+}
+
+/* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r does not fit any more; s: memory alone; k: 11 -> 10.5, error 10 -> 5 %. */
+static void moves_are_grouped_by_what_moved_most(void **state)
+{
+    struct pair p = {0};
+    char *text;
+    (void)state;
+    build(&p, rows, check, "p,90,66,yes,1000,0.61,0.5\nq,196,61,yes,1000,0.3,0.21\nr,50,,no,1000,1,1\ns,10,,yes,990,5,5\n",
+          "p.t,p,throughput,validate,bert,pod,100,91,-0.09,\nq.t,q,throughput,validate,bert,pod,200,200,0,\n"
+          "k,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,10.5,0.05,\n");
+    assert_int_equal(p.g.n_moves, 5);
+    assert_int_equal(p.g.n_groups, 4);
+    assert_string_equal(p.g.groups[0].cause, "host");
+    assert_int_equal(p.g.groups[0].n, 2);
+    assert_int_equal(p.g.groups[0].n_worse, 2);
+    assert_near(p.g.groups[0].low, -0.1, 1e-12);
+    assert_near(p.g.groups[0].high, -0.02, 1e-12);
+    assert_string_equal(p.g.groups[0].largest->what, "100 -> 90 samples/s");
+    /* errors 1 and 5 % become 9 and 0 %: the mean falls from 3 to 4.5, and what grew is (8 + 0) / 2 = 4 points */
+    assert_false(gate_accuracy_holds(&p.g));
+    assert_int_equal(p.g.n_accuracy, 1);
+    assert_near(p.g.accuracy[0].growth, 0.04, 1e-12);
+    assert_string_equal(p.g.accuracy[0].worst, "p.t");
+    PRINTED(text, gate_print(f, &p.g));
+    assert_non_null(strstr(text, "change: 5 predictions moved (2 better, 3 worse)\n"));
+    assert_non_null(strstr(text, "  host                         2  -10 to -2 %            p: 100 -> 90 samples/s\n"));
+    assert_non_null(strstr(text, "bert throughput                                         2 rows    3.00 -> 4.50 %, grew by 4.00 points, most: p.t  TOO MUCH\n"));
+    free(text);
+    arena_free(&p.a);
+}
+
+/* p's error falls from 9 to 1 % while q's grows from 1 to 5 %: the mean is better, the gate fails all the same. */
+static void one_mended_error_does_not_hide_another(void **state)
+{
+    struct pair p = {0};
+    (void)state;
+    build(&p, rows, "p.t,p,throughput,validate,bert,pod,100,91,-0.09,\nq.t,q,throughput,validate,bert,pod,200,202,0.01,\n",
+          rows, "p.t,p,throughput,validate,bert,pod,100,101,0.01,\nq.t,q,throughput,validate,bert,pod,200,190,-0.05,\n");
+    assert_true(p.g.accuracy[0].after < p.g.accuracy[0].before);
+    assert_false(gate_accuracy_holds(&p.g));
+    arena_free(&p.a);
+}
+
+static void rows_that_come_and_go_are_a_change(void **state)
+{
+    struct pair p = {0};
+    (void)state;
+    build(&p, rows, check, "p,100,60,yes,1000,0.6,0.4\nz,1,,yes,1,1,1\n", check);
+    assert_int_equal(p.g.n_moves, 0);
+    assert_int_equal(p.g.n_new, 1);
+    assert_int_equal(p.g.n_gone, 3);
+    assert_true(gate_moved(&p.g));
+    arena_free(&p.a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
+    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(rows_that_come_and_go_are_a_change),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,104 @@
+/* t_append.c - lines at the end of a shared file: many writers, half a line left by a kill, a header once. */
+#include "tests/check.h"
+#include "results/history/append.h"
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/podbench-append-XXXXXX";
+
+static char *content(struct arena *a)
+{
+    char *text;
+    struct err err;
+    assert_true(read_text_file(&text, NULL, path, 1 << 20, a, &err));
+    return text;
+}
+
+static void begin(void)
+{
+    memcpy(path + sizeof path - 7, "XXXXXX", 6);
+    close(mkstemp(path));
+    remove(path);
+}
+
+static void a_new_file_has_its_header_once(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    (void)state;
+    begin();
+    assert_true(append_lines(path, "h\n", "1\n2\n", &err));
+    assert_true(append_lines(path, "h\n", "3\n", &err));
+    assert_string_equal(content(&a), "h\n1\n2\n3\n");
+    remove(path);
+    arena_free(&a);
+}
+
+static void half_a_line_is_cut_off_and_whole_ones_stay(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    (void)state;
+    begin();
+    FILE *f = fopen(path, "w");
+    fputs("h\n1\n2,hal", f);
+    fclose(f);
+    assert_true(append_lines(path, "h\n", "3\n", &err));
+    assert_string_equal(content(&a), "h\n1\n3\n");
+    f = fopen(path, "w");
+    fputs("hea", f);
+    fclose(f);
+    assert_true(append_lines(path, "head\n", "3\n", &err));
+    assert_string_equal(content(&a), "head\n3\n");
+    remove(path);
+    arena_free(&a);
+}
+
+/* Eight writers, 50 blocks of two lines each: 800 lines and the header, every block whole and together. */
+static void writers_do_not_lose_each_others_lines(void **state)
+{
+    enum { WRITERS = 8, BLOCKS = 50 };
+    struct arena a = {0};
+    struct err err;
+    char line[64];
+    (void)state;
+    begin();
+    for (int w = 0; w < WRITERS; w++)
+        if (fork() == 0) {
+            for (int b = 0; b < BLOCKS; b++) {
+                snprintf(line, sizeof line, "a%d.%d\nb%d.%d\n", w, b, w, b);
+                if (!append_lines(path, "h\n", line, &err))
+                    _exit(1);
+            }
+            _exit(0);
+        }
+    int status, good = 0;
+    for (int w = 0; w < WRITERS; w++)
+        good += wait(&status) > 0 && status == 0;
+    assert_int_equal(good, WRITERS);
+    char *text = content(&a);
+    assert_int_equal(strncmp(text, "h\n", 2), 0);
+    for (int w = 0; w < WRITERS; w++)
+        for (int b = 0; b < BLOCKS; b++) {
+            snprintf(line, sizeof line, "\na%d.%d\nb%d.%d\n", w, b, w, b);
+            assert_non_null(strstr(text, line));
+        }
+    remove(path);
+    arena_free(&a);
+}
+
+static void a_folder_is_refused(void **state)
+{
+    struct err err;
+    (void)state;
+    assert_false(append_lines("/tmp", "h\n", "1\n", &err));
+    assert_non_null(strstr(err.msg, "/tmp: "));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_new_file_has_its_header_once), cmocka_unit_test(half_a_line_is_cut_off_and_whole_ones_stay),
+    cmocka_unit_test(writers_do_not_lose_each_others_lines), cmocka_unit_test(a_folder_is_refused),
+};
+TAP_MAIN(tests)
