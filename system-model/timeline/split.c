@@ -51,6 +51,7 @@ static void play(struct split *split, struct splitter *s)
     struct plan p;
     struct timeline t;
     name_stages(&opt, s, split);
+    opt.totals_only = true;
     s->n_tried++;
     split->valid = plan_build(&p, s->compiler, &opt, &scratch, NULL) && timeline_run(&t, &p, &scratch, NULL);
     if (split->valid) {

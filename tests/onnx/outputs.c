@@ -38,11 +38,11 @@ static double *read_output(const char *path, uint64_t *n, struct arena *a, struc
     return out;
 }
 
-static void fill_input(double *v, const struct tensor *t)
+static void fill_input(double *v, const struct tensor *t, bool image)
 {
     uint64_t n = tensor_elements(t);
     for (uint64_t i = 0; i < n; i++)
-        v[t->n_dims == 4 ? channels_last(i, t) : i] = (double)((float)i / (float)n);
+        v[image ? channels_last(i, t) : i] = (double)((float)i / (float)n);
 }
 
 /* The largest relative difference; a little absolute room for what is almost nothing. */
@@ -68,7 +68,7 @@ static bool run_file(const char *folder, const char *name, double *worst, struct
     if (good) {
         double **v = onnx_values(&g, &im, &a);
         for (size_t i = 0; i < im.n_inputs; i++)
-            fill_input(v[im.inputs[i]], &g.tensors[im.inputs[i]]);
+            fill_input(v[im.inputs[i]], &g.tensors[im.inputs[i]], im.input_is_image[i]);
         graph_execute(&g, v);
         *worst = compare(v[im.output], expected, n);
     }

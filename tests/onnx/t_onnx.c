@@ -41,7 +41,7 @@ static double *outputs(struct imported *r)
     for (size_t i = 0; i < r->im.n_inputs; i++) {
         const struct tensor *t = &r->g.tensors[r->im.inputs[i]];
         for (uint64_t k = 0; k < tensor_elements(t); k++)
-            v[r->im.inputs[i]][t->n_dims == 4 ? channels_last(k, t) : k] =
+            v[r->im.inputs[i]][r->im.input_is_image[i] ? channels_last(k, t) : k] =
                 t->type == TYPE_INT32 ? (double)(k * 7 % 5) : draft_noise(t->name, k);
     }
     graph_execute(&r->g, v);
@@ -175,6 +175,78 @@ static void batch_norm(void **state)
             }
         done(r);
     }
+}
+
+/* ShuffleNet's exchange of channels between groups, and SqueezeNet's head: a softmax over the channels of one pixel. */
+static void shuffled(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(9);
+    draft_input(d, "x", ONNX_FLOAT, "1,6,2,3");
+    draft_weight(d, "w", DIMS(4, 6, 1, 1));
+    draft_whole(d, "apart", WHOLE(1, 2, 3, 2, 3));
+    draft_whole(d, "together", WHOLE(1, 6, 2, 3));
+    draft_node(d, "Reshape", "x apart", "a", "");
+    draft_node(d, "Transpose", "a", "t", "perm=0,2,1,3,4");
+    draft_node(d, "Reshape", "t together", "s", "");
+    draft_node(d, "Conv", "s w", "c", "kernel_shape=1,1");
+    draft_node(d, "GlobalAveragePool", "c", "g", "");
+    draft_node(d, "Softmax", "g", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t b = 0; b < 2; b++) {
+        double score[4], sum = 0;
+        for (uint64_t o = 0; o < 4; o++) {
+            score[o] = 0;
+            for (uint64_t c = 0; c < 6; c++)
+                for (uint64_t i = 0; i < 6; i++)        /* channel c is now channel (c % 2) 3 + c / 2 */
+                    score[o] += draft_noise("x", (b * 6 + c % 2 * 3 + c / 2) * 6 + i) * draft_noise("w", o * 6 + c) / 6;
+            sum += exp(score[o]);
+        }
+        for (uint64_t o = 0; o < 4; o++)
+            assert_near(y[b * 4 + o], exp(score[o]) / sum, 1e-6);
+    }
+    done(r);
+}
+
+/* Windows of 2 x 2 as Swin cuts them: six dimensions moved, mean over the tokens, and a mask made of numbers. */
+static void windowed(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,6,5");
+    draft_input(d, "mask", ONNX_INT64, "batch,6");
+    draft_whole(d, "cut", WHOLE(-1, 2, 2, 3, 2, 5));
+    draft_whole(d, "rows", WHOLE(-1, 4, 5));
+    draft_whole(d, "again", WHOLE(-1, 6, 4, 5));
+    draft_whole(d, "two", WHOLE(2));
+    draft_whole(d, "new", WHOLE(2, 3));
+    draft_weight(d, "w", DIMS(5, 3));
+    draft_number(d, "one", 1);
+    draft_number(d, "much", -100);
+    draft_node(d, "Reshape", "x cut", "a", "");
+    draft_node(d, "Transpose", "a", "b", "perm=0,1,3,2,4,5");
+    draft_node(d, "Reshape", "b rows", "c", "");
+    draft_node(d, "MatMul", "c w", "m", "");
+    draft_node(d, "Reshape", "c again", "c4", "");
+    draft_node(d, "ReduceMean", "c4 two", "mean", "keepdims=1");
+    draft_node(d, "Cast", "mask", "f", "to=1");
+    draft_node(d, "Sub", "one f", "g", "");
+    draft_node(d, "Mul", "g much", "h", "");
+    draft_node(d, "Unsqueeze", "h new", "h4", "");
+    draft_node(d, "Add", "mean h4", "y", "");
+    struct imported *r = import(d, "y m", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    const struct tensor *t = &r->g.tensors[r->im.output];
+    assert_int_equal(tensor_elements(t), 2 * 6 * 5);
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t c = i % 5, n = i / 5 % 6, b = i / 30, row = n / 3 * 2, column = n % 3 * 2;
+        double sum = 0;
+        for (uint64_t k = 0; k < 4; k++)
+            sum += draft_noise("x", ((b * 4 + row + k / 2) * 6 + column + k % 2) * 5 + c) / 4;
+        assert_near(y[i], sum + (1 - (double)((b * 6 + n) * 7 % 5)) * -100, 1e-6);
+    }
+    done(r);
 }
 
 /* ---- against builders: an encoder layer as PyTorch exports it ---------------------------------------------------- */
@@ -402,7 +474,8 @@ static void approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(encoder),
+    cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
+    cmocka_unit_test(encoder),
     cmocka_unit_test(trained), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

@@ -483,6 +483,7 @@ static bool map_input(struct mapper *p, uint32_t value, size_t i)
     bool bytes = picture && p->o->byte_images;
     uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : type_of(p, v->type), n, dims);
     p->import->inputs[i] = tensor;
+    p->import->input_is_image[i] = picture;
     if (bytes)
         tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, AT(.to_type = p->o->type));
     p->of[value] = (struct mapped){ tensor, NO_ID, picture, false };
@@ -552,6 +553,7 @@ static bool map_all(struct mapper *p)
 {
     struct onnx_model *m = p->m;
     p->import->inputs = ARENA_ARRAY(m->arena, uint32_t, m->n_inputs + 1);
+    p->import->input_is_image = ARENA_ARRAY(m->arena, bool, m->n_inputs + 1);
     p->import->n_inputs = m->n_inputs;
     for (size_t i = 0; i < m->n_values; i++)
         p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };
