@@ -182,24 +182,32 @@ static uint32_t position_scores(struct builder *b, uint32_t query, uint32_t posi
     p = graph_op(b->g, OP_TRANSPOSE, &p, 1, by_head);
     if (batch > 1)
         p = graph_op(b->g, OP_EXPAND, &p, 1, (struct op_attributes){ .view = { batch, heads, time, width / heads } });
-    return graph_op(b->g, OP_MATMUL, (uint32_t[]){ query, p }, 2, (struct op_attributes){ .transpose_b = true });
+    return graph_op(b->g, OP_MATMUL, (uint32_t[]){ to_heads(b, build_bias(b, query), heads), p }, 2, (struct op_attributes){ .transpose_b = true });
 }
 
-/* softmax(Q K^T / sqrt(d) + mask) V of heads, and the product behind it. */
+static uint32_t masked(struct builder *b, uint32_t x, uint32_t mask, double otherwise)
+{
+    return graph_op(b->g, OP_SELECT, (uint32_t[]){ x, mask }, 2, (struct op_attributes){ .rate = otherwise });
+}
+
+/* softmax(Q K^T / sqrt(d) + mask) V of heads, and the product behind it. With relative positions each of the two products of the
+ * queries adds a vector of its own to them. */
 static uint32_t attend(struct builder *b, uint32_t qkv[3], uint64_t width, const struct attention *at)
 {
+    uint32_t placed = at->positions ? position_scores(b, qkv[0], at->positions, at->heads) : NO_ID;
+    if (at->positions)
+        qkv[0] = build_bias(b, qkv[0]);
     for (int i = 0; i < 3; i++)
         qkv[i] = to_heads(b, qkv[i], at->heads);
     uint32_t scores = graph_op(b->g, OP_MATMUL, qkv, 2, (struct op_attributes){ .transpose_b = true });
     if (at->positions)
-        scores = build_op2(b, OP_ADD, scores, position_scores(b, qkv[0], at->positions, at->heads));
+        scores = build_op2(b, OP_ADD, scores, placed);
     scores = graph_op(b->g, OP_SCALE, &scores, 1,
                       (struct op_attributes){ .rate = 1 / sqrt((double)(width / at->heads)) });
-    if (at->causal)
-        scores = graph_op(b->g, OP_SELECT, (uint32_t[]){ scores, at->mask }, 2, (struct op_attributes){ .rate = -10000 });
-    else if (at->mask != NO_ID)
-        scores = build_op2(b, OP_ADD, scores, at->mask);
-    uint32_t shares = build_dropout(b, build_op1(b, OP_SOFTMAX, scores), at->dropout);
+    if (at->mask != NO_ID)
+        scores = at->select ? masked(b, scores, at->mask, -10000) : build_op2(b, OP_ADD, scores, at->mask);
+    uint32_t shares = build_op1(b, OP_SOFTMAX, scores);
+    shares = build_dropout(b, at->select_again ? masked(b, shares, at->mask, 0) : shares, at->dropout);
     return build_dense(b, from_heads(b, build_op2(b, OP_MATMUL, shares, qkv[2])), width, true);
 }
 

@@ -41,7 +41,8 @@ uint32_t build_classes(struct builder *b, uint32_t scores, size_t n_dims, const 
 /* [batch, time, width] through self-attention of so many heads; mask is added to the scores, NO_ID: none. */
 struct attention {
     uint64_t heads; uint32_t mask; double dropout; bool split_qkv;
-    bool causal;                        /* the mask says which scores count, instead of being added */
+    bool select;                        /* the mask says which scores count, instead of being added */
+    bool select_again;                  /* and which shares do, after the softmax */
     uint32_t positions;                 /* [time, width] of relative positions, scored too (Transformer-XL); 0: none */
 };
 uint32_t build_attention(struct builder *b, uint32_t x, const struct attention *at);

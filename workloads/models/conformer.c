@@ -2,7 +2,8 @@
  * conformer.c - speech recognition by a conformer with its decoder: Gulati et al. 2020 (arXiv 2005.08100), as WeNet trains it.
  *
  * 80 log-mel features every 10 ms; two 3x3 convolutions of stride 2 leave a step every 40 ms. A block is half a feed-forward product,
- * attention with relative positions, a depthwise convolution over time between two products (the first gated), and the other half.
+ * attention with relative positions, a depthwise convolution over time between two products (the first gated), and the other half;
+ * steps past an utterance's end are masked in the scores, in their shares, and before and after the convolution (wenet/transformer).
  * The encoder's steps are trained by connectionist temporal classification, and a transformer decoder on the transcript beside it. The
  * classification's sum over alignments is priced as the cross-entropy of its steps: the sum itself has as many cells as steps times
  * labels, a hundredth of the softmax before it.
@@ -36,32 +37,42 @@ static uint32_t half_feed_forward(struct builder *b, uint32_t x, const struct co
     return build_op2(b, OP_ADD, scaled(b, build_dropout(b, y, dropout), 0.5), x);
 }
 
-static uint32_t convolution(struct builder *b, uint32_t x, const struct conformer_config *c)
+/* Masks of the steps that an utterance has: for scores, and for results. */
+struct masks { uint32_t scores, steps; };
+
+static uint32_t masked_steps(struct builder *b, uint32_t x, const struct masks *m)
+{
+    return graph_op(b->g, OP_SELECT, (uint32_t[]){ x, m->steps }, 2, (struct op_attributes){ 0 });
+}
+
+static uint32_t convolution(struct builder *b, uint32_t x, const struct conformer_config *c, const struct masks *m)
 {
     uint64_t time = build_dim(b, x, 1);
-    uint32_t y = build_dense(b, build_layer_norm(b, x), 2 * c->hidden, true);
+    uint32_t y = build_dense(b, masked_steps(b, build_layer_norm(b, x), m), 2 * c->hidden, true);
     uint32_t half = graph_op(b->g, OP_SLICE, &y, 1, (struct op_attributes){ .axis = 2, .pieces = 2 });
     y = build_op2(b, OP_MUL, half, build_op1(b, OP_SIGMOID, half + 1));
     struct conv_spec by_channel = { .kernel = (uint32_t)c->kernel, .width = 1, .groups = (uint32_t)c->hidden, .channels = c->hidden };
     y = build_reshape(b, y, DIMS(b->batch, time, 1, c->hidden));
     y = build_op1(b, OP_SWISH, build_norm(b, build_bias(b, build_conv(b, y, by_channel))));
-    y = build_dense(b, build_reshape(b, y, DIMS(b->batch, time, c->hidden)), c->hidden, true);
+    y = masked_steps(b, build_dense(b, build_reshape(b, y, DIMS(b->batch, time, c->hidden)), c->hidden, true), m);
     return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
 }
 
-static uint32_t encoder_block(struct builder *b, uint32_t x, const struct conformer_config *c, uint32_t positions, uint32_t i)
+static uint32_t encoder_block(struct builder *b, uint32_t x, const struct conformer_config *c, uint32_t positions, const struct masks *m, uint32_t i)
 {
-    struct attention at = { .heads = c->heads, .mask = NO_ID, .positions = positions };
+    struct attention at = { .heads = c->heads, .mask = m->scores, .select = true, .select_again = true, .positions = positions };
     build_layer(b, LAYER_BODY, i, 0, 1, arena_printf(b->g->arena, "encoder%u", i));
     x = half_feed_forward(b, x, c);
     uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
-    x = convolution(b, build_op2(b, OP_ADD, y, x), c);
+    x = convolution(b, build_op2(b, OP_ADD, y, x), c, m);
     return build_layer_norm(b, half_feed_forward(b, x, c));
 }
 
-static uint32_t decoder_block(struct builder *b, uint32_t x, uint32_t encoded, uint32_t mask, const struct conformer_config *c, uint32_t i)
+static uint32_t decoder_block(struct builder *b, uint32_t x, uint32_t encoded, uint32_t mask, const struct conformer_config *c,
+                              const struct masks *m, uint32_t i)
 {
-    struct attention own = { .heads = c->heads, .mask = mask, .causal = true }, cross = { .heads = c->heads, .mask = NO_ID };
+    struct attention own = { .heads = c->heads, .mask = mask, .select = true, .select_again = true };
+    struct attention cross = { .heads = c->heads, .mask = m->scores, .select = true, .select_again = true };
     build_layer(b, LAYER_LAST, 0, 0, 1, arena_printf(b->g->arena, "decoder%u", i));
     uint32_t y = build_attention(b, build_layer_norm(b, x), &own);
     x = build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
@@ -71,7 +82,7 @@ static uint32_t decoder_block(struct builder *b, uint32_t x, uint32_t encoded, u
     return build_op2(b, OP_ADD, build_dropout(b, y, dropout), x);
 }
 
-static void decoder(struct builder *b, uint32_t encoded, const struct conformer_config *c, uint64_t labels)
+static void decoder(struct builder *b, uint32_t encoded, const struct conformer_config *c, const struct masks *m, uint64_t labels)
 {
     build_layer(b, LAYER_LAST, 0, 0, 1, "transcript");
     uint64_t length = labels + 1;               /* with its start, or its end */
@@ -79,7 +90,7 @@ static void decoder(struct builder *b, uint32_t encoded, const struct conformer_
     uint32_t x = build_gather(b, build_weight(b, "embeddings", DIMS(c->vocabulary, c->hidden)), tokens);
     uint32_t mask = graph_tensor(b->g, "causal-mask", ROLE_STATE, TYPE_UINT8, DIMS(1, 1, length, length));
     for (uint32_t i = 0; i < c->n_decoder; i++)
-        x = decoder_block(b, x, encoded, mask, c, i);
+        x = decoder_block(b, x, encoded, mask, c, m, i);
     build_layer(b, LAYER_LAST, 0, 0, 1, "attention-head");
     build_classes(b, build_dense(b, build_layer_norm(b, x), c->vocabulary, true), DIMS(b->batch, length));
 }
@@ -94,12 +105,15 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "front-end");
     uint32_t x = front_end(&b, frames, c);
     uint32_t positions = graph_tensor(g, "positions", ROLE_STATE, b.type, DIMS(build_dim(&b, x, 1), c->hidden));
+    uint64_t steps = build_dim(&b, x, 1);
+    struct masks m = { graph_tensor(g, "score-mask", ROLE_STATE, TYPE_UINT8, DIMS(b.batch, 1, 1, steps)),
+                       graph_tensor(g, "step-mask", ROLE_STATE, TYPE_UINT8, DIMS(b.batch, steps, 1)) };
     for (uint32_t i = 0; i < c->n_encoder; i++)
-        x = encoder_block(&b, x, c, positions, i);
+        x = encoder_block(&b, x, c, positions, &m, i);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "alignment-head");
     x = build_layer_norm(&b, x);
     build_classes(&b, build_dense(&b, x, c->vocabulary, true), DIMS(b.batch, build_dim(&b, x, 1)));
-    decoder(&b, x, c, o && o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels);
+    decoder(&b, x, c, &m, o && o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels);
     if (b.training)
         graph_add_backward(g);
     return true;

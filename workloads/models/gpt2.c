@@ -12,7 +12,7 @@ enum { FEED_FORWARD = 4 };
 static uint32_t block(struct builder *b, uint32_t x, const struct gpt2_config *c, uint32_t mask, uint32_t i)
 {
     bool split = b->o && b->o->split_qkv, drops = b->o && b->o->attention_dropout;
-    struct attention at = { .heads = c->heads, .mask = mask, .causal = true, .dropout = drops ? dropout : 0, .split_qkv = split };
+    struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = drops ? dropout : 0, .split_qkv = split };
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "decoder%u/attention", i));
     uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
     x = build_op2(b, OP_ADD, y, x);
