@@ -24,7 +24,6 @@ struct fit_job {
     const struct model_paths *paths;
     struct plan_cache cache;
     double *weights;
-    size_t active[N_SYSTEM_CONSTANTS];          /* which constants are being fitted */
 };
 
 static bool is_time_of(const char *metric)
@@ -235,10 +234,18 @@ static int least_certain(const struct system_fit *fit)
     return least;
 }
 
+static bool moves_a_row(const struct system_fit *fit, int constant)
+{
+    for (size_t i = 0; i < fit->n_rows; i++)
+        if (fit->rows[i].slope[constant] != 0)
+            return true;
+    return false;
+}
+
 static bool fit_identified(struct fit_job *job, struct err *err)
 {
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
-        job->fit->fitted[k] = true;
+        job->fit->fitted[k] = moves_a_row(job->fit, k);
     for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
         if (!fit_active(job, err))
             return false;

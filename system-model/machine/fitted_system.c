@@ -3,7 +3,7 @@
  *
  * call_s        between two calls of a session the host fetches results, checks the run and starts the program again; the chips
  *               wait. No source gives its length; unfitted it is 0.
- * output_reduction_s  processes of one run average a number (Horovod); unfitted 0.
+ * output_reduction_s  processes of one run average a number (Horovod, which looks for such work once a cycle); unfitted one cycle.
  * collective_tile_s   a collective of a large tensor has every tile pack, send and unpack its part; unfitted it is what a link of GC2 is
  *               held by the message of another tile (arXiv:1912.03413 Table 4.3 c).
  * remote_access_s     a transfer to or from streaming memory is a sync with the host's side and a request; unfitted it is the latency
@@ -20,7 +20,7 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
     { { #member, unit, FIELD_F64, offsetof(struct fitted_system, member), low, high, NULL, false, help }, unfitted, start, source }
     C(call_s, "s", 0, 1, 0, 0.03, "no source",
       "the chips wait for the host between two calls of a session"),
-    C(output_reduction_s, "s", 0, 1, 0, 0.01, "no source",
+    C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
       "one number averaged over a run's processes"),
     C(collective_tile_s, "s", 0, 1e-5, 1.65e-9, 1e-7, "GC2: a rail pair is held so long by the message of another tile (arXiv:1912.03413 Table 4.3 c)",
       "a collective, for each tile that holds its tensor"),
