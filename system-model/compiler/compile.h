@@ -42,7 +42,7 @@ struct compiler {
     struct arena *arena;
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct memo collectives, flows, sums;
-    struct memo stages;                         /* placement's: what follows from a stage's layers */
+    struct memo stages, updates;                /* the schedule's: what follows from a stage's layers; from where all layers are */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
 };

@@ -358,10 +358,54 @@ static bool check_streaming(const struct plan *p, struct err *err)
 
 /* ---- the program ---------------------------------------------------------------------------------- */
 
+static bool build_program(struct builder *b)
+{
+    const struct plan_options *o = &b->p->options;
+    b->n_pods = o->n_replicas / b->shard;
+    b->vector = b->p->stages[0].compiled->options;
+    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
+                   && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
+    list_tensors(b);
+    for (uint32_t i = 0; i < b->u->n_chains; i++)
+        if (!fill_chain(b, &b->u->chains[i]))
+            return false;
+    if (!merge_collectives(b))
+        return false;
+    qsort(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+    return true;
+}
+
+/* What a program follows from: where the layers are, and every option but those that only shape what comes before the update. The
+ * faults are the topology's, and so the compiler's. */
+struct question { struct plan_options options; struct op_plan_options vector; struct { uint32_t ipu, first_layer, n_layers; } stages[MAX_STAGES]; };
+
+static void fill_question(struct question *q, const struct plan *p)
+{
+    struct plan_options *o = &q->options;
+    memset(q, 0, sizeof *q);            /* padding is compared too */
+    memcpy(o, &p->options, sizeof *o);
+    o->grad_accum = 0;
+    o->schedule = (enum schedule)0;
+    o->recompute = (enum recompute)0;
+    o->framework.steps_per_call = o->host_decode_bytes_per_s = 0;
+    o->faults = NULL;
+    o->framework.name = o->framework.schedules = NULL;
+    memset(o->framework.sheets, 0, sizeof o->framework.sheets);     /* where values came from is no value */
+    memset(&o->fitted.sheet, 0, sizeof o->fitted.sheet);
+    memset(o->checkpoints, 0, sizeof o->checkpoints);
+    memcpy(&q->vector, &p->stages[0].compiled->options, sizeof q->vector);
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        q->stages[s].ipu = p->stages[s].ipu;
+        q->stages[s].first_layer = p->stages[s].first_layer;
+        q->stages[s].n_layers = p->stages[s].n_layers;
+    }
+}
+
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const struct plan_options *o = &p->options;
-    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = shard_replicas(p) };
+    struct builder b = { .p = p, .u = &p->update, .c = c, .a = c->arena, .err = err, .shard = shard_replicas(p) };
+    (void)a;
     if (!o->training)
         return true;
     if (!check_streaming(p, err))
@@ -369,16 +413,15 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     if (o->n_replicas % b.shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are no multiple of the %u of a pod; use all, or change parallel.replicas",
                     o->n_replicas, b.shard);
-    b.n_pods = o->n_replicas / b.shard;
-    b.vector = p->stages[0].compiled->options;
-    b.u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
-                  && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
-    list_tensors(&b);
-    for (uint32_t i = 0; i < b.u->n_chains; i++)
-        if (!fill_chain(&b, &b.u->chains[i]))
-            return false;
-    if (!merge_collectives(&b))
+    struct question q;
+    fill_question(&q, p);
+    const struct update_program *known = memo_find(&c->updates, &q, sizeof q);
+    if (known) {
+        p->update = *known;
+        return true;
+    }
+    if (!build_program(&b))
         return false;
-    qsort(b.u->chains, b.u->n_chains, sizeof *b.u->chains, by_ipu_and_size);
+    *(struct update_program *)memo_add(&c->updates, &q, sizeof q, sizeof p->update, c->arena) = p->update;
     return true;
 }
