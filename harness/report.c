@@ -7,7 +7,9 @@
 #include "harness/harness.h"
 #include "harness/report_tables.h"
 #include "results/published/derived.h"
+#include "results/validity/validity.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LARGEST_FIGURE_BYTES = 16 << 20, LARGEST_STYLE_BYTES = 1 << 20 };
@@ -131,7 +133,7 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
         return false;
     report_write_accuracy(f, c, r);
     report_write_published(f, c);
-    report_write_runs(f, c, results);
+    report_write_runs(f, c, results, r);
     if (!write_asset(f, "script", "report.js", r, err))
         return false;
     fputs("</body></html>\n", f);
@@ -150,6 +152,33 @@ static bool save_page(const char *path, const struct check *c, const struct resu
     return new_file_save(&file, err);
 }
 
+/* Each run's recipe once more, for its properties: the interval is about the run's own throughput. */
+static bool judge_runs(struct report *out, const struct results *results, struct session *s, struct err *err)
+{
+    struct judge judge;
+    if (!judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+        return false;
+    out->trust = ARENA_ARRAY(&s->arena, const char *, results->n + 1);
+    for (size_t i = 0; i < results->n; i++) {
+        const struct result *r = &results->items[i];
+        struct simulation sim = {0};
+        struct result again;
+        struct validity v;
+        char *text = NULL;
+        size_t n;
+        if ((r->overrides && *r->overrides) || !simulator_run(&s->simulator, &sim, &again, r->id, NULL, 0, NULL))
+            continue;
+        FILE *f = open_memstream(&text, &n);
+        validity_of(&v, &judge, &sim, r, NULL, &s->arena);
+        validity_print(f, &v, r);
+        fclose(f);
+        out->trust[i] = arena_strdup(&s->arena, text);
+        free(text);
+        simulation_free(&sim);
+    }
+    return true;
+}
+
 int command_report(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *page;
@@ -161,7 +190,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
         !run_table_path(&r.figures_dir, run, "figures", s, err) || !run_table_path(&page, run, "report.html", s, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
         !published_load_derived(&published, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
-        !check_build(&c, &published, &from, &s->arena, err) || !save_page(page, &c, &from.known, &r, err))
+        !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: %s\n", page);
     return EXIT_DONE;

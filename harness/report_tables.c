@@ -139,7 +139,7 @@ static void write_own_figures(FILE *f, const struct check *c, const char *recipe
     fputs("</p>\n", f);
 }
 
-static void write_run(FILE *f, const struct result *r, const struct check *c)
+static void write_run(FILE *f, const struct result *r, const struct check *c, const char *trust)
 {
     fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.4g ms a step%s</summary>\n", r->id, r->id, r->throughput_samples_per_s,
             1e3 * r->step_time_s, r->fits ? "" : ", <b>does not fit</b>");
@@ -152,15 +152,20 @@ static void write_run(FILE *f, const struct result *r, const struct check *c)
     fprintf(f, ". Plan and sources: <code>podbench plan %s</code>, <code>podbench explain %s</code>. Inputs %s.</p>\n", r->id, r->id,
             r->inputs ? r->inputs : "not recorded");
     write_own_figures(f, c, r->id);
+    if (trust) {
+        fputs("<p>", f);
+        write_xml_text(f, trust);
+        fputs("</p>\n", f);
+    }
     fputs("</details>\n", f);
 }
 
-void report_write_runs(FILE *f, const struct check *c, const struct results *results)
+void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r)
 {
     fputs("<h2 id=\"runs\">Runs</h2>\n", f);
     write_filter(f, "run-cards", "bow-pod64 resnet50");
     fputs("<div id=\"run-cards\">\n", f);
     for (size_t i = 0; i < results->n; i++)
-        write_run(f, &results->items[i], c);
+        write_run(f, &results->items[i], c, r->trust[i]);
     fputs("</div>\n", f);
 }

@@ -5,10 +5,14 @@
 #define REPORT_TABLES_H
 #include "results/accuracy/check.h"
 
-struct report { const char *figures_dir, *plots_dir, *baselines_dir; struct arena *a; };
+struct report {
+    const char *figures_dir, *plots_dir, *baselines_dir;
+    const char **trust;         /* a text for each result: how far it can be trusted; NULL: its recipe is not here, or was changed */
+    struct arena *a;
+};
 
 void report_write_accuracy(FILE *f, const struct check *c, const struct report *r);
 void report_write_published(FILE *f, const struct check *c);
-void report_write_runs(FILE *f, const struct check *c, const struct results *results);
+void report_write_runs(FILE *f, const struct check *c, const struct results *results, const struct report *r);
 
 #endif

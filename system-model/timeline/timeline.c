@@ -200,7 +200,7 @@ static void reserve_spans(struct player *pl)
     struct timeline *t = pl->t;
     size_t of_update = pl->p->update.n_ops + (pl->p->update.n_chains + 8) * pl->width;
     size_t cap = (t->n_spans + of_update) * (t->n_rows / pl->width);
-    if (t->n_rows == pl->width || cap <= t->cap_spans)
+    if (t->n_rows == pl->width || !t->n_spans || cap <= t->cap_spans)
         return;
     struct span *spans = ARENA_ARRAY(pl->a, struct span, cap);
     memcpy(spans, t->spans, t->n_spans * sizeof *spans);
