@@ -101,7 +101,8 @@ static bool check_hyperparameters(const struct log_writer *w)
         if (is_open_demand(w->s, d) && !d->fixed)
             missing = arena_printf(w->a, "%s%s%s", missing, n++ ? ", " : "", d->key);
     }
-    return n == 0 || fail(w->err, "[optimizer] lacks %s, which the rules of %s ask of %s %s: set optimizer.KEY for each", missing,
+    return n == 0 || fail(w->err, "%s: [optimizer] lacks %s, which the rules of %s ask of %s %s: set optimizer.KEY for each",
+                          w->s->name ? w->s->name : w->s->system, missing,
                           w->demands->edition->round, w->s->division, w->s->benchmark);
 }
 

@@ -298,7 +298,7 @@ static void test_missing_hyperparameter(void **state)
     (void)state;
     PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
     assert_false(written);
-    assert_string_equal(err.msg, "[optimizer] lacks num_warmup_steps, opt_base_learning_rate, opt_epsilon, opt_lamb_beta_1, opt_lamb_beta_2, "
+    assert_string_equal(err.msg, "toy: [optimizer] lacks num_warmup_steps, opt_base_learning_rate, opt_epsilon, opt_lamb_beta_1, opt_lamb_beta_2, "
         "opt_lamb_weight_decay_rate, opt_learning_rate_training_steps, opt_learning_rate_warmup_steps, start_warmup_step, which the rules of v1.1 "
         "ask of closed bert: set optimizer.KEY for each");
     free(text);

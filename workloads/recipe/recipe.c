@@ -187,6 +187,7 @@ static const char *const hyperparameters[] = {
     "lars_epsilon", "lars_opt_base_learning_rate", "lars_opt_end_learning_rate",
     "lars_opt_learning_rate_decay_poly_power", "lars_opt_learning_rate_decay_steps",
     "lars_opt_learning_rate_warmup_epochs", "lars_opt_momentum", "lars_opt_weight_decay",
+    "model_weights_initialization_scale", "model_eval_ema_factor", "data_train_max_duration", "data_train_num_buckets",
 };
 enum { N_HYPERPARAMETERS = sizeof hyperparameters / sizeof *hyperparameters };
 
