@@ -23,13 +23,18 @@ struct work {
     bool backward;
 };
 
+/* vector_passes.c */
 uint64_t tile_share(const struct passes *p, uint64_t n);           /* elements of the fullest tile */
 void add_superstep(struct passes *p, uint64_t compute_cycles);
 void add_map(struct passes *p, enum map_op op, uint64_t n);
+void add_small(struct passes *p, enum map_op op, uint64_t n);
+void add_map_vector(struct passes *p, uint64_t n, bool by_row);    /* a value for each channel, or for each row, with all of its elements */
 void add_exchange(struct passes *p, uint64_t bytes_per_tile);
 void add_moved(struct passes *p, uint64_t n_elements);
 void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements);
 void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities);
+
+/* vector_plan.c */
 void add_operand(struct passes *p, const struct work *w, const struct tensor *b);
 void add_operand_gradients(struct passes *p, const struct work *w, enum map_op op);
 

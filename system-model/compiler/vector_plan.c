@@ -18,93 +18,6 @@
 #include "system-model/compiler/vector_internal.h"
 #include "system-model/compiler/vertex_cost.h"
 
-
-/* ---- passes: what an operation is built of ------------------------------------------------------ */
-
-/* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
-enum { ATOM_BYTES = 8 };
-
-uint64_t tile_share(const struct passes *p, uint64_t n)
-{
-    uint64_t grain = max_u64(1, ATOM_BYTES / p->element_bytes);
-    return grain * ceil_div(ceil_div(n, grain), p->n_tiles);
-}
-
-void add_superstep(struct passes *p, uint64_t compute_cycles)
-{
-    p->plan->compute_cycles += compute_cycles;
-    p->plan->sync_cycles += superstep_cycles(p->chip);
-    p->plan->n_supersteps++;
-    p->plan->code_bytes_per_tile += 24 + 32;    /* control, vertex state */
-}
-
-void add_map(struct passes *p, enum map_op op, uint64_t n)
-{
-    uint64_t share = tile_share(p, n), grain = max_u64(1, ATOM_BYTES / p->element_bytes);
-    uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
-    p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
-    add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
-}
-
-/* What lies together on the sending tile: sixteen channels of a row or so. */
-enum { MOVED_PIECE_BYTES = 512 };
-
-/* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
-void add_exchange(struct passes *p, uint64_t bytes_per_tile)
-{
-    if (bytes_per_tile == 0)
-        return;
-    p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / chip_exchange_bytes_per_cycle(p->chip)) + 1 + p->chip->exchange_transit_cycles;
-    p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
-    p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
-    p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
-}
-
-void add_moved(struct passes *p, uint64_t n_elements)
-{
-    add_exchange(p, tile_share(p, n_elements) * p->element_bytes);
-}
-
-/* A scale or bias vector of n elements to the tiles that need a part of it. */
-void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements)
-{
-    add_exchange(p, min_u64(n_vector, tile_share(p, n_elements)) * p->element_bytes);
-}
-
-/* Adds depth partial sums (floats, one a tile) for each of n_out results. While there are more tiles than results,
- * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
-static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
-{
-    uint64_t w = p->chip->n_workers, turn = chip_turn_cycles(p->chip);
-    while (depth > 1) {
-        uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
-        uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
-        add_exchange(p, mine * run * 4);
-        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + turn * 16 * (ceil_div(mine, w) - 1));
-        depth = sharing;
-    }
-}
-
-/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
- * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
- * (mean and square, two gradients). */
-void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
-{
-    uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
-    uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
-    if (n_quantities > 1)
-        compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
-    add_superstep(p, compute);
-    if (in_rows && ceil_div(n, n_out) <= share)
-        return;
-    add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
-}
-
-static void add_small(struct passes *p, enum map_op op, uint64_t n)
-{
-    add_map(p, op, max_u64(n, 1));
-}
-
 /* ---- what an operation needs to know --------------------------------------------------------------- */
 
 /* The gradient of an operand that was repeated is the sum over what was repeated. */
@@ -169,12 +82,12 @@ static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
 {
     add_reduction(p, MAP_REDUCE, true, n, rows, 1);
     add_vector_broadcast(p, rows, n);
-    add_map(p, MAP_VECTOR, n);
+    add_map_vector(p, n, true);
     add_map(p, MAP_EXP, n);
     add_reduction(p, MAP_REDUCE, true, n, rows, 1);
     add_small(p, MAP_INVERSE, rows);
     add_vector_broadcast(p, rows, n);
-    add_map(p, MAP_VECTOR, n);
+    add_map_vector(p, n, true);
 }
 
 static void plan_softmax(struct passes *p, const struct work *w)
@@ -187,7 +100,7 @@ static void plan_softmax(struct passes *p, const struct work *w)
     add_map(p, MAP_BINARY, w->n);
     add_reduction(p, MAP_REDUCE, true, w->n, rows, 1);
     add_vector_broadcast(p, rows, w->n);
-    add_map(p, MAP_VECTOR, w->n);
+    add_map_vector(p, w->n, true);
     add_map(p, MAP_BINARY_IN_PLACE, w->n);
 }
 
@@ -210,26 +123,28 @@ static void add_shared_statistics(struct passes *p, const struct work *w, uint64
     add_small(p, MAP_BINARY, n);
 }
 
-static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics)
+/* Less one vector's values, times another's: a value a row, or one a channel. */
+static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, bool by_row)
 {
     add_vector_broadcast(p, 2 * n_statistics, n);
-    add_map(p, MAP_VECTOR, n);
-    add_map(p, MAP_VECTOR, n);
+    add_map_vector(p, n, by_row);
+    add_map_vector(p, n, by_row);
 }
 
 static void plan_norm(struct passes *p, const struct work *w)
 {
     uint64_t n = w->n, k = norm_statistics(w);
+    bool by_row = w->op->kind == OP_LAYER_NORM;
     if (w->op->pass == PASS_FORWARD) {
         if (w->opt->inference && w->op->kind == OP_BATCH_NORM) {    /* statistics are known: one scale, one shift */
-            add_whitening(p, n, k);
+            add_whitening(p, n, k, false);
             return;
         }
-        add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
+        add_reduction(p, MAP_REDUCE, by_row, n, k, 2);
         add_shared_statistics(p, w, 2 * k);
         add_small(p, MAP_RSQRT, k);
-        add_whitening(p, n, k);
-        add_whitening(p, n, w->last);                               /* gamma and beta */
+        add_whitening(p, n, k, by_row);
+        add_whitening(p, n, w->last, false);                        /* gamma and beta */
         return;
     }
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
@@ -237,15 +152,15 @@ static void plan_norm(struct passes *p, const struct work *w)
         add_reduction(p, MAP_REDUCE, false, n, w->last, 2);
         return;
     }
-    add_whitening(p, n, k);             /* the normalised input is made again, once for both gradients */
+    add_whitening(p, n, k, by_row);     /* the normalised input is made again, once for both gradients */
     add_map(p, MAP_VECTOR, n);          /* gradient times gamma */
     add_map(p, MAP_BINARY, n);
-    add_reduction(p, MAP_REDUCE, w->op->kind == OP_LAYER_NORM, n, k, 2);
+    add_reduction(p, MAP_REDUCE, by_row, n, k, 2);
     add_shared_statistics(p, w, 2 * k);
     add_vector_broadcast(p, 2 * k, n);
-    add_map(p, MAP_VECTOR, n);          /* less what the statistics pass back */
+    add_map_vector(p, n, by_row);       /* less what the statistics pass back, one for each */
     add_map(p, MAP_BINARY_IN_PLACE, n);
-    add_map(p, MAP_VECTOR, n);
+    add_map_vector(p, n, by_row);
 }
 
 /* One window over the whole image is a reduction, as popnn does it (Pooling.cpp, substPoolingWithReduction); backward its gradient goes

@@ -118,6 +118,21 @@ static void test_softmax_passes(void **state)
     toy_end(&t);
 }
 
+/* 70 rows of 48 halves on 7 tiles: 480 elements each, 30 pieces of 16, five a worker. Max and sum: 11 + 6 x (17 + 20) and a piece's 10 five
+ * times in each turn; less the max and times the inverse: 13 + 6 x (24 + 2 x 20) and as much; exp 20 + 6 x (33 + 4 x 20); inverses of 70
+ * rows, 12 on the fullest, 20 + 6 x (17 + 15). A batch norm of the same meets its channels without pieces. */
+static void test_rows_meet_their_values_in_pieces(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(70, 48));
+    struct op_plan p = plan_op(&t, OP_SOFTMAX, &x, 1, (struct op_attributes){ 0 });
+    uint64_t pieces = 6 * 10 * 5;
+    assert_int_equal(p.compute_cycles, 2 * (11 + 6 * 37 + pieces) + 2 * (13 + 6 * 64 + pieces) + 20 + 6 * 113 + 20 + 6 * 32);
+    toy_end(&t);
+}
+
 /* Equal pieces of an axis lie where they lay; a range is copied: 5 x 4 halves, 4 on the fullest tile, 8 bytes. */
 static void test_slice(void **state)
 {
@@ -227,7 +242,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
-        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
+        cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
     };

@@ -1,0 +1,111 @@
+/*
+ * vector_passes.c - what vector operations are built of: a compute set of one vertex over a tile's share, exchanges, reductions.
+ *
+ * Data is even over the tiles, in words of 64 bits. Rows of tokens lie as matmuls leave them, a group of 16 channels after the other, so
+ * that a value of a whole row (its sum, its mean) meets it in pieces of 16: 10 cycles a piece besides its vectors (PopLibs 7eac0f2, the
+ * estimators of general reductions and of broadcasts over rows). Values of a channel meet its rows at full speed.
+ */
+#include "system-model/compiler/compile.h"
+#include "system-model/compiler/vector_internal.h"
+
+/* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
+enum { ATOM_BYTES = 8 };
+
+uint64_t tile_share(const struct passes *p, uint64_t n)
+{
+    uint64_t grain = max_u64(1, ATOM_BYTES / p->element_bytes);
+    return grain * ceil_div(ceil_div(n, grain), p->n_tiles);
+}
+
+void add_superstep(struct passes *p, uint64_t compute_cycles)
+{
+    p->plan->compute_cycles += compute_cycles;
+    p->plan->sync_cycles += superstep_cycles(p->chip);
+    p->plan->n_supersteps++;
+    p->plan->code_bytes_per_tile += 24 + 32;    /* control, vertex state */
+}
+
+void add_map(struct passes *p, enum map_op op, uint64_t n)
+{
+    uint64_t share = tile_share(p, n), grain = max_u64(1, ATOM_BYTES / p->element_bytes);
+    uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
+    p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
+    add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
+}
+
+/* What lies together on the sending tile: sixteen channels of a row or so. */
+enum { MOVED_PIECE_BYTES = 512 };
+
+/* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
+void add_exchange(struct passes *p, uint64_t bytes_per_tile)
+{
+    if (bytes_per_tile == 0)
+        return;
+    p->plan->exchange_cycles += (uint64_t)((double)bytes_per_tile / chip_exchange_bytes_per_cycle(p->chip)) + 1 + p->chip->exchange_transit_cycles;
+    p->plan->exchanged_bytes += bytes_per_tile * p->n_tiles;
+    p->plan->code_bytes_per_tile += exchange_code_bytes(bytes_per_tile, MOVED_PIECE_BYTES);
+    p->scratch_bytes = max_u64(p->scratch_bytes, bytes_per_tile);
+}
+
+void add_moved(struct passes *p, uint64_t n_elements)
+{
+    add_exchange(p, tile_share(p, n_elements) * p->element_bytes);
+}
+
+/* A scale or bias vector of n elements to the tiles that need a part of it. */
+void add_vector_broadcast(struct passes *p, uint64_t n_vector, uint64_t n_elements)
+{
+    add_exchange(p, min_u64(n_vector, tile_share(p, n_elements)) * p->element_bytes);
+}
+
+/* Adds depth partial sums (floats, one a tile) for each of n_out results. While there are more tiles than results,
+ * several share a result, each adding a part of its partials as one contiguous run, and one adds what they made. */
+static void add_partial_sums(struct passes *p, uint64_t n_out, uint64_t depth)
+{
+    uint64_t w = p->chip->n_workers, turn = chip_turn_cycles(p->chip);
+    while (depth > 1) {
+        uint64_t sharing = max_u64(1, min_u64(p->n_tiles / n_out, ceil_div(depth, 2 * w)));
+        uint64_t mine = ceil_div(n_out * sharing, p->n_tiles), run = ceil_div(depth, sharing);
+        add_exchange(p, mine * run * 4);
+        add_superstep(p, map_cycles(p->chip, MAP_REDUCE, mine * run, 4) + turn * 16 * (ceil_div(mine, w) - 1));
+        depth = sharing;
+    }
+}
+
+enum { GROUP_CHANNELS = 16, PIECE_CYCLES = 10 };
+
+static uint64_t pieces_cycles(const struct passes *p, uint64_t n)
+{
+    uint64_t pieces = ceil_div(tile_share(p, n), GROUP_CHANNELS);
+    return chip_turn_cycles(p->chip) * PIECE_CYCLES * ceil_div(pieces, p->chip->n_workers);
+}
+
+/* A value for each channel, or for each row, to or with all of its elements. */
+void add_map_vector(struct passes *p, uint64_t n, bool by_row)
+{
+    add_map(p, MAP_VECTOR, n);
+    if (by_row)
+        p->plan->compute_cycles += pieces_cycles(p, n);
+}
+
+/* Sums of n elements into n_out results: each tile adds what it has, then partial sums meet and are added, unless
+ * a result's elements lie together (in_rows) and fit on one tile. n_quantities sums are made in the same compute sets
+ * (mean and square, two gradients). */
+void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, uint64_t n_out, uint64_t n_quantities)
+{
+    uint64_t share = tile_share(p, n), partials = min_u64(n_out, share) * n_quantities;
+    uint64_t compute = map_cycles(p->chip, op, share, p->element_bytes);
+    if (n_quantities > 1)
+        compute += map_cycles(p->chip, MAP_REDUCE_SQUARE, share, p->element_bytes);
+    if (in_rows && n_out > 1)
+        compute += n_quantities * pieces_cycles(p, n);
+    add_superstep(p, compute);
+    if (in_rows && ceil_div(n, n_out) <= share)
+        return;
+    add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
+}
+
+void add_small(struct passes *p, enum map_op op, uint64_t n)
+{
+    add_map(p, op, max_u64(n, 1));
+}
