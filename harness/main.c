@@ -27,8 +27,8 @@ const struct command commands[] = {
       OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload },
     { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by tile, collectives.", 1, 1,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
-    { "timeline", "RECIPE", "Print the timeline of one step.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV),
+    { "timeline", "RECIPE", "Print one step against the clock: a picture, and what each IPU spends it on; --all: every span.", 1, 1,
+      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV),
       command_timeline },
     { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |

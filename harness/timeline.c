@@ -21,8 +21,10 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
     struct result r;
     s->paths.unfolded = o->unfolded;
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(o->trace, &sim.timeline, err));
-    if (good)
-        (o->format == FORMAT_CSV ? timeline_write_csv : timeline_print)(stdout, &sim.timeline);
+    if (good && o->format == FORMAT_CSV)
+        timeline_write_csv(stdout, &sim.timeline);
+    else if (good)
+        timeline_print(stdout, &sim.timeline, o->all);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

@@ -349,7 +349,7 @@ static void print_span(FILE *f, const struct span *s)
     fputc('\n', f);
 }
 
-void timeline_print(FILE *f, const struct timeline *t)
+void timeline_print(FILE *f, const struct timeline *t, bool spans)
 {
     struct arena scratch = {0};
     size_t *first;
@@ -362,7 +362,7 @@ void timeline_print(FILE *f, const struct timeline *t)
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct timeline_row *row = &t->rows[r];
         fprintf(f, "ipu %u of replica %u (%u alike)\n", row->ipu, row->replica, row->n_alike);
-        for (size_t i = first[r]; i < first[r + 1]; i++)
+        for (size_t i = first[r]; spans && i < first[r + 1]; i++)
             print_span(f, &t->spans[order[i]]);
         for (int k = 0; k < N_PARTS; k++)
             if (row->spent.part[k])

@@ -30,14 +30,15 @@ struct timeline {
     struct timeline_row *rows; uint32_t n_rows;
 };
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err);
-void timeline_print(FILE *f, const struct timeline *t);
+void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the picture, and by IPU what the step is spent on; each span too */
 /* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* NULL: not of the update */
 bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err);  /* Chrome trace event JSON; refuses what no viewer opens */
 void timeline_write_csv(FILE *f, const struct timeline *t);     /* a row a span, recurring ones each time */
-/* The first replica as a picture of n_columns: a line a chip, A B C.. the forward passes of micro-batches, a b c.. the backward
- * ones, - copies, # what follows the micro-batches, . waiting. Each column shows what fills most of it. */
+/* The first replica as a picture of n_columns: a line for each IPU, A B C.. the forward passes of micro-batches, a b c.. the backward
+ * ones, - copies, # what follows the micro-batches, . waiting; then the share of the step in forward and backward passes. A column
+ * shows what most of its time goes to, all stretches of a kind together. */
 enum { MAX_PICTURE_COLUMNS = 400 };
 void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns);
 /* The laws: spans of a row do not overlap and leave no gap, each row's parts sum to the step. */

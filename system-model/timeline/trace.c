@@ -1,15 +1,17 @@
 /*
  * trace.c - the timeline span by span: Chrome trace events for Perfetto and chrome://tracing, CSV for figures, a picture in letters.
  *
- * Chips are rows (pid: replica, tid: IPU), spans complete events, times in microseconds. A recurring span is written out each
- * time it recurs, so a file grows with gradient accumulation, but is never held in memory. An event's arguments are the
- * cycles it was spent on, part by part: summed over a chip's events they are its part of the result's breakdown.
- * Links are counters, one a kind of link: bytes a second on the busiest link of that kind, averaged over a copy or collective
- * between replicas. Not counted: the small all-reduces of norms inside a pass.
+ * Each IPU is a named track (pid: replica, tid: IPU), each span but a wait a slice named by its kind and stage. Times are whole
+ * nanoseconds, rounded down at both ends, so slices that follow each other never overlap. A recurring span is written out each
+ * time it recurs, so a file grows with gradient accumulation. A slice's arguments are the cycles it was spent on, part by part.
+ * Arrows lead from each collective of the weight update to the work that waits for it. Counters: bytes a second on the busiest link of
+ * each kind, averaged over a copy or collective (not counted: small all-reduces of norms inside a pass); bytes stashed on each IPU.
  */
 #include "system-model/timeline/timeline.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_EVENTS = 5000000 };         /* a gigabyte of text; the viewers give up long before */
@@ -17,6 +19,12 @@ enum { MOST_EVENTS = 5000000 };         /* a gigabyte of text; the viewers give 
 static double to_us(const struct timeline *t, uint64_t cycles)
 {
     return (double)cycles / t->plan->topology->machine->chip.clock_hz * 1e6;
+}
+
+/* Whole nanoseconds, in microseconds: printed to three digits they are exact. */
+static double slice_us(const struct timeline *t, uint64_t cycles)
+{
+    return floor(to_us(t, cycles) * 1e3) / 1e3;
 }
 
 static void write_names(FILE *f, const struct timeline *t)
@@ -45,8 +53,52 @@ static void write_counter(FILE *f, const struct timeline *t, const struct timeli
 {
     for (int k = 0; k < N_LINK_KINDS; k++)
         if (bytes[k] > 0)
-            fprintf(f, "{\"ph\":\"C\",\"name\":\"busiest %s\",\"pid\":%u,\"ts\":%.6f,\"args\":{\"bytes_per_s\":%.6g}},\n", link_kind_names[k],
-                    row->replica, to_us(t, at), time_s > 0 ? bytes[k] / time_s : 0.0);
+            fprintf(f, "{\"ph\":\"C\",\"name\":\"busiest %s\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes_per_s\":%.6g}},\n", link_kind_names[k],
+                    row->replica, slice_us(t, at), time_s > 0 ? bytes[k] / time_s : 0.0);
+}
+
+/* ---- stash counters ------------------------------------------------------------------------ */
+
+struct change { uint64_t at; int64_t bytes; };
+
+static int compare_changes(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* A forward pass leaves its activations on the IPU, the backward pass of the same micro-batch takes them away. */
+static size_t stash_changes(struct change *out, const struct timeline *t, uint32_t row)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        bool forward = s->kind == SPAN_FORWARD;
+        if (s->row != row || (!forward && s->kind != SPAN_BACKWARD))
+            continue;
+        int64_t bytes = (int64_t)t->plan->stages[s->stage].stash_bytes;
+        for (uint32_t k = 0; k < s->repeat; k++)
+            out[n++] = (struct change){ s->start_cycle + k * s->period_cycles + s->n_cycles, forward ? bytes : -bytes };
+    }
+    qsort(out, n, sizeof *out, compare_changes);
+    return n;
+}
+
+static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
+{
+    struct arena scratch = {0};
+    struct change *changes = ARENA_ARRAY(&scratch, struct change, n_events + 1);
+    for (uint32_t r = 0; r < t->n_rows && t->plan->options.training; r++) {
+        size_t n = stash_changes(changes, t, r);
+        int64_t held = 0;
+        for (size_t i = 0; i < n; i++) {
+            held += changes[i].bytes;
+            if (i + 1 == n || changes[i + 1].at != changes[i].at)
+                fprintf(f, "{\"ph\":\"C\",\"name\":\"stash of IPU %u\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRId64 "}},\n", t->rows[r].ipu,
+                        t->rows[r].replica, slice_us(t, changes[i].at), held);
+        }
+    }
+    arena_free(&scratch);
 }
 
 /* ---- events -------------------------------------------------------------------------------- */
@@ -58,14 +110,33 @@ static void write_event(FILE *f, const struct timeline *t, const struct span *s,
     fprintf(f, "{\"ph\":\"X\",\"name\":\"%s", span_kind_names[s->kind]);
     if (s->stage != UINT16_MAX)
         fprintf(f, " %u", s->stage);
-    fprintf(f, "\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.6f,\"dur\":%.6f,\"args\":{", span_kind_names[s->kind], row->replica,
-            row->ipu, to_us(t, s->start_cycle + k * s->period_cycles), to_us(t, s->n_cycles));
+    uint64_t start = s->start_cycle + k * s->period_cycles;
+    fprintf(f, "\",\"cat\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"args\":{", span_kind_names[s->kind], row->replica,
+            row->ipu, slice_us(t, start), slice_us(t, start + s->n_cycles) - slice_us(t, start));
     if (s->stage != UINT16_MAX)
         fprintf(f, "\"micro_batch\":%u,", s->which + k);
     for (int i = 0; i < N_PARTS; i++)
         if (parts.part[i])
             fprintf(f, "\"%s\":%" PRIu64 ",", part_names[i], parts.part[i]);
     fprintf(f, "\"cycles\":%" PRIu64 "}},\n", s->n_cycles);
+}
+
+/* From the end of a collective to the start of what follows it in its chain. */
+static void write_arrows(FILE *f, const struct timeline *t, const struct span *s, const struct span *next, uint64_t *id)
+{
+    const struct timeline_row *row = &t->rows[s->row];
+    for (uint32_t k = 0; k < s->repeat; k++, ++*id) {
+        double from = slice_us(t, s->start_cycle + k * s->period_cycles), to = slice_us(t, next->start_cycle + k * next->period_cycles);
+        fprintf(f, "{\"ph\":\"s\",\"name\":\"waits\",\"cat\":\"collective\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f},\n"
+                   "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"waits\",\"cat\":\"collective\",\"id\":%" PRIu64 ",\"pid\":%u,\"tid\":%u,\"ts\":%.3f},\n",
+                *id, row->replica, row->ipu, from, *id, row->replica, row->ipu, to);
+    }
+}
+
+static bool waits_for(const struct span *next, const struct span *s)
+{
+    return (s->kind == SPAN_REDUCE || s->kind == SPAN_GATHER) && next->row == s->row && next->kind != SPAN_WAIT
+        && next->repeat == s->repeat && next->start_cycle >= s->start_cycle + s->n_cycles;
 }
 
 static void write_span(FILE *f, const struct timeline *t, const struct span *s)
@@ -76,7 +147,8 @@ static void write_span(FILE *f, const struct timeline *t, const struct span *s)
     const double *bytes = once || row->ipu == 0 ? busiest_bytes(t, s) : NULL;
     for (uint32_t k = 0; k < s->repeat; k++) {
         uint64_t start = s->start_cycle + k * s->period_cycles;
-        write_event(f, t, s, k);
+        if (s->kind != SPAN_WAIT)
+            write_event(f, t, s, k);
         if (bytes) {
             write_counter(f, t, row, start, bytes, to_us(t, s->n_cycles) * 1e-6);
             write_counter(f, t, row, start + s->n_cycles, bytes, 0);
@@ -98,11 +170,17 @@ bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err)
     if (n > MOST_EVENTS)
         return fail(err, "trace: %" PRIu64 " events, at most %d; lower parallel.gradient_accumulation or parallel.replicas, or leave out --unfolded",
                     n, MOST_EVENTS);
-    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", f);
+    uint64_t arrow = 1;
+    fprintf(f, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"workload\":\"%s\",\"system\":\"%s\",\"step_cycles\":%" PRIu64 "},\"traceEvents\":[\n",
+            t->plan->graph->name, t->plan->topology->machine->name, t->step_cycles);
     write_names(f, t);
-    for (size_t i = 0; i < t->n_spans; i++)
+    for (size_t i = 0; i < t->n_spans; i++) {
         write_span(f, t, &t->spans[i]);
-    fprintf(f, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"end of step\",\"pid\":0,\"tid\":0,\"ts\":%.6f}\n]}\n", to_us(t, t->step_cycles));
+        if (i + 1 < t->n_spans && waits_for(&t->spans[i + 1], &t->spans[i]))
+            write_arrows(f, t, &t->spans[i], &t->spans[i + 1], &arrow);
+    }
+    write_stash(f, t, n);
+    fprintf(f, "{\"ph\":\"i\",\"s\":\"g\",\"name\":\"end of step\",\"pid\":0,\"tid\":0,\"ts\":%.3f}\n]}\n", slice_us(t, t->step_cycles));
     return true;
 }
 
@@ -128,46 +206,67 @@ void timeline_write_csv(FILE *f, const struct timeline *t)
 
 /* ---- a picture ------------------------------------------------------------------------------------ */
 
-static char letter_of(const struct span *s, uint32_t k)
+enum state { STATE_FORWARD, STATE_BACKWARD, STATE_COPY, STATE_OTHER, STATE_WAIT, N_STATES };
+
+static enum state state_of(const struct span *s)
 {
     switch (s->kind) {
-    case SPAN_FORWARD:  return (char)('A' + (s->which + k) % 26);
-    case SPAN_BACKWARD: return (char)('a' + (s->which + k) % 26);
-    case SPAN_COPY:     return '-';
-    case SPAN_WAIT:     return '.';
-    default:            return '#';
+    case SPAN_FORWARD:  return STATE_FORWARD;
+    case SPAN_BACKWARD: return STATE_BACKWARD;
+    case SPAN_COPY:     return STATE_COPY;
+    case SPAN_WAIT:     return STATE_WAIT;
+    default:            return STATE_OTHER;
     }
 }
 
-/* One stretch of a row: a column takes its letter when it fills more of it than any stretch before. */
-static void draw_stretch(char *letters, uint64_t *filled, uint32_t n_columns, uint64_t step, uint64_t start, uint64_t end, char letter)
+/* What a column's time is spent on, and the micro-batch of the longest stretch of forward and of backward in it. */
+struct column { uint64_t spent[N_STATES], longest[2]; uint32_t micro_batch[2]; };
+
+static void add_stretch(struct column *columns, uint32_t n_columns, uint64_t step, uint64_t start, uint64_t end, enum state state, uint32_t micro_batch)
 {
     uint64_t scaled_end = end * n_columns;
     for (uint64_t at = start * n_columns; at < scaled_end;) {
-        uint64_t column = at / step, next = (column + 1) * step < scaled_end ? (column + 1) * step : scaled_end;
-        if (next - at > filled[column]) {
-            filled[column] = next - at;
-            letters[column] = letter;
+        uint64_t i = at / step, next = min_u64((i + 1) * step, scaled_end);
+        struct column *c = &columns[i];
+        c->spent[state] += next - at;
+        if (state <= STATE_BACKWARD && next - at > c->longest[state]) {
+            c->longest[state] = next - at;
+            c->micro_batch[state] = micro_batch;
         }
         at = next;
     }
 }
 
+static char letter_of(const struct column *c)
+{
+    int most = STATE_WAIT;
+    for (int i = 0; i < N_STATES; i++)
+        if (c->spent[i] > c->spent[most])
+            most = i;
+    return most == STATE_FORWARD ? (char)('A' + c->micro_batch[0] % 26) : most == STATE_BACKWARD ? (char)('a' + c->micro_batch[1] % 26)
+         : most == STATE_COPY ? '-' : most == STATE_OTHER ? '#' : c->spent[STATE_WAIT] ? '.' : ' ';
+}
+
+static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n_columns)
+{
+    struct column columns[MAX_PICTURE_COLUMNS] = {0};
+    char letters[MAX_PICTURE_COLUMNS];
+    uint64_t busy = 0;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        for (uint32_t k = 0; s->row == row && k < s->repeat; k++) {
+            uint64_t start = s->start_cycle + k * s->period_cycles;
+            add_stretch(columns, n_columns, t->step_cycles, start, start + s->n_cycles, state_of(s), s->which + k);
+            busy += state_of(s) <= STATE_BACKWARD ? s->n_cycles : 0;
+        }
+    }
+    for (uint32_t i = 0; i < n_columns; i++)
+        letters[i] = letter_of(&columns[i]);
+    fprintf(f, "  ipu %-2u %.*s  %.0f %% at work\n", row, (int)n_columns, letters, 100 * (double)busy / (double)t->step_cycles);
+}
+
 void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)
 {
-    if (n_columns > MAX_PICTURE_COLUMNS)
-        n_columns = MAX_PICTURE_COLUMNS;
-    for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++) {
-        char letters[MAX_PICTURE_COLUMNS] = "";
-        uint64_t filled[MAX_PICTURE_COLUMNS] = {0};
-        memset(letters, ' ', sizeof letters);
-        for (size_t i = 0; i < t->n_spans; i++) {
-            const struct span *s = &t->spans[i];
-            for (uint32_t k = 0; s->row == row && k < s->repeat; k++) {
-                uint64_t start = s->start_cycle + k * s->period_cycles;
-                draw_stretch(letters, filled, n_columns, t->step_cycles, start, start + s->n_cycles, letter_of(s, k));
-            }
-        }
-        fprintf(f, "  ipu %-2u %.*s\n", row, (int)n_columns, letters);
-    }
+    for (uint32_t row = 0; row < t->plan->options.ipus_per_replica && t->step_cycles; row++)
+        draw_row(f, t, row, n_columns < MAX_PICTURE_COLUMNS ? n_columns : MAX_PICTURE_COLUMNS);
 }

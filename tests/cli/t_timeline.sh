@@ -17,12 +17,12 @@ run timeline $recipe $few --unfolded --format csv
 result $? "--unfolded: 16 chips"
 
 run timeline $recipe $few --trace "$work/trace.json"
-sum=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %us;
-    $us{"$_->{pid} $_->{tid}"} += $_->{dur} for grep { $_->{ph} eq "X" } @{$o->{traceEvents}};
-    my ($end) = map { $_->{ts} } grep { $_->{name} eq "end of step" } @{$o->{traceEvents}};
-    print join " ", map { abs($us{$_} - $end) < 0.01 ? "whole" : "$_: $us{$_} of $end" } sort keys %us' <"$work/trace.json")
-[ "$sum" = "whole whole whole whole" ]
-result $? "trace: JSON, and each chip's events fill the step" "$sum"
+sum=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %last; my $bad = 0;
+    for my $e (sort { $a->{ts} <=> $b->{ts} } grep { $_->{ph} eq "X" } @{$o->{traceEvents}}) {
+        my $k = "$e->{pid} $e->{tid}"; $bad++ if $e->{ts} < ($last{$k} // 0) - 1e-4; $last{$k} = $e->{ts} + $e->{dur}; }
+    print scalar(keys %last), " chips, $bad overlaps, $o->{otherData}{workload}"' <"$work/trace.json")
+[ "$sum" = "4 chips, 0 overlaps, resnet50" ]
+result $? "trace: JSON, four tracks, no two slices of one overlap" "$sum"
 rm -f "$work/trace.json"
 run timeline $recipe --set parallel.gradient_accumulation=1000000 --trace "$work/trace.json"
 gives 2 "events, at most 5000000; lower parallel.gradient_accumulation" "a trace that no viewer opens is refused"
@@ -30,8 +30,10 @@ gives 2 "events, at most 5000000; lower parallel.gradient_accumulation" "a trace
 result $? "and leaves no file"
 
 for r in $recipe mlperf-v1.1-closed-ipu-pod128-bert-large mlperf-v1.1-closed-ipu-pod16-resnet50; do
-    "$PODBENCH" run $r --format json >"$work/folded" && "$PODBENCH" run $r --unfolded --check --format json >"$work/unfolded" &&
-        cmp -s "$work/folded" "$work/unfolded"
+    # The shares of fitted and assumed values are found by simulating again, many times; not unfolded.
+    "$PODBENCH" run $r --format json | grep -v _share >"$work/folded"
+    "$PODBENCH" run $r --unfolded --check --format json | grep -v _share >"$work/unfolded"
+    [ -s "$work/folded" ] && cmp -s "$work/folded" "$work/unfolded"
     result $? "run $r --unfolded prints the same bytes" "$(diff "$work/folded" "$work/unfolded" | head -4)"
 done
 run run $recipe --set 'faults.chip1=13 1.5' --format json

@@ -69,7 +69,7 @@ static void print_all(const struct simulation *sim)
     topology_print(nowhere, &sim->topology);
     graph_print(nowhere, &sim->graph);
     plan_print(nowhere, &sim->plan);
-    timeline_print(nowhere, &sim->timeline);
+    timeline_print(nowhere, &sim->timeline, true);
     timeline_draw(nowhere, &sim->timeline, 80);
     timeline_write_trace(nowhere, &sim->timeline, &err);
     fclose(nowhere);

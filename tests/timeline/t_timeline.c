@@ -135,7 +135,7 @@ static void a_picture_shows_what_fills_most_of_a_column(void **state)
     toy_run(&y);
     char *text;
     PRINTED(text, timeline_draw(f, &y.timeline, 3));
-    assert_string_equal(text, "  ipu 0  A..\n  ipu 1  .AA\n");
+    assert_string_equal(text, "  ipu 0  A..  43 % at work\n  ipu 1  .AA  57 % at work\n");
     free(text);
     arena_free(&y.arena);
 }

@@ -4,6 +4,8 @@
 #include "tests/check.h"
 #include "results/simulate/simulate.h"
 #include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
@@ -45,25 +47,103 @@ static const struct timeline_row *row_of(const struct timeline *t, json_t *event
     return NULL;
 }
 
-/* Durations of all chips, the alike ones counted, over the number of chips: the step. Part by part: the breakdown. */
+/* What the spans that are no wait say, over all chips, the alike ones counted: seconds, and cycles by part. */
+static double work_of(double *parts, const struct timeline *t, double n_ipus, double hz)
+{
+    double cycles = 0;
+    for (size_t i = 0; i < t->n_spans; i++) {
+        const struct span *s = &t->spans[i];
+        struct cycles spent = span_parts(t, s);
+        double times = s->kind == SPAN_WAIT ? 0 : (double)s->repeat * t->rows[s->row].n_alike / n_ipus / hz;
+        cycles += (double)s->n_cycles * times;
+        for (int k = 0; k < N_PARTS; k++)
+            parts[k] += (double)spent.part[k] * times;
+    }
+    return cycles;
+}
+
+/* Durations of all slices: the step, less what waits. Part by part: the breakdown, the bubble less what waits. */
 static void assert_sums(const struct simulation *sim, const struct result *r)
 {
     json_t *trace = trace_of(&sim->timeline), *event;
-    double parts[N_PARTS] = {0}, dur_s = 0, n_ipus = (double)r->ipus, hz = sim->machine->chip.clock_hz;
-    size_t i;
+    double parts[N_PARTS] = {0}, want[N_PARTS] = {0}, dur_s = 0, n_ipus = (double)r->ipus, hz = sim->machine->chip.clock_hz;
+    double work_s = work_of(want, &sim->timeline, n_ipus, hz);
+    size_t i, n = 0;
     json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
         if (!text_is(text_of(event, "ph"), "X"))
             continue;
         const struct timeline_row *row = row_of(&sim->timeline, event);
         assert_non_null(row);
+        assert_false(text_is(text_of(event, "cat"), "wait"));
         dur_s += 1e-6 * json_number_value(json_object_get(event, "dur")) * row->n_alike / n_ipus;
+        n++;
         for (int k = 0; k < N_PARTS; k++)
             parts[k] += (double)json_integer_value(json_object_get(json_object_get(event, "args"), part_names[k])) * row->n_alike / n_ipus / hz;
     }
-    assert_near(dur_s, r->step_time_s, 1e-7);       /* written to the picosecond */
-    for (int k = 0; k < N_PARTS; k++)
-        assert_near(parts[k], r->breakdown_s[k], 1e-12 * r->step_time_s + 1e-12);
+    assert_near(dur_s, work_s, 1e-9 * (double)n);      /* each end is cut to the nanosecond */
+    for (int k = 0; k < N_PARTS; k++) {
+        assert_near(parts[k], want[k], 1e-12 * r->step_time_s + 1e-12);
+        if (k != PART_BUBBLE)
+            assert_near(parts[k], r->breakdown_s[k], 1e-12 * r->step_time_s + 1e-12);
+    }
     json_decref(trace);
+}
+
+/* Slices of one IPU, in order of their start, follow each other: whole nanoseconds, none begins before the last has ended. */
+struct slice { long long from_ns, to_ns; };
+
+static int compare_slices(const void *a, const void *b)
+{
+    const struct slice *x = a, *y = b;
+    return x->from_ns != y->from_ns ? (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns) : (x->to_ns > y->to_ns) - (x->to_ns < y->to_ns);
+}
+
+static void slices_never_overlap(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    run(&sim, &r, "mlperf-v2.0-closed-bow-pod16-bert-large", NULL, 0);
+    json_t *trace = trace_of(&sim.timeline), *events = json_object_get(trace, "traceEvents"), *event;
+    struct slice *slices = ARENA_ARRAY(&sim.arena, struct slice, json_array_size(events));
+    size_t i, n = 0, n_starts = 0, n_ends = 0;
+    json_array_foreach(events, i, event) {
+        n_starts += text_is(text_of(event, "ph"), "s");
+        n_ends += text_is(text_of(event, "ph"), "f");
+        if (!text_is(text_of(event, "ph"), "X") || json_integer_value(json_object_get(event, "tid")) != 1)
+            continue;
+        slices[n].from_ns = llround(json_number_value(json_object_get(event, "ts")) * 1e3);
+        slices[n].to_ns = slices[n].from_ns + llround(json_number_value(json_object_get(event, "dur")) * 1e3);
+        n++;
+    }
+    assert_true(n > 500 && n_starts > 20 && n_starts == n_ends);
+    qsort(slices, n, sizeof *slices, compare_slices);
+    for (i = 1; i < n; i++)
+        assert_true(slices[i].from_ns >= slices[i - 1].to_ns);
+    json_decref(trace);
+    simulation_free(&sim);
+}
+
+/* What is stashed comes and goes: never below nothing, nothing left at the end. */
+static void the_stash_is_emptied(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    run(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
+    json_t *trace = trace_of(&sim.timeline), *event;
+    double held = -1, most = 0;
+    size_t i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event)
+        if (text_is(text_of(event, "ph"), "C") && text_is(text_of(event, "name"), "stash of IPU 0")) {
+            held = (double)json_integer_value(json_object_get(json_object_get(event, "args"), "bytes"));
+            assert_true(held >= 0);
+            most = fmax(most, held);
+        }
+    assert_near(held, 0, 0);
+    assert_near(most, (double)(sim.plan.stages[0].stash_bytes * sim.plan.stages[0].stash_depth), 0);
+    json_decref(trace);
+    simulation_free(&sim);
 }
 
 static void events_sum_to_the_breakdown(void **state)
@@ -159,7 +239,7 @@ static void csv_and_long_traces(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(events_sum_to_the_breakdown), cmocka_unit_test(counters_carry_the_bytes_of_copies_and_collectives),
+    cmocka_unit_test(events_sum_to_the_breakdown), cmocka_unit_test(slices_never_overlap), cmocka_unit_test(the_stash_is_emptied), cmocka_unit_test(counters_carry_the_bytes_of_copies_and_collectives),
     cmocka_unit_test(what_no_viewer_opens_is_refused), cmocka_unit_test(csv_and_long_traces),
 };
 TAP_MAIN(tests)
