@@ -1,0 +1,26 @@
+#!/bin/sh
+# Frameworks: the weight update tensor by tensor, what a recipe sets itself, schedules that a framework cannot run.
+. tests/tap.sh
+
+bert=mlperf-v1.1-closed-ipu-pod64-bert-large
+run plan $bert --update
+[ "$status" -eq 0 ] && head -1 "$work/out" | grep -q '^weight update of bert-large on ipu-pod64, by popart-2.1.0: one IPU after the other$'
+result $? "plan --update: whose program it is, and in which order" "$(head -3 "$work/out")"
+sed -n '/^ipu 3: .* 4194304 elements/,/^ipu/p' "$work/out" | awk '/^  / { print $1 }' | tr '\n' ' ' >"$work/steps"
+[ "$(cat "$work/steps")" = "zero rearrange reduce clip optimizer norms gather copy-back " ]
+result $? "and what a feed-forward matrix goes through" "$(cat "$work/steps")"
+run timeline $bert --set parallel.gradient_accumulation=20 --format csv
+[ "$(awk -F, '$4 ~ /^(reduce|clip|optimizer|norms|gather|call|upload)$/ { print $4 }' "$work/out" | sort -u | tr '\n' ' ')" = "call clip gather norms optimizer reduce upload " ]
+result $? "the timeline shows its steps, the call and the upload" "$(cut -d, -f4 "$work/out" | sort | uniq -c)"
+run plan $bert --update --set framework.clip_norm=no --set framework.merge_buffer_bytes=1e12
+grep -q '^all IPUs: gradients, 1 x .* merged' "$work/out" && ! grep -q '^  clip' "$work/out"
+result $? "a recipe's own settings take the place of the sheet's" "$(head -5 "$work/out")"
+
+refuses "parallel.schedule: popart-2.1.0 cannot run grouped; want one of: popart" "a schedule that PopART does not have" \
+    run $bert --set parallel.schedule=grouped
+refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow-1-2.1.0 runs grouped pipelines in 2 times their 5 stages" \
+    "an accumulation that TensorFlow refuses" run vendor-bow-pod16-bert-large-ph1-tf1 --set parallel.gradient_accumulation=2048
+refuses "recipe.framework: 'Keras' has no sheet in" "a framework without a sheet" run $bert --set recipe.framework=Keras
+refuses "unknown key in [framework]" "a key that no sheet has" run $bert --set framework.clip=yes
+refuses "framework.merge_buffer_bytes" "a value out of range" run $bert --set framework.merge_buffer_bytes=-1
+done_testing
