@@ -4,9 +4,10 @@
  * Every constant is a time that a step takes a fixed number of times, so a row's time is a line in each of them: one simulation
  * with all at their defaults and one more a constant give the lines, and the fit needs no further simulation. What it finds is
  * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
- * fitted beside the constants for each family of models; predictions, errors and what is left out go without it. A constant that is less than two standard errors away from its default is not fitted: it goes back to
- * the default, the least certain first, and the rest is fitted again. Rows of one configuration count as one, and are left out
- * together in the leave-one-out error, or a row would be judged by its twin.
+ * fitted beside the constants for each family of models; predictions, errors and what is left out go without it.
+ * A constant that is less than root two standard errors away from its default is not fitted: it goes back to the default, the
+ * least certain first, and the rest is fitted again. Rows of one configuration count as one, and are left out together in the
+ * leave-one-out error, or a row would be judged by its twin.
  */
 #include "results/calibration/system_fit.h"
 #include "system-model/base/statistics.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CERTAIN_STANDARD_ERRORS = 2 };
+static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant must lower -2 ln L by the 2 that it costs */
 static const double LARGEST_LOOP_ERROR = 0.5;
 _Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "room for all");
 
