@@ -131,6 +131,20 @@ static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, b
     add_map_vector(p, n, by_row);
 }
 
+/* Mean and variance: two sums in one pass; the stable way, popnn's, sums, takes the mean away, then sums the squares. */
+static void add_statistics(struct passes *p, const struct work *w, uint64_t n, uint64_t k, bool by_row)
+{
+    bool stable = w->forward->at.stable;
+    add_reduction(p, MAP_REDUCE, by_row, n, k, stable ? 1 : 2);
+    add_shared_statistics(p, w, stable ? k : 2 * k);
+    if (!stable)
+        return;
+    add_vector_broadcast(p, k, n);
+    add_map_vector(p, n, by_row);
+    add_reduction(p, MAP_REDUCE, by_row, n, k, 1);
+    add_shared_statistics(p, w, k);
+}
+
 static void plan_norm(struct passes *p, const struct work *w)
 {
     uint64_t n = w->n, k = norm_statistics(w);
@@ -140,8 +154,7 @@ static void plan_norm(struct passes *p, const struct work *w)
             add_whitening(p, n, k, false);
             return;
         }
-        add_reduction(p, MAP_REDUCE, by_row, n, k, 2);
-        add_shared_statistics(p, w, 2 * k);
+        add_statistics(p, w, n, k, by_row);
         add_small(p, MAP_RSQRT, k);
         add_whitening(p, n, k, by_row);
         add_whitening(p, n, w->last, false);                        /* gamma and beta */

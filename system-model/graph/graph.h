@@ -91,6 +91,7 @@ struct op_attributes {
     bool linear;                                            /* resize: between neighbours, by distance; else the nearest one */
     double rate;                                            /* dropout; scale: the constant */
     uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
+    bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards */

@@ -233,9 +233,10 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
             continue;
         if (e.span != span)
             norm_ranks(&e, p, s, span);
-        good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1], err);
+        bool twice = op->at.stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
+        good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
         if (good)
-            add_norm(s, op, cycles);
+            add_norm(s, op, twice ? 2 * cycles : cycles);
     }
     return good;
 }

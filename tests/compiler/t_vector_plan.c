@@ -103,8 +103,16 @@ static void test_batch_norm_passes(void **state)
     uint32_t in[3], n = norm_inputs(&t, in, 22);
     assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1 }).n_supersteps, 7);
     assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2 }).n_supersteps, 9);
+    /* The stable way takes a pass more (less the mean) and a second reduction of as many supersteps as the first; shared, two
+     * small steps more. */
+    struct op_plan plain = plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1 });
+    struct op_plan stable = plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 1, .stable = true });
+    assert_int_equal(stable.n_supersteps, 7 + 1 + 2);
+    assert_true(stable.compute_cycles > plain.compute_cycles && stable.exchanged_bytes >= plain.exchanged_bytes);
+    assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2, .stable = true }).n_supersteps, 7 + 1 + 2 + 4);
     t.options.inference = true;
     assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2 }).n_supersteps, 2);
+    assert_int_equal(plan_op(&t, OP_BATCH_NORM, in, n, (struct op_attributes){ .norm_groups = 2, .stable = true }).n_supersteps, 2);
     toy_end(&t);
 }
 

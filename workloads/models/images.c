@@ -26,7 +26,7 @@ uint32_t build_own_norm(struct builder *b, uint32_t x)
     }
     graph_tensor(b->g, "moving-mean", ROLE_STATE, b->type, DIMS(n));
     graph_tensor(b->g, "moving-variance", ROLE_STATE, b->type, DIMS(n));
-    struct op_attributes at = { .norm_groups = b->o ? (uint32_t)b->o->batch_norm_span : 1 };
+    struct op_attributes at = { .norm_groups = b->o ? (uint32_t)b->o->batch_norm_span : 1, .stable = b->o && b->o->stable_norm };
     return graph_op(b->g, OP_BATCH_NORM, (uint32_t[]){ x, gamma, beta }, 3, at);
 }
 

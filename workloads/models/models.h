@@ -22,6 +22,7 @@ struct model_options {
     double labels_per_sample;           /* transducers: labels of the longest transcript; 0: by the audio's length */
     int input_type;                     /* images from the host: bytes, or prepared there */
     uint64_t batch_norm_span;           /* replicas that share the statistics of batch norms */
+    bool stable_norm;                   /* batch norms take the mean away before they square */
     uint64_t norm_groups;               /* group norm of so many groups instead of batch norm; 0: batch norm */
     uint64_t image_size;                /* pixels in a row; 0: the model's own */
     uint64_t embedding_serial_steps;    /* steps the word table's products are cut into; 0: the compiler's choice */

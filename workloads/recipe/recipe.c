@@ -139,6 +139,8 @@ static const struct recipe_key recipe_keys[] = {
 
     CHOICE("precision", "compute", model.compute, computes, NULL, "of weights and activations"),
     CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
+    FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
+         "batch norms: the variance of what is left when the mean is taken away, a pass and a reduction more"),
     FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "of fp16 results; the hardware does it at no cost in time"),
     NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "as logged; no effect on time"),
 
