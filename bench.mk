@@ -1,4 +1,8 @@
-# bench.mk - build, tests and benchmark targets; includable from another project's makefile.
+# bench.mk - build, tests and benchmark targets. Another project's makefile includes it too, and gets harness/project.mk.
+home := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+ifneq ($(home),.)
+include $(home)/harness/project.mk
+else
 B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
@@ -129,3 +133,6 @@ $B/needs-lint:
 .PHONY: onnx-outputs all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $B/tests/speed.d
+
+include harness/install.mk
+endif

@@ -173,6 +173,6 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
     if (o->format == FORMAT_TEXT)
         print_scaling(&from.known, &figures);
     fflush(stdout);
-    fprintf(stderr, "podbench: %zu recipes and %zu figures in %s\n", n_recipes, figures.n, folder);
+    fprintf(stderr, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, n_recipes == 1 ? "" : "s", figures.n, figures.n == 1 ? "" : "s", folder);
     return EXIT_DONE;
 }

@@ -54,9 +54,14 @@ struct command {
 extern const struct command commands[];
 extern const size_t n_commands;
 
+/* An option as help, man pages and completion show it. False past the last; name NULL: not one of the command's. */
+struct option_view { const char *name, *argument, *help; };
+bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a);
 /* Exits on --help (0) and on a malformed command line (2). */
 void options_parse(struct options *out, const struct command *c, int argc, char **argv, struct arena *a);
 bool session_open(struct session *s, const char *root, struct err *err);
+/* Folders that --recipes, --published and --baseline name instead of the program's own. */
+bool session_folders(struct session *s, const struct options *o, struct err *err);
 void session_close(struct session *s);
 
 /* BAD_INPUT with a message, in one expression. */
@@ -90,7 +95,7 @@ void progress_end(struct progress *p);
 typedef int command_function(const struct options *o, struct session *s, struct err *err);
 command_function command_list, command_machine, command_workload, command_plan, command_timeline, command_run, command_explain, command_diff,
     command_sweep, command_merge, command_bench,
-    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_score, command_lint, command_compare_logs,
+    command_check, command_validate, command_calibrate, command_ledger, command_audit, command_compare, command_baseline, command_init, command_manual, command_completion, command_score, command_lint, command_compare_logs,
     command_plot, command_report, command_watch;
 
 #endif

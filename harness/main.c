@@ -45,9 +45,9 @@ const struct command commands[] = {
     { "merge", "PART...", "Join the shards of a sweep; refuses gaps, overlaps and parts of another sweep or version.", 1, SIZE_MAX,
       OPTION_BIT(OPT_OUT), 0, command_merge },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
-      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "
-      "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT),
+      "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_check },
     { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do; --out: the errors that "
       "intervals are made of (results/validity).", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate },
@@ -63,7 +63,7 @@ const struct command commands[] = {
     { "compare", "BASE RUN", "The gates between two runs: what moved, by cause, and whether accuracy holds; --all: every cell. "
       "Exit 1 when anything moved.", 2, 2, OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS, command_compare },
     { "baseline", "[RUN]", "Record a run as the baseline that later ones are compared with, with the reason why predictions moved.", 0, 1,
-      OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN), 0, command_baseline },
+      OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN) | OPTION_BIT(OPT_BASELINE), 0, command_baseline },
     { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results. Exit 1 where there is none.", 1, 1,
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score },
     { "lint", "FILE...", "Check MLPerf logs as the compliance checker does, and folders of them as the package checker does. Exit 1 when "
@@ -74,6 +74,9 @@ const struct command commands[] = {
       "score, and where the time differs.", 1, 1,
       OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),
       TEXT_CSV_JSON, command_compare_logs },
+    { "init", "DIR", "Write a project of your own into a folder: a makefile of three lines, a recipe, a table of figures.", 1, 1, 0, 0, command_init },
+    { "manual", "[COMMAND]", "Print a man page, of the program or of a command.", 0, 1, 0, 0, command_manual },
+    { "completion", "bash|zsh|fish", "Print the completion of a shell.", 1, 1, 0, 0, command_completion },
     { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
     { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
 };
@@ -141,7 +144,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     snprintf(name, sizeof name, "podbench %s", c->name);
     argv[0] = name;
     options_parse(&o, c, argc, argv, &s.arena);
-    int status = session_open(&s, o.root, &err) ? c->run(&o, &s, &err) : EXIT_BAD_INPUT;
+    int status = session_open(&s, o.root, &err) && session_folders(&s, &o, &err) ? c->run(&o, &s, &err) : EXIT_BAD_INPUT;
     if (*err.msg)
         fprintf(stderr, "podbench: %s\n", err.msg);
     session_close(&s);
@@ -160,6 +163,11 @@ int main(int argc, char **argv)
     }
     if (text_is(argv[1], "--help") || text_is(argv[1], "-?") || text_is(argv[1], "-h") || text_is(argv[1], "help")) {
         print_help(stdout);
+        return EXIT_DONE;
+    }
+    if (text_is(argv[1], "--commands")) {
+        for (size_t i = 0; i < n_commands; i++)
+            printf("%s\n", commands[i].name);
         return EXIT_DONE;
     }
     if (text_is(argv[1], "--version") || text_is(argv[1], "-V")) {

@@ -146,13 +146,23 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
+bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a)
+{
+    if (i >= N_OPTIONS)
+        return false;
+    bool has = i == OPT_ROOT || c->options & OPTION_BIT(i) || (i == OPT_FORMAT && c->formats);
+    const struct option_row *row = &rows[i];
+    *out = (struct option_view){ has ? row->name : NULL, row->type == IS_SETTING ? NULL : row->argument, i == OPT_FORMAT ? formats_help(c, a) : row->help };
+    return true;
+}
+
 static void fill_argp_options(struct argp_option *out, const struct command *c, struct arena *a)
 {
     size_t n = 0;
-    for (int i = 0; i < N_OPTIONS; i++)
-        if (i == OPT_ROOT || c->options & OPTION_BIT(i) || (i == OPT_FORMAT && c->formats))
-            out[n++] = (struct argp_option){ .name = rows[i].name, .key = KEY_BASE + i, .arg = rows[i].type == IS_SETTING ? NULL : rows[i].argument,
-                                             .doc = i == OPT_FORMAT ? formats_help(c, a) : rows[i].help,
+    struct option_view v;
+    for (size_t i = 0; option_of(&v, c, i, a); i++)
+        if (v.name)
+            out[n++] = (struct argp_option){ .name = v.name, .key = KEY_BASE + (int)i, .arg = v.argument, .doc = v.help,
                                              .group = i == OPT_ROOT ? 1 : 0 };
     out[n] = (struct argp_option){0};
 }

@@ -1,10 +1,8 @@
 /*
- * session.c - where the data folders are, runs by name, JSON on a stream, progress.
- *
- * The root is --root, else PODBENCH_ROOT, else the folder above the one the program stands in, else the
- * current folder: the first of the last two that holds system-model/specs.
+ * session.c - the data folders, runs by name, JSON on a stream, progress.
  */
 #include "harness/harness.h"
+#include "results/library/root.h"
 #include "results/simulate/run_folder.h"
 #include <jansson.h>
 #include <limits.h>
@@ -20,68 +18,41 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_root(const char *path, struct arena *a)
-{
-    return is_folder(arena_printf(a, "%s/system-model/specs", path));
-}
-
-/* build/podbench -> the folder of build; NULL when the link cannot be read. */
-static const char *root_of_program(struct arena *a)
-{
-    char path[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
-        return NULL;
-    path[n] = 0;
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return NULL;
-        *slash = 0;
-    }
-    return arena_strdup(a, path);
-}
-
-static const char *find_root(const char *given, struct arena *a, struct err *err)
-{
-    const char *from = given ? given : getenv("PODBENCH_ROOT");
-    if (from && *from) {
-        if (is_root(from, a))
-            return from;
-        fail(err, "%s: holds no system-model/specs (%s)", from, given ? "--root" : "PODBENCH_ROOT");
-        return NULL;
-    }
-    const char *own = root_of_program(a);
-    if (own && is_root(own, a)) {
-        char here[PATH_MAX];
-        return getcwd(here, sizeof here) && text_is(here, own) ? "." : own;
-    }
-    if (is_root(".", a))
-        return ".";
-    fail(err, "no system-model/specs beside the program or here: name its folder by --root or PODBENCH_ROOT");
-    return NULL;
-}
-
 bool session_open(struct session *s, const char *root, struct err *err)
 {
-    s->root = find_root(root, &s->arena, err);
+    s->root = root_find(root, "--root", &s->arena, err);
     if (!s->root)
         return false;
-    struct arena *a = &s->arena;
-    bool here = text_is(s->root, ".");
-#define IN_ROOT(folder) (here ? folder : arena_printf(a, "%s/%s", s->root, folder))
+#define IN_ROOT(folder) root_path(s->root, folder, &s->arena)
     s->paths.specs_dir = IN_ROOT("system-model/specs");
     s->paths.recipes_dir = IN_ROOT("workloads/recipes");
     s->paths.data_dir = IN_ROOT("workloads/convergence");
     s->published_dir = IN_ROOT("results/published");
     s->validity_dir = IN_ROOT("results/validity");
-    s->runs_dir = IN_ROOT("results/runs");
-    s->baselines_dir = IN_ROOT("results/baselines");
+    s->runs_dir = root_is_installed(s->root) ? "podbench-runs" : IN_ROOT("results/runs");      /* what is installed is not written to */
+    s->baselines_dir = root_is_installed(s->root) ? "podbench-baseline" : IN_ROOT("results/baselines");
     s->rules_dir = IN_ROOT("results/rules");
     s->plots_dir = IN_ROOT("plots");
 #undef IN_ROOT
     simulator_open(&s->simulator, &s->paths);
     return true;
+}
+
+static bool take_folder(const char **folder, const char *given, const char *option, struct err *err)
+{
+    if (given && !is_folder(given))
+        return fail(err, "--%s: %.200s is no folder", option, *given ? given : "''");
+    *folder = given ? given : *folder;
+    return true;
+}
+
+/* --published of bench is a folder of tables; other commands take a table too, and look at it themselves. */
+bool session_folders(struct session *s, const struct options *o, struct err *err)
+{
+    bool all_tables = o->published && is_folder(o->published);
+    s->published_dir = all_tables && o->recipes ? o->published : s->published_dir;
+    s->baselines_dir = o->baseline ? o->baseline : s->baselines_dir;
+    return take_folder(&s->paths.recipes_dir, o->recipes, "recipes", err);
 }
 
 void session_close(struct session *s)

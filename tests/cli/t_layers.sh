@@ -10,6 +10,7 @@ rooms='system-model/base system-model/machine system-model/graph system-model/ne
     workloads/recipe
     results/judgement
     results/simulate
+    results/library
     results/published
     results/history
     results/mlperf

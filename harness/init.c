@@ -1,0 +1,93 @@
+/*
+ * init.c - podbench init: a project of one's own, ready to run: a makefile, a recipe, a table of figures.
+ *
+ * Nothing that is there is written over. The recipe is a copy of a stock one under a name of its own, the figure that one's.
+ */
+#include "harness/harness.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char stock[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
+
+static const char makefile[] =
+    "# Runs on IPU systems, simulated and judged: make bench, check, gate, baseline REASON=\"why\". See recipes/ and published/.\n"
+    "PODBENCH_HOME ?= %s\n"
+    "include $(PODBENCH_HOME)/bench.mk\n";
+
+static const char readme[] =
+    "recipes/*.ini      how a run is configured; sheets of machines of your own may stand beside them (system = my-pod.csv)\n"
+    "published/*.csv    what was measured; the paths of recipes in a table are relative to it\n"
+    "expected.csv       failures that are expected: id,reason (may be absent)\n"
+    "baseline/          what 'make baseline REASON=...' has recorded, and why\n"
+    "\n"
+    "make check FORMAT=junit and make gate FORMAT=markdown (or tap, annotations) print for a CI system; exit status 1 says no.\n";
+
+static bool write_new(const char *folder, const char *name, const char *text, struct arena *a, struct err *err)
+{
+    struct new_file file;
+    const char *path = arena_printf(a, "%s/%s", folder, name);
+    if (access(path, F_OK) == 0)
+        return fail(err, "%s: is there already; init writes over nothing", path);
+    if (!new_file_open(&file, path, err))
+        return false;
+    fputs(text, file.f);
+    return new_file_save(&file, err);
+}
+
+/* The stock recipe, its id replaced. */
+static bool own_recipe(const char **out, struct session *s, struct err *err)
+{
+    enum { LARGEST_BYTES = 1 << 20 };
+    char *text;
+    if (!read_text_file(&text, NULL, arena_printf(&s->arena, "%s/%s.ini", s->paths.recipes_dir, stock), LARGEST_BYTES, &s->arena, err))
+        return false;
+    char *id = strstr(text, stock);
+    if (!id)
+        return fail(err, "%s: has no id", stock);
+    *out = arena_printf(&s->arena, "%.*smy-run%s", (int)(id - text), text, id + strlen(stock));
+    return true;
+}
+
+static bool own_figures(const char **out, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    char *text = NULL, value[32];
+    size_t n;
+    if (!published_load(&figures, s->published_dir, &s->arena, err))
+        return false;
+    FILE *f = open_memstream(&text, &n);
+    fprintf(f, "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n");
+    for (size_t i = 0; i < figures.n; i++) {
+        const struct figure *g = &figures.items[i];
+        if (!text_is(g->recipe, stock) || !text_is(g->metric, "throughput_samples_per_s"))
+            continue;
+        snprintf(value, sizeof value, "%.10g", g->value);
+        const char *const cells[] = { "my-run.throughput", "my-run", g->metric, value, g->unit, "0.1", "validate", g->source, "", "" };
+        for (size_t k = 0; k < 10; k++)
+            csv_write_cell(f, cells[k], k == 9);
+        break;
+    }
+    fclose(f);
+    *out = arena_strdup(&s->arena, text);
+    free(text);
+    return true;
+}
+
+int command_init(const struct options *o, struct session *s, struct err *err)
+{
+    const char *folder = o->arguments[0], *recipe = "", *figures = "";
+    char *home = realpath(s->root, NULL);
+    const char *make_text = arena_printf(&s->arena, makefile, home ? home : s->root);
+    free(home);
+    if (!*folder)
+        return bad_input(err, "init: the folder's name is empty");
+    bool good = own_recipe(&recipe, s, err) && own_figures(&figures, s, err) && make_folders(arena_printf(&s->arena, "%s/recipes", folder), err) &&
+                make_folders(arena_printf(&s->arena, "%s/published", folder), err) && write_new(folder, "Makefile", make_text, &s->arena, err) &&
+                write_new(folder, "recipes/my-run.ini", recipe, &s->arena, err) &&
+                write_new(folder, "published/figures.csv", figures, &s->arena, err) && write_new(folder, "README", readme, &s->arena, err);
+    if (!good)
+        return EXIT_BAD_INPUT;
+    printf("wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);
+    return EXIT_DONE;
+}

@@ -1,0 +1,59 @@
+# install.mk - installing and packaging: make install PREFIX=/usr/local DESTDIR=; make uninstall; make deb.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+bindir  := $(DESTDIR)$(PREFIX)/bin
+datadir := $(DESTDIR)$(PREFIX)/share/podbench
+mandir  := $(DESTDIR)$(PREFIX)/share/man/man1
+libdir  := $(DESTDIR)$(PREFIX)/lib
+version := $(shell sed -n 's/.*PODBENCH_VERSION "\(.*\)"/\1/p' system-model/base/version.h)
+commands = $(shell $B/podbench --commands)
+# What the program reads; results/runs is not among it.
+data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
+               results/published/*.csv results/published/*/*.csv results/rules/*.csv results/validity/*.csv results/baselines/*.* plots/*)
+
+library: $B/libpodbench.a               ## the simulator as a library, with results/library/podbench.h as its header
+
+$B/libpodbench.a: $(objects)
+	$(say) ar $@
+	$(quiet)rm -f $@ && $(AR) rcs $@ $^
+
+$B/podbench.pc: harness/install.mk
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: podbench' 'Description: simulator of IPU systems' 'Version: $(version)' \
+	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lpodbench $(libs)' > $@
+
+install: $B/podbench $B/libpodbench.a   ## install below PREFIX (/usr/local); DESTDIR for packages
+	install -d $(bindir) $(mandir) $(libdir)/pkgconfig $(DESTDIR)$(PREFIX)/include $(datadir)/harness \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	install -m 755 $B/podbench $(bindir)/podbench
+	install -m 644 $B/libpodbench.a $(libdir)/libpodbench.a
+	install -m 644 results/library/podbench.h $(DESTDIR)$(PREFIX)/include/podbench.h
+	rm -f $B/podbench.pc && $(MAKE) --no-print-directory B=$B PREFIX=$(PREFIX) $B/podbench.pc
+	install -m 644 $B/podbench.pc $(libdir)/pkgconfig/podbench.pc
+	install -m 644 bench.mk $(datadir)/bench.mk
+	install -m 644 harness/project.mk $(datadir)/harness/project.mk
+	for f in $(data); do install -D -m 644 "$$f" "$(datadir)/$$f" || exit 1; done
+	$B/podbench manual > $(mandir)/podbench.1
+	for c in $(commands); do $B/podbench manual $$c > $(mandir)/podbench-$$c.1 || exit 1; done
+	$B/podbench completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/podbench
+	$B/podbench completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_podbench
+	$B/podbench completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish
+
+uninstall: $B/podbench                  ## take away what install has put there
+	rm -rf $(datadir)
+	rm -f $(bindir)/podbench $(libdir)/libpodbench.a $(libdir)/pkgconfig/podbench.pc $(DESTDIR)$(PREFIX)/include/podbench.h \
+	    $(mandir)/podbench.1 $(patsubst %,$(mandir)/podbench-%.1,$(commands)) \
+	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions/podbench $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_podbench \
+	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish
+
+# A binary package by dpkg-deb; what it depends on is read off the program.
+deb: $B/podbench $B/libpodbench.a       ## a Debian package in the build folder
+	rm -rf $B/deb
+	$(MAKE) --no-print-directory B=$B PREFIX=/usr DESTDIR=$B/deb install > $B/deb-install.txt
+	gzip -9n $B/deb/usr/share/man/man1/*.1
+	install -D -m 644 LICENSE $B/deb/usr/share/doc/podbench/copyright
+	mkdir -p $B/deb/DEBIAN
+	CC="$(CC)" sh harness/deb-control.sh $B/deb/usr/bin/podbench $(version) > $B/deb/DEBIAN/control
+	dpkg-deb --root-owner-group --build $B/deb $B/podbench_$(version).deb
+
+.PHONY: library install uninstall deb

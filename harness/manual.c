@@ -1,0 +1,218 @@
+/*
+ * manual.c - podbench manual and completion: man pages and shell completion, made from the tables that the help is made from.
+ */
+#include "harness/harness.h"
+#include <string.h>
+
+/* ---- man pages ------------------------------------------------------------------------------------ */
+
+/* Roff takes a backslash, a leading dot and a hyphen for its own. */
+static void write_roff(const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", stdout);
+    for (; *text; text++)
+        if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\\')
+            fputs("\\e", stdout);
+        else
+            putchar(*text);
+}
+
+static void write_exit_status(void)
+{
+    printf(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nJudged, and refused: out of tolerance, moved, does not fit, not by the rules.\n"
+           ".TP\n2\nBad usage or bad input.\n.TP\n3\nOut of memory.\n");
+}
+
+static void write_option(const struct option_view *v)
+{
+    printf(".TP\n\\fB\\-\\-");
+    write_roff(v->name);
+    printf("\\fR");
+    if (v->argument) {
+        printf("=\\fI");
+        write_roff(v->argument);
+        printf("\\fR");
+    }
+    printf("\n");
+    write_roff(v->help);
+    printf("\n");
+}
+
+static void command_page(const struct command *c, struct arena *a)
+{
+    printf(".TH PODBENCH-%s 1 \"\" \"podbench %s\"\n.SH NAME\npodbench\\-%s \\- ", c->name, PODBENCH_VERSION, c->name);
+    write_roff(c->help);
+    printf("\n.SH SYNOPSIS\n.B podbench %s\n[\\fIOPTION\\fR...] ", c->name);
+    write_roff(c->arguments);
+    printf("\n.SH DESCRIPTION\n");
+    write_roff(c->help);
+    printf("\n.SH OPTIONS\n");
+    struct option_view v;
+    for (size_t i = 0; option_of(&v, c, i, a); i++)
+        if (v.name)
+            write_option(&v);
+    write_exit_status();
+    printf(".SH SEE ALSO\n.BR podbench (1)\n");
+}
+
+static void main_page(void)
+{
+    printf(".TH PODBENCH 1 \"\" \"podbench %s\"\n.SH NAME\npodbench \\- benchmarks and simulates machine-learning runs on IPU systems\n"
+           ".SH SYNOPSIS\n.B podbench\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
+           ".SH DESCRIPTION\nData goes to standard output, talk to standard error. A recipe is named by its id or by its path, a run by its folder.\n"
+           ".SH COMMANDS\n", PODBENCH_VERSION);
+    for (size_t i = 0; i < n_commands; i++) {
+        printf(".TP\n\\fB%s\\fR ", commands[i].name);
+        write_roff(commands[i].arguments);
+        printf("\n");
+        write_roff(commands[i].help);
+        printf(" See podbench\\-%s(1).\n", commands[i].name);
+    }
+    write_exit_status();
+    printf(".SH ENVIRONMENT\n.TP\nPODBENCH_ROOT\nThe folder with system\\-model, workloads and results.\n"
+           ".TP\nSOURCE_DATE_EPOCH\nThe time that JUnit reports carry.\n.TP\nNO_COLOR\nNo colour, on a terminal too.\n");
+}
+
+static const struct command *command_named(const char *name, struct arena *a, struct err *err)
+{
+    const char **names = ARENA_ARRAY(a, const char *, n_commands);
+    for (size_t i = 0; i < n_commands; i++) {
+        names[i] = commands[i].name;
+        if (text_is(name, names[i]))
+            return &commands[i];
+    }
+    fail(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, a), names_list(names, n_commands, a));
+    return NULL;
+}
+
+int command_manual(const struct options *o, struct session *s, struct err *err)
+{
+    if (o->n_arguments == 0) {
+        main_page();
+        return EXIT_DONE;
+    }
+    const struct command *c = command_named(o->arguments[0], &s->arena, err);
+    if (!c)
+        return EXIT_BAD_INPUT;
+    command_page(c, &s->arena);
+    return EXIT_DONE;
+}
+
+/* ---- completion --------------------------------------------------------------------------------------- */
+
+/* What the first word of a command's arguments names, for completion: "recipes", "machines"... or NULL: files. */
+static const char *listed(const struct command *c)
+{
+    static const struct { const char *word, *list; } lists[] = {
+        { "RECIPE", "recipes" }, { "A B", "recipes" }, { "[NAME]", NULL }, { "recipes|", NULL },
+    };
+    if (text_is(c->name, "machine"))
+        return "machines";
+    if (text_is(c->name, "workload"))
+        return "workloads";
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (strncmp(c->arguments, lists[i].word, strlen(lists[i].word)) == 0)
+            return lists[i].list;
+    return NULL;
+}
+
+static void write_words(const struct command *c, const char *between, struct arena *a)
+{
+    struct option_view v;
+    for (size_t i = 0, n = 0; option_of(&v, c, i, a); i++)
+        if (v.name)
+            printf("%s--%s%s", n++ ? between : "", v.name, v.argument ? "=" : "");
+}
+
+static void write_bash(struct arena *a)
+{
+    printf("# bash completion of podbench %s\n_podbench() {\n    local word=${COMP_WORDS[COMP_CWORD]} words=\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+           "        words='", PODBENCH_VERSION);
+    for (size_t i = 0; i < n_commands; i++)
+        printf("%s%s", i ? " " : "", commands[i].name);
+    printf("'\n    else\n        case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; i < n_commands; i++) {
+        printf("        %s) words='", commands[i].name);
+        write_words(&commands[i], " ", a);
+        printf("'");
+        if (listed(&commands[i]))
+            printf("; [ \"${word#-}\" != \"$word\" ] || words=$(podbench list %s 2>/dev/null)", listed(&commands[i]));
+        printf(" ;;\n");
+    }
+    printf("        esac\n    fi\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n    case ${COMPREPLY[0]-} in *=) compopt -o nospace ;; esac\n"
+           "}\ncomplete -o default -F _podbench podbench\n");
+}
+
+/* In single quotes, as every shell takes them; : and [ ] are zsh's own in a description. */
+static void write_quoted(const char *text)
+{
+    for (; *text; text++)
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(strchr(":[]", *text) ? ' ' : *text);
+}
+
+static void write_zsh(struct arena *a)
+{
+    printf("#compdef podbench\n# zsh completion of podbench %s\nlocal -a commands\ncommands=(\n", PODBENCH_VERSION);
+    for (size_t i = 0; i < n_commands; i++) {
+        printf("    '%s:", commands[i].name);
+        write_quoted(commands[i].help);
+        printf("'\n");
+    }
+    printf(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    return\nfi\ncase $words[2] in\n");
+    for (size_t i = 0; i < n_commands; i++) {
+        struct option_view v;
+        printf("%s) _arguments -S", commands[i].name);
+        for (size_t k = 0; option_of(&v, &commands[i], k, a); k++) {
+            if (!v.name)
+                continue;
+            printf(" '--%s%s[", v.name, v.argument ? "=" : "");
+            write_quoted(v.help);
+            printf("]%s'", v.argument ? ":value:_files" : "");
+        }
+        if (listed(&commands[i]))
+            printf(" '*:name:{compadd $(podbench list %s 2>/dev/null); _files}' ;;\n", listed(&commands[i]));
+        else
+            printf(" '*:file:_files' ;;\n");
+    }
+    printf("esac\n");
+}
+
+static void write_fish(struct arena *a)
+{
+    printf("# fish completion of podbench %s\n", PODBENCH_VERSION);
+    for (size_t i = 0; i < n_commands; i++) {
+        const struct command *c = &commands[i];
+        struct option_view v;
+        printf("complete -c podbench -n __fish_use_subcommand -a %s -d '", c->name);
+        write_quoted(c->help);
+        printf("'\n");
+        if (listed(c))
+            printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -a '(podbench list %s 2>/dev/null)'\n", c->name, listed(c));
+        for (size_t k = 0; option_of(&v, c, k, a); k++) {
+            if (!v.name)
+                continue;
+            printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -l %s%s -d '", c->name, v.name, v.argument ? " -r" : "");
+            write_quoted(v.help);
+            printf("'\n");
+        }
+    }
+}
+
+int command_completion(const struct options *o, struct session *s, struct err *err)
+{
+    static const struct { const char *shell; void (*write)(struct arena *a); } shells[] = {
+        { "bash", write_bash }, { "zsh", write_zsh }, { "fish", write_fish },
+    };
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (text_is(o->arguments[0], shells[i].shell)) {
+            shells[i].write(&s->arena);
+            return EXIT_DONE;
+        }
+    return bad_input(err, "completion: unknown shell '%.60s'; known: bash, zsh, fish", o->arguments[0]);
+}

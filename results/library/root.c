@@ -1,0 +1,76 @@
+/*
+ * root.c - where the data stands.
+ */
+#include "results/library/root.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef PODBENCH_DATA_DIR
+#define PODBENCH_DATA_DIR "/usr/local/share/podbench"      /* make install PREFIX=... says otherwise */
+#endif
+
+static bool is_root(const char *path, struct arena *a)
+{
+    struct stat st;
+    return stat(arena_printf(a, "%s/system-model/specs", path), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* build/podbench -> the folder of build; /usr/bin/podbench -> /usr. NULL when the link cannot be read. */
+static const char *above_program(struct arena *a)
+{
+    char path[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0)
+        return NULL;
+    path[n] = 0;
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return NULL;
+        *slash = 0;
+    }
+    return arena_strdup(a, path);
+}
+
+static const char *found_root(struct arena *a)
+{
+    const char *above = above_program(a);
+    char here[PATH_MAX];
+    if (above && is_root(above, a))
+        return getcwd(here, sizeof here) && text_is(here, above) ? "." : above;
+    const char *shared = above ? arena_printf(a, "%s/share/podbench", above) : NULL;
+    if (shared && is_root(shared, a))
+        return shared;
+    if (is_root(PODBENCH_DATA_DIR, a))
+        return PODBENCH_DATA_DIR;
+    return is_root(".", a) ? "." : NULL;
+}
+
+const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err)
+{
+    const char *from = given ? given : getenv("PODBENCH_ROOT");
+    if (from && *from) {
+        if (is_root(from, a))
+            return from;
+        fail(err, "%s: holds no system-model/specs (%s)", from, given ? given_as : "PODBENCH_ROOT");
+        return NULL;
+    }
+    const char *root = found_root(a);
+    if (!root)
+        fail(err, "no system-model/specs beside the program or here: name its folder by %s or PODBENCH_ROOT", given_as);
+    return root;
+}
+
+const char *root_path(const char *root, const char *folder, struct arena *a)
+{
+    return text_is(root, ".") ? folder : arena_printf(a, "%s/%s", root, folder);
+}
+
+bool root_is_installed(const char *root)
+{
+    size_t n = strlen(root), m = strlen("/share/podbench");
+    return n > m && text_is(root + n - m, "/share/podbench");
+}
