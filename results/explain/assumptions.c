@@ -4,6 +4,7 @@
  * Two is what is left where a quantity is known by its kind alone; a share ends at 1. Values of record change nothing, and are listed as such.
  */
 #include "results/explain/assumptions.h"
+#include "system-model/compiler/assumed.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -151,6 +152,16 @@ bool assumptions_list(struct assumptions *out, const char *const *recipes, size_
     return true;
 }
 
+/* ---- numbers in the code ------------------------------------------------------------------------------ */
+
+static const struct code_assumption { const char *name; int value; const char *unit, *enters, *why; } in_code[] = {
+#define X(name, value, unit, enters, why) { #name, value, unit, enters, why },
+    COMPILER_ASSUMPTIONS(X)
+#undef X
+};
+enum { N_IN_CODE = sizeof in_code / sizeof *in_code };
+static const char in_code_path[] = "system-model/compiler/assumed.h";
+
 /* ---- printing --------------------------------------------------------------------------------------- */
 
 static void print_effect(FILE *f, const struct assumption_effect *e)
@@ -177,6 +188,9 @@ void assumptions_print(FILE *f, const struct assumptions *all)
             print_effect(f, &x->effects[k]);
         fprintf(f, "  %s:%u, %s\n", x->path, x->line, x->source);
     }
+    fprintf(f, "\nin the code of the compiler's model (%s), not moved here\n", in_code_path);
+    for (int i = 0; i < N_IN_CODE; i++)
+        fprintf(f, "%-26s %12d %-7s enters %s: %s\n", in_code[i].name, in_code[i].value, in_code[i].unit, in_code[i].enters, in_code[i].why);
 }
 
 static json_t *effect_json(const struct assumption_effect *e)
@@ -196,5 +210,8 @@ json_t *assumptions_json(const struct assumptions *all)
         json_array_append_new(array, json_pack("{s:s, s:s, s:s, s:s, s:s, s:I, s:o}", "key", x->key, "value", x->value, "unit", x->unit,
                                                "source", x->source, "file", x->path, "line", (json_int_t)x->line, "effects", effects));
     }
+    for (int i = 0; i < N_IN_CODE; i++)
+        json_array_append_new(array, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:[]}", "key", in_code[i].name, "value", in_code[i].value,
+            "unit", in_code[i].unit, "source", in_code[i].why, "file", in_code_path, "enters", in_code[i].enters, "effects"));
     return array;
 }

@@ -17,6 +17,7 @@
  * yet, as there, they are not in the temporary memory; what makes thin channels collapse at large batches on the first
  * generation is not known.
  */
+#include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
 uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
@@ -56,11 +57,10 @@ static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint
     return min_u64((positions - 1) * stride + kernel, max_u64(limit, 1));
 }
 
-/* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p. Beyond four
- * parts the own one is not deducted. */
+/* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p; of many parts all (assumed.h). */
 uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p)
 {
-    return p > 4 ? n_bytes : n_bytes - n_bytes / p;
+    return p > OWN_PARTS_AT_MOST ? n_bytes : n_bytes - n_bytes / p;
 }
 
 static struct operand_bytes operand_bytes(const struct candidate *c, const struct share *t)

@@ -9,6 +9,7 @@
  * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
  */
 #include <assert.h>
+#include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
 static struct conv_shape data_gradient_shape(const struct conv_params *p)
@@ -150,10 +151,10 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
 {
     struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
     list->n = 0;
-    bool sparse = s->groups > 1 && 2 * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
+    bool sparse = s->groups > 1 && CHAIN_PARTS_IN_USE * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
     if (!sparse)
         add_amp_grains(list, s, 1, chip, amp);
-    if (!sparse && s->kernel_h * s->kernel_w > 1 && s->in_chans <= 4 * amp.in_grain)
+    if (!sparse && s->kernel_h * s->kernel_w > 1 && s->in_chans <= EXPANDED_CHAINS_AT_MOST * amp.in_grain)
         add_expanded(list, s, chip, amp);
     if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
         && s->kernel_w > 1 && s->in_stride <= 2) {

@@ -5,6 +5,7 @@
  * that a value of a whole row (its sum, its mean) meets it in pieces of 16: 10 cycles a piece besides its vectors (PopLibs 7eac0f2, the
  * estimators of general reductions and of broadcasts over rows). Values of a channel meet its rows at full speed.
  */
+#include "system-model/compiler/assumed.h"
 #include "system-model/compiler/compile.h"
 #include "system-model/compiler/vector_internal.h"
 
@@ -22,7 +23,7 @@ void add_superstep(struct passes *p, uint64_t compute_cycles)
     p->plan->compute_cycles += compute_cycles;
     p->plan->sync_cycles += superstep_cycles(p->chip);
     p->plan->n_supersteps++;
-    p->plan->code_bytes_per_tile += 24 + 32;    /* control, vertex state */
+    p->plan->code_bytes_per_tile += SUPERSTEP_CONTROL_BYTES + SUPERSTEP_STATE_BYTES;
 }
 
 void add_map(struct passes *p, enum map_op op, uint64_t n)
@@ -32,9 +33,6 @@ void add_map(struct passes *p, enum map_op op, uint64_t n)
     p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
     add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));
 }
-
-/* What lies together on the sending tile: sixteen channels of a row or so. */
-enum { MOVED_PIECE_BYTES = 512 };
 
 /* Exchange before the next compute set: the fullest tile receives bytes_per_tile. */
 void add_exchange(struct passes *p, uint64_t bytes_per_tile)
