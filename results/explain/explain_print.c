@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10 };
+enum { COSTS_SHOWN = 10, COSTS_TRACED = 4, CHILDREN_SHOWN = 3, INPUTS_SHOWN = 2, MOVES_SHOWN = 10, REGIONS_SHOWN = 4 };
 
 static double share_of(const struct cost *c, const struct cost *of)
 {
@@ -64,11 +64,49 @@ static void print_best(FILE *f, const struct explanation *e, bool of_recipe, con
         fprintf(f, "  %s: %s %s -> %s takes %.1f %% off the time of a sample\n", what, m->input->name, m->input->value, m->to, -100 * m->relative);
 }
 
+/* The fullest tile by region, largest first. */
+static void print_memory(FILE *f, const struct explanation *e)
+{
+    const struct plan *p = &e->sim->plan;
+    struct tile_memory m = p->memory[p->worst_ipu];
+    fprintf(f, "  memory of the fullest tile, IPU %u: %llu of %llu B", p->worst_ipu, (unsigned long long)m.total_bytes,
+            (unsigned long long)e->sim->machine->chip.tile_memory_bytes);
+    for (int shown = 0; shown < REGIONS_SHOWN; shown++) {
+        int largest = 0;
+        for (int k = 1; k < N_REGIONS; k++)
+            if (m.bytes[k] > m.bytes[largest])
+                largest = k;
+        if (m.bytes[largest])
+            fprintf(f, "%s %s %llu", shown ? "," : ":", region_names[largest], (unsigned long long)m.bytes[largest]);
+        m.bytes[largest] = 0;
+    }
+    fputc('\n', f);
+}
+
+/* Of the steps that make a model fit, the one that leaves a sample fastest. */
+static void print_fitting(FILE *f, const struct explanation *e)
+{
+    const struct move *best = NULL;
+    for (size_t i = 0; i < e->moves.n; i++) {
+        const struct move *m = &e->moves.items[i];
+        if (!m->refused && m->fits && is_choice(m->input) && (!best || m->relative < best->relative))
+            best = m;
+    }
+    if (best)
+        fprintf(f, "  makes it fit in one step: %s %s -> %s, at %+.1f %% of time a sample\n", best->input->name, best->input->value, best->to,
+                100 * best->relative);
+    else
+        fprintf(f, "  no single step of one value makes it fit; 'podbench run' tries remedies together\n");
+}
+
 void explain_print_conclusion(FILE *f, const struct explanation *e)
 {
     const struct result *r = e->result;
     fprintf(f, "%s: %.4g s a step, %.4g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
     print_bound(f, e);
+    print_memory(f, e);
+    if (!r->fits)
+        print_fitting(f, e);
     print_best(f, e, true, "helps most in the recipe");
     print_best(f, e, false, "helps most in the machine");
 }
@@ -221,6 +259,18 @@ static json_t *bound_json(const struct explanation *e)
     return o;
 }
 
+static json_t *memory_json(const struct explanation *e)
+{
+    const struct plan *p = &e->sim->plan;
+    const struct tile_memory *m = &p->memory[p->worst_ipu];
+    json_t *regions = json_object();
+    for (int k = 0; k < N_REGIONS; k++)
+        json_object_set_new(regions, region_names[k], json_integer((json_int_t)m->bytes[k]));
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "ipu", (json_int_t)p->worst_ipu, "tile_bytes",
+                     (json_int_t)e->sim->machine->chip.tile_memory_bytes, "total_bytes", (json_int_t)m->total_bytes, "shortfall_bytes",
+                     (json_int_t)p->shortfall_bytes, "regions", regions);
+}
+
 static json_t *move_json(const struct explanation *e, const struct move *m)
 {
     json_t *o = input_json(m->input);
@@ -250,6 +300,7 @@ json_t *explain_json(const struct explanation *e)
     json_object_set_new(o, "throughput_samples_per_s", json_real(e->result->throughput_samples_per_s));
     json_object_set_new(o, "fits", json_boolean(e->result->fits));
     json_object_set_new(o, "bound", bound_json(e));
+    json_object_set_new(o, "memory", memory_json(e));
     json_object_set_new(o, "costs", cost_json(e, &e->tree, 0));
     json_object_set_new(o, "moves", moves);
     json_object_set_new(o, "waterfall", waterfall);
