@@ -357,7 +357,7 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
 
 static int64_t whole(double x)
 {
-    return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : (int64_t)x;
+    return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : isnan(x) ? 0 : (int64_t)x;
 }
 
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input)

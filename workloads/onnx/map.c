@@ -304,11 +304,11 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
     uint64_t dims[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     if (!v || is_empty(p, value))
         return NO_ID;
-    if (n_dims > MAX_DIMS) {
-        MAP_REFUSE(p, "works on %u dimensions, at most %d", n_dims, MAX_DIMS);
+    n_dims = n_dims ? n_dims : 1;
+    if (n_dims > MAX_DIMS || v->n_dims > n_dims) {
+        MAP_REFUSE(p, "works on %.60s of %u dimensions beside %u, at most %d", v->name, v->n_dims, n_dims, MAX_DIMS);
         return NO_ID;
     }
-    n_dims = n_dims ? n_dims : 1;
     if (v->constant && p->of[value].tensor == NO_ID)
         return constant_operand(p, value, image, n_dims);
     if (image && v->n_dims == n_dims)
@@ -416,6 +416,17 @@ static bool is_wanted(const struct mapper *p, const bool *wanted)
     return any;
 }
 
+/* Only joins and resizes may have inputs without elements, which they pass over. */
+static bool has_empty(const struct mapper *p)
+{
+    bool may = text_is(p->n->op, "Concat") || text_is(p->n->op, "Resize") || text_is(p->n->op, "Upsample"), empty = false;
+    for (uint32_t i = 0; i < p->n->n_inputs && !may; i++)
+        empty |= map_in(p, i) && onnx_elements(map_in(p, i)) == 0;
+    for (uint32_t i = 0; i < p->n->n_outputs; i++)
+        empty |= map_out(p, i) && map_out(p, i)->shaped && onnx_elements(map_out(p, i)) == 0;
+    return empty;
+}
+
 static bool map_node(struct mapper *p, const bool *wanted)
 {
     const char *op = p->n->written;
@@ -430,6 +441,8 @@ static bool map_node(struct mapper *p, const bool *wanted)
         count(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
         return true;
     }
+    if (has_empty(p))
+        return MAP_REFUSE(p, "works on a tensor without elements");
     if (!map && !p->o->approximate)
         return MAP_REFUSE(p, "is modelled on constants alone; change the model, or price it roughly with --approximate");
     if (map ? map(p) : approximate(p)) {
@@ -437,7 +450,7 @@ static bool map_node(struct mapper *p, const bool *wanted)
         return true;
     }
     if (!p->o->approximate || !map || !approximate(p))
-        return false;
+        return p->err && *p->err->msg ? false : MAP_REFUSE(p, "lacks an input that it needs");
     count(p, op, ONNX_APPROXIMATED, "one pass over its result");
     return true;
 }

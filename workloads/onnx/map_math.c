@@ -245,7 +245,7 @@ bool map_binary(struct mapper *p)
 {
     uint32_t y;
     bool image;
-    if (p->n->n_inputs > 2)
+    if (p->n->n_inputs != 2)
         return map_sum(p);
     return map_pair(p, find_two(p->n->op), in_id(p, 0), in_id(p, 1), &y, &image) && map_done(p, 0, y, image);
 }
@@ -284,6 +284,8 @@ bool map_pow(struct mapper *p)
 bool map_where(struct mapper *p)
 {
     const struct onnx_value *a = map_in(p, 1), *b = map_in(p, 2);
+    if (!a || !b)
+        return MAP_REFUSE(p, "has %u inputs, want 3", p->n->n_inputs);
     bool inverted = known_number(a);
     uint32_t n = map_out(p, 0)->n_dims, value = in_id(p, inverted ? 2 : 1);
     if (inverted && known_number(b))
@@ -330,8 +332,8 @@ bool map_gemm(struct mapper *p)
     if (in_id(p, 2) == NO_ID || beta == 0)
         return map_done(p, 0, y, false);
     uint32_t c = as_operand(p, in_id(p, 2), false, 2);
-    if (c == NO_ID)
-        return false;
+    if (c == NO_ID || !fits_in(&p->g->tensors[c], &p->g->tensors[y]))
+        return c != NO_ID && MAP_REFUSE(p, "its third input does not fit its result");
     if (beta != 1)
         c = emit1(p, OP_SCALE, c, AT(.rate = beta));
     uint64_t width = tensor_elements(&p->g->tensors[c]);
@@ -462,6 +464,8 @@ static uint32_t lstm_direction(struct mapper *p, uint32_t x, uint64_t width, uin
 bool map_lstm(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2), *cell = map_out(p, 2);
+    if (!map_in(p, 1) || !r)
+        return MAP_REFUSE(p, "has %u inputs, want at least 3", p->n->n_inputs);
     uint64_t steps = v->dims[0], batch = v->dims[1], hidden = r->dims[2], directions = r->dims[0];
     if (!map_in(p, 1)->constant || !r->constant || (cell && cell->n_readers) || onnx_int(p->n, "layout", 0) || directions > 2)
         return MAP_REFUSE(p, "want constant weights, layout 0, and no reader of the last cell state");

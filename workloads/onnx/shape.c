@@ -548,8 +548,12 @@ static bool shape_resize(const struct shape *s)
     bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == x->n_dims;
     if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == x->n_dims))
         return REFUSE(s, "its scales or sizes are not known");
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        dims[i] = by_sizes ? (uint64_t)sizes->known[i] : (uint64_t)((double)x->dims[i] * scales->known[i] + 1e-6);
+    for (uint32_t i = 0; i < x->n_dims; i++) {
+        double size = by_sizes ? sizes->known[i] : (double)x->dims[i] * scales->known[i] + 1e-6;
+        if (!(size >= 1 && size <= UINT32_MAX))
+            return REFUSE(s, "makes %g of dimension %u", size, i);
+        dims[i] = (uint64_t)size;
+    }
     return set_out(s, 0, x->n_dims, dims, x->type);
 }
 
