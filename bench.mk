@@ -49,10 +49,11 @@ gate: $B/podbench                       ## compare a fresh simulation with the r
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench compare results/baselines $B/gate
 
-readme: $B/podbench                     ## simulate, and refresh README's table and figures
+readme: $B/podbench                     ## simulate, and refresh the tables and figures of README and docs
 	$B/podbench bench --out $(run) > $B/bench.txt
 	$B/podbench plot $(run)
 	sh harness/readme.sh $B/podbench README.md
+	sh harness/readme.sh $B/podbench docs/reproduced.md
 	$B/podbench audit --format markdown > docs/audit.md
 	mkdir -p docs/figures
 	cp $(run)/figures/*.svg docs/figures/

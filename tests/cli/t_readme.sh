@@ -1,10 +1,10 @@
 #!/bin/sh
 # README's table of what is reproduced is what the program says now; 'make readme' refreshes it. Its files exist.
 . tests/tap.sh
-sh harness/readme.sh "$PODBENCH" README.md --check
-result $? "README's table is current (make readme)"
+sh harness/readme.sh "$PODBENCH" README.md --check && sh harness/readme.sh "$PODBENCH" docs/reproduced.md --check
+result $? "the tables of README and docs/reproduced.md are current (make readme)"
 missing=
-for f in $(sed -n 's/.*](\([^)h][^)]*\)).*/\1/p' README.md); do [ -e "$f" ] || missing="$missing $f"; done
+for f in $(grep -o '](\([^)h][^)]*\))' README.md | tr -d '()]'); do [ -e "$f" ] || missing="$missing $f"; done
 [ -z "$missing" ]
 result $? "README's pictures and links exist" "$missing"
 missing=

@@ -1,0 +1,41 @@
+#!/bin/sh
+# What the contributors' pages name is there: files and folders, functions, commands, make targets; and every room has its line.
+. tests/tap.sh
+
+pages='README.md CONTRIBUTING.md docs/architecture.md'
+missing=
+for name in $(sed -n 's/`/\n/gp' $pages | grep -E '^[A-Za-z.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*$' | grep -v '^build/\|^results/runs\|/ID\.ini$' | sort -u); do
+    [ -e "$name" ] || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every file and folder that is named exists" "missing:$missing"
+
+missing=
+for name in $(grep -ohE '`[a-z_0-9]+\(\)`' $pages | tr -d '`()' | sort -u); do
+    grep -qE "[ *]$name\(" $(find system-model workloads results harness -name '*.c') || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every function that is named exists" "missing:$missing"
+
+missing=
+for name in $(grep -ohE 'podbench [a-z][a-z-]+' $pages | sed 's/podbench //' | sort -u); do
+    "$PODBENCH" --help | grep -qE "^  $name " && continue
+    case $name in is|predicts) ;; *) missing="$missing $name" ;; esac
+done
+[ -z "$missing" ]
+result $? "every command that is named exists" "missing:$missing"
+
+missing=
+for name in $(grep -ohE '^make [a-z -]+|`make [a-z -]+' $pages | sed 's/^`*make //; s/#.*//' | sort -u); do
+    make -n "$name" >/dev/null 2>&1 || missing="$missing $name"
+done
+[ -z "$missing" ]
+result $? "every make target that is named exists" "missing:$missing"
+
+missing=
+for room in $(find system-model workloads results harness -name '*.c' -exec dirname {} + | sort -u); do
+    grep -q "^| \`$room\` |" docs/architecture.md || missing="$missing $room"
+done
+[ -z "$missing" ]
+result $? "every room has its line in docs/architecture.md" "missing:$missing"
+done_testing
