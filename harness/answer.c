@@ -5,7 +5,7 @@
  * means over the IPUs. A published figure is set beside the result only where nothing of its recipe was changed.
  */
 #include "harness/answer.h"
-#include "results/simulate/power.h"
+#include "results/simulate/energy.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
-#include "results/simulate/power.h"
+#include "results/simulate/energy.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
 #include "results/validity/validity.h"

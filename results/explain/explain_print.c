@@ -83,13 +83,15 @@ static void print_memory(FILE *f, const struct explanation *e)
     fputc('\n', f);
 }
 
-/* Of the steps that make a model fit, the one that leaves a sample fastest. */
+/* Of the steps that make a model fit, the one that leaves a sample fastest; the recipe's before the machine's. */
 static void print_fitting(FILE *f, const struct explanation *e)
 {
     const struct move *best = NULL;
     for (size_t i = 0; i < e->moves.n; i++) {
         const struct move *m = &e->moves.items[i];
-        if (!m->refused && m->fits && is_choice(m->input) && (!best || m->relative < best->relative))
+        bool better = !best || m->input->of_recipe > best->input->of_recipe
+                   || (m->input->of_recipe == best->input->of_recipe && m->relative < best->relative);
+        if (!m->refused && m->fits && is_choice(m->input) && better)
             best = m;
     }
     if (best)

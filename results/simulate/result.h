@@ -21,7 +21,7 @@ struct result {
     uint64_t memory_peak_bytes_per_tile;
     uint64_t memory_shortfall_bytes_per_tile;
     double mfu, hfu;
-    double energy_per_step_j, energy_j; /* modelled (power.h); the second of the whole training; 0: no published power, or not known how long */
+    double energy_per_step_j, energy_j; /* modelled (energy.h); the second of the whole training; 0: no published power, or not known how long */
     double cost_per_step, cost_to_train;    /* in the currency of the recipe's price; 0: none, or not known how long */
     double fault_cost_s;                /* of step_time_s: what the recipe's faults cost */
     double breakdown_s[N_PARTS];        /* mean over the IPUs; sums to step_time_s */

@@ -11,7 +11,7 @@
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
-#include "results/simulate/power.h"
+#include "system-model/machine/power.h"
 #include "results/simulate/simulator_internal.h"
 #include "system-model/machine/fitted_chip.h"
 #include "system-model/timeline/split.h"

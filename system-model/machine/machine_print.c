@@ -3,7 +3,7 @@
  *
  * peak flop/s = 2 x MAC a tile and cycle x tiles x clock; exchange = tiles x bytes a cycle x clock.
  */
-#include "system-model/machine/machine.h"
+#include "system-model/machine/power.h"
 
 static void print_sheet(FILE *f, const struct sheet *s)
 {
@@ -50,6 +50,12 @@ static void print_system(FILE *f, const struct machine *m)
     line(f, "peak fp16, fp16 partials", n * chip_peak_flop_per_s(c, c->mac_fp16_fp16_per_cycle) / 1e15, "Pflop/s", "");
     line(f, "peak fp32", n * chip_peak_flop_per_s(c, c->mac_fp32_per_cycle) / 1e15, "Pflop/s", "");
     line(f, "SRAM", n * (double)(c->n_tiles * c->tile_memory_bytes) / 1e9, "GB", "");
+    struct power power;
+    machine_power(&power, m, m->n_ipus);
+    if (power.missing)
+        fprintf(f, "  %-33s %14s %-9s %s\n", "power", "not known", "W", power.missing);
+    else
+        line(f, "power at work", power.at_work_w, "W", power.of);
     if (m->streaming_bytes)
         line(f, "streaming memory", boards * (double)m->streaming_bytes / 1e9, "GB", "boards x streaming_bytes");
     if (m->rung_links)

@@ -1,11 +1,12 @@
 /*
- * power.h - what a machine's IPUs draw, and the energy and money that follow: modelled, never measured.
+ * power.h - what a machine's IPUs draw, from its sheets.
+ *
+ * Of the IPUs in use, with their share of the boards that hold them; hosts, switches and cooling are not counted.
  */
 #ifndef POWER_H
 #define POWER_H
 #include "system-model/machine/machine.h"
 
-/* Of the IPUs in use, with their share of the boards that hold them; hosts, switches and cooling are not counted. */
 struct power {
     double at_work_w;                   /* 0: no source gives it; missing says so */
     double waiting_w;                   /* while chips wait for each other or the host; at_work_w where no source gives it */
@@ -18,10 +19,5 @@ struct power {
 void machine_power(struct power *out, const struct machine *m, uint64_t n_ipus);
 /* Mean power of a step that waits for this share of its time. */
 double power_mean_w(const struct power *p, double waiting_share);
-
-struct result;
-void energy_print(FILE *f, const struct power *p, const struct result *r);      /* one line, with energy, source and money */
-struct json_t *energy_json(const struct power *p, const struct result *r);
-struct json_t *money_json(const struct result *r);
 
 #endif
