@@ -9,7 +9,7 @@ version := $(shell sed -n 's/.*PODBENCH_VERSION "\(.*\)"/\1/p' system-model/base
 commands = $(shell $B/podbench --commands)
 # What the program reads; results/runs is not among it.
 data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
-               results/published/*.csv results/published/*/*.csv results/rules/*.csv results/validity/*.csv results/baselines/*.* plots/*)
+               results/published/*.csv results/published/*/*.csv results/rules/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/*)
 
 library: $B/libpodbench.a               ## the simulator as a library, with results/library/podbench.h as its header
 

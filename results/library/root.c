@@ -8,9 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef PODBENCH_DATA_DIR
-#define PODBENCH_DATA_DIR "/usr/local/share/podbench"      /* make install PREFIX=... says otherwise */
-#endif
+/* Where it is looked for when the program cannot tell where it stands (no /proc): the usual prefixes. */
+static const char *const usual[] = { "/usr/local/share/podbench", "/usr/share/podbench" };
 
 static bool is_root(const char *path, struct arena *a)
 {
@@ -44,9 +43,12 @@ static const char *found_root(struct arena *a)
     const char *shared = above ? arena_printf(a, "%s/share/podbench", above) : NULL;
     if (shared && is_root(shared, a))
         return shared;
-    if (is_root(PODBENCH_DATA_DIR, a))
-        return PODBENCH_DATA_DIR;
-    return is_root(".", a) ? "." : NULL;
+    if (is_root(".", a))
+        return ".";
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (is_root(usual[i], a))
+            return usual[i];
+    return NULL;
 }
 
 const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err)

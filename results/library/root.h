@@ -6,7 +6,7 @@
 #include "system-model/base/base.h"
 
 /* The folder that is given, else PODBENCH_ROOT, else what belongs to the program (the folder above its own in a source tree,
- * ../share/podbench where it is installed), else where it was installed to, else the current folder. NULL: none holds
+ * ../share/podbench where it is installed), else the current folder, else what is installed below a usual prefix. NULL: none holds
  * system-model/specs; given_as names the option in the message. */
 const char *root_find(const char *given, const char *given_as, struct arena *a, struct err *err);
 /* FOLDER in the root; as it stands where the root is the current folder. */

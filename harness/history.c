@@ -1,0 +1,261 @@
+/*
+ * history.c - podbench record: a run becomes a point of the history; podbench history: how a metric went, point by point.
+ *
+ * --out FILE.svg draws it with plots/single/history.gp: the eight series that moved most, their data beside the picture.
+ */
+#include "harness/harness.h"
+#include "results/history/history.h"
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *history_path(const struct options *o, struct session *s)
+{
+    return o->from ? o->from : arena_printf(&s->arena, "%s/history.csv", s->baselines_dir);
+}
+
+/* ---- record ------------------------------------------------------------------------------------------- */
+
+/* SOURCE_DATE_EPOCH, else the clock, in UTC. */
+static const char *time_text(struct arena *a)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    uint64_t seconds;
+    struct tm tm;
+    char text[32];
+    time_t t = epoch && parse_u64(epoch, &seconds) ? (time_t)seconds : time(NULL);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
+    return arena_strdup(a, text);
+}
+
+int command_record(const struct options *o, struct session *s, struct err *err)
+{
+    const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *check_path, *path = history_path(o, s);
+    struct csv_table rows, check;
+    if (!o->label)
+        return bad_input(err, "record: a label is wanted: podbench record %s --label \"$(git describe --always)\"", run);
+    if (!run_open(run, NULL, s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&check_path, run, "check.csv", s, err) ||
+        !csv_load(&rows, rows_path, &s->arena, err) || !csv_load(&check, check_path, &s->arena, err) ||
+        (!o->from && !make_folders(s->baselines_dir, err)) || !history_append(path, &rows, &check, o->label, time_text(&s->arena), err))
+        return EXIT_BAD_INPUT;
+    printf("recorded %s as %s in %s\n", run, o->label, path);
+    return EXIT_DONE;
+}
+
+/* ---- history ------------------------------------------------------------------------------------------ */
+
+static void print_points(const struct history_series *s)
+{
+    printf("%-20s %-21s %-8s %14s %9s\n", "label", "time", "version", s->unit, "change");
+    for (size_t i = 0; i < s->n; i++) {
+        const struct history_point *p = &s->points[i];
+        printf("%-20s %-21s %-8s %14.6g", p->label, p->time, p->version, p->value);
+        if (i && p->value != p[-1].value)
+            printf(" %+8.2f %%%s", 100 * (p->value / p[-1].value - 1), text_is(p->inputs, p[-1].inputs) ? "" : "  inputs differ");
+        printf("\n");
+    }
+}
+
+static void print_text(const struct history *h, bool all, struct arena *a)
+{
+    enum { SPARK = 40 };
+    for (size_t i = 0; i < h->n; i++) {
+        const struct history_series *s = &h->items[i];
+        const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
+        printf("%s  %s  %.6g -> %.6g %s (%+.2f %%), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value, s->unit,
+               100 * (last->value / first->value - 1), s->n, s->n == 1 ? "" : "s");
+        if (all || h->n == 1)
+            print_points(s);
+    }
+}
+
+static void write_csv(FILE *f, const struct history *h)
+{
+    fprintf(f, "point,label,time,recipe,metric,value,unit\n");
+    for (size_t i = 0; i < h->n; i++)
+        for (size_t k = 0; k < h->items[i].n; k++) {
+            const struct history_series *s = &h->items[i];
+            fprintf(f, "%zu,%s,%s,%s,%s,%.10g,%s\n", k + 1, s->points[k].label, s->points[k].time, s->recipe, s->metric, s->points[k].value, s->unit);
+        }
+}
+
+static json_t *history_json(const struct history *h)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < h->n; i++) {
+        const struct history_series *s = &h->items[i];
+        json_t *points = json_array();
+        for (size_t k = 0; k < s->n; k++)
+            json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f}", "label", s->points[k].label, "time", s->points[k].time, "version",
+                                                    s->points[k].version, "inputs", s->points[k].inputs, "value", s->points[k].value));
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "recipe", s->recipe, "metric", s->metric, "unit", s->unit, "points", points));
+    }
+    return all;
+}
+
+/* ---- the figure: the series that moved most, each against its first point ------------------------------- */
+
+enum { MOST_LINES = 8 };
+
+static double moved(const struct history_series *s)
+{
+    return fabs(s->points[s->n - 1].value / s->points[0].value - 1);
+}
+
+static int by_move(const void *a, const void *b)
+{
+    const struct history_series *x = a, *y = b;
+    double p = moved(x), q = moved(y);
+    return p != q ? (p < q) - (p > q) : strcmp(x->recipe, y->recipe);
+}
+
+static double change_percent(const struct history_series *s, size_t point)
+{
+    return 100 * (s->points[point].value / s->points[0].value - 1);
+}
+
+/* Where each line's name stands: beside its end, but apart from the others by a share of the height. From the highest down. */
+static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
+{
+    const double apart = 0.045;
+    double low = 0, high = 0, last = INFINITY;
+    bool placed[MOST_LINES] = {0};
+    for (size_t k = 0; k < n_lines; k++)
+        for (size_t i = 0; i < h->items[k].n; i++) {
+            low = fmin(low, change_percent(&h->items[k], i));
+            high = fmax(high, change_percent(&h->items[k], i));
+        }
+    for (size_t done = 0; done < n_lines; done++) {
+        size_t next = n_lines;
+        for (size_t k = 0; k < n_lines; k++)
+            if (!placed[k] && (next == n_lines || change_percent(&h->items[k], h->items[k].n - 1) > change_percent(&h->items[next], h->items[next].n - 1)))
+                next = k;
+        placed[next] = true;
+        last = at[next] = fmin(change_percent(&h->items[next], h->items[next].n - 1), last - apart * (high > low ? high - low : 1));
+    }
+}
+
+static void write_cells(FILE *f, const struct history_series *s, size_t point, double name_at, bool last)
+{
+    bool there = point < s->n;
+    fprintf(f, there ? "%.6g," : "NaN,", there ? change_percent(s, point) : 0);
+    csv_write_cell(f, s->recipe, false);
+    fprintf(f, point + 1 == s->n ? "%.6g" : "NaN", name_at);
+    fputc(last ? '\n' : ',', f);
+}
+
+static bool write_drawing(const char *path, const struct history *h, size_t n_lines, struct err *err)
+{
+    struct new_file data;
+    size_t most = 0;
+    double at[MOST_LINES];
+    place_names(at, h, n_lines);
+    if (!new_file_open(&data, path, err))
+        return false;
+    fprintf(data.f, "point");
+    for (size_t k = 0; k < n_lines; k++) {
+        fprintf(data.f, ",series %zu,name %zu,name at %zu", k + 1, k + 1, k + 1);
+        most = h->items[k].n > most ? h->items[k].n : most;
+    }
+    fputc('\n', data.f);
+    for (size_t i = 0; i < most; i++) {
+        fprintf(data.f, "%zu,", i + 1);
+        for (size_t k = 0; k < n_lines; k++)
+            write_cells(data.f, &h->items[k], i, at[k], k + 1 == n_lines);
+    }
+    return new_file_save(&data, err);
+}
+
+/* Without underscores: gnuplot takes them for subscripts. */
+static const char *finding(const struct history *h, struct arena *a)
+{
+    const struct history_series *s = &h->items[0];
+    char *text = moved(s) == 0 ? arena_printf(a, "%s: none of %zu moved over %zu points", s->metric, h->n, s->n)
+               : arena_printf(a, "%s: %s moved most, %+.1f %% over %zu points", s->metric, s->recipe, change_percent(s, s->n - 1), s->n);
+    for (char *p = text; *p; p++)
+        *p = *p == '_' ? ' ' : *p;
+    return text;
+}
+
+/* A text for gnuplot's single quotes. */
+static const char *quoted(const char *text, struct arena *a)
+{
+    char *out = arena_alloc(a, 2 * strlen(text) + 3), *p = out;
+    *p++ = '\'';
+    for (; *text; text++) {
+        if (*text == '\'')
+            *p++ = '\'';
+        *p++ = *text;
+    }
+    *p = '\'';
+    return out;
+}
+
+static bool draw(const struct history *h, const char *picture, struct session *s, struct err *err)
+{
+    struct arena *a = &s->arena;
+    size_t n_lines = h->n < MOST_LINES ? h->n : MOST_LINES, n = strlen(picture);
+    if (n < 5 || !text_is(picture + n - 4, ".svg"))
+        return fail(err, "--out: '%.200s': want a name that ends in .svg", picture);
+    qsort(h->items, h->n, sizeof *h->items, by_move);
+    const char *data = arena_printf(a, "%s.csv", picture);
+    if (!write_drawing(data, h, n_lines, err))
+        return false;
+    const char *settings = arena_printf(a, "data=%s; series=%zu; name=%s; finding=%s; style=%s", quoted(data, a), n_lines,
+                                        quoted(arena_printf(a, "%.*s", (int)n - 4, picture), a), quoted(finding(h, a), a),
+                                        quoted(arena_printf(a, "%s/style.gp", s->plots_dir), a));
+    const char *script = arena_printf(a, "%s/single/history.gp", s->plots_dir);
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("gnuplot", "gnuplot", "-e", settings, script, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        return fail(err, "%s: gnuplot could not draw it with %s", picture, script);
+    return true;
+}
+
+static bool none_there(const struct history *h, const char *metric, const char *path, struct session *s, struct err *err)
+{
+    struct history all;
+    if (h->n || !history_load(&all, path, NULL, NULL, &s->arena, err))
+        return false;
+    const char **names = ARENA_ARRAY(&s->arena, const char *, all.n + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < all.n; i++) {
+        bool seen = false;
+        for (size_t k = 0; k < n; k++)
+            seen |= text_is(names[k], all.items[i].metric);
+        if (!seen)
+            names[n++] = all.items[i].metric;
+    }
+    fail(err, "%s: no such metric, or not of that recipe, in %s; %sknown: %s", metric, path, names_suggestion(names, n, metric, &s->arena),
+         names_list(names, n, &s->arena));
+    return true;
+}
+
+int command_history(const struct options *o, struct session *s, struct err *err)
+{
+    struct history h;
+    const char *path = history_path(o, s), *recipe = o->n_arguments > 1 ? o->arguments[1] : NULL;
+    if (access(path, F_OK) != 0)
+        return bad_input(err, "%s: there is no history yet: 'podbench record RUN --label COMMIT' begins one", path);
+    if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], path, s, err))
+        return EXIT_BAD_INPUT;
+    if (h.n_broken)
+        fprintf(stderr, "podbench: %s: %zu broken line%s passed over\n", path, h.n_broken, h.n_broken == 1 ? "" : "s");
+    if (o->out)
+        return draw(&h, o->out, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON)
+        print_json(stdout, history_json(&h));
+    else if (o->format == FORMAT_CSV)
+        write_csv(stdout, &h);
+    else
+        print_text(&h, o->all, &s->arena);
+    return EXIT_DONE;
+}

@@ -1,0 +1,174 @@
+/*
+ * history.c - the table of what was predicted, commit by commit.
+ *
+ * Read by lines and not as one table: a half line that a killed writer left is passed over and counted, and the rest holds.
+ */
+#include "results/history/history.h"
+#include "results/history/append.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL, TIME, VERSION, INPUTS, RECIPE, METRIC, VALUE, UNIT, N_CELLS };
+static const char header[] = "label,time,version,inputs,recipe,metric,value,unit\n";
+enum { LARGEST_HISTORY_BYTES = 1 << 30 };
+
+/* What of a row is kept. */
+static const struct kept { const char *column, *unit; } kept[] = {
+    { "throughput_samples_per_s", "samples/s" }, { "time_to_train_s", "s" }, { "latency_s", "s" }, { "memory_peak_bytes_per_tile", "B" },
+};
+
+/* ---- reading ------------------------------------------------------------------------------------------- */
+
+/* Cells hold neither commas nor quotes: labels are refused where they do. Cuts the line in place. */
+static bool split(char *cells[N_CELLS], char *line)
+{
+    for (size_t i = 0; i < N_CELLS; i++) {
+        cells[i] = line;
+        char *comma = line ? strchr(line, ',') : NULL;
+        if (comma)
+            *comma = '\0';
+        line = comma ? comma + 1 : NULL;
+        if (!line && i + 1 < N_CELLS)
+            return false;
+    }
+    return line == NULL;
+}
+
+static struct history_series *series_of(struct history *h, const char *recipe, const char *metric, const char *unit, struct arena *a)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (text_is(h->items[i].recipe, recipe) && text_is(h->items[i].metric, metric))
+            return &h->items[i];
+    h->items = arena_grow(a, h->items, h->n, &h->cap, sizeof *h->items);
+    h->items[h->n] = (struct history_series){ .recipe = recipe, .metric = metric, .unit = unit };
+    return &h->items[h->n++];
+}
+
+static void add_point(struct history_series *s, struct history_point p, struct arena *a)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (text_is(s->points[i].label, p.label)) {
+            s->points[i] = p;
+            return;
+        }
+    s->points = arena_grow(a, s->points, s->n, &s->cap, sizeof p);
+    s->points[s->n++] = p;
+}
+
+/* Stable: what has the same time stays as it stands. */
+static void order_points(struct history_series *s)
+{
+    for (size_t i = 1; i < s->n; i++) {
+        struct history_point p = s->points[i];
+        size_t at = i;
+        for (; at > 0 && strcmp(s->points[at - 1].time, p.time) > 0; at--)
+            s->points[at] = s->points[at - 1];
+        s->points[at] = p;
+    }
+}
+
+static void take_line(struct history *out, char *line, const char *metric, const char *recipe, struct arena *a)
+{
+    char *c[N_CELLS];
+    double value;
+    if (!*line)
+        return;
+    if (!split(c, line) || !parse_f64(c[VALUE], &value)) {
+        out->n_broken++;
+        return;
+    }
+    if ((metric && !text_is(c[METRIC], metric)) || (recipe && !text_is(c[RECIPE], recipe)))
+        return;
+    add_point(series_of(out, c[RECIPE], c[METRIC], c[UNIT], a), (struct history_point){ c[LABEL], c[TIME], c[VERSION], c[INPUTS], value }, a);
+}
+
+bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err)
+{
+    char *text, *next;
+    size_t n = strlen(header);
+    *out = (struct history){0};
+    if (!read_text_file(&text, NULL, path, LARGEST_HISTORY_BYTES, a, err))
+        return false;
+    if (strncmp(text, header, n) != 0)
+        return fail(err, "%s:1: is no history, want the header %.*s", path, (int)n - 1, header);
+    for (char *line = text + n; *line; line = next) {
+        char *end = strchr(line, '\n');
+        next = end ? end + 1 : line + strlen(line);
+        if (end) {
+            *end = '\0';
+            take_line(out, line, metric, recipe, a);
+        } else {
+            out->n_broken++;            /* the last line, cut short */
+        }
+    }
+    for (size_t i = 0; i < out->n; i++)
+        order_points(&out->items[i]);
+    return true;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------- */
+
+static const char *cell(const struct csv_table *t, const struct csv_row *row, const char *column)
+{
+    size_t at;
+    return csv_column(&at, t, column, NULL) ? row->cells[at] : "";
+}
+
+/* Over the rows that count as validate. */
+static bool mean_error(double *out, const struct csv_table *check)
+{
+    double sum = 0, n = 0, x;
+    for (size_t i = 0; i < check->n_rows; i++) {
+        const char *role = cell(check, &check->rows[i], "counts_as");
+        if (text_is(*role ? role : cell(check, &check->rows[i], "role"), "validate") && parse_f64(cell(check, &check->rows[i], "error"), &x)) {
+            sum += fabs(x);
+            n++;
+        }
+    }
+    *out = sum / n;
+    return n > 0;
+}
+
+bool history_append(const char *path, const struct csv_table *rows, const struct csv_table *check, const char *label, const char *time,
+                    struct err *err)
+{
+    char *text = NULL;
+    size_t n;
+    double error;
+    if (!*label || strpbrk(label, ",\"\r\n"))
+        return fail(err, "--label: '%.60s': want a name without comma, quote or newline", label);
+    FILE *f = open_memstream(&text, &n);
+    for (size_t i = 0; i < rows->n_rows; i++)
+        for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+            const struct csv_row *r = &rows->rows[i];
+            if (*cell(rows, r, kept[k].column))
+                fprintf(f, "%s,%s,%s,%s,%s,%s,%s,%s\n", label, time, cell(rows, r, "version"), cell(rows, r, "inputs"), r->cells[0],
+                        kept[k].column, cell(rows, r, kept[k].column), kept[k].unit);
+        }
+    if (mean_error(&error, check))
+        fprintf(f, "%s,%s,%s,,validate,mean_abs_error,%.10g,share\n", label, time, rows->n_rows ? cell(rows, &rows->rows[0], "version") : "", error);
+    fclose(f);
+    bool good = append_lines(path, header, text, err);
+    free(text);
+    return good;
+}
+
+/* ---- a line of blocks ------------------------------------------------------------------------------------ */
+
+const char *sparkline(const struct history_series *s, size_t most, struct arena *a)
+{
+    static const char *const blocks[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588" };
+    size_t first = s->n > most ? s->n - most : 0;
+    double low = INFINITY, high = -INFINITY;
+    char *text = arena_alloc(a, 3 * (s->n - first) + 1), *p = text;
+    for (size_t i = first; i < s->n; i++) {
+        low = fmin(low, s->points[i].value);
+        high = fmax(high, s->points[i].value);
+    }
+    for (size_t i = first; i < s->n; i++) {
+        size_t at = high > low ? (size_t)(7.999 * (s->points[i].value - low) / (high - low)) : 3;
+        p = stpcpy(p, blocks[at]);
+    }
+    return text;
+}

@@ -1,0 +1,69 @@
+#!/bin/sh
+# podbench record and history: points appended by many writers at once, read back, drawn; what a kill leaves is passed over.
+. tests/tap.sh
+h=$work/h.csv
+mkdir "$work/recipes" "$work/published"
+recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
+cp "workloads/recipes/$recipe.ini" "$work/recipes"
+printf 'id,recipe,metric,value,unit,tolerance,role,source,quote,note\nx,%s,throughput_samples_per_s,30000,samples/s,0.2,validate,made up,,\n' "$recipe" >"$work/published/t.csv"
+"$PODBENCH" bench --recipes "$work/recipes" --published "$work/published" --out "$work/one" >/dev/null 2>&1
+sed -i 's/^micro_batch = .*/micro_batch = 10/' "$work/recipes/$recipe.ini"
+"$PODBENCH" bench --recipes "$work/recipes" --published "$work/published" --out "$work/two" >/dev/null 2>&1
+refuses "there is no history yet: 'podbench record" "history without one" history throughput_samples_per_s --from "$h"
+refuses "a label is wanted" "record without a label" record "$work/one" --from "$h"
+refuses "want a name without comma" "a label with a comma" record "$work/one" --from "$h" --label 'a,b'
+export SOURCE_DATE_EPOCH=86400
+run record "$work/one" --from "$h" --label first
+gives 0 "recorded $work/one as first" "record"
+SOURCE_DATE_EPOCH=172800 "$PODBENCH" record "$work/two" --from "$h" --label second >/dev/null
+run history throughput_samples_per_s --from "$h"
+gives 0 "$recipe" "history: a line a recipe"
+grep -q '^first  *1970-01-02T00:00:00Z' "$work/out" && grep -q '^second .* -[0-9.]* %  inputs differ$' "$work/out" && grep -q '2 points' "$work/out"
+result $? "history of one recipe: every point, its change, and whether inputs differ" "$(cat "$work/out")"
+run history mean_abs_error --from "$h" --format json
+perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>)->[0]; exit !($o->{recipe} eq "validate" && @{$o->{points}} == 2 && $o->{points}[1]{label} eq "second")' <"$work/out"
+result $? "history --format json: the mean error of rows that validate, too" "$(cat "$work/out")"
+refuses "known: throughput_samples_per_s" "an unknown metric" history thruput --from "$h"
+if command -v gnuplot >/dev/null 2>&1; then
+    run history throughput_samples_per_s --from "$h" --out "$work/h.svg"
+    [ "$status" -eq 0 ] && grep -q 'moved most' "$work/h.svg" && [ -s "$h" ]
+    result $? "history --out: a figure, its finding in the title" "$(cat "$work/err")"
+else
+    result 0 "history --out: a figure # SKIP no gnuplot here"
+fi
+refuses "want a name that ends in .svg" "a figure of another kind" history mean_abs_error --from "$h" --out "$work/h.gif"
+
+# Many writers at once, of whom some are killed: what was reported as recorded is there.
+for i in 1 2 3 4 5 6 7 8; do
+    ("$PODBENCH" record "$work/one" --from "$h" --label "w$i" >"$work/said$i" 2>&1 || true) &
+    if [ $((i % 2)) -eq 0 ]; then kill -9 $! 2>/dev/null; fi
+done
+wait
+lost=
+for i in 1 2 3 4 5 6 7 8; do
+    if grep -q '^recorded' "$work/said$i" 2>/dev/null && ! grep -q "^w$i,.*,mean_abs_error," "$h"; then lost="$lost w$i"; fi
+done
+[ -z "$lost" ] && [ "$(grep -c '^label,' "$h")" -eq 1 ]
+result $? "writers at once and kills lose nothing that was reported" "$lost"
+printf 'w9,1970-01-02T00:00:00Z,0.2,x,y,throughput_samples_per_s,1' >>"$h"
+run history throughput_samples_per_s "$recipe" --from "$h"
+gives 0 '1 broken line passed over' "half a line is passed over, and told"
+"$PODBENCH" record "$work/one" --from "$h" --label tenth >/dev/null
+run history throughput_samples_per_s "$recipe" --from "$h"
+[ "$status" -eq 0 ] && [ ! -s "$work/err" ] && grep -q '^tenth' "$work/out"
+result $? "the next writer cuts it off" "$(cat "$work/err")"
+
+# Two branches merge by the lines of both.
+if command -v git >/dev/null 2>&1; then
+    (cd "$work" && git init -q g && cd g && git config user.email a@b && git config user.name a && echo 'history.csv merge=union' >.gitattributes &&
+     head -4 "$h" >history.csv && git add -A && git commit -qm 1 && git checkout -qb side && echo 's,t,v,i,r,m,1,u' >>history.csv && git commit -qam 2 &&
+     git checkout -q - && echo 'm,t,v,i,r,m,2,u' >>history.csv && git commit -qam 3 && git merge -q side -m 4) >"$work/git" 2>&1 &&
+        grep -q '^s,' "$work/g/history.csv" && grep -q '^m,' "$work/g/history.csv"
+    result $? "two branches merge" "$(cat "$work/git")"
+    (cd "$(dirname "$0")/../.." && git check-attr merge results/baselines/history.csv 2>/dev/null | grep -q union) || ! git rev-parse --git-dir >/dev/null 2>&1
+    result $? "the project's own is marked so"
+else
+    result 0 "two branches merge # SKIP no git here"
+    result 0 "the project's own is marked so # SKIP no git here"
+fi
+done_testing
