@@ -57,10 +57,10 @@ static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint
     return min_u64((positions - 1) * stride + kernel, max_u64(limit, 1));
 }
 
-/* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p; of many parts all (assumed.h). */
+/* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p (poplin's planner). */
 uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p)
 {
-    return p > OWN_PARTS_AT_MOST ? n_bytes : n_bytes - n_bytes / p;
+    return n_bytes - n_bytes / p;
 }
 
 static struct operand_bytes operand_bytes(const struct candidate *c, const struct share *t)

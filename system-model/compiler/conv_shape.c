@@ -154,7 +154,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     bool sparse = s->groups > 1 && CHAIN_PARTS_IN_USE * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
     if (!sparse)
         add_amp_grains(list, s, 1, chip, amp);
-    if (!sparse && s->kernel_h * s->kernel_w > 1 && s->in_chans <= EXPANDED_CHAINS_AT_MOST * amp.in_grain)
+    if (!sparse && s->kernel_h * s->kernel_w > 1)
         add_expanded(list, s, chip, amp);
     if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
         && s->kernel_w > 1 && s->in_stride <= 2) {
