@@ -50,6 +50,12 @@ static void world_build(struct world *w)
     w->list = (struct figures){ .items = w->figures, .n = sizeof all / sizeof *all };
 }
 
+static void world_free(struct world *w)
+{
+    simulator_close(&w->simulator);
+    arena_free(&w->a);
+}
+
 static void world_check(struct world *w)
 {
     struct err err;
@@ -69,7 +75,7 @@ static void errors_are_signed_and_relative(void **state)
     }
     assert_near(w.check.rows[1].simulated, 30, 1e-12);
     assert_near(w.check.rows[2].simulated, 0.0025, 1e-15);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 /* The first figure is missed by 10 %: a tolerance of a tenth less is not met, one of a tenth more is. */
@@ -85,7 +91,7 @@ static void a_tolerance_is_met_or_not(void **state)
         w.figures[0].tolerance = cases[i].tolerance;
         assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
         assert_int_equal(w.check.rows[0].verdict, cases[i].want);
-        arena_free(&w.a);
+        world_free(&w);
     }
 }
 
@@ -106,7 +112,7 @@ static void verdicts_name_what_is_wrong(void **state)
     struct err err;
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     assert_true(check_passes(&w.check));                /* what is left is context */
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 static void a_speedup_is_by_throughput_or_by_time(void **state)
@@ -124,7 +130,7 @@ static void a_speedup_is_by_throughput_or_by_time(void **state)
     assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     assert_near(w.check.rows[0].simulated, 3, 1e-12);   /* 1800 s / 600 s */
     assert_near(w.check.rows[1].simulated, 5, 1e-12);   /* 5500 / 1100 */
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 static void a_published_value_of_nothing_is_refused(void **state)
@@ -136,7 +142,7 @@ static void a_published_value_of_nothing_is_refused(void **state)
     w.figures[3].value = 0;
     assert_false(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     assert_string_equal(err.msg, "t.csv:2: d: value 0 is not above 0");
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 static void accuracy_is_median_mean_bias_and_worst(void **state)
@@ -162,7 +168,7 @@ static void accuracy_is_median_mean_bias_and_worst(void **state)
     acc = check_accuracy(&w.check, STANDS_VALIDATE, &(struct check_group){ .kind = FIGURE_OF_RUN, .workload = "bert-large", .system = "bow-pod16" }, &w.a);
     assert_int_equal(acc.n_rows, 2);                    /* c and d */
     assert_near(acc.median_abs_error, 0.125, 1e-12);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 /* a, c and e share one configuration, b has its own: errors of (0.1 + 0.25 + 0) / 3 and 0.25. */
@@ -183,7 +189,7 @@ static void a_configuration_counts_once(void **state)
     assert_near(acc.median_abs_error, (0.35 / 3 + 0.25) / 2, 1e-12);
     assert_near(acc.bias, (0.35 / 3 - 0.25) / 2, 1e-12);
     assert_near(acc.max_abs_error, 0.25, 1e-12);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 /* What calibrates has been seen: other rows of its configuration validate nothing. */
@@ -202,7 +208,7 @@ static void rows_of_a_calibrated_configuration_repeat_it(void **state)
     struct check_group any = { .kind = N_FIGURE_KINDS };
     assert_int_equal(check_accuracy(&w.check, STANDS_VALIDATE, &any, &w.a).n_rows, 1);
     assert_near(check_accuracy(&w.check, STANDS_REPEAT, &any, &w.a).bias, 0.25, 1e-12);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 /* 40 minutes published: 30 with the published samples, 46 with the predicted ones. What a vendor states again counts once. */
@@ -233,7 +239,7 @@ static void times_to_train_come_in_two_manners(void **state)
     PRINTED(text, check_print_text(f, &w.check, &w.a));
     assert_non_null(strstr(text, "\nb                 validate            40               30    -25.00                 46    +15.00\n"));
     free(text);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 /* A row of "fits" is right or wrong; what ran counts too, each configuration once. */
@@ -257,7 +263,7 @@ static void fits_is_right_or_wrong(void **state)
     assert_int_equal(m.n_ran_fits, 2);
     assert_int_equal(m.n_too_large, 2);
     assert_int_equal(m.n_too_large_found, 1);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 static void every_row_is_in_each_kind_of_group_once(void **state)
@@ -277,7 +283,7 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     assert_int_equal(by_workload, w.check.n);
     assert_int_equal(by_system, w.check.n);
     assert_int_equal(by_manner, 4);                     /* b in both manners, of all and of resnet50 */
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 static void formats_agree(void **state)
@@ -304,7 +310,7 @@ static void formats_agree(void **state)
     assert_true(json_is_false(json_object_get(b, "pass")));
     assert_true(json_is_null(json_object_get(none, "simulated")));
     json_decref(json);
-    arena_free(&w.a);
+    world_free(&w);
 }
 
 static void rows_are_read_back_as_written(void **state)
