@@ -38,7 +38,8 @@ static void print_line(FILE *f, const struct claim *c)
     if (c->verdict == AUDIT_UNCHECKED)
         fprintf(f, "%s  %-28s  %s: %s\n", c->id, audit_verdict_names[c->verdict], c->text, c->note);
     else
-        fprintf(f, "%s  %-28s  %s: claimed %s, found %s\n", c->id, audit_verdict_names[c->verdict], c->text, said, found);
+        fprintf(f, "%s  %-28s  %s: claimed %s, %s%s\n", c->id, audit_verdict_names[c->verdict], c->text, said, c->has_found ? "found " : "",
+                found);
 }
 
 static size_t count(const struct claims *c, enum audit_verdict v)
