@@ -19,7 +19,14 @@ bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
     return true;
 }
 
-static const struct listing { const char *name; names_lister *names; } listings[] = { { "recipes", all_recipes }, { "machines", all_machines }, { "workloads", all_workloads } };
+static bool all_frameworks(char ***names, size_t *n, struct session *s, struct err *err)
+{
+    return list_folder(names, n, arena_printf(&s->arena, "%s/frameworks", s->paths.specs_dir), ".csv", &s->arena, err);
+}
+
+static const struct listing { const char *name; names_lister *names; } listings[] = {
+    { "recipes", all_recipes }, { "machines", all_machines }, { "workloads", all_workloads }, { "frameworks", all_frameworks },
+};
 
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err)
 {
@@ -72,5 +79,5 @@ int command_list(const struct options *o, struct session *s, struct err *err)
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (text_is(listings[i].name, o->arguments[0]))
             return print_names(listings[i].names, o, s, err);
-    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, keys, assumptions", o->arguments[0]);
+    return bad_input(err, "list: '%.60s' cannot be listed; known: recipes, machines, workloads, frameworks, keys, assumptions", o->arguments[0]);
 }

@@ -19,7 +19,7 @@ const char *argp_program_version = "podbench " PODBENCH_VERSION;
 #define TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
 
 const struct command commands[] = {
-    { "list", "recipes|machines|workloads|keys|assumptions", "Print the names, one a line; the keys of a recipe with what they take; the values "
+    { "list", "recipes|machines|workloads|frameworks|keys|assumptions", "Print the names, one a line; the keys of a recipe with what they take; the values "
       "that no source states, with what each could change.", 1, 1, 0, TEXT_JSON, command_list },
     { "machine", "[NAME]", "Print a spec sheet with its sources, what follows from it, and its links; or the names.", 0, 1,
       OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine },

@@ -24,7 +24,7 @@ for kind in recipes machines workloads; do
 done
 run list keys
 gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
-refuses "known: recipes, machines, workloads, keys, assumptions" "list of something else" list bananas
+refuses "known: recipes, machines, workloads, frameworks, keys, assumptions" "list of something else" list bananas
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
 refuses "resnet152" "an unknown workload lists the known ones" workload resnet51

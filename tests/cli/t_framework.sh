@@ -23,4 +23,7 @@ refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow
 refuses "recipe.framework: 'Keras' has no sheet in" "a framework without a sheet" run $bert --set recipe.framework=Keras
 refuses "unknown key in [framework]" "a key that no sheet has" run $bert --set framework.clip=yes
 refuses "framework.merge_buffer_bytes" "a value out of range" run $bert --set framework.merge_buffer_bytes=-1
+run list frameworks
+[ "$status" -eq 0 ] && grep -qx popart-2.1.0 "$work/out" && [ "$(wc -l <"$work/out")" -eq "$(ls system-model/specs/frameworks/*.csv | wc -l)" ]
+result $? "all sheets are listed" "$(cat "$work/out" "$work/err")"
 done_testing

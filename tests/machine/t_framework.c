@@ -92,10 +92,7 @@ static void own_sheets(void **state)
     arena_free(&a);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets),
+};
+TAP_MAIN(tests)
