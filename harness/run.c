@@ -91,7 +91,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
-    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog,
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->judge.references,
                                     .until_valid = o->until_valid, .replaces = o->force };
     if (good && state->draws)
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);

@@ -5,10 +5,12 @@
 #define SUBMISSION_H
 #include "harness/harness.h"
 #include "results/mlperf/runs_distribution.h"
+#include "results/validity/interval.h"
 
 struct submission_request {
     uint64_t runs, seed;                /* runs, 0: as many as the rules ask for */
     const char *mllog;                  /* a folder to write the logs to; NULL: none */
+    const struct references *references;        /* whose errors say how far the step's time may be off; NULL: the fitted sheet does */
     bool until_valid;                   /* draw again until the submission has a score and passes */
     bool replaces;                      /* logs that are there already */
     bool predict_schedule;              /* epochs and evaluations as the rules and the convergence model have them, not the recipe */

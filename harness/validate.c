@@ -89,21 +89,31 @@ static void print_validate_json(const struct check *c, const struct coverage *co
 }
 
 /* The errors of configurations whose group the fit has not seen; written where --out asks for them. */
-static bool leave_groups_out(struct interval_coverage *out, const struct options *o, struct session *s, struct err *err)
+static bool leave_groups_out(struct interval_coverage *out, struct references *r, const struct options *o, struct session *s,
+                             struct err *err)
 {
     struct figures *figures = ARENA_NEW(&s->arena, struct figures);
-    struct references r;
     struct new_file file;
     if (!published_load(figures, o->published ? o->published : s->published_dir, &s->arena, err))
         return false;
-    references_build(&r, figures, &s->simulator, &s->arena);
-    interval_coverage(out, &r, &s->arena);
+    references_build(r, figures, &s->simulator, &s->arena);
+    interval_coverage(out, r, &s->arena);
     if (!o->out)
         return true;
     if (!make_folders(o->out, err) || !new_file_open(&file, arena_printf(&s->arena, "%s/left-out.csv", o->out), err))
         return false;
-    references_write(file.f, &r);
+    references_write(file.f, r);
     return new_file_save(&file, err);
+}
+
+/* Of a run's step, by the references of other groups: as if nothing like it had been published. */
+static double error_by_other_groups(void *user, const struct simulation *sim)
+{
+    struct arena scratch = {0};
+    struct properties at = properties_of(sim, &scratch);
+    double deviation = spread_deviation(user, &at, property_group(&at, &scratch), &scratch);
+    arena_free(&scratch);
+    return deviation > 0 ? deviation : sim->fitted.throughput_error;
 }
 
 int command_validate(const struct options *o, struct session *s, struct err *err)
@@ -112,6 +122,7 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     struct coverage coverage = {0};
     struct convergence_errors errors = {0};
     struct interval_coverage intervals;
+    struct references references;
     struct submitters_left_out left = {0};
     struct csv_table tables[3];
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
@@ -121,9 +132,9 @@ int command_validate(const struct options *o, struct session *s, struct err *err
         if (!load_constants(&tables[i], paths[i], s, err))
             return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    if (!build_check(&c, o, s, err) || !simulated_coverage(&coverage, runs, &s->simulator, &s->arena, err)
-        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err) || !submitters_left_out(&left, runs, s->paths.data_dir, &s->arena, err)
-        || !leave_groups_out(&intervals, o, s, err))
+    if (!build_check(&c, o, s, err) || !leave_groups_out(&intervals, &references, o, s, err)
+        || !simulated_coverage(&coverage, runs, &s->simulator, error_by_other_groups, &references, &s->arena, err)
+        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err) || !submitters_left_out(&left, runs, s->paths.data_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON) {
         print_validate_json(&c, &coverage, &intervals, &left, tables, 3, &s->arena);

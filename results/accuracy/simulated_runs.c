@@ -26,6 +26,7 @@ struct lookup {
     struct sourced *recipes;
     size_t n_recipes;
     struct simulator *simulator;
+    step_error *error; void *user;
     struct arena *a;
     const char *simulated;              /* the recipe that timing is of; NULL: none yet */
     struct run_timing timing;
@@ -68,6 +69,8 @@ static bool timing_of_run(void *user, struct run_timing *out, const struct run_r
         bool good = simulator_run(l->simulator, &sim, &r, id, NULL, 0, err);
         if (good)
             l->timing = simulated_timing(&sim, &r);
+        if (good && l->error)
+            l->timing.error = l->error(l->user, &sim);
         simulation_free(&sim);
         if (!good)
             return false;
@@ -77,9 +80,10 @@ static bool timing_of_run(void *user, struct run_timing *out, const struct run_r
     return true;
 }
 
-bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, struct arena *a, struct err *err)
+bool simulated_coverage(struct coverage *out, const char *runs, struct simulator *s, step_error *error, void *user, struct arena *a,
+                        struct err *err)
 {
-    struct lookup l = { .simulator = s, .a = a };
+    struct lookup l = { .simulator = s, .error = error, .user = user, .a = a };
     return load_sources(&l, err) && coverage_report(out, runs, s->paths->data_dir, timing_of_run, &l, a, err);
 }
 

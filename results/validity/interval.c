@@ -9,6 +9,7 @@
  */
 #include "results/validity/interval.h"
 
+#include <gsl/gsl_cdf.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -90,6 +91,13 @@ struct spread spread_of(const struct references *r, const char *without, struct 
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
 {
     return s->quantile * scale(s, r, at, out);
+}
+
+double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch)
+{
+    struct spread s = spread_of(r, group, scratch);
+    struct left_out out = { .group = group };
+    return spread_half_width(&s, r, at, &out) / gsl_cdf_ugaussian_Pinv((1 + LEVEL) / 2);
 }
 
 /* ---- coverage --------------------------------------------------------------------------------- */

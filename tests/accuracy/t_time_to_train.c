@@ -272,7 +272,7 @@ static void every_published_ipu_run_is_covered_or_not(void **state)
     struct arena a = {0};
     struct err err = { "" };
     simulator_open(&s, &paths);
-    simulated_coverage(&c, "results/published/runs/mlperf_runs.csv", &s, &a, &err);
+    simulated_coverage(&c, "results/published/runs/mlperf_runs.csv", &s, NULL, NULL, &a, &err);
     assert_string_equal(err.msg, "");
     assert_int_equal(c.items[0].n, 230);
     assert_int_equal(c.items[0].time_n, 230);

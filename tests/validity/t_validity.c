@@ -72,6 +72,11 @@ static void intervals_by_hand(void **state)
     /* At the first: known for certain, 0.02 with weight 1, the others e^-1 each; nothing is farther. */
     double local = (0.02 + k * 0.04 + k * 0.09) / (1 + 2 * k);
     assert_near(spread_half_width(&s, &three_groups, &one, &(struct left_out){0}), s.quantile * local, 1e-12);
+    /* Nine in ten of a normal error lie within 1.6449 deviations. */
+    assert_near(spread_deviation(&three_groups, &one, NULL, &a), s.quantile * local / 1.6448536, 1e-8);
+    struct spread others = spread_of(&three_groups, "PopART", &a);
+    assert_near(spread_deviation(&three_groups, &one, "PopART", &a),
+                spread_half_width(&others, &three_groups, &one, &(struct left_out){ .group = "PopART" }) / 1.6448536, 1e-8);
     arena_free(&a);
 }
 
