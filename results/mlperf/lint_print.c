@@ -7,6 +7,7 @@
 #include "results/mlperf/lint_print.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *pass_or_fail(bool passed)
@@ -216,22 +217,32 @@ static json_t *run_json(const struct run_entry *r, struct arena *a)
                      number_or_null(r->point), "errors", (json_int_t)r->n_errors, "warnings", (json_int_t)r->n_warnings);
 }
 
+/* An object whose last member is a list of any length, written item by item. */
+static void put_json_with_runs(FILE *out, json_t *o, const struct folder *f, bool first, struct arena *a)
+{
+    char *text = json_dumps(o, JSON_REAL_PRECISION(15));
+    fprintf(out, "%s%.*s, \"runs\": [", first ? "\n" : ",\n", (int)strlen(text) - 1, text);
+    free(text);
+    json_decref(o);
+    for (size_t i = 0; i < f->n && !f->problem; i++)
+        put_json(out, run_json(&f->runs[i], a), i == 0);
+    fputs("]}", out);
+}
+
 static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
-    json_t *parts = json_object(), *runs = json_array();
+    json_t *parts = json_object();
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++)
         json_object_set_new(parts, package_part_names[i], json_pack("{s:s, s:o}", "verdict", part_state_names[f->parts[i].state], "text",
                                                             text_json(f->parts[i].text, a)));
-    for (size_t i = 0; i < f->n && !f->problem; i++)
-        json_array_append_new(runs, run_json(&f->runs[i], a));
-    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o, s:o}", "folder", text_json(f->dir, a), "round",
+    json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o}", "folder", text_json(f->dir, a), "round",
                           text_json(f->round, a), "submitter", text_json(f->submitter, a), "system", text_json(f->system, a), "benchmark",
                           text_json(f->benchmark, a), "division", text_json(f->division, a), "logs", (json_int_t)f->n, "logs_passed",
                           (json_int_t)(f->problem ? 0 : count_passed(f)), "pass", (int)f->passed, "problem",
-                          f->problem ? text_json(f->problem, a) : json_null(), "checks", parts, "runs", runs);
+                          f->problem ? text_json(f->problem, a) : json_null(), "checks", parts);
     if (f->has_rcp)
         json_object_set_new(o, "reference_convergence", rcp_json(f, a));
-    put_json(l->out, o, l->n_cases++ == 0);
+    put_json_with_runs(l->out, o, f, l->n_cases++ == 0, a);
 }
 
 static void json_foot(struct lint *l)

@@ -4,6 +4,7 @@
 #include "results/mlperf/score.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- a row of a folder --------------------------------------------------------------------------- */
@@ -183,20 +184,26 @@ static json_t *run_json(const struct run_entry *r)
     return o;
 }
 
+/* The logs, of which there may be any number, are written one by one. */
 static void print_json_row(FILE *f, const struct score_row *row, bool first)
 {
-    json_t *o = json_object(), *runs = json_array();
+    json_t *o = json_object();
     for (size_t i = 0; i < N_COLUMNS; i++) {
         const struct column *c = &columns[i];
         json_object_set_new(o, c->name, c->kind == COLUMN_TEXT ? json_string(text_at(row, c))
                           : c->kind == COLUMN_COUNT ? json_integer((json_int_t)count_at(row, c)) : number_or_null(real_at(row, c)));
     }
-    for (size_t i = 0; !row->folder->problem && i < row->folder->n; i++)
-        json_array_append_new(runs, run_json(&row->folder->runs[i]));
-    json_object_set_new(o, "logs", runs);
-    fprintf(f, first ? "" : ",\n");
-    json_dumpf(o, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    char *text = json_dumps(o, JSON_REAL_PRECISION(15));
+    fprintf(f, "%s%.*s, \"logs\": [", first ? "" : ",\n", (int)strlen(text) - 1, text);
+    free(text);
     json_decref(o);
+    for (size_t i = 0; !row->folder->problem && i < row->folder->n; i++) {
+        json_t *run = run_json(&row->folder->runs[i]);
+        fputs(i ? ",\n" : "\n", f);
+        json_dumpf(run, f, JSON_REAL_PRECISION(15));
+        json_decref(run);
+    }
+    fputs("]}", f);
 }
 
 /* ---- any format --------------------------------------------------------------------------------------------- */
