@@ -136,15 +136,15 @@ static void take_line(struct facts *f, const struct mllog_line *l)
     f->stopped = f->stopped || text_is(l->key, "run_stop");
 }
 
-static bool read_lines(struct log_judgement *out, const char *path, bool follow, struct compliance_run *c, struct arena *a, struct err *err)
+static bool read_lines(struct facts *f, const char *path, bool follow, struct compliance_run *c, struct err *err)
 {
+    struct log_judgement *out = f->out;
+    struct arena *a = f->a;
     struct mllog_reader reader;
     struct mllog_line l;
-    struct facts f = { .out = out, .a = a };
     struct run_fold *fold = run_fold_start(&out->run, path, a);
     if (!mllog_open(&reader, path, follow, err))
         return false;
-    compliance_observe(c, take_gathered, &f);
     for (enum mllog_status s; (s = mllog_next(&reader, &l)) != MLLOG_END; ) {
         if (s == MLLOG_BAD_LINE) {
             compliance_bad_line(c, reader.line, reader.problem);
@@ -153,12 +153,12 @@ static bool read_lines(struct log_judgement *out, const char *path, bool follow,
         }
         compliance_line(c, &l);
         run_fold_line(fold, &l);
-        take_line(&f, &l);
+        take_line(f, &l);
     }
     mllog_close(&reader);
     run_fold_end(fold, out->rules && text_is(out->rules->terms->unit, "samples"));
     if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* the schedules known are those up to v2.1 */
-        eval_review_end(&f.evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
+        eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
     return true;
 }
 
@@ -204,7 +204,9 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
         return false;
     layer_queue_fill(&queue, &first.calls, book, a);
     struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
-    if (!read_lines(out, path, follow, c, a, err))
+    struct facts facts = { .out = out, .a = a };
+    compliance_observe(c, take_gathered, &facts);       /* called by compliance_end too */
+    if (!read_lines(&facts, path, follow, c, err))
         return false;
     compliance_end(c, out->run.n_lines);
     refuse_impossible(out, a);

@@ -39,15 +39,16 @@ static inline struct judged judge_tree(const char *dir, const struct judge_optio
 {
     struct err err = { "" };
     struct judge_options *options = ARENA_NEW(a, struct judge_options);
-    struct judged j = { .judge = ARENA_NEW(a, struct judge), .a = a };
-    struct tree_visit visit = { judged_folder, judged_notice, &j };
+    struct judged *j = ARENA_NEW(a, struct judged);        /* its row points into it */
+    *j = (struct judged){ .judge = ARENA_NEW(a, struct judge), .a = a };
+    struct tree_visit visit = { judged_folder, judged_notice, j };
     size_t n;
     *options = given ? *given : (struct judge_options){ 0 };
     options->rules_dir = "results/rules", options->data_dir = "workloads/convergence";
-    if (!judge_load(j.judge, options, a, &err) || !tree_walk(&n, dir, &visit, &err))
+    if (!judge_load(j->judge, options, a, &err) || !tree_walk(&n, dir, &visit, &err))
         print_error("%s\n", err.msg);
     assert_string_equal(err.msg, "");
-    return j;
+    return *j;
 }
 
 static inline void no_notice(const char *path, const char *text)
