@@ -49,7 +49,7 @@ static bool write_pipeline(struct drawing *d, const struct pipeline_picture *pic
     *busy = busy_share(&sim.timeline);
     fprintf(file.f, "chip,low,high,middle,micro-batch,forward,forward end,backward,backward end,copy,copy end,update,update end\n");
     for (size_t i = 0; i < sim.timeline.n_spans; i++)
-        for (uint32_t k = 0; sim.timeline.spans[i].kind != SPAN_WAIT && k < sim.timeline.spans[i].repeat; k++)
+        for (uint32_t k = 0; !span_is_waiting(sim.timeline.spans[i].kind) && k < sim.timeline.spans[i].repeat; k++)
             write_bar(file.f, &sim.timeline, &sim.timeline.spans[i], k);
     simulation_free(&sim);
     return new_file_save(&file, err);

@@ -75,7 +75,7 @@ static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t
             if (u->chains[i].ipu != ALL_IPUS && u->chains[i].ipu != pl->t->rows[r].ipu)
                 continue;
             if (at[r] < start)
-                spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_WAIT);
+                spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_TURN);
             play_chain(pl, r, &at[r], &u->chains[i]);
         }
 }
@@ -97,12 +97,13 @@ void play_update(struct player *pl, uint64_t *at)
     struct timeline *t = pl->t;
     const struct plan *p = pl->p;
     uint64_t clock = latest(at, t->n_rows);
+    wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);        /* for the slowest replica */
     for (uint32_t i = 0, end; i < p->update.n_chains; i = end) {
         end = end_of_group(&p->update, i);
         play_group(pl, at, i, end, clock);
         clock = latest(at, t->n_rows);
     }
-    wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);
+    wait_all(pl, at, clock, PART_BUBBLE, SPAN_TURN);
     play_call(pl, at);
     t->step_cycles = max_u64(latest(at, t->n_rows), p->host_floor_cycles);
     wait_all(pl, at, t->step_cycles, PART_HOST, SPAN_HOST);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 const char *const span_kind_names[N_SPAN_KINDS] = {
-    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait",
+    [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_COPY] = "copy", [SPAN_INPUT] = "input", [SPAN_WAIT] = "wait", [SPAN_TURN] = "turn",
     [SPAN_REARRANGE] = "rearrange", [SPAN_REDUCE] = "reduce", [SPAN_CLIP] = "clip", [SPAN_STREAMING] = "streaming",
     [SPAN_OPTIMIZER] = "optimizer", [SPAN_NORMS] = "norms", [SPAN_GATHER] = "gather", [SPAN_CALL] = "call", [SPAN_UPLOAD] = "upload",
     [SPAN_HOST] = "host",
@@ -231,7 +231,7 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
 
 /* What a span was spent on beyond the costs of its task or step: all of it, or what a slow chip adds. */
 static const enum part part_of_span[N_SPAN_KINDS] = {
-    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
+    [SPAN_FORWARD] = PART_BUBBLE, [SPAN_BACKWARD] = PART_BUBBLE, [SPAN_WAIT] = PART_BUBBLE, [SPAN_TURN] = PART_BUBBLE, [SPAN_REARRANGE] = PART_BUBBLE,
     [SPAN_REDUCE] = PART_BUBBLE, [SPAN_CLIP] = PART_BUBBLE, [SPAN_STREAMING] = PART_BUBBLE, [SPAN_OPTIMIZER] = PART_BUBBLE,
     [SPAN_NORMS] = PART_BUBBLE, [SPAN_GATHER] = PART_BUBBLE,
     [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_CALL] = PART_HOST, [SPAN_UPLOAD] = PART_HOST, [SPAN_HOST] = PART_HOST,

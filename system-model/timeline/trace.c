@@ -135,7 +135,7 @@ static void write_arrows(FILE *f, const struct timeline *t, const struct span *s
 
 static bool waits_for(const struct span *next, const struct span *s)
 {
-    return (s->kind == SPAN_REDUCE || s->kind == SPAN_GATHER) && next->row == s->row && next->kind != SPAN_WAIT
+    return (s->kind == SPAN_REDUCE || s->kind == SPAN_GATHER) && next->row == s->row && !span_is_waiting(next->kind)
         && next->repeat == s->repeat && next->start_cycle >= s->start_cycle + s->n_cycles;
 }
 
@@ -147,7 +147,7 @@ static void write_span(FILE *f, const struct timeline *t, const struct span *s)
     const double *bytes = once || row->ipu == 0 ? busiest_bytes(t, s) : NULL;
     for (uint32_t k = 0; k < s->repeat; k++) {
         uint64_t start = s->start_cycle + k * s->period_cycles;
-        if (s->kind != SPAN_WAIT)
+        if (!span_is_waiting(s->kind))
             write_event(f, t, s, k);
         if (bytes) {
             write_counter(f, t, row, start, bytes, to_us(t, s->n_cycles) * 1e-6);
@@ -214,7 +214,8 @@ static enum state state_of(const struct span *s)
     case SPAN_FORWARD:  return STATE_FORWARD;
     case SPAN_BACKWARD: return STATE_BACKWARD;
     case SPAN_COPY:     return STATE_COPY;
-    case SPAN_WAIT:     return STATE_WAIT;
+    case SPAN_WAIT:
+    case SPAN_TURN:     return STATE_WAIT;
     default:            return STATE_OTHER;
     }
 }

@@ -72,7 +72,7 @@ static void draw(char *to, const struct timeline *t, uint32_t row, uint64_t grai
     to[n] = 0;
     for (size_t i = 0; i < t->n_spans; i++) {
         const struct span *s = &t->spans[i];
-        if (s->row != row || s->kind == SPAN_WAIT)
+        if (s->row != row || span_is_waiting(s->kind))
             continue;
         for (uint32_t k = 0; k < s->repeat; k++)
             for (uint64_t c = 0; c < s->n_cycles / grain; c++)

@@ -54,7 +54,7 @@ static double work_of(double *parts, const struct timeline *t, double n_ipus, do
     for (size_t i = 0; i < t->n_spans; i++) {
         const struct span *s = &t->spans[i];
         struct cycles spent = span_parts(t, s);
-        double times = s->kind == SPAN_WAIT ? 0 : (double)s->repeat * t->rows[s->row].n_alike / n_ipus / hz;
+        double times = span_is_waiting(s->kind) ? 0 : (double)s->repeat * t->rows[s->row].n_alike / n_ipus / hz;
         cycles += (double)s->n_cycles * times;
         for (int k = 0; k < N_PARTS; k++)
             parts[k] += (double)spent.part[k] * times;
