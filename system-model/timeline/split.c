@@ -53,7 +53,7 @@ static void play(struct split *split, struct splitter *s)
     name_stages(&opt, s, split);
     opt.totals_only = true;
     s->n_tried++;
-    split->valid = plan_build(&p, s->compiler, &opt, &scratch, NULL) && timeline_run(&t, &p, &scratch, NULL);
+    split->valid = plan_once(&p, s->compiler, &opt, &scratch, NULL) && timeline_run(&t, &p, &scratch, NULL);
     if (split->valid) {
         split->fits = p.fits;
         split->shortfall = p.shortfall_bytes;
@@ -226,7 +226,7 @@ bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
     struct plan even;
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
-    if (!plan_build(&even, c, opt, &scratch, err)) {
+    if (!plan_once(&even, c, opt, &scratch, err)) {
         arena_free(&scratch);
         return false;
     }
