@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- kinds of work ------------------------------------------------------------------------- */
 
@@ -29,15 +30,21 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 
 /* ---- the lines ------------------------------------------------------------------------------- */
 
-static void print_fit(FILE *f, const struct simulation *sim, const struct result *r)
+bool in_colour(FILE *f)
+{
+    const char *no = getenv("NO_COLOR");
+    return isatty(fileno(f)) && !(no && *no);
+}
+
+static void print_fit(FILE *f, const struct simulation *sim, const struct result *r, bool colour)
 {
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
     if (r->fits)
         fprintf(f, "fits: yes, %" PRIu64 " of a tile's %" PRIu64 " B free on the fullest IPU (%u)\n", tile - r->memory_peak_bytes_per_tile,
                 tile, sim->plan.worst_ipu);
     else
-        fprintf(f, "fits: NO, %" PRIu64 " B more than a tile's %" PRIu64 " on the fullest IPU (%u); what follows holds only if it fitted\n",
-                r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
+        fprintf(f, "fits: %sNO%s, %" PRIu64 " B more than a tile's %" PRIu64 " on the fullest IPU (%u); what follows holds only if it fitted\n",
+                colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
 }
 
 static void print_speed(FILE *f, const struct result *r)
@@ -148,12 +155,12 @@ static void print_published(FILE *f, const struct result *r, const struct figure
     fprintf(f, n ? "\n" : "published: no figure of this recipe\n");
 }
 
-void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures)
+void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour)
 {
     bool changed = r->overrides && *r->overrides;
     fprintf(f, "%s: %s on %" PRIu64 " IPUs of %s, %s\n", r->id, r->workload, r->ipus, r->system,
             sim->recipe.mode == MODE_INFER ? "inference" : "training");
-    print_fit(f, sim, r);
+    print_fit(f, sim, r, colour);
     print_speed(f, r);
     print_bound(f, &sim->timeline);
     print_step(f, r);

@@ -6,7 +6,11 @@
 #include "results/published/published.h"
 #include "results/simulate/simulate.h"
 
-/* figures: published ones, of which those of this recipe are shown; NULL: none are looked at. r holds its provenance. */
-void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures);
+/* figures: published ones, of which those of this recipe are shown; NULL: none are looked at. r holds its provenance. colour: a verdict of no is
+ * red. */
+void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour);
+
+/* A terminal, and NO_COLOR is not set. */
+bool in_colour(FILE *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * ledger.c - podbench ledger: whether the published tables are what the ledger says.
  */
-#include "harness/harness.h"
+#include "harness/judge.h"
 #include "results/published/derived.h"
 #include "results/published/ledger.h"
 
@@ -23,6 +23,17 @@ static void print_faults(const struct ledger_faults *faults, const char *path)
             "reason in the last cell\n", faults->n, path);
 }
 
+static void judge(struct judgements *out, const struct ledger_faults *faults, const struct figures *figures, const char *path, struct arena *a)
+{
+    *out = (struct judgements){ .suite = "podbench ledger" };
+    for (size_t i = 0; i < faults->n; i++)
+        judgements_add(out, (struct judgement){ .group = "ledger", .name = arena_printf(a, "row %zu", i + 1), .message = faults->items[i].what,
+                                                .file = path, .line = 1, .judged = JUDGED_FAIL }, a);
+    if (faults->n == 0)
+        judgements_add(out, (struct judgement){ .group = "ledger", .name = "published rows", .judged = JUDGED_PASS,
+                                                .message = arena_printf(a, "%zu rows as the ledger has them", figures->n) }, a);
+}
+
 /* Text: what is wrong, or counts. CSV: lines to append. */
 int command_ledger(const struct options *o, struct session *s, struct err *err)
 {
@@ -33,6 +44,10 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
         !ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     ledger_compare(&faults, &ledger, &figures, &s->arena);
+    struct judgements judged;
+    judge(&judged, &faults, &figures, ledger.path, &s->arena);
+    if (print_judgements(o->format, &judged))
+        return faults.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
     if (o->format == FORMAT_CSV)
         for (size_t i = 0; i < faults.n; i++)
             ledger_write_line(stdout, &faults.items[i].wanted);

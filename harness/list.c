@@ -71,7 +71,10 @@ static int list_assumptions(const struct options *o, struct session *s, struct e
 int command_list(const struct options *o, struct session *s, struct err *err)
 {
     if (text_is(o->arguments[0], "keys")) {
-        recipe_keys_print(stdout);
+        if (o->format == FORMAT_JSON)
+            print_json(stdout, recipe_keys_json());
+        else
+            recipe_keys_print(stdout);
         return EXIT_DONE;
     }
     if (text_is(o->arguments[0], "assumptions"))

@@ -70,11 +70,13 @@ static int print_machine(const struct options *o, const struct machine *m, struc
         topology_print_dot(stdout, &t);
         return EXIT_DONE;
     }
-    if (!o->topology) {
-        machine_print(stdout, m);
-        printf("\n");
+    if (o->topology) {
+        topology_print(stdout, &t);
+        return EXIT_DONE;
     }
-    topology_print(stdout, &t);
+    machine_print(stdout, m);
+    printf("\n");
+    topology_print_kinds(stdout, &t);
     return EXIT_DONE;
 }
 

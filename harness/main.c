@@ -21,19 +21,19 @@ const char *argp_program_version = "podbench " PODBENCH_VERSION;
 const struct command commands[] = {
     { "list", "recipes|machines|workloads|frameworks|keys|assumptions", "Print the names, one a line; the keys of a recipe with what they take; the values "
       "that no source states, with what each could change.", 1, 1, 0, TEXT_JSON, command_list },
-    { "machine", "[NAME]", "Print a spec sheet with its sources, what follows from it, and its links; or the names.", 0, 1,
+    { "machine", "[NAME]", "Print a spec sheet with its sources, what follows from it, and its kinds of links (--topology: every link); or the names.", 0, 1,
       OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine },
     { "workload", "[NAME]", "Print a model's layers, parameters and work; or the names.", 0, 1,
       OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload },
-    { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by tile, collectives.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
+    { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by region and IPU; --all: every operation too.", 1, 1,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
     { "timeline", "RECIPE", "Print one step against the clock: a picture, and what each IPU spends it on; --all: every span.", 1, 1,
       OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV),
       command_timeline },
-    { "run", "RECIPE...", "Simulate recipes, by id or by path.", 1, SIZE_MAX,
+    { "run", "RECIPE...", "Simulate recipes, by id or by path; as tap, junit, markdown or annotations: whether each fits.", 1, SIZE_MAX,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
       OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
-      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON,
+      OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS,
       command_run },
     { "explain", "RECIPE", "What bounds a recipe, where its step goes with the sources of each cost, and what would help; csv: from the ideal "
       "to the predicted.", 1, 1, OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain },
@@ -54,7 +54,7 @@ const struct command commands[] = {
     { "calibrate", "", "Fit the constants that may be fitted, to the rows that may shape them; print the sheets, or write them to --out.",
       0, 0, OPTION_BIT(OPT_OUT), 0, command_calibrate },
     { "ledger", "", "Whether every published row has the role, the configuration and the value that the ledger says. Exit 1 when one has not.",
-      0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_ledger },
+      0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger },
     { "audit", "", "Every numeric claim of the source documents, recomputed: counts, and those that do not hold; --all has all.", 0, 0,
       OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit },
     { "watch", "SERIES.csv", "Whether a measured series has changed: a column of a table, judged by statistics that hold for any noise. "
@@ -81,8 +81,8 @@ const struct command commands[] = {
     { "init", "DIR", "Write a project of your own into a folder: a makefile of three lines, a recipe, a table of figures.", 1, 1, 0, 0, command_init },
     { "manual", "[COMMAND]", "Print a man page, of the program or of a command.", 0, 1, 0, 0, command_manual },
     { "completion", "bash|zsh|fish", "Print the completion of a shell.", 1, 1, 0, 0, command_completion },
-    { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, 0, 0, command_plot },
-    { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, 0, 0, command_report },
+    { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0, command_plot },
+    { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0, command_report },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 
@@ -101,7 +101,9 @@ static void print_help(FILE *f)
                "Simulates published machine-learning runs on IPU systems and checks them.\n\n");
     for (size_t i = 0; i < n_commands; i++)
         fprintf(f, "  %-9s %-32s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
-    fprintf(f, "\n'podbench COMMAND --help' lists a command's options. PODBENCH_ROOT or --root names the data folder.\n");
+    fprintf(f, "\nRECIPE is an id (podbench list recipes) or the path of a file; RUN is a folder that bench wrote, or its name in results/runs.\n"
+               "'podbench COMMAND --help' lists a command's options. PODBENCH_ROOT or --root names the data folder.\n"
+               "Exit status: 0 done; 1 judged and refused; 2 bad usage or input; 3 out of memory.\n");
 }
 
 static const struct command *command_find(const char *name)

@@ -45,7 +45,7 @@ static const struct option_row {
     [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
     [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 when a recipe does not fit its machine", IS_FLAG, AT(require_fit) },
     [OPT_UPDATE]    = { "update", NULL, "Print the weight update, tensor by tensor, instead", IS_FLAG, AT(update) },
-    [OPT_OPS]       = { "ops", NULL, "A line an operation instead of a line a layer", IS_FLAG, AT(ops) },
+    [OPT_OPS]       = { "ops", NULL, "A line for each operation instead of each layer", IS_FLAG, AT(ops) },
     [OPT_OVER]      = { "over", "KEY=VALUES", "Sweep SECTION.KEY over a,b,c (a;b;c where values hold commas), FROM..TO, FROM..TO+STEP or "
                         "FROM..TO*FACTOR; repeated: the grid, the last key fastest", TAKES_LIST, AT(overs) },
     [OPT_ZIP]       = { "zip", "KEY=VALUES", "The same for keys whose values go in parallel: the first of each, then the second", TAKES_LIST, AT(zips) },

@@ -1,7 +1,24 @@
 /*
- * plan.c - podbench plan: placement, cost by stage, memory and collectives of a recipe; --update: its weight update by tensor.
+ * plan.c - podbench plan: placement, cost by stage and memory of a recipe; --all: pipeline, update and every operation too; --update: its
+ * weight update by tensor.
  */
 #include "harness/harness.h"
+
+static void print(const struct plan *p, const struct options *o)
+{
+    if (o->update) {
+        update_print_tensors(stdout, p);
+        return;
+    }
+    if (!o->all) {
+        plan_print_summary(stdout, p);
+        printf("--all: the pipeline's runs, the update, the call, and every operation with its split\n");
+        return;
+    }
+    plan_print(stdout, p);
+    printf("split: into so many parts of the batch (b), the field of positions (f), the kernel (k), groups (g), input (i) and output (o) channels;\n"
+           "serial: so many of them one after the other\n");
+}
 
 int command_plan(const struct options *o, struct session *s, struct err *err)
 {
@@ -9,7 +26,7 @@ int command_plan(const struct options *o, struct session *s, struct err *err)
     struct result r;
     bool good = simulate_argument(&sim, &r, o, s, err);
     if (good)
-        (o->update ? update_print_tensors : plan_print)(stdout, &sim.plan);
+        print(&sim.plan, o);
     simulation_free(&sim);
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

@@ -5,6 +5,7 @@
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
+#include "harness/judge.h"
 #include "results/simulate/energy.h"
 #include "results/simulate/provenance.h"
 #include "results/simulate/remedies.h"
@@ -67,7 +68,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
         FILE *f = open_memstream(&text, &n);
         if (!f)
             return fail(err, "no memory for a text");
-        answer_print(f, sim, r, &state->figures);
+        answer_print(f, sim, r, &state->figures, in_colour(stdout));
         validity_print(f, &v, r);
         fclose(f);
         state->answers[i] = arena_strdup(&s->arena, text);
@@ -152,8 +153,27 @@ static void print_results_text(const struct run_state *state, bool all)
     }
 }
 
-static void print_results(enum output_format format, bool all, const struct run_state *state)
+/* For a CI system: one judgement a recipe, whether it fits. */
+static void judge_fits(struct judgements *out, const struct run_state *state, struct arena *a)
 {
+    *out = (struct judgements){ .suite = "podbench run" };
+    for (size_t i = 0; i < state->results.n; i++) {
+        const struct result *r = &state->results.items[i];
+        const char *speed = arena_printf(a, "%.6g samples/s on %s", r->throughput_samples_per_s, r->system);
+        judgements_add(out, (struct judgement){ .group = r->system, .name = r->id, .judged = r->fits ? JUDGED_PASS : JUDGED_FAIL,
+                       .message = r->fits ? speed : arena_printf(a, "does not fit: %llu B more than a tile has",
+                                                                 (unsigned long long)r->memory_shortfall_bytes_per_tile) }, a);
+    }
+}
+
+static void print_results(enum output_format format, bool all, struct run_state *state, struct arena *a)
+{
+    struct judgements judged;
+    judge_fits(&judged, state, a);
+    if (print_judgements(format, &judged)) {
+        state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
+        return;
+    }
     if (format == FORMAT_JSON) {
         print_results_json(state);
         return;
@@ -191,6 +211,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         progress_show(&p, i + 1, o->n_arguments);
     }
     progress_end(&p);
-    print_results(o->format, o->all, &state);
+    print_results(o->format, o->all, &state, &s->arena);
     return state.status;
 }

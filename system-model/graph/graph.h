@@ -175,6 +175,6 @@ void graph_activations(uint64_t *kept_bytes, uint64_t *output_bytes, const struc
 uint64_t graph_parameters(const struct graph *g);               /* elements of ROLE_WEIGHT; a tied tensor counts once */
 uint64_t graph_forward_mac(const struct graph *g);
 void graph_print(FILE *f, const struct graph *g);               /* a line a layer: shapes, parameters, MACs */
-void graph_print_ops(FILE *f, const struct graph *g);           /* a line an operation */
+void graph_print_ops(FILE *f, const struct graph *g);           /* a line for each operation */
 
 #endif

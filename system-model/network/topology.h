@@ -45,6 +45,7 @@ struct flow { uint32_t from, to; double bytes; };
 
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
                     struct arena *a, struct err *err);
+void topology_print_kinds(FILE *f, const struct topology *t);    /* without the single links */
 void topology_print(FILE *f, const struct topology *t);         /* text: nodes by kind, links by kind, rates */
 void topology_print_dot(FILE *f, const struct topology *t);
 

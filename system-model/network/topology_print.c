@@ -56,7 +56,7 @@ static void print_links(FILE *f, const struct topology *t)
     }
 }
 
-void topology_print(FILE *f, const struct topology *t)
+void topology_print_kinds(FILE *f, const struct topology *t)
 {
     static const char *const domains[] = { "none", "ladder", "torus" };
     static const char *const gateways[] = { "none", "direct", "switched", "network" };
@@ -67,6 +67,11 @@ void topology_print(FILE *f, const struct topology *t)
     fprintf(f, "  %u domain%s of %u IPUs (%s), gateways %s\n", t->n_domains, t->n_domains == 1 ? "" : "s", t->ipus_per_domain,
             domains[m->domain_topology], gateways[m->gateway_topology]);
     print_kinds(f, t);
+}
+
+void topology_print(FILE *f, const struct topology *t)
+{
+    topology_print_kinds(f, t);
     if (t->n_ipus <= MOST_IPUS_IN_FULL)
         print_links(f, t);
 }

@@ -188,13 +188,23 @@ static void print_pipeline(FILE *f, const struct plan *p)
     }
 }
 
-void plan_print(FILE *f, const struct plan *p)
+static void print_head(FILE *f, const struct plan *p)
 {
     fprintf(f, "plan of %s on %s: %u replicas of %u IPUs, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64 "\n",
             p->graph->name, p->topology->machine->name, p->options.n_replicas, p->options.ipus_per_replica, p->graph->micro_batch,
             p->options.grad_accum, p->global_batch);
+}
+
+void plan_print_summary(FILE *f, const struct plan *p)
+{
+    print_head(f, p);
     print_stages(f, p);
     print_memory(f, p);
+}
+
+void plan_print(FILE *f, const struct plan *p)
+{
+    plan_print_summary(f, p);
     print_pipeline(f, p);
     update_print(f, p);
     print_ops(f, p);

@@ -93,6 +93,7 @@ bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *
 double ipu_available_memory(const struct plan_options *o, uint32_t ipu);    /* share of tile memory for temporaries */
 void plan_print_replanned(FILE *f, const struct plan *p, const char *before);   /* a line, where less was taken than asked */
 void plan_print(FILE *f, const struct plan *p);
+void plan_print_summary(FILE *f, const struct plan *p);         /* placement, cost by stage, memory */
 bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
 uint64_t stage_input_bytes(const struct stage_plan *s);     /* what earlier stages hand it, one micro-batch */
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);

@@ -22,6 +22,10 @@ for kind in recipes machines workloads; do
     "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
     result $? "list $kind: each once, in order"
 done
+run list keys --format json
+perl -MJSON::PP -e 'local $/; my %k = map { ("$_->{section}.$_->{key}" => $_) } @{decode_json(<STDIN>)};
+    exit !($k{"parallel.replicas"}{required} && $k{"parallel.replicas"}{maximum} == 65536 && grep { $_ eq "popart" } @{$k{"parallel.schedule"}{choices}})' <"$work/out"
+result $? "list keys --format json"
 run list keys
 gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a recipe's keys"
 refuses "known: recipes, machines, workloads, frameworks, keys, assumptions" "list of something else" list bananas
@@ -69,6 +73,23 @@ result $? "run --format json: overrides, sheets and version are recorded"
 run run "$recipe" --set parallel.micro_batch=16 --format csv
 grep -q ',parallel.micro_batch=16$' "$work/out"
 result $? "run --format csv: overrides are recorded"
+run run "$recipe" --set parallel.micro_batch=64 --format annotations
+gives 1 "::error title=$recipe::does not fit: " "run --format annotations: a recipe that does not fit is an error"
+run run "$recipe" --format tap
+gives 0 "ok 1 - $recipe: " "run --format tap"
+if command -v script >/dev/null 2>&1; then
+    TERM=xterm script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
+    grep -q "$(printf 'fits: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
+    result $? "a verdict of no is red on a terminal, unless NO_COLOR is set" "$(head -3 "$work/out" | cat -v)"
+else
+    result 0 "a verdict of no is red on a terminal # SKIP no script here"
+fi
+run plan "$recipe"
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -lt 40 ] && "$PODBENCH" plan "$recipe" --all | grep -q '^split: into so many parts'
+result $? "plan: a screen; --all has every operation, and says what splits mean" "$(wc -l <"$work/out")"
+run machine bow-pod16
+[ "$status" -eq 0 ] && ! grep -q 'ipu0 -> ipu1' "$work/out" && "$PODBENCH" machine bow-pod16 --topology | grep -q 'ipu0 -> ipu1'
+result $? "machine: kinds of links; --topology has every link"
 run run "$recipe" --set parallel.micro_batch=64 --require-fit
 [ "$status" -eq 1 ] && [ "$(sed -n 2p "$work/out" | cut -c1-9)" = 'fits: NO,' ]
 result $? "run --require-fit: exit 1, and the verdict comes first" "$(head -3 "$work/out")"

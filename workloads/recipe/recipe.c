@@ -8,6 +8,7 @@
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe.h"
 #include <assert.h>
+#include <jansson.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -565,6 +566,32 @@ static void print_values(FILE *f, const struct field *field)
         fprintf(f, "%g..%g", field->min, field->max);
     if (field->type == FIELD_TEXT)
         fputs("text", f);
+}
+
+static json_t *key_json(const char *section, const struct field *field)
+{
+    static const char *const types[] = { [FIELD_U64] = "count", [FIELD_U32] = "count", [FIELD_F64] = "number", [FIELD_TEXT] = "text",
+                                         [FIELD_BOOL] = "yes|no", [FIELD_CHOICE] = "choice" };
+    json_t *o = json_pack("{s:s, s:s, s:s, s:b, s:s}", "section", section, "key", field->name, "type", types[field->type], "required",
+                          field->required, "help", field->help), *choices = json_array();
+    for (int i = 0; field->choices && field->choices[i]; i++)
+        json_array_append_new(choices, json_string(field->choices[i]));
+    bool is_number = field->type == FIELD_U64 || field->type == FIELD_F64;
+    json_object_set_new(o, "unit", field->unit && *field->unit ? json_string(field->unit) : json_null());
+    json_object_set_new(o, "minimum", is_number ? json_real(field->min) : json_null());
+    json_object_set_new(o, "maximum", is_number ? json_real(field->max) : json_null());
+    json_object_set_new(o, "choices", choices);
+    return o;
+}
+
+json_t *recipe_keys_json(void)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        json_array_append_new(all, key_json(recipe_keys[i].section, &recipe_keys[i].field));
+    for (size_t i = 0; i < n_framework_fields; i++)
+        json_array_append_new(all, key_json("framework", &framework_fields[i]));
+    return all;
 }
 
 void recipe_keys_print(FILE *f)

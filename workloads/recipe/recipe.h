@@ -95,5 +95,6 @@ size_t recipe_settings(struct recipe_setting **out, const struct recipe *r, stru
 bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err);
 /* Field table of all keys: for --help and the README. */
 void recipe_keys_print(FILE *f);
+struct json_t *recipe_keys_json(void);          /* an array of objects; jansson, the caller owns it */
 
 #endif
