@@ -200,6 +200,10 @@ json_t *check_json(const struct check *c)
         json_object_set_new(o, "role", json_string(role_names[g->role]));
         json_object_set_new(o, "configuration", json_string(g->configuration));
         json_object_set_new(o, "counts_as", json_string(standing_names[row->standing]));
+        json_object_set_new(o, "kind", json_string(figure_kind_names[figure_kind(g)]));
+        json_object_set_new(o, "source", json_string(g->source));
+        json_object_set_new(o, "quote", json_string(g->quote));
+        json_object_set_new(o, "note", json_string(g->note));
         json_object_set_new(o, "workload", json_string(row->workload));
         json_object_set_new(o, "system", json_string(row->system));
         json_object_set_new(o, "published", json_real(g->value));

@@ -308,6 +308,8 @@ static void formats_agree(void **state)
     assert_int_equal(json_array_size(json), 9);
     assert_near(json_real_value(json_object_get(b, "error")), -0.25, 1e-12);
     assert_true(json_is_false(json_object_get(b, "pass")));
+    assert_string_equal(json_string_value(json_object_get(b, "kind")), "runs");
+    assert_string_equal(json_string_value(json_object_get(b, "source")), "a test");
     assert_true(json_is_null(json_object_get(none, "simulated")));
     json_decref(json);
     world_free(&w);
