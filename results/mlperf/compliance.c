@@ -25,12 +25,15 @@ void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
 
 void layer_calls_add(struct layer_calls *c, const struct mllog_line *l, struct arena *a)
 {
-    char shown[64];
+    char shown[64], cut[101];
+    snprintf(cut, sizeof cut, "%s", json_is_string(l->value) ? json_string_value(l->value) : mllog_show(l->value, shown));
+    for (size_t i = 0; i < c->n; i++)
+        if (text_is(c->items[i].key, l->key) && text_is(c->items[i].value, cut))
+            return;                     /* each host of a run may log it */
     if (c->n == MOST_CALLS)
         return;
-    const char *value = json_is_string(l->value) ? json_string_value(l->value) : mllog_show(l->value, shown);
     c->items[c->n].key = arena_strdup(a, l->key);
-    c->items[c->n++].value = arena_printf(a, "%.100s", value);
+    c->items[c->n++].value = arena_strdup(a, cut);
 }
 
 const char *layer_calls_value(const struct layer_calls *c, const char *key)

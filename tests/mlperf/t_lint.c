@@ -159,6 +159,21 @@ static void test_repeated_keys(void **state)
     free(same), free(other), free(text);
 }
 
+/* Each host of a large run logs the keys that call for rules: many lines of one do not hide the others. */
+static void test_many_hosts(void **state)
+{
+    struct submission_description s = bert();
+    char *text = log_text(&s, &bert_run), *many = malloc(strlen(text) + 100 * 300);
+    (void)state;
+    *many = 0;
+    for (int i = 0; i < 99; i++)
+        strcat(many, ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1, \"event_type\": \"\", \"key\": \"submission_benchmark\", \"value\": \"bert\", "
+               "\"metadata\": {}}\n");
+    strcat(many, text);
+    expect(many, "2.0.0", "warning: submission_benchmark: is logged 100 times with one value", true);
+    free(text), free(many);
+}
+
 /* From 2.0.0 on a submission_ key is judged at its first line; before, at each. */
 static void test_submission_keys(void **state)
 {
@@ -418,7 +433,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
-        cmocka_unit_test(test_submission_keys), cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset),
+        cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_submission_keys), cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_open_and_bypassed, set_up, tear_down),

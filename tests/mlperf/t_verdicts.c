@@ -139,6 +139,26 @@ static void compare_tree(struct compared *c, const char *dir, const char *table,
     assert_true(tree_walk(&n, dir, &visit, &err));
 }
 
+/* "v1.0: 70 compliance, 6 reference convergence, 6 package" - compared, by round. */
+static void print_counts(const struct compared *c)
+{
+    static const char *const checks[] = { "compliance", "reference convergence", "package" };
+    const char *round = "";
+    for (size_t i = 0; i < c->official.n_rows; i++) {
+        if (text_is(cell(&c->official, i, "round"), round))
+            continue;
+        round = cell(&c->official, i, "round");
+        print_message("# %s:", round);
+        for (size_t k = 0; k < 3; k++) {
+            size_t n = 0;
+            for (size_t r = 0; r < c->official.n_rows; r++)
+                n += text_is(cell(&c->official, r, "round"), round) && !strncmp(cell(&c->official, r, "check"), checks[k], strlen(checks[k]));
+            print_message(" %zu %s%s", n, checks[k], k < 2 ? "," : "\n");
+        }
+    }
+    print_message("# %zu of %zu verdicts differ\n", c->n_wrong, c->official.n_rows);
+}
+
 static void test_all_rounds(void **state)
 {
     struct arena a = { 0 };
@@ -150,6 +170,7 @@ static void test_all_rounds(void **state)
     for (size_t i = 0; i < c.official.n_rows; i++)
         if (!c.seen[i])
             wrong(&c, i, "nothing said");
+    print_counts(&c);
     assert_int_equal(c.n_wrong, 0);
     arena_free(&a);
 }
@@ -189,6 +210,7 @@ static void compare_scores(const char *dir, const char *table, size_t n_wanted)
     assert_true(tree_walk(&n, dir, &visit, &err));
     assert_int_equal(c.n, n);                   /* each folder has an official score */
     assert_true(n >= n_wanted);
+    print_message("# %s: %zu of %zu scores differ\n", dir, c.n_wrong, c.n);
     assert_int_equal(c.n_wrong, 0);
     arena_free(&a);
 }
