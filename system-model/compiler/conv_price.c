@@ -330,7 +330,7 @@ static uint64_t code_bytes(const struct search *f)
 {
     const struct share *t = &f->best;
     uint64_t steps = t->serial_in * t->serial_out;
-    return 12 * received_pieces(f) + 24 * (f->best_cost.supersteps / steps + 1)
+    return 12 * received_pieces(f) + SUPERSTEP_CONTROL_BYTES * (f->best_cost.supersteps / steps + 1)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
 }
 
