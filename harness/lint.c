@@ -13,6 +13,8 @@ static enum lint_format format_of(const struct options *o)
     case FORMAT_JSON: return LINT_JSON;
     case FORMAT_JUNIT: return LINT_JUNIT;
     case FORMAT_TAP: return LINT_TAP;
+    case FORMAT_MARKDOWN: return LINT_MARKDOWN;
+    case FORMAT_ANNOTATIONS: return LINT_ANNOTATIONS;
     default: return LINT_TEXT;
     }
 }

@@ -69,7 +69,7 @@ const struct command commands[] = {
     { "lint", "FILE...", "Check MLPerf logs as the compliance checker does, and folders of them as the package checker does. Exit 1 when "
       "something does not pass.", 1, SIZE_MAX,
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS),
-      TEXT_CSV_JSON | FORMAT_BIT(FORMAT_TAP) | FORMAT_BIT(FORMAT_JUNIT), command_lint },
+      TEXT_CSV_JSON | JUDGING_FORMATS, command_lint },
     { "compare-logs", "DIR", "Real MLPerf logs beside the simulation of the recipe they belong to: steps by block, evaluations, start-up, samples, "
       "score, and where the time differs.", 1, 1,
       OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),

@@ -26,6 +26,10 @@ void judgements_print_junit(FILE *f, const struct judgements *set);         /* o
 void judgements_print_markdown(FILE *f, const struct judgements *set);      /* verdict, then what did not pass: for a pull request */
 void judgements_print_annotations(FILE *f, const struct judgements *set);   /* ::error file=F,line=N,title=T::message */
 
+/* One judgement as a line, for lists that are written as they are found. */
+void judgement_print_annotation(FILE *f, const struct judgement *j);        /* nothing for a pass or a skip */
+void judgement_print_row(FILE *f, const struct judgement *j);               /* of a Markdown table: name, message */
+
 /* Failures that are expected: a table id,reason; an id may hold * for any text. Marks those of set, by name. Refuses an id that is in
  * nothing judged, and a reason that is empty. */
 bool judgements_expect(struct judgements *set, const char *path, struct arena *a, struct err *err);

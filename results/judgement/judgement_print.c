@@ -109,6 +109,18 @@ static void write_cell(FILE *f, const char *text)
             fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
 }
 
+void judgement_print_row(FILE *f, const struct judgement *j)
+{
+    fputs("| ", f);
+    write_cell(f, j->name);
+    fputs(" | ", f);
+    write_cell(f, message_of(j));
+    if (j->reason)
+        fputs("; ", f);
+    write_cell(f, j->reason ? j->reason : "");
+    fputs(" |\n", f);
+}
+
 static void write_table(FILE *f, const struct judgements *set, enum judged judged, const char *title)
 {
     enum { MOST = 50 };                 /* a comment has to be read; the rest is counted */
@@ -121,14 +133,7 @@ static void write_table(FILE *f, const struct judgements *set, enum judged judge
         if (j->judged != judged)
             continue;
         shown++;
-        fputs("| ", f);
-        write_cell(f, j->name);
-        fputs(" | ", f);
-        write_cell(f, message_of(j));
-        if (j->reason)
-            fputs("; ", f);
-        write_cell(f, j->reason ? j->reason : "");
-        fputs(" |\n", f);
+        judgement_print_row(f, j);
     }
     if (n > shown)
         fprintf(f, "\nand %zu more\n", n - shown);
@@ -158,26 +163,29 @@ static void write_command_text(FILE *f, const char *text, bool property)
             fputc(*text, f);
 }
 
-void judgements_print_annotations(FILE *f, const struct judgements *set)
+void judgement_print_annotation(FILE *f, const struct judgement *j)
 {
     static const char *const kinds[N_JUDGED] = { [JUDGED_FAIL] = "error", [JUDGED_EXPECTED] = "notice", [JUDGED_UNEXPECTED_PASS] = "warning" };
-    for (size_t i = 0; i < set->n; i++) {
-        const struct judgement *j = &set->items[i];
-        if (!kinds[j->judged])
-            continue;
-        fprintf(f, "::%s ", kinds[j->judged]);
-        if (j->file) {
-            fputs("file=", f);
-            write_command_text(f, j->file, true);
-            fprintf(f, ",line=%" PRIu32 ",", j->line ? j->line : 1);
-        }
-        fputs("title=", f);
-        write_command_text(f, j->name, true);
-        fputs("::", f);
-        write_command_text(f, message_of(j), false);
-        if (j->reason)
-            fputs(j->judged == JUDGED_EXPECTED ? "; expected: " : "; was expected to fail: ", f);
-        write_command_text(f, j->reason ? j->reason : "", false);
-        fputc('\n', f);
+    if (!kinds[j->judged])
+        return;
+    fprintf(f, "::%s ", kinds[j->judged]);
+    if (j->file) {
+        fputs("file=", f);
+        write_command_text(f, j->file, true);
+        fprintf(f, ",line=%" PRIu32 ",", j->line ? j->line : 1);
     }
+    fputs("title=", f);
+    write_command_text(f, j->name, true);
+    fputs("::", f);
+    write_command_text(f, message_of(j), false);
+    if (j->reason)
+        fputs(j->judged == JUDGED_EXPECTED ? "; expected: " : "; was expected to fail: ", f);
+    write_command_text(f, j->reason ? j->reason : "", false);
+    fputc('\n', f);
+}
+
+void judgements_print_annotations(FILE *f, const struct judgements *set)
+{
+    for (size_t i = 0; i < set->n; i++)
+        judgement_print_annotation(f, &set->items[i]);
 }

@@ -8,7 +8,7 @@
 #define LINT_H
 #include "results/mlperf/folder.h"
 
-enum lint_format { LINT_TEXT, LINT_CSV, LINT_JSON, LINT_JUNIT, LINT_TAP };
+enum lint_format { LINT_TEXT, LINT_CSV, LINT_JSON, LINT_JUNIT, LINT_TAP, LINT_MARKDOWN, LINT_ANNOTATIONS };
 
 struct lint_counts { uint64_t folders, folders_passed, logs, logs_passed, errors, warnings, reviews, skipped; };
 

@@ -6,6 +6,7 @@
  */
 #include "results/mlperf/lint_print.h"
 
+#include "results/judgement/judgement.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,23 +321,40 @@ static void junit_folder(struct lint *l, const struct folder *f, struct arena *a
     junit_suite(l, suite, tests + 1, failures + !f->passed);
 }
 
-/* ---- TAP ---------------------------------------------------------------------------------------------------- */
+/* ---- TAP, Markdown, annotations: a line for each judgement, of the last two only what fails ----------------------- */
 
-static void tap_case(struct lint *l, bool passed, const char *path, const char *check, const char *detail)
+static void line_case(struct lint *l, bool passed, const char *path, const char *check, const char *detail, struct arena *a)
 {
-    fprintf(l->out, "%s %llu - %s: %s%s%s\n", passed ? "ok" : "not ok", (unsigned long long)++l->n_cases, path, check, *detail ? ": " : "",
-            detail);
+    ++l->n_cases;
+    if (l->format == LINT_TAP) {
+        fprintf(l->out, "%s %llu - %s: %s%s%s\n", passed ? "ok" : "not ok", (unsigned long long)l->n_cases, path, check, *detail ? ": " : "",
+                detail);
+        return;
+    }
+    struct judgement found = { .name = arena_printf(a, "%s: %s", path, check), .message = *detail ? detail : "fails", .file = path, .line = 1,
+                               .judged = passed ? JUDGED_PASS : JUDGED_FAIL };
+    if (l->format == LINT_ANNOTATIONS)
+        judgement_print_annotation(l->out, &found);
+    else if (!passed)
+        judgement_print_row(l->out, &found);
 }
 
-static void tap_folder(struct lint *l, const struct folder *f, struct arena *a)
+static void line_folder(struct lint *l, const struct folder *f, struct arena *a)
 {
     const char *dir = utf8_text(f->dir, a);
     for (int i = 0; i < N_PACKAGE_PARTS && !f->problem; i++) {
         bool tested = f->parts[i].state == PART_PASSED || f->parts[i].state == PART_FAILED;
-        tap_case(l, f->parts[i].state != PART_FAILED, dir, package_part_names[i],
-                 tested ? f->parts[i].text : arena_printf(a, "%s # SKIP %s", f->parts[i].text, part_state_names[f->parts[i].state]));
+        line_case(l, f->parts[i].state != PART_FAILED, dir, package_part_names[i],
+                  tested ? f->parts[i].text : arena_printf(a, "%s # SKIP %s", f->parts[i].text, part_state_names[f->parts[i].state]), a);
     }
-    tap_case(l, f->passed, dir, "package", text_of(f->problem));
+    line_case(l, f->passed, dir, "package", text_of(f->problem), a);
+}
+
+static void markdown_foot(struct lint *l)
+{
+    fprintf(l->out, "\n**podbench lint: %s**, %llu of %llu logs and %llu of %llu packages pass\n", l->failed ? "FAILED" : "passed",
+            (unsigned long long)l->counts.logs_passed, (unsigned long long)l->counts.logs, (unsigned long long)l->counts.folders_passed,
+            (unsigned long long)l->counts.folders);
 }
 
 /* ---- any format -------------------------------------------------------------------------------------------------- */
@@ -348,6 +366,8 @@ void lint_print_head(struct lint *l)
             csv_write_cell(l->out, csv_columns[i], i + 1 == N_COLUMNS);
     else if (l->format == LINT_JSON)
         fputs("{\"groups\": [", l->out);
+    else if (l->format == LINT_MARKDOWN)
+        fputs("| what fails | why |\n|---|---|\n", l->out);
     else if (l->format == LINT_JUNIT)
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"podbench lint\">\n", l->out);
 }
@@ -360,7 +380,9 @@ void lint_print_log(struct lint *l, const struct folder *f, const char *path, co
     case LINT_CSV: csv_log(l, f, path, j, a); break;
     case LINT_JSON: json_log(l, path, &j->compliance, a); break;
     case LINT_JUNIT: junit_log(l, f, path, j, a); break;
-    case LINT_TAP: tap_case(l, j->compliance.passed, path, "compliance", keys_of(&j->compliance, SEVERITY_ERROR, a)); break;
+    case LINT_TAP: case LINT_MARKDOWN: case LINT_ANNOTATIONS:
+        line_case(l, j->compliance.passed, path, "compliance", keys_of(&j->compliance, SEVERITY_ERROR, a), a);
+        break;
     }
 }
 
@@ -371,7 +393,7 @@ void lint_print_folder(struct lint *l, const struct folder *f, struct arena *a)
     case LINT_CSV: csv_folder(l, f, a); break;
     case LINT_JSON: json_folder(l, f, a); break;
     case LINT_JUNIT: junit_folder(l, f, a); break;
-    case LINT_TAP: tap_folder(l, f, a); break;
+    case LINT_TAP: case LINT_MARKDOWN: case LINT_ANNOTATIONS: line_folder(l, f, a); break;
     }
 }
 
@@ -382,6 +404,8 @@ void lint_print_foot(struct lint *l)
     case LINT_CSV: break;
     case LINT_JSON: json_foot(l); break;
     case LINT_JUNIT: fputs("</testsuites>\n", l->out); break;
+    case LINT_ANNOTATIONS: break;
+    case LINT_MARKDOWN: markdown_foot(l); break;
     case LINT_TAP: fprintf(l->out, "1..%llu\n", (unsigned long long)l->n_cases); break;
     }
 }
