@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DRAFTED = 400 };
+enum { MOST_DRAFTED = 4000 };
 struct draft {
     struct arena arena;
     Onnx__ModelProto model;
@@ -22,7 +22,7 @@ struct draft {
     Onnx__OperatorSetIdProto opset, *opsets[1];
     Onnx__NodeProto *nodes[MOST_DRAFTED];
     Onnx__TensorProto *weights[MOST_DRAFTED];
-    Onnx__ValueInfoProto *inputs[8], *outputs[8];
+    Onnx__ValueInfoProto *inputs[16], *outputs[16];
 };
 
 static inline struct draft *draft_start(int64_t opset)

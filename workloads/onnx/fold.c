@@ -219,11 +219,26 @@ static bool from_constants(const struct onnx_model *m, const struct onnx_node *n
     return true;
 }
 
+/* Parts, copies and rows of parameters: to be trained they must stay operations. */
+static bool takes_parameters(const struct onnx_model *m, const struct onnx_node *n)
+{
+    static const char *const ops[] = { "Expand", "Tile", "Gather", "Slice", "Split", "Concat" };
+    bool one_of_them = false;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        one_of_them |= text_is(ops[i], n->op);
+    for (uint32_t i = 0; i < n->n_inputs && one_of_them; i++) {
+        const struct onnx_value *v = onnx_in(m, n, i);
+        if (v && v->data && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) && onnx_elements(v) > 1)
+            return true;
+    }
+    return false;
+}
+
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_value *out = onnx_out(m, n, 0);
     bool of_shape = text_is(n->op, "Shape");
-    if (!out || (!of_shape && !from_constants(m, n)))
+    if (!out || (!of_shape && !from_constants(m, n)) || takes_parameters(m, n))
         return;
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (onnx_out(m, n, i))

@@ -476,18 +476,40 @@ static bool *wanted_values(const struct mapper *p)
 
 /* ---- inputs and outputs ------------------------------------------------------------------------------------------------ */
 
-/* Four dimensions of floats with one, three or four channels are pictures. */
-static bool is_picture(const struct onnx_value *v)
+/* A window reads it, perhaps behind a few operations element by element. */
+static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
+    static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" }, *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity",
+                                                                                                   "BatchNormalization", "Resize", "Transpose" };
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const struct onnx_node *n = &m->nodes[i];
+        bool passes = false;
+        if (n->gone || n->n_inputs == 0 || n->inputs[0] != value)
+            continue;
+        for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
+            if (text_is(n->op, windows[k]))
+                return true;
+        for (size_t k = 0; k < sizeof between / sizeof *between; k++)
+            passes |= text_is(n->op, between[k]);
+        if (passes && depth > 0 && onnx_out(m, n, 0) && goes_to_window(m, n->outputs[0], depth - 1))
+            return true;
+    }
+    return false;
+}
+
+/* Four dimensions of floats with one, three or four channels, under a window, are pictures. */
+static bool is_picture(const struct onnx_model *m, uint32_t value)
+{
+    const struct onnx_value *v = &m->values[value];
     return v->n_dims == 4 && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) &&
-           (v->dims[1] == 1 || v->dims[1] == 3 || v->dims[1] == 4);
+           (v->dims[1] == 1 || v->dims[1] == 3 || v->dims[1] == 4) && goes_to_window(m, value, 3);
 }
 
 static bool map_input(struct mapper *p, uint32_t value, size_t i)
 {
     const struct onnx_value *v = &p->m->values[value];
     uint64_t dims[ONNX_MAX_DIMS];
-    bool picture = is_picture(v);
+    bool picture = is_picture(p->m, value);
     uint32_t n = plain_dims(dims, v);
     if (n > MAX_DIMS)
         return fail(p->err, "%s: input %.80s has %u dimensions, at most %d", p->m->path, v->name, n, MAX_DIMS);
@@ -638,6 +660,25 @@ uint64_t onnx_value_elements(const struct onnx_model *m, uint32_t value_id)
     return onnx_elements(&m->values[value_id]);
 }
 
+static double *transposed_contents(const struct onnx_model *m, const struct onnx_node *n, const double *from, struct arena *a)
+{
+    struct onnx_list order;
+    const struct onnx_value *x = onnx_in(m, n, 0), *y = onnx_out(m, n, 0);
+    double *out = ARENA_ARRAY(a, double, onnx_elements(y));
+    onnx_list(&order, m, n, "perm", NO_ID);
+    for (uint64_t i = 0; from && i < onnx_elements(y); i++) {
+        uint64_t rest = i, at = 0;
+        for (uint32_t d = y->n_dims; d-- > 0; rest /= y->dims[d]) {
+            uint64_t stride = 1;
+            for (uint32_t k = (order.n ? (uint32_t)order.at[d] : y->n_dims - 1 - d) + 1; k < x->n_dims; k++)
+                stride *= x->dims[k];
+            at += rest % y->dims[d] * stride;
+        }
+        out[i] = from[at];
+    }
+    return from ? out : NULL;
+}
+
 double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct arena *a)
 {
     const struct onnx_value *v = &m->values[value_id];
@@ -654,6 +695,7 @@ double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct aren
             out[i] = x ? x[0] : 0;
         return out;
     }
-    return n && n->n_inputs && n->inputs[0] != NO_ID && onnx_elements(&m->values[n->inputs[0]]) == elements
-         ? onnx_contents(m, n->inputs[0], a) : NULL;
+    bool seen = n && n->n_inputs && n->inputs[0] != NO_ID && onnx_elements(&m->values[n->inputs[0]]) == elements;
+    double *from = seen ? onnx_contents(m, n->inputs[0], a) : NULL;
+    return from && text_is(n->op, "Transpose") ? transposed_contents(m, n, from, a) : from;
 }

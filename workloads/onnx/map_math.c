@@ -362,12 +362,25 @@ static bool same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
     return true;
 }
 
+/* A constant behind a transposition of its two dimensions: the product reads it as it lies, and shares it with who else does. */
+static uint32_t turned_constant(const struct mapper *p, uint32_t value)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    const struct onnx_node *n = v->constant && v->producer != NO_ID ? &p->m->nodes[v->producer] : NULL;
+    return n && text_is(n->op, "Transpose") && v->n_dims == 2 && v->dims[0] * v->dims[1] > 1 ? n->inputs[0] : NO_ID;
+}
+
 bool map_matmul(struct mapper *p)
 {
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
     uint32_t n = va->n_dims > vb->n_dims ? va->n_dims : vb->n_dims, b_value = in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
     bool swapped = p->of[b_value].tensor != NO_ID && p->of[b_value].swapped;
+    uint32_t turned = turned_constant(p, b_value);
+    if (turned != NO_ID) {
+        swapped = true;
+        b_value = turned;
+    }
     uint32_t a = flat ? as_plain(p, in_id(p, 0)) : as_operand(p, in_id(p, 0), false, n);
     uint32_t b = a == NO_ID ? NO_ID : flat ? matrix(p, b_value, false) : as_operand(p, b_value, false, n);
     if (b == NO_ID)

@@ -1,8 +1,8 @@
 /*
  * shape.c - shapes of all values, by the rule of the operator that makes each (onnx/docs/Operators.md, opset 9 to 21).
  *
- * The first dimension of the inputs is the batch. Where the file fixes it, reshapes that name it are taken to mean the
- * recipe's. A symbolic dimension takes the size that the options give by its name.
+ * The first dimension of the inputs is the batch, where it has a name or the first input's size. Where the file fixes it, reshapes
+ * that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name.
  */
 #include "workloads/onnx/model.h"
 #include <inttypes.h>
@@ -751,7 +751,7 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
         return fail(err, "%s: input %.80s has no shape; export the model with shapes", m->path, v->name);
     for (uint32_t d = 0; d < v->n_dims; d++) {
         const char *name = v->dim_names[d];
-        if (d == 0)
+        if (d == 0 && (name || v->dims[0] == m->file_batch))
             v->dims[0] = o->batch;
         for (size_t i = 0; i < o->n_dimensions && d > 0 && name; i++)
             if (text_is(o->dimensions[i].name, name))
