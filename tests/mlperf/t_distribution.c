@@ -111,21 +111,6 @@ static void test_seeds(void **state)
 
 /* Given samples, a submission's time varies by one lognormal factor alone: its 5 % and 95 % points lie 1.645 spreads of 0.1 off the
  * time without an error. Over 8,000 submissions each point is known to 0.0024. */
-static void test_intervals_are_quantiles(void **state)
-{
-    struct arena a = { 0 };
-    struct convergence c = predict("bert", "v2.0", 3072);
-    struct distribution_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 8000, .runs = 2,
-        .data_dir = data, .timing = { .step_time_s = 1.3, .samples_per_step = 3072 } };
-    (void)state;
-    double centre_s = draw(&q, &a).run_low_s;
-    q.timing.error = 0.1;
-    struct run_distribution d = draw(&q, &a);
-    assert_near(log(d.run_high_s / centre_s), 0.16449, 0.008);
-    assert_near(log(d.run_low_s / centre_s), -0.16449, 0.008);
-    arena_free(&a);
-}
-
 static void test_samples_lie_on_the_schedule(void **state)
 {
     struct arena a = { 0 };
@@ -150,6 +135,55 @@ static void test_samples_lie_on_the_schedule(void **state)
         n_aborted += !d.runs[i].converged;
     }
     assert_true(n_aborted > 60 && n_aborted < 180);
+    arena_free(&a);
+}
+
+/* Half of all runs pass, four of five must: one submission in five has a score. Each draw takes the next five seeds. */
+static void test_draw_until_valid(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct run_distribution d;
+    struct convergence c = predict("resnet", "v2.0", 3200);
+    c.accuracy_mean = c.target;
+    struct distribution_request q = { .convergence = &c, .seed = 3, .submissions = 20, .data_dir = data, .epochs = 40, .until_valid = true,
+        .timing = { .step_time_s = 0.1, .eval_placement = EVAL_END } };
+    uint64_t most = 0;
+    (void)state;
+    for (q.seed = 1; q.seed < 400; q.seed += 40) {
+        d = draw(&q, &a);
+        size_t failed = 0;
+        for (size_t i = 0; i < d.n; i++) {
+            failed += !d.runs[i].converged;
+            assert_int_equal(d.runs[i].seed, q.seed + (d.n_draws - 1) * 5 + i);
+        }
+        assert_true(failed <= 1 && isfinite(d.score_minutes));
+        most = max_u64(most, d.n_draws);
+    }
+    assert_true(most > 1);
+    c.accuracy_mean = c.target - 20 * c.accuracy_sd;
+    assert_false(distribution_draw(&d, &q, &a, &err));
+    assert_string_equal(err.msg, "none of 1000 submissions drawn has a score and passes: too few runs of this recipe converge as the reference does");
+    arena_free(&a);
+}
+
+/* 90 % intervals are from the 5th to the 95th percentile: a run of 1000 s with noise s lies from 1000 exp(-1.645 s) to 1000 exp(1.645 s), and
+ * a score of equal runs with the model's error e likewise. 20,000 submissions of 10 runs: to a twentieth of a standard deviation. */
+static void test_intervals_by_hand(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v2.0", 3072);
+    struct distribution_request q = { .convergence = &c, .samples_to_converge = 3072 * 1000.0, .seed = 5, .submissions = 20000, .data_dir = data,
+        .timing = { .step_time_s = 1, .noise = 0.08 } };
+    (void)state;
+    struct run_distribution d = draw(&q, &a);
+    assert_near(log(d.run_low_s / 1000) / 0.08, -1.6449, 0.05);
+    assert_near(log(d.run_high_s / 1000) / 0.08, 1.6449, 0.05);
+    q.timing.noise = 0, q.timing.error = 0.03;
+    d = draw(&q, &a);
+    assert_near(log(d.low_minutes * 60 / 1000) / 0.03, -1.6449, 0.05);
+    assert_near(log(d.high_minutes * 60 / 1000) / 0.03, 1.6449, 0.05);
+    assert_near(d.samples_low, 3072 * 1000.0, 0);
     arena_free(&a);
 }
 
@@ -350,7 +384,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
-        cmocka_unit_test(test_seeds), cmocka_unit_test(test_intervals_are_quantiles), cmocka_unit_test(test_samples_lie_on_the_schedule), cmocka_unit_test(test_more_error_wider_interval),
+        cmocka_unit_test(test_seeds), cmocka_unit_test(test_samples_lie_on_the_schedule), 
+        cmocka_unit_test(test_intervals_by_hand), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_more_error_wider_interval),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_missing_hyperparameter),
         cmocka_unit_test(test_coverage_by_hand),
     };
