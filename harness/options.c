@@ -53,6 +53,11 @@ static const struct option_row {
     [OPT_JOBS]      = { "jobs", "N", "Threads (one for each core)", TAKES_NUMBER, AT(jobs) },
     [OPT_SHARD]     = { "shard", "I/N", "Only part I of N; by itself under Slurm, Open MPI and MPICH; /N under GNU parallel", TAKES_TEXT, AT(shard) },
     [OPT_RESUME]    = { "resume", NULL, "Go on where an interrupted sweep to the same --out stopped", IS_FLAG, AT(resume) },
+    [OPT_MAXIMISE]  = { "maximise", "WHAT", "throughput", TAKES_TEXT, AT(maximise) },
+    [OPT_MINIMISE]  = { "minimise", "WHAT", "time-to-train, energy, or ipus", TAKES_TEXT, AT(minimise) },
+    [OPT_LIMIT]     = { "limit", "WHAT=N|LOW..HIGH", "Keep ipus (default: the recipe's), global_batch (default: within 5 % of the recipe's), tokens of a "
+                        "batch, or throughput", TAKES_LIST, AT(limits) },
+    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (200000)", TAKES_NUMBER, AT(most) },
     [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "What an ONNX file holds that is not modelled is priced roughly and "
                           "listed, instead of refused", IS_SETTING, AT(sets) },
     [OPT_EXPECT]    = { "expect", "FILE.csv", "Failures that are expected: a table id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },

@@ -19,7 +19,7 @@ rooms='system-model/base system-model/machine system-model/graph system-model/ne
     results/audit
     results/explain
     results/validity
-    results/sweep
+    results/sweep results/search
     results/drawings
     results/gate
     harness'

@@ -1,0 +1,236 @@
+/*
+ * search.c - podbench search: the best configuration under limits, what it costs in memory, and why it wins.
+ */
+#include "harness/harness.h"
+#include "results/search/search.h"
+#include "results/sweep/space.h"
+#include "results/validity/validity.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_MOST = 200000, EXHAUSTIVE = 20000 };
+
+/* ---- what is asked ------------------------------------------------------------------------------- */
+
+static bool take_objective(struct search_request *q, const struct options *o, struct err *err)
+{
+    const char *name = o->maximise ? o->maximise : o->minimise ? o->minimise : "throughput";
+    if (o->maximise && o->minimise)
+        return fail(err, "search: --maximise and --minimise: give one of them");
+    for (int i = 0; i < N_OBJECTIVES; i++)
+        if (text_is(name, objective_names[i]) && (i == MAXIMISE_THROUGHPUT) == !o->minimise) {
+            q->objective = (enum objective)i;
+            return true;
+        }
+    return fail(err, "search: cannot %s '%.40s'; --maximise throughput, or --minimise time-to-train, energy or ipus",
+                o->minimise ? "minimise" : "maximise", name);
+}
+
+/* "N" or "LOW..HIGH"; LOW.. and ..HIGH are open. */
+static bool take_range(struct limit *l, const char *text)
+{
+    const char *dots = strstr(text, "..");
+    char low[40] = "";
+    if (!dots)
+        return parse_f64(text, &l->low) && (l->high = l->low) > 0;
+    if (dots - text >= (ptrdiff_t)sizeof low)
+        return false;
+    memcpy(low, text, (size_t)(dots - text));
+    l->low = 0;
+    l->high = 1e18;
+    return (!*low || parse_f64(low, &l->low)) && (!dots[2] || parse_f64(dots + 2, &l->high)) && l->high >= l->low && l->high > 0;
+}
+
+static bool take_limits(struct search_request *q, const struct options *o, struct err *err)
+{
+    const struct { const char *name; struct limit *limit; } known[] = {
+        { "ipus", &q->ipus }, { "global_batch", &q->global_batch }, { "tokens", &q->tokens }, { "throughput", &q->throughput } };
+    for (size_t i = 0; i < o->n_limits; i++) {
+        const char *equals = strchr(o->limits[i], '=');
+        struct limit *l = NULL;
+        for (size_t k = 0; equals && k < sizeof known / sizeof *known; k++)
+            if (strlen(known[k].name) == (size_t)(equals - o->limits[i]) && strncmp(known[k].name, o->limits[i], strlen(known[k].name)) == 0)
+                l = known[k].limit;
+        if (!l || !take_range(l, equals + 1))
+            return fail(err, "--limit %.60s: want ipus, global_batch, tokens or throughput = N or LOW..HIGH, as in ipus=64 or global_batch=500..2000",
+                        o->limits[i]);
+    }
+    return q->objective != MINIMISE_IPUS || q->throughput.high > 0
+        || fail(err, "search: --minimise ipus wants a throughput to keep, as in --limit throughput=5000..");
+}
+
+static bool take_values(struct search_request *q, const struct options *o, struct arena *a, struct err *err)
+{
+    struct space space;
+    space_start(&space, o->arguments, 1);
+    for (size_t i = 0; i < o->n_overs; i++)
+        if (!space_over(&space, o->overs[i], a, err))
+            return false;
+    if (!space_close(&space, err))
+        return false;
+    for (size_t i = 0; i < space.n_axes; i++) {
+        const struct axis *x = &space.axes[i];
+        if (i == MAX_DIMENSIONS || x->n > MAX_VALUES)
+            return fail(err, "--over %s: at most %d keys of %d values; sweep takes more", x->keys[0], MAX_DIMENSIONS, MAX_VALUES);
+        struct dimension *d = &q->given[q->n_given++];
+        *d = (struct dimension){ .key = x->keys[0] };
+        for (size_t k = 0; k < x->n; k++)
+            d->values[d->n++] = strchr(x->settings[k], '=') + 1;
+    }
+    return true;
+}
+
+/* ---- text ------------------------------------------------------------------------------------------- */
+
+static void print_found(FILE *f, const char *head, const struct found *x, const struct found *own)
+{
+    const struct result *r = &x->r;
+    fprintf(f, "%-9s %.6g samples/s", head, r->throughput_samples_per_s);
+    if (x != own && own->r.throughput_samples_per_s > 0)
+        fprintf(f, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
+    fprintf(f, ", %.4g s a step, global batch %.6g on %" PRIu64 " IPUs", r->step_time_s, r->global_batch, r->ipus);
+    if (r->time_to_train_s > 0)
+        fprintf(f, ", %.4g min to train", r->time_to_train_s / 60);
+    if (r->energy_j > 0)
+        fprintf(f, ", %.3g MJ", r->energy_j / 1e6);
+    fprintf(f, "\n%9s memory %" PRIu64 " of a tile's bytes%s\n", "", r->memory_peak_bytes_per_tile, r->fits ? "" : ": does not fit");
+    for (size_t i = 0; i < x->n_settings; i++)
+        fprintf(f, "%s--set %s", i ? " " : "          ", x->settings[i]);
+    fputs(x->n_settings ? "\n" : "          (the recipe as it stands)\n", f);
+}
+
+/* The parts of the time of one sample on one IPU that differ most. */
+static void print_why(FILE *f, const struct found *best, const struct found *own)
+{
+    double change[N_PARTS], before = (double)own->r.ipus / own->r.throughput_samples_per_s, after = (double)best->r.ipus / best->r.throughput_samples_per_s;
+    bool told[N_PARTS] = {0};
+    if (!best->n_settings)
+        return;
+    fprintf(f, "why       a sample takes %.4g IPU-ms instead of %.4g:", 1e3 * after, 1e3 * before);
+    for (int k = 0; k < N_PARTS; k++)
+        change[k] = best->r.breakdown_s[k] / best->r.step_time_s * after - own->r.breakdown_s[k] / own->r.step_time_s * before;
+    for (int n = 0; n < 4; n++) {
+        int most = 0;
+        for (int k = 1; k < N_PARTS; k++)
+            if (!told[k] && (told[most] || fabs(change[k]) > fabs(change[most])))
+                most = k;
+        told[most] = true;
+        fprintf(f, "%s %s %+.3g", n ? "," : "", part_names[most], 1e3 * change[most]);
+    }
+    fputc('\n', f);
+}
+
+static void print_proof(FILE *f, const struct search_result *s, const struct search_request *q)
+{
+    fprintf(f, "searched  %.4g configurations, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space, s->n_simulated, s->n_unfit,
+            s->n_refused);
+    if (s->whole && s->exact)
+        fprintf(f, "all of them; the best is exact\n");
+    else if (s->exact)
+        fprintf(f, "branch and bound; the rest is proved no better\n");
+    else
+        fprintf(f, "stopped; the rest has no %s beyond %.6g (best known %.6g)\n", objective_names[q->objective], s->best_bound, s->best.value);
+}
+
+static int by_memory(const void *x, const void *y)
+{
+    const struct found *a = x, *b = y;
+    return a->r.memory_peak_bytes_per_tile < b->r.memory_peak_bytes_per_tile ? -1 : a->r.memory_peak_bytes_per_tile > b->r.memory_peak_bytes_per_tile;
+}
+
+static void print_front(FILE *f, struct search_result *s, const struct search_request *q)
+{
+    qsort(s->front, s->n_front, sizeof *s->front, by_memory);
+    fprintf(f, "front     %s against memory, of those simulated:\n", objective_names[q->objective]);
+    for (size_t i = 0; i < s->n_front; i++)
+        fprintf(f, "          %9" PRIu64 " B a tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
+}
+
+/* The best once more, for what can be said of it. */
+static bool judge_best(struct validity *v, struct result *r, const struct search_result *s, const struct search_request *q, struct session *session,
+                       struct err *err)
+{
+    struct judge judge;
+    struct simulation sim;
+    const char *sets[MAX_SETTINGS + 64];
+    size_t n = 0;
+    if (!judge_open(&judge, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
+        return false;
+    for (size_t i = 0; i < q->n_sets && i < 64; i++)
+        sets[n++] = q->sets[i];
+    for (size_t i = 0; i < s->best.n_settings; i++)
+        sets[n++] = s->best.settings[i];
+    if (!simulator_run(q->simulator, &sim, r, q->recipe, sets, n, err))
+        return false;
+    validity_of(v, &judge, &sim, r, NULL, &session->arena);
+    simulation_free(&sim);
+    return true;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+static json_t *found_json(const struct found *x)
+{
+    json_t *sets = json_array(), *object = result_json(&x->r);
+    for (size_t i = 0; i < x->n_settings; i++)
+        json_array_append_new(sets, json_string(x->settings[i]));
+    json_object_set_new(object, "set", sets);
+    return object;
+}
+
+static void print_search_json(const struct search_result *s, const struct search_request *q, const struct validity *v)
+{
+    json_t *front = json_array(), *object = json_object();
+    for (size_t i = 0; i < s->n_front; i++)
+        json_array_append_new(front, found_json(&s->front[i]));
+    json_object_set_new(object, "objective", json_string(objective_names[q->objective]));
+    json_object_set_new(object, "recipe", found_json(&s->own));
+    json_object_set_new(object, "best", s->any ? found_json(&s->best) : json_null());
+    json_object_set_new(object, "validity", v ? validity_json(v) : json_null());
+    json_object_set_new(object, "pareto_front", front);
+    json_object_set_new(object, "configurations", json_real(s->space));
+    json_object_set_new(object, "simulated", json_integer((json_int_t)s->n_simulated));
+    json_object_set_new(object, "method", json_string(s->whole ? "exhaustive" : "branch and bound"));
+    json_object_set_new(object, "exact", json_boolean(s->exact));
+    json_object_set_new(object, "bound", s->exact ? json_null() : json_real(s->best_bound));
+    print_json(stdout, object);
+}
+
+/* ---- the command ----------------------------------------------------------------------------------------- */
+
+int command_search(const struct options *o, struct session *s, struct err *err)
+{
+    struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
+                                .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .progress = progress_show };
+    struct search_result found;
+    struct validity v;
+    struct result again;
+    struct progress p;
+    q.user = &p;
+    if (!take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err))
+        return EXIT_BAD_INPUT;
+    progress_start(&p, "searching");
+    s->simulator.totals_only = true;
+    bool good = search(&found, &q, &s->arena, err);
+    progress_end(&p);
+    if (!good || (found.any && !judge_best(&v, &again, &found, &q, s, err)))
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON) {
+        print_search_json(&found, &q, found.any ? &v : NULL);
+        return found.any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    }
+    print_found(stdout, "recipe", &found.own, &found.own);
+    if (found.any) {
+        print_found(stdout, "best", &found.best, &found.own);
+        print_why(stdout, &found.best, &found.own);
+        validity_print(stdout, &v, &again);
+        print_front(stdout, &found, &q);
+    } else {
+        printf("best      none: no configuration that was simulated fits and keeps the limits\n");
+    }
+    print_proof(stdout, &found, &q);
+    return found.any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+}
