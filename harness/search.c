@@ -128,7 +128,7 @@ static void print_proof(FILE *f, const struct search_result *s, const struct sea
     fprintf(f, "searched  %.4g configurations, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space, s->n_simulated, s->n_unfit,
             s->n_refused);
     if (s->whole && s->exact)
-        fprintf(f, "all of them; the best is exact\n");
+        fprintf(f, "all that may fit; the best is exact\n");
     else if (s->exact)
         fprintf(f, "branch and bound; the rest is proved no better\n");
     else

@@ -1,10 +1,12 @@
 /*
  * search.c - dimensions, branches and their bounds, and what was found.
  *
- * A branch is a compiled graph (micro-batch, memory share, I/O tiles) on a shape (IPUs of a replica, replicas). With b cycles on the
+ * A branch is a compiled graph (micro-batch, memory share, I/O tiles) with a kind of recomputation on a shape (IPUs of a replica,
+ * replicas). With b cycles on the
  * busiest IPU no configuration of the branch makes more than micro-batch x replicas / (b / clock) samples a second; training takes at
  * least its samples over that rate, and energy at least that time's. Branches are taken best bound first, and in each the cuts with
- * the shortest busiest IPU first, so that the first bound that is no better than the best known ends it.
+ * the shortest busiest IPU first, so that the first bound that is no better than the best known ends it. Before that each branch's
+ * best cut is tried alone: a good configuration known early leaves most branches unopened.
  */
 #include "results/search/search.h"
 #include "results/search/layouts.h"
@@ -17,21 +19,22 @@
 const char *const objective_names[N_OBJECTIVES] = { "throughput", "time-to-train", "energy", "ipus" };
 
 /* What is usually tried. The recipe's own values join them. */
-enum { MICRO_BATCH, MEMORY, IO_TILES, WIDTH, FIRST_FREE };
+enum { MICRO_BATCH, MEMORY, IO_TILES, WIDTH, RECOMPUTE, FIRST_FREE };
 static const struct dimension usual[] = {
-    { "parallel.micro_batch", { "1", "2", "3", "4", "5", "6", "8", "10", "12", "16", "20", "24", "32", "48", "64" }, 15 },
-    { "parallel.available_memory", { "0.1", "0.15", "0.2", "0.25", "0.3", "0.4", "0.6" }, 7 },
-    { "parallel.io_tiles", { "0", "32", "64" }, 3 },
+    { "parallel.micro_batch", { "1", "2", "3", "4", "6", "8", "12", "16", "20", "24", "32", "48" }, 12 },
+    { "parallel.available_memory", { "0.1", "0.2", "0.3", "0.6" }, 4 },
+    { "parallel.io_tiles", { "0", "32" }, 2 },
     { "parallel.ipus_per_replica", { "1", "2", "4", "8", "16" }, 5 },
     { "parallel.recompute", { "none", "stage", "layer" }, 3 },
     { "parallel.optimizer_state", { "on-chip", "streaming" }, 2 },
     { "parallel.rts", { "no", "yes" }, 2 },
 };
-enum { N_USUAL = sizeof usual / sizeof *usual, MOST_LAYOUTS = 8192, MOST_ACCUMULATIONS = 12 };
+enum { N_USUAL = sizeof usual / sizeof *usual, MOST_LAYOUTS = 8192, DIVE_LAYOUTS = 64, MOST_ACCUMULATIONS = 12 };
 
 struct branch {
-    const char *settings[3];            /* of the compiled graph */
+    const char *settings[4];            /* of the compiled graph, and of recomputation */
     struct layer_work work;
+    struct layout_rules rules;
     double micro_batch, clock_hz;
     uint32_t width, replicas;
     double bound;                       /* of the objective; infinite or NAN-free */
@@ -330,7 +333,7 @@ static void add_branch(struct state *s, const struct branch *b)
     s->branches = arena_grow(s->a, s->branches, s->n_branches, &s->cap_branches, sizeof *s->branches);
     s->branches[s->n_branches] = *b;
     struct branch *kept = &s->branches[s->n_branches++];
-    kept->bound = bound_of(s, kept, least_samples(s, kept), least_bottleneck(&kept->work, kept->width));
+    kept->bound = bound_of(s, kept, least_samples(s, kept), least_bottleneck(&kept->work, &kept->rules, kept->width));
 }
 
 /* Numbers of IPUs to try: the limit, and the powers of two within it. */
@@ -352,8 +355,32 @@ static void add_shapes(struct state *s, struct branch b)
     }
 }
 
-/* The graph as compiled, by a run on as few IPUs as hold its layers' costs: fitting is no matter. */
-static void add_graph(struct state *s, const char *const *settings)
+static enum recompute recompute_named(const char *name)
+{
+    int i = 0;
+    while (i < N_RECOMPUTES && !text_is(recompute_names[i], name))
+        i++;
+    return i < N_RECOMPUTES ? (enum recompute)i : RECOMPUTE_CHECKPOINTS;
+}
+
+static void add_recomputations(struct state *s, struct branch b)
+{
+    const struct dimension *d = &s->dimensions[RECOMPUTE];
+    if (!b.rules.training || !d->n) {
+        b.rules.recompute = b.rules.training ? (enum recompute)s->recipe.recompute : RECOMPUTE_NONE;
+        add_shapes(s, b);
+        return;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        b.rules.recompute = recompute_named(d->values[i]);
+        b.settings[3] = setting(s, RECOMPUTE, i);
+        add_shapes(s, b);
+    }
+}
+
+/* The graph as compiled, by a run on one IPU: fitting is no matter. False where one layer's activations alone fill a tile: no other
+ * memory share makes them smaller. */
+static bool add_graph(struct state *s, const char *const *settings)
 {
     struct simulation sim;
     struct result r;
@@ -367,17 +394,20 @@ static void add_graph(struct state *s, const char *const *settings)
         all[9] = settings[2];
     if (!simulate_with(&sim, &r, s, all, n, NULL)) {
         s->out->n_refused++;
-        return;
+        return true;
     }
+    bool depth_known = !given_for(s->q, "parallel.schedule");
     struct branch b = { .settings = { settings[0], settings[1], settings[2] }, .micro_batch = (double)sim.graph->micro_batch,
                         .clock_hz = sim.machine->chip.clock_hz };
-    struct graph *g = ARENA_NEW(s->a, struct graph);
-    *g = *sim.graph;
-    g->layers = ARENA_ARRAY(s->a, struct layer, g->n_layers);
-    memcpy(g->layers, sim.graph->layers, g->n_layers * sizeof *g->layers);
-    layer_work_of(&b.work, g, sim.plan.stages[0].compiled->layers, s->a);
+    b.rules = (struct layout_rules){ .training = sim.plan.options.training, .schedule = depth_known ? sim.plan.options.schedule : SCHEDULE_NONE,
+                                     .half_stash = sim.plan.options.stash_type == TYPE_FP8 || given_for(s->q, "parallel.stash_type") };
+    bool good = layer_work_of(&b.work, &sim.plan, s->a);
     simulation_free(&sim);
-    add_shapes(s, b);
+    if (good && activations_fill_a_tile(&b.work, b.rules.training))
+        return false;
+    if (good)
+        add_recomputations(s, b);
+    return true;
 }
 
 static size_t at_least_one(size_t n)
@@ -388,10 +418,12 @@ static size_t at_least_one(size_t n)
 static void list_branches(struct state *s)
 {
     const struct dimension *d = s->dimensions;
-    for (size_t m = 0; m < d[MICRO_BATCH].n; m++)
-        for (size_t k = 0; k < at_least_one(d[MEMORY].n); k++)
-            for (size_t t = 0; t < at_least_one(d[IO_TILES].n); t++)
-                add_graph(s, (const char *[]){ setting(s, MICRO_BATCH, m), setting(s, MEMORY, k), setting(s, IO_TILES, t) });
+    for (size_t m = 0; m < d[MICRO_BATCH].n; m++) {
+        bool hopeless = false;
+        for (size_t k = 0; k < at_least_one(d[MEMORY].n) && !hopeless; k++)
+            for (size_t t = 0; t < at_least_one(d[IO_TILES].n) && !hopeless; t++)
+                hopeless = !add_graph(s, (const char *[]){ setting(s, MICRO_BATCH, m), setting(s, MEMORY, k), setting(s, IO_TILES, t) });
+    }
     qsort_r(s->branches, s->n_branches, sizeof *s->branches, by_bound, s);
 }
 
@@ -415,7 +447,7 @@ static void try_layout(struct state *s, const struct branch *b, const char *layo
         for (size_t g = 0; g < n_accumulations; g++) {
             const char *settings[MAX_SETTINGS];
             size_t n = 0, at = c;
-            for (size_t i = 0; i < 3; i++)
+            for (size_t i = 0; i < 4; i++)
                 if (b->settings[i])
                     settings[n++] = b->settings[i];
             settings[n++] = arena_printf(&scratch, "parallel.ipus_per_replica=%u", b->width);
@@ -434,15 +466,30 @@ static void try_layout(struct state *s, const struct branch *b, const char *layo
     arena_free(&scratch);
 }
 
-/* False when a bound ended it for good: every branch after this one has a worse one. */
+/* Its best cut alone, looked for near the even one first. */
+static void dive(struct state *s, const struct branch *b)
+{
+    static const double times_even[] = { 1.1, 1.4, 2.5 };
+    struct arena scratch = {0};
+    struct layouts layouts = {0};
+    double least = (double)least_bottleneck(&b->work, &b->rules, b->width);
+    uint64_t most = below(s, b, least_samples(s, b));
+    for (size_t i = 0; i < sizeof times_even / sizeof *times_even && !layouts.n; i++)
+        layouts_list(&layouts, &b->work, &b->rules, b->width, min_u64(most, (uint64_t)(least * times_even[i])), DIVE_LAYOUTS, &scratch);
+    if (layouts.n)
+        try_layout(s, b, layout_text(&b->work, &layouts.items[0], &scratch));
+    arena_free(&scratch);
+}
+
+/* False where something that may be better was left out. */
 static bool search_branch(struct state *s, const struct branch *b)
 {
     const enum objective o = s->q->objective;
     double samples = least_samples(s, b);
     struct arena scratch = {0};
     struct layouts layouts = {0};
-    bool all = s->out->whole;
-    layouts_list(&layouts, &b->work, b->width, all ? UINT64_MAX : below(s, b, samples), MOST_LAYOUTS, &scratch);
+    bool all = s->out->whole, left_out = false;
+    layouts_list(&layouts, &b->work, &b->rules, b->width, all ? UINT64_MAX : below(s, b, samples), MOST_LAYOUTS, &scratch);
     for (size_t i = 0; i < layouts.n && !s->stopped; i++) {
         double bound = bound_of(s, b, samples, layouts.items[i].bottleneck);
         if (!all && s->out->any && !better(o, bound, s->out->best.value)) {
@@ -452,9 +499,9 @@ static bool search_branch(struct state *s, const struct branch *b)
         try_layout(s, b, layout_text(&b->work, &layouts.items[i], &scratch));
     }
     if (layouts.n_dropped && (!s->out->any || better(o, bound_of(s, b, samples, layouts.least_dropped), s->out->best.value)))
-        s->stopped = true;
+        left_out = true;
     arena_free(&scratch);
-    return !s->stopped;
+    return !left_out && !s->stopped;
 }
 
 /* Cuts of n places into `width` stages, heads on the last IPU or back on the first. */
@@ -473,15 +520,22 @@ static void search_branches(struct state *s)
     }
     s->out->whole = s->out->space <= (double)s->q->exhaustive;
     s->out->exact = true;
+    for (size_t i = 0; !s->out->whole && i < s->n_branches; i++)
+        if (!s->out->any || better(o, s->branches[i].bound, s->out->best.value))
+            dive(s, &s->branches[i]);
     for (size_t i = 0; i < s->n_branches; i++) {
         const struct branch *b = &s->branches[i];
         if (!s->out->whole && s->out->any && !better(o, b->bound, s->out->best.value)) {
             s->out->n_bounded += s->n_branches - i;
             return;
         }
-        if (!search_branch(s, b)) {
+        if (!search_branch(s, b) && s->out->exact) {
             s->out->exact = false;
             s->out->best_bound = b->bound;
+        }
+        if (s->out->n_simulated >= s->q->most) {
+            s->out->exact = false;
+            s->out->best_bound = s->out->best_bound == 0 || better(o, b->bound, s->out->best_bound) ? b->bound : s->out->best_bound;
             return;
         }
     }
@@ -508,6 +562,7 @@ bool search(struct search_result *out, const struct search_request *given, struc
     *out = (struct search_result){0};
     if (!simulate_with(&sim, &r, &s, NULL, 0, err))
         return false;
+    bool listed = is_set(&q, "parallel.available_memory") && sim.plan.options.n_available_memory > 1;
     settle_limits(&q, &r);
     s.recipe = sim.recipe;
     s.recipe.entries = ARENA_ARRAY(a, struct ini_entry, sim.recipe.n_entries + 1);
@@ -526,6 +581,8 @@ bool search(struct search_result *out, const struct search_request *given, struc
     out->n_simulated = 1;
     take(&s, &r, NULL, 0);
     simulation_free(&sim);
+    if (listed)
+        return fail(err, "--set parallel.available_memory: a share for each IPU cannot be searched around; give one for all, or leave it out");
     if (!timed || !powered)
         return fail(err, "%s: has no %s: set training.converge=model, epochs or samples_to_converge%s", given->recipe,
                     objective_names[q.objective], powered ? "" : "; energy wants board_power_w on the board's sheet too");
