@@ -33,10 +33,10 @@ run explain $resnet
 result $? "explain: one screen, the conclusion first" "$(wc -l <"$work/out"; head -3 "$work/out")"
 grep -q '(system-model/specs/[a-z0-9-]*\.csv:[0-9]*)' "$work/out"
 result $? "explain: inputs are traced to the sheet's line"
-run explain $resnet --format json
+run explain vendor-c600-bert-base-sl128-b16-poprt --format json
 json '(sub { my $f = shift; my $c = shift; !@{$c->{parts}} || sum(map { $_->{ipu_cycles} } @{$c->{parts}}) == $c->{ipu_cycles} && !grep { !$f->($f, $_) } @{$c->{parts}} })->(
     sub { my ($f, $c) = @_; !@{$c->{parts}} || sum(map { $_->{ipu_cycles} } @{$c->{parts}}) == $c->{ipu_cycles} && !grep { !$f->($f, $_) } @{$c->{parts}} }, $o->{costs})
-    && @{$o->{moves}} > 50 && $o->{validity}{interval_high} > 0'
+    && @{$o->{moves}} > 40 && $o->{validity}{interval_high} > 0'
 result $? "explain: every cost is the sum of its parts" "$(head -30 "$work/out")"
 run explain vendor-c600-resnet50-b1-poprt --format csv
 [ "$(head -1 "$work/out")" = name,from_s,to_s,from_ipu_cycles,to_ipu_cycles ] && tail -1 "$work/out" | grep -q '^predicted,0,'
@@ -48,11 +48,14 @@ run diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.
 json '@{$o->{causes}} == 2 && $o->{causes}[0]{cause} eq "parallel.gradient_accumulation 10 -> 7" && $o->{causes}[1]{cause} eq "machine.clock_hz 2e9 -> 1.325e9"
     && sum(map { $_->{step_time_ps} } @{$o->{causes}}) + $o->{rest}{step_time_ps} == $o->{difference}{step_time_ps}'
 result $? "diff: --set for either side; causes add up" "$(cat "$work/err"; head -40 "$work/out")"
-"$PODBENCH" bench --out "$work/a" >/dev/null 2>&1 && mkdir "$work/root" && cp -r system-model workloads results "$work/root" &&
-    sed -i 's/^clock_hz,1.85e9/clock_hz,1.9e9/' "$work/root/system-model/specs/bow.csv" &&
-    "$PODBENCH" bench --root "$work/root" --out "$work/b" >/dev/null 2>&1
+mkdir "$work/few" "$work/root"
+cp workloads/recipes/mlperf-v2.0-closed-bow-pod16-resnet50.ini workloads/recipes/$resnet.ini "$work/few"
+cp -r system-model workloads results "$work/root"
+sed -i 's/^clock_hz,1.85e9/clock_hz,1.9e9/' "$work/root/system-model/specs/bow.csv"
+few="--recipes $work/few --published results/published/peers.csv"
+"$PODBENCH" bench $few --out "$work/a" >/dev/null 2>&1 && "$PODBENCH" bench $few --root "$work/root" --out "$work/b" >/dev/null 2>&1
 run diff "$work/a" "$work/b"
-gives 0 'recipes take another time' "diff: of two runs"
+gives 0 '1 of 2 recipes take another time' "diff: of two runs"
 run compare "$work/a" "$work/b" --all
 gives 1 'inputs that differ: system-model/specs/bow.csv' "compare: says which inputs differ"
 grep -q '^mlperf-v2.0-closed-bow-pod16-resnet50: step -[0-9.]* %: conv -' "$work/out"
