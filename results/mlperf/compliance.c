@@ -221,7 +221,7 @@ static void judge_key(struct compliance_run *r, struct layer_run *layer, const s
     enum truth t = expression_holds(rule->once, &s);
     k->fulfilled = k->fulfilled || t == TRUTH_YES;
     mllog_show(l->value, k->last_shown);
-    if (t == TRUTH_NONE)
+    if (t == TRUTH_NONE && !r->stopped)     /* one message, however many lines */
         stop(r, arena_printf(r->a, "line %llu: %s is %s, and %s cannot be computed", (unsigned long long)l->line, rule->key, k->last_shown,
                              expression_text(rule->once)));
 }
@@ -252,10 +252,10 @@ static void gather(struct compliance_run *r, struct layer_run *layer, const stru
     if (!metric)
         return;
     struct gathered *g = by ? group_of(r, layer, by) : NULL;
-    if (!g)
+    if (!g && !r->stopped)
         stop(r, arena_printf(r->a, "line %llu: %s %s", (unsigned long long)l->line, l->key,
                              by ? "is one of too many evaluations" : arena_printf(r->a, "has a metric without '%s'", layer->gather->member)));
-    else
+    else if (g)
         json_object_set(g->object, json_is_string(metric) ? json_string_value(metric) : mllog_show(metric, shown), (json_t *)l->value);
 }
 

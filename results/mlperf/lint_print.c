@@ -54,8 +54,8 @@ static void text_log(struct lint *l, const struct folder *f, const char *path, c
 {
     print_messages(l->out, path, &j->compliance);
     if (!f)
-        fprintf(l->out, "%s: %s: %s %s by the rules of %s\n", path, pass_or_fail(j->compliance.passed), text_of(j->division),
-                text_of(j->benchmark), j->edition->ruleset);
+        fprintf(l->out, "%s: %s: %s %s by the rules of %s\n", path, pass_or_fail(j->compliance.passed), j->division ? j->division : "no division",
+                j->benchmark ? j->benchmark : "no benchmark", j->edition->ruleset);
 }
 
 static void text_runs(FILE *out, const struct folder *f)

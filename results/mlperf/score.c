@@ -59,7 +59,8 @@ void score_row_take(struct score_row *row, const struct folder *f, struct arena 
 {
     double *room = ARENA_ARRAY(a, double, f->n);
     *row = (struct score_row){ .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system,
-        .benchmark = f->benchmark, .runs = f->n, .required_runs = f->rules ? f->rules->terms->runs : 0, .score_minutes = f->score_minutes,
+        .benchmark = f->benchmark, .runs = f->n, .required_runs = f->rules ? f->rules->terms->runs : 0, .dropped = f->rules ? f->rules->terms->dropped : 0,
+        .score_minutes = f->score_minutes,
         .scaling = f->scaling, .throughput_method = f->throughput_method ? f->throughput_method : "",
         .ruleset = f->edition ? f->edition->ruleset : "", .recomputed_scaling = 1, .path = utf8_text(f->dir, a), .folder = f };
     take_spread(row, f);
@@ -88,7 +89,7 @@ static const struct column { const char *name; enum column_kind kind; size_t off
     M("epochs_to_converge", MEASURE_EPOCHS, 0), M("samples_to_converge", MEASURE_SAMPLES, 19), M("global_batch", MEASURE_BATCH, 12),
     M("grad_accum", MEASURE_ACCUMULATION, 0), M("throughput_samples_per_s", MEASURE_THROUGHPUT, 24),
     M("train_unit_s", MEASURE_UNIT_TIME, 0), M("eval_time_s", MEASURE_EVAL_TIME, 11), M("startup_time_s", MEASURE_STARTUP, 14),
-    M("init_time_s", MEASURE_INIT, 0), T(throughput_method, 0), T(ruleset, 0), R(recomputed_scaling, 0), R(recomputed_minutes, 0),
+    M("init_time_s", MEASURE_INIT, 0), T(throughput_method, 0), T(ruleset, 0), N(dropped, 0), R(recomputed_scaling, 0), R(recomputed_minutes, 0),
     T(note, 0), T(path, 0),
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };

@@ -9,6 +9,7 @@
 struct score_row {
     const char *round, *division, *submitter, *system, *benchmark;      /* from the path, or else the logs; "" unknown */
     uint64_t runs, failed, required_runs;       /* failed: refused, or without a time */
+    uint64_t dropped;                   /* fastest, and as many slowest, that the score leaves out; failed runs are the slowest */
     double score_minutes;               /* the official score; NaN: there is none, the note says why */
     double scaling;                     /* already in score_minutes; 1 when there is no scaling.json, or the edition does not read it */
     double mean_minutes, min_minutes, max_minutes, spread;      /* spread: (max - min) / mean */
