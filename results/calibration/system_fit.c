@@ -286,7 +286,8 @@ static bool check_lines(struct fit_job *job, const double *x, struct err *err)
         if (!simulate_row(&again, &time_s, x, job, err))
             return false;
         if (fabs(time_s / line_s - 1) > 1e-3)
-            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id, time_s, line_s);
+            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id,
+                        time_s, line_s);
     }
     return true;
 }

@@ -323,9 +323,11 @@ static bool merge_collectives(struct builder *b)
     if (f->merge_buffer_bytes == 0)
         return true;
     return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
-        && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard, f->merge_buffer_bytes)
+        && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
+                      f->merge_buffer_bytes)
         && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), 4.0 * most.n_tensors, f->merge_buffer_bytes))
-        && (!o->optimizer.needs_norms || add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded, f->merge_buffer_bytes));
+        && (!o->optimizer.needs_norms
+            || add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded, f->merge_buffer_bytes));
 }
 
 /* ---- streaming memory --------------------------------------------------------------------------- */
@@ -351,7 +353,8 @@ static bool check_streaming(const struct plan *p, struct err *err)
         most = ipu_state_bytes(p, i) > most ? ipu_state_bytes(p, i) : most;
     double wanted = most * (double)sharing_ipus(p, m->ipus_per_board);
     if (wanted > (double)m->streaming_bytes)
-        return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; shard it (parallel.rts=yes) or use more IPUs a replica",
+        return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "
+                         "shard it (parallel.rts=yes) or use more IPUs a replica",
                     wanted / 1e9, m->name, (double)m->streaming_bytes / 1e9);
     return true;
 }
