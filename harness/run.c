@@ -102,7 +102,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
     struct tried *tried = &state->tried[state->results.n];
-    if (good && !r.fits)
+    if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
         good = keep(state, &sim, &r, recipe, o, s, err);

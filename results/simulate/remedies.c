@@ -2,7 +2,7 @@
  * remedies.c - each remedy is a few overrides on top of the recipe's own; a simulation tells whether it fits and how fast it is.
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation; more IPUs for a replica keep the number of
- * IPUs by fewer replicas, with the layers spread evenly. A change that cannot be simulated (a pipeline too short to fill,
+ * IPUs by fewer replicas, with the layers spread evenly. Two changes together are tried only where no single one is enough. A change that cannot be simulated (a pipeline too short to fill,
  * more stages than layers) is no remedy and is left out.
  */
 #include "results/simulate/remedies.h"
@@ -92,10 +92,41 @@ static int better(const void *x, const void *y)
     return strcmp(a->what, b->what);
 }
 
+/* Two that set the same key exclude each other. */
+static bool join(struct remedy *out, const struct remedy *x, const struct remedy *y, struct arena *a)
+{
+    *out = *x;
+    for (uint32_t k = 0; k < y->n_sets; k++) {
+        size_t key = strcspn(y->sets[k], "=") + 1;
+        for (uint32_t i = 0; i < x->n_sets; i++)
+            if (strncmp(x->sets[i], y->sets[k], key) == 0)
+                return false;
+        if (out->n_sets == MAX_REMEDY_SETS)
+            return false;
+        set(out, y->sets[k]);
+    }
+    out->what = arena_printf(a, "%s, and %s", x->what, y->what);
+    return true;
+}
+
+static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t n_listed, const char *recipe, const char *const *overrides,
+                         size_t n_overrides, struct simulator *by, struct arena *a)
+{
+    struct remedy pairs[MAX_SINGLE_REMEDIES * (MAX_SINGLE_REMEDIES - 1) / 2];
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < n_listed; i++)
+        for (size_t j = i + 1; j < n_listed; j++)
+            n += join(&pairs[n], &listed[i], &listed[j], a) && try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
+    qsort(pairs, n, sizeof *pairs, better);
+    for (; kept < n && kept < MAX_PAIRS; kept++)
+        out[kept] = pairs[kept];
+    return kept;
+}
+
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct arena *a, struct err *err)
 {
-    struct remedy listed[MAX_REMEDIES];
+    struct remedy listed[MAX_SINGLE_REMEDIES];
     size_t n_listed = 0;
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", recipe);
@@ -106,6 +137,10 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
         if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
             out[(*n)++] = listed[i];
     qsort(out, *n, sizeof *out, better);
+    if (*n == 0 || !out[0].fits) {
+        *n += find_pairs(out + *n, listed, n_listed, recipe, overrides, n_overrides, sim->by, a);
+        qsort(out, *n, sizeof *out, better);
+    }
     return true;
 }
 

@@ -5,7 +5,7 @@
 #define REMEDIES_H
 #include "results/simulate/simulate.h"
 
-enum { MAX_REMEDIES = 8, MAX_REMEDY_SETS = 4 };
+enum { MAX_SINGLE_REMEDIES = 8, MAX_PAIRS = 3, MAX_REMEDIES = MAX_SINGLE_REMEDIES + MAX_PAIRS, MAX_REMEDY_SETS = 8 };
 struct remedy {
     const char *what;                   /* "recompute every layer" */
     const char *sets[MAX_REMEDY_SETS];  /* the overrides that do it, as --set takes them */
@@ -15,7 +15,8 @@ struct remedy {
     uint64_t shortfall_bytes_per_tile;
 };
 
-/* Tries every change that is not in force already; those that fit come first, the fastest of them at the head, the
+/* Tries every change that is not in force already, and where none of them is enough every two together, of which the fastest that fit are
+ * kept; those that fit come first, the fastest of them at the head, the
  * rest by shortfall. sim, r: the simulation that did not fit; overrides: those it was made with. */
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,
                    size_t n_overrides, struct arena *a, struct err *err);

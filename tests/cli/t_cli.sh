@@ -78,8 +78,8 @@ gives 1 "::error title=$recipe::does not fit: " "run --format annotations: a rec
 run run "$recipe" --format tap
 gives 0 "ok 1 - $recipe: " "run --format tap"
 if command -v script >/dev/null 2>&1; then
-    TERM=xterm script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null >"$work/out" 2>&1
-    grep -q "$(printf 'fits: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "$PODBENCH run $recipe --set parallel.micro_batch=64" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
+    TERM=xterm script -qec "$PODBENCH run $recipe --set parallel.micro_batch=32" /dev/null </dev/null >"$work/out" 2>&1
+    grep -q "$(printf 'fits: \033\\[1;31mNO')" "$work/out" && NO_COLOR=1 script -qec "$PODBENCH run $recipe --set parallel.micro_batch=32" /dev/null </dev/null 2>&1 | grep -q 'fits: NO'
     result $? "a verdict of no is red on a terminal, unless NO_COLOR is set" "$(head -3 "$work/out" | cat -v)"
 else
     result 0 "a verdict of no is red on a terminal # SKIP no script here"
@@ -93,6 +93,8 @@ result $? "machine: kinds of links; --topology has every link"
 run run "$recipe" --set parallel.micro_batch=64 --require-fit
 [ "$status" -eq 1 ] && [ "$(sed -n 2p "$work/out" | cut -c1-9)" = 'fits: NO,' ]
 result $? "run --require-fit: exit 1, and the verdict comes first" "$(head -3 "$work/out")"
+grep -A1 '^does not fit; tried' "$work/out" | grep -q ', and half the micro-batch *fits, '
+result $? "where no single change makes it fit, two together do" "$(grep -A3 '^does not fit' "$work/out")"
 run run "$recipe"
 gives 0 'fits: yes' "run: the verdict comes first"
 [ "$(wc -l <"$work/out")" -le 12 ]
