@@ -31,7 +31,7 @@ bench: $B/podbench                      ## simulate every published run, print t
 	$B/podbench report $(run)
 
 test: $B/podbench $(tests)              ## run every test under prove
-	prove -e '' $(tests) $(shell)
+	prove -j$$(nproc) -e '' $(tests) $(shell)
 
 plots: $(run)/rows.csv                  ## draw the figures of the last run again
 	$B/podbench plot $(run)
