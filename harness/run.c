@@ -30,6 +30,15 @@ struct run_state {
     int status;
 };
 
+/* What an ONNX file holds that is not modelled, where it is priced instead of refused. */
+static void tell_rough_operations(const struct simulation *sim)
+{
+    const struct graph *g = sim->graph;
+    if (g->n_rough_ops)
+        fprintf(stderr, "podbench: %s: %u of %zu forward operations are priced roughly; podbench workload %s --approximate lists them\n",
+                sim->recipe.id, g->n_rough_ops, g->n_forward_ops, sim->recipe.model.file);
+}
+
 static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
 {
     const char **names;
@@ -86,6 +95,8 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
     if (good)
         tell_unused_keys(&sim.recipe, &sim.arena);
+    if (good)
+        tell_rough_operations(&sim);
     if (good)
         plan_print_replanned(stderr, &sim.plan, arena_printf(&sim.arena, "podbench: %s: ", r.id));
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {

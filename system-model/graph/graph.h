@@ -134,6 +134,7 @@ struct graph {
     struct op *ops;         size_t n_ops, cap_ops;
     struct layer *layers;   size_t n_layers, cap_layers;
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
+    uint32_t n_rough_ops;                   /* stand for what is not modelled: a pass over its result */
 };
 
 /* ---- building ----------------------------------------------------------------------- */

@@ -190,6 +190,9 @@ static void print_pipeline(FILE *f, const struct plan *p)
 
 static void print_head(FILE *f, const struct plan *p)
 {
+    if (p->graph->n_rough_ops)
+        fprintf(f, "roughly: %u operations of %s stand for what is not modelled ('podbench workload' lists them)\n", p->graph->n_rough_ops,
+                p->graph->name);
     fprintf(f, "plan of %s on %s: %u replicas of %u IPUs, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64 "\n",
             p->graph->name, p->topology->machine->name, p->options.n_replicas, p->options.ipus_per_replica, p->graph->micro_batch,
             p->options.grad_accum, p->global_batch);

@@ -470,6 +470,7 @@ static void approximated(void **state)
     assert_int_equal(count_kind(&r->g, OP_SCALE), 1);
     assert_int_equal(r->im.counts[0].fate, ONNX_APPROXIMATED);
     assert_string_equal(r->im.counts[0].op, "MysteryActivation");
+    assert_int_equal(r->g.n_rough_ops, 1);
     done(r);
 }
 

@@ -404,6 +404,7 @@ static bool approximate(struct mapper *p)
         }
         if (!map_done(p, i, emit1(p, OP_SCALE, x, AT(.rate = 1)), false))
             return false;
+        p->g->n_rough_ops++;
     }
     return true;
 }
