@@ -40,8 +40,8 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
 {
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
     if (r->fits)
-        fprintf(f, "fits: yes, %" PRIu64 " of a tile's %" PRIu64 " B free on the fullest IPU (%u)\n", tile - r->memory_peak_bytes_per_tile,
-                tile, sim->plan.worst_ipu);
+        fprintf(f, "fits: yes, %" PRIu64 " of a tile's %" PRIu64 " B free on the fullest IPU (%u)\n",
+                tile - r->memory_peak_bytes_per_tile, tile, sim->plan.worst_ipu);
     else
         fprintf(f, "fits: %sNO%s, %" PRIu64 " B more than a tile's %" PRIu64 " on the fullest IPU (%u); what follows holds only if it fitted\n",
                 colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
@@ -49,7 +49,8 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
 
 static void print_speed(FILE *f, const struct result *r)
 {
-    fprintf(f, "throughput: %.6g samples/s, %.4g s a step of %.6g samples", r->throughput_samples_per_s, r->step_time_s, r->global_batch);
+    fprintf(f, "throughput: %.6g samples/s, %.4g s a step of %.6g samples", r->throughput_samples_per_s, r->step_time_s,
+            r->global_batch);
     if (r->latency_s > 0)
         fprintf(f, ", %.4g ms from input to result", 1e3 * r->latency_s);
     fprintf(f, "\n");
@@ -127,7 +128,8 @@ static void print_training(FILE *f, const struct result *r)
         return;
     fprintf(f, "time to train: %.4g min for %.4g samples", r->time_to_train_s / 60, r->samples_to_converge);
     if (r->predicted_time_to_train_s > 0 && r->predicted_samples_to_converge != r->samples_to_converge)
-        fprintf(f, "; %.4g min for the %.4g predicted from the batch", r->predicted_time_to_train_s / 60, r->predicted_samples_to_converge);
+        fprintf(f, "; %.4g min for the %.4g predicted from the batch", r->predicted_time_to_train_s / 60,
+                r->predicted_samples_to_converge);
     fprintf(f, "\n");
 }
 

@@ -52,7 +52,8 @@ static bool copy_run(const char *run, const char *baseline, struct session *s, s
         return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *from;
-        if (!run_table_path(&from, run, names[i], s, err) || !copy_file(from, arena_printf(&s->arena, "%s/%s", baseline, names[i]), &s->arena, err))
+        const char *to = arena_printf(&s->arena, "%s/%s", baseline, names[i]);
+        if (!run_table_path(&from, run, names[i], s, err) || !copy_file(from, to, &s->arena, err))
             return false;
     }
     return true;
@@ -76,7 +77,8 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
         (!first && !gate_of(&g, tables, s->baselines_dir, run, margin, s, err)))
         return EXIT_BAD_INPUT;
     if (!copy_run(run, s->baselines_dir, s, err) ||
-        !append_lines(arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), header, reason_line(&g, o->reason, &s->arena), err))
+        !append_lines(arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), header,
+                      reason_line(&g, o->reason, &s->arena), err))
         return EXIT_BAD_INPUT;
     if (first)
         printf("recorded %s as the first baseline in %s\n", run, s->baselines_dir);

@@ -15,7 +15,8 @@ static bool is_file(const char *path)
 
 /* ---- cells ------------------------------------------------------------------------------------------ */
 
-static bool compare_cells(struct comparison *out, const struct csv_table *base, const struct csv_table *run, struct session *s, struct err *err)
+static bool compare_cells(struct comparison *out, const struct csv_table *base, const struct csv_table *run, struct session *s,
+                          struct err *err)
 {
     *out = (struct comparison){0};
     return compare_tables(out, base, run, &s->arena, err);
@@ -36,7 +37,8 @@ static int compare_files(const struct options *o, struct session *s, struct err 
 }
 
 /* What the moved steps are spent on, before and after: by recipe as text, as a member of the changed step time as JSON. */
-static bool load_sides(struct results *a, struct results *b, const struct gate_tables *base, const struct gate_tables *run, struct session *s)
+static bool load_sides(struct results *a, struct results *b, const struct gate_tables *base, const struct gate_tables *run,
+                       struct session *s)
 {
     *a = *b = (struct results){0};
     return results_load(a, base->rows.path, &s->arena, NULL) && results_load(b, run->rows.path, &s->arena, NULL);
@@ -71,7 +73,8 @@ static void add_parts(json_t *changes, const struct gate_tables *base, const str
 }
 
 /* Every cell of both tables; JSON is one array. */
-static bool print_cells(const struct options *o, const struct gate_tables *base, const struct gate_tables *run, struct session *s, struct err *err)
+static bool print_cells(const struct options *o, const struct gate_tables *base, const struct gate_tables *run, struct session *s,
+                        struct err *err)
 {
     struct comparison rows, check;
     if (!compare_cells(&rows, &base->rows, &run->rows, s, err) || !compare_cells(&check, &base->check, &run->check, s, err))
@@ -97,16 +100,20 @@ static bool print_cells(const struct options *o, const struct gate_tables *base,
 static bool load_tables(struct gate_tables *out, const char *run, struct session *s, struct err *err)
 {
     const char *rows, *check;
-    return run_open(run, NULL, s, err) && run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
+    return run_open(run, NULL, s, err) &&
+           run_table_path(&rows, run, "rows.csv", s, err) && run_table_path(&check, run, "check.csv", s, err) &&
            csv_load(&out->rows, rows, &s->arena, err) && csv_load(&out->check, check, &s->arena, err);
 }
 
-bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s, struct err *err)
+bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s,
+             struct err *err)
 {
     const char *manifests[2];
     return load_tables(&tables[0], base, s, err) && load_tables(&tables[1], run, s, err) &&
-           gate_build(out, &tables[0], &tables[1], margin, &s->arena, err) && run_table_path(&manifests[0], base, "manifest.json", s, err) &&
-           run_table_path(&manifests[1], run, "manifest.json", s, err) && gate_inputs(out, manifests[0], manifests[1], &s->arena, err);
+           gate_build(out, &tables[0], &tables[1], margin, &s->arena, err) &&
+           run_table_path(&manifests[0], base, "manifest.json", s, err) &&
+           run_table_path(&manifests[1], run, "manifest.json", s, err) &&
+           gate_inputs(out, manifests[0], manifests[1], &s->arena, err);
 }
 
 bool margin_of(double *margin, const struct options *o, struct err *err)
@@ -129,9 +136,10 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     struct gate g;
     struct judgements judged;
     double margin;
-    if (is_file(o->arguments[0]) || is_file(o->arguments[1]))
+    const char *run = o->arguments[o->n_arguments - 1], *base = o->n_arguments == 2 ? o->arguments[0] : s->baselines_dir;
+    if (o->n_arguments == 2 && (is_file(base) || is_file(run)))
         return compare_files(o, s, err);
-    if (!margin_of(&margin, o, err) || !gate_of(&g, tables, o->arguments[0], o->arguments[1], margin, s, err))
+    if (!margin_of(&margin, o, err) || !gate_of(&g, tables, base, run, margin, s, err))
         return EXIT_BAD_INPUT;
     gate_judgements(&judged, &g, &s->arena);
     if (o->format != FORMAT_JSON && !print_judgements(o->format, &judged))

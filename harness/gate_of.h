@@ -6,7 +6,8 @@
 #include "harness/judge.h"
 #include "results/gate/gate.h"
 
-bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s, struct err *err);
+bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s,
+             struct err *err);
 bool margin_of(double *margin, const struct options *o, struct err *err);      /* --margin, else one point of mean error */
 
 #endif

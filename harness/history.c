@@ -38,9 +38,11 @@ int command_record(const struct options *o, struct session *s, struct err *err)
     struct csv_table rows, check;
     if (!o->label)
         return bad_input(err, "record: a label is wanted: podbench record %s --label \"$(git describe --always)\"", run);
-    if (!run_open(run, NULL, s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) || !run_table_path(&check_path, run, "check.csv", s, err) ||
-        !csv_load(&rows, rows_path, &s->arena, err) || !csv_load(&check, check_path, &s->arena, err) ||
-        (!o->from && !make_folders(s->baselines_dir, err)) || !history_append(path, &rows, &check, o->label, time_text(&s->arena), err))
+    if (!run_open(run, NULL, s, err) ||
+        !run_table_path(&rows_path, run, "rows.csv", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
+        !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err) ||
+        (!o->from && !make_folders(s->baselines_dir, err)) ||
+        !history_append(path, &rows, &check, o->label, time_text(&s->arena), err))
         return EXIT_BAD_INPUT;
     printf("recorded %s as %s in %s\n", run, o->label, path);
     return EXIT_DONE;
@@ -66,7 +68,8 @@ static void print_text(const struct history *h, bool all, struct arena *a)
     for (size_t i = 0; i < h->n; i++) {
         const struct history_series *s = &h->items[i];
         const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
-        printf("%s  %s  %.6g -> %.6g %s (%+.2f %%), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value, s->unit,
+        printf("%s  %s  %.6g -> %.6g %s (%+.2f %%), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value,
+               s->unit,
                100 * (last->value / first->value - 1), s->n, s->n == 1 ? "" : "s");
         if (all || h->n == 1)
             print_points(s);
@@ -79,8 +82,15 @@ static void write_csv(FILE *f, const struct history *h)
     for (size_t i = 0; i < h->n; i++)
         for (size_t k = 0; k < h->items[i].n; k++) {
             const struct history_series *s = &h->items[i];
-            fprintf(f, "%zu,%s,%s,%s,%s,%.10g,%s\n", k + 1, s->points[k].label, s->points[k].time, s->recipe, s->metric, s->points[k].value, s->unit);
+            fprintf(f, "%zu,%s,%s,%s,%s,%.10g,%s\n", k + 1, s->points[k].label, s->points[k].time, s->recipe, s->metric,
+                    s->points[k].value, s->unit);
         }
+}
+
+static json_t *point_json(const struct history_point *p)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:f}", "label", p->label, "time", p->time, "version", p->version, "inputs", p->inputs,
+                     "value", p->value);
 }
 
 static json_t *history_json(const struct history *h)
@@ -90,9 +100,9 @@ static json_t *history_json(const struct history *h)
         const struct history_series *s = &h->items[i];
         json_t *points = json_array();
         for (size_t k = 0; k < s->n; k++)
-            json_array_append_new(points, json_pack("{s:s, s:s, s:s, s:s, s:f}", "label", s->points[k].label, "time", s->points[k].time, "version",
-                                                    s->points[k].version, "inputs", s->points[k].inputs, "value", s->points[k].value));
-        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "recipe", s->recipe, "metric", s->metric, "unit", s->unit, "points", points));
+            json_array_append_new(points, point_json(&s->points[k]));
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:o}", "recipe", s->recipe, "metric", s->metric, "unit", s->unit,
+                                             "points", points));
     }
     return all;
 }
@@ -118,6 +128,11 @@ static double change_percent(const struct history_series *s, size_t point)
     return 100 * (s->points[point].value / s->points[0].value - 1);
 }
 
+static double last_change(const struct history_series *s)
+{
+    return change_percent(s, s->n - 1);
+}
+
 /* Where each line's name stands: beside its end, but apart from the others by a share of the height. From the highest down. */
 static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
 {
@@ -132,10 +147,10 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
     for (size_t done = 0; done < n_lines; done++) {
         size_t next = n_lines;
         for (size_t k = 0; k < n_lines; k++)
-            if (!placed[k] && (next == n_lines || change_percent(&h->items[k], h->items[k].n - 1) > change_percent(&h->items[next], h->items[next].n - 1)))
+            if (!placed[k] && (next == n_lines || last_change(&h->items[k]) > last_change(&h->items[next])))
                 next = k;
         placed[next] = true;
-        last = at[next] = fmin(change_percent(&h->items[next], h->items[next].n - 1), last - apart * (high > low ? high - low : 1));
+        last = at[next] = fmin(last_change(&h->items[next]), last - apart * (high > low ? high - low : 1));
     }
 }
 
@@ -175,7 +190,7 @@ static const char *finding(const struct history *h, struct arena *a)
 {
     const struct history_series *s = &h->items[0];
     char *text = moved(s) == 0 ? arena_printf(a, "%s: none of %zu moved over %zu points", s->metric, h->n, s->n)
-               : arena_printf(a, "%s: %s moved most, %+.1f %% over %zu points", s->metric, s->recipe, change_percent(s, s->n - 1), s->n);
+               : arena_printf(a, "%s: %s moved most, %+.1f %% over %zu points", s->metric, s->recipe, last_change(s), s->n);
     for (char *p = text; *p; p++)
         *p = *p == '_' ? ' ' : *p;
     return text;
@@ -234,7 +249,8 @@ static bool none_there(const struct history *h, const char *metric, const char *
         if (!seen)
             names[n++] = all.items[i].metric;
     }
-    fail(err, "%s: no such metric, or not of that recipe, in %s; %sknown: %s", metric, path, names_suggestion(names, n, metric, &s->arena),
+    fail(err, "%s: no such metric, or not of that recipe, in %s; %sknown: %s", metric, path,
+         names_suggestion(names, n, metric, &s->arena),
          names_list(names, n, &s->arena));
     return true;
 }

@@ -40,7 +40,8 @@ static bool own_recipe(const char **out, struct session *s, struct err *err)
 {
     enum { LARGEST_BYTES = 1 << 20 };
     char *text;
-    if (!read_text_file(&text, NULL, arena_printf(&s->arena, "%s/%s.ini", s->paths.recipes_dir, stock), LARGEST_BYTES, &s->arena, err))
+    if (!read_text_file(&text, NULL, arena_printf(&s->arena, "%s/%s.ini", s->paths.recipes_dir, stock), LARGEST_BYTES, &s->arena,
+                        err))
         return false;
     char *id = strstr(text, stock);
     if (!id)
@@ -63,7 +64,8 @@ static bool own_figures(const char **out, struct session *s, struct err *err)
         if (!text_is(g->recipe, stock) || !text_is(g->metric, "throughput_samples_per_s"))
             continue;
         snprintf(value, sizeof value, "%.10g", g->value);
-        const char *const cells[] = { "my-run.throughput", "my-run", g->metric, value, g->unit, "0.1", "validate", g->source, "", "" };
+        const char *const cells[] = { "my-run.throughput", "my-run", g->metric, value, g->unit, "0.1", "validate", g->source, "",
+                                      "" };
         for (size_t k = 0; k < 10; k++)
             csv_write_cell(f, cells[k], k == 9);
         break;
@@ -82,10 +84,13 @@ int command_init(const struct options *o, struct session *s, struct err *err)
     free(home);
     if (!*folder)
         return bad_input(err, "init: the folder's name is empty");
-    bool good = own_recipe(&recipe, s, err) && own_figures(&figures, s, err) && make_folders(arena_printf(&s->arena, "%s/recipes", folder), err) &&
-                make_folders(arena_printf(&s->arena, "%s/published", folder), err) && write_new(folder, "Makefile", make_text, &s->arena, err) &&
+    bool good = own_recipe(&recipe, s, err) && own_figures(&figures, s, err) &&
+                make_folders(arena_printf(&s->arena, "%s/recipes", folder), err) &&
+                make_folders(arena_printf(&s->arena, "%s/published", folder), err) &&
+                write_new(folder, "Makefile", make_text, &s->arena, err) &&
                 write_new(folder, "recipes/my-run.ini", recipe, &s->arena, err) &&
-                write_new(folder, "published/figures.csv", figures, &s->arena, err) && write_new(folder, "README", readme, &s->arena, err);
+                write_new(folder, "published/figures.csv", figures, &s->arena, err) &&
+                write_new(folder, "README", readme, &s->arena, err);
     if (!good)
         return EXIT_BAD_INPUT;
     printf("wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);

@@ -23,11 +23,13 @@ static void print_faults(const struct ledger_faults *faults, const char *path)
             "reason in the last cell\n", faults->n, path);
 }
 
-static void judge(struct judgements *out, const struct ledger_faults *faults, const struct figures *figures, const char *path, struct arena *a)
+static void judge(struct judgements *out, const struct ledger_faults *faults, const struct figures *figures, const char *path,
+                  struct arena *a)
 {
     *out = (struct judgements){ .suite = "podbench ledger" };
     for (size_t i = 0; i < faults->n; i++)
-        judgements_add(out, (struct judgement){ .group = "ledger", .name = arena_printf(a, "row %zu", i + 1), .message = faults->items[i].what,
+        judgements_add(out, (struct judgement){ .group = "ledger", .name = arena_printf(a, "row %zu", i + 1),
+                                                .message = faults->items[i].what,
                                                 .file = path, .line = 1, .judged = JUDGED_FAIL }, a);
     if (faults->n == 0)
         judgements_add(out, (struct judgement){ .group = "ledger", .name = "published rows", .judged = JUDGED_PASS,

@@ -64,8 +64,9 @@ const struct command commands[] = {
     { "watch", "SERIES.csv", "Whether a measured series has changed: a column of a table, judged by statistics that hold for any noise. "
       "Exit 1 when it got worse.", 1, 1, OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
       command_watch },
-    { "compare", "BASE RUN", "The gates between two runs: what moved, by cause, and whether accuracy holds; --all: every cell. "
-      "Exit 1 when anything moved.", 2, 2, OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS, command_compare },
+    { "compare", "[BASE] RUN", "The gates between two runs, or the baseline and a run: what moved, by cause, and whether accuracy holds; --all: every cell. "
+      "Exit 1 when anything moved.", 1, 2,
+      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS, command_compare },
     { "baseline", "[RUN]", "Record a run as the baseline that later ones are compared with, with the reason why predictions moved.", 0, 1,
       OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN) | OPTION_BIT(OPT_BASELINE), 0, command_baseline },
     { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results. Exit 1 where there is none.", 1, 1,

@@ -84,7 +84,8 @@ static const struct command *command_named(const char *name, struct arena *a, st
         if (text_is(name, names[i]))
             return &commands[i];
     }
-    fail(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, a), names_list(names, n_commands, a));
+    fail(err, "unknown command '%.60s'; %sknown: %s", name, names_suggestion(names, n_commands, name, a), names_list(names,
+            n_commands, a));
     return NULL;
 }
 
@@ -193,11 +194,13 @@ static void write_fish(struct arena *a)
         write_quoted(c->help);
         printf("'\n");
         if (listed(c))
-            printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -a '(podbench list %s 2>/dev/null)'\n", c->name, listed(c));
+            printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -a '(podbench list %s 2>/dev/null)'\n", c->name,
+                   listed(c));
         for (size_t k = 0; option_of(&v, c, k, a); k++) {
             if (!v.name)
                 continue;
-            printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -l %s%s -d '", c->name, v.name, v.argument ? " -r" : "");
+            printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -l %s%s -d '", c->name, v.name,
+                   v.argument ? " -r" : "");
             write_quoted(v.help);
             printf("'\n");
         }

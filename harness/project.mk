@@ -26,7 +26,7 @@ check: $(filter %/podbench,$(PODBENCH))
 gate: $(filter %/podbench,$(PODBENCH))
 	@mkdir -p $(RUN)
 	@$(podbench_run) > $(RUN).txt
-	@$(PODBENCH) compare $(BASELINE) $(RUN) --format $(FORMAT)
+	@$(PODBENCH) compare $(RUN) --baseline $(BASELINE) --format $(FORMAT)
 
 baseline: $(filter %/podbench,$(PODBENCH))
 	@[ -n "$(REASON)" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }

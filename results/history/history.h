@@ -15,7 +15,8 @@ struct history { struct history_series *items; size_t n, cap; size_t n_broken; }
 /* The series of one metric (NULL: all), of one recipe (NULL: all), points ordered by time, then as they stand. */
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err);
 /* Appends a run's rows.csv (and the mean error of its check.csv) as one point. */
-bool history_append(const char *path, const struct csv_table *rows, const struct csv_table *check, const char *label, const char *time,
+bool history_append(const char *path, const struct csv_table *rows, const struct csv_table *check, const char *label,
+                    const char *time,
                     struct err *err);
 /* One character a value, from the lowest to the highest; the newest `most`. */
 const char *sparkline(const struct history_series *s, size_t most, struct arena *a);

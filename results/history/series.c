@@ -121,7 +121,8 @@ static double clipped(double *out, const double *x, size_t n, size_t m)
     double sorted[MOST_POINTS], sum = 0;
     memcpy(sorted, x, n * sizeof *x);
     gsl_sort(sorted, 1, n);
-    double middle = sorted[n / 2], up = clip * (sorted[(size_t)(0.84 * (double)n)] - middle), down = clip * (middle - sorted[(size_t)(0.16 * (double)n)]);
+    double middle = sorted[n / 2], up = clip * (sorted[(size_t)(0.84 * (double)n)] - middle),
+        down = clip * (middle - sorted[(size_t)(0.16 * (double)n)]);
     for (size_t i = 0; i < n; i++)
         out[i] = fmax(-down, fmin(up, x[i] - middle));
     double mean = gsl_stats_mean(out, 1, n);

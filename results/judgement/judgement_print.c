@@ -165,7 +165,8 @@ static void write_command_text(FILE *f, const char *text, bool property)
 
 void judgement_print_annotation(FILE *f, const struct judgement *j)
 {
-    static const char *const kinds[N_JUDGED] = { [JUDGED_FAIL] = "error", [JUDGED_EXPECTED] = "notice", [JUDGED_UNEXPECTED_PASS] = "warning" };
+    static const char *const kinds[N_JUDGED] = { [JUDGED_FAIL] = "error", [JUDGED_EXPECTED] = "notice",
+                                                 [JUDGED_UNEXPECTED_PASS] = "warning" };
     if (!kinds[j->judged])
         return;
     fprintf(f, "::%s ", kinds[j->judged]);

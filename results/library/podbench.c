@@ -60,7 +60,8 @@ static void take(struct podbench_result *out, const struct result *r)
     };
 }
 
-static bool simulate_for(struct podbench *p, struct simulation *sim, struct result *r, const char *recipe, const char *const *sets, size_t n_sets)
+static bool simulate_for(struct podbench *p, struct simulation *sim, struct result *r, const char *recipe, const char *const *sets,
+                         size_t n_sets)
 {
     if (!p->is_open)
         return false;                   /* the message of podbench_open stays */
