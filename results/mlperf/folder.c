@@ -45,6 +45,15 @@ static void take_logged_names(struct folder *f, const struct log_judgement *l, s
 
 /* ---- one log -------------------------------------------------------------------------------------------- */
 
+/* Samples of the convergence point, where it is counted in samples or steps; else as the epochs have it. Old logs have 1 there. */
+static double samples_of(const struct log_judgement *l)
+{
+    const char *unit = l->rules ? l->rules->terms->unit : "";
+    if (l->point > 1 && text_is(unit, "samples"))
+        return l->point;
+    return l->point > 1 && text_is(unit, "steps") ? l->point * l->batch : l->run.samples_to_converge;
+}
+
 static void keep_measures(double *m, const struct run_log *r)
 {
     m[MEASURE_EPOCHS] = r->epochs_trained;
@@ -78,6 +87,7 @@ static void keep_run(struct reading *r, const struct log_judgement *l, size_t in
     e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point;
     e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;
     keep_measures(e->measures, run);
+    e->measures[MEASURE_SAMPLES] = samples_of(l);
     keep_seeds(&r->package, l, index);
     if (!isnan(l->batch)) {
         r->package.batch_differs = r->package.batch_differs || l->batch_differs || (!isnan(r->f->batch) && r->f->batch != l->batch);

@@ -156,7 +156,7 @@ static bool read_lines(struct facts *f, const char *path, bool follow, struct co
         take_line(f, &l);
     }
     mllog_close(&reader);
-    run_fold_end(fold, out->rules && text_is(out->rules->terms->unit, "samples"));
+    run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
     if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* the schedules known are those up to v2.1 */
         eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
     return true;

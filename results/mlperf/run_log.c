@@ -105,12 +105,21 @@ static void on_epoch_stop(struct run_fold *f, double t)
     f->n_epochs++;
 }
 
+/* Where the run stands; later benchmarks log samples or steps under names of their own. */
+static double eval_point(const struct mllog_line *l)
+{
+    double epoch = member(l->metadata, "epoch_num");
+    double samples = isnan(epoch) ? member(l->metadata, "samples_count") : epoch;
+    return isnan(samples) ? member(l->metadata, "step_num") : samples;
+}
+
 /* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. */
 static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t)
 {
     struct run_log *r = f->run;
-    double point = member(l->metadata, "epoch_num"), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
-    on_number(&r->first_eval_epoch, json_object_get(l->metadata, "epoch_num"));
+    double point = eval_point(l), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
+    if (isnan(r->first_eval_epoch))
+        r->first_eval_epoch = point;
     push(f, &f->gaps, t - f->block_stop);
     if (gain > 0) {
         push(f, &f->eval_steps, gain);
@@ -193,61 +202,70 @@ static void on_line(struct run_fold *f, const struct mllog_line *l)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static void fold_samples(const struct run_fold *f, bool by_samples)
+/* Samples of one unit in which evaluations count: epochs, samples, or steps. */
+static double unit_samples(const struct run_log *r, const char *unit)
 {
-    struct run_log *r = f->run;
-    if (!by_samples)
-        r->epochs_trained = f->n_epochs ? (double)f->n_epochs : r->convergence_point;
-    if (by_samples)
-        r->samples_to_converge = r->convergence_point > 1 ? r->convergence_point : r->train_samples;
-    else
-        r->samples_to_converge = r->epochs_trained * r->train_samples;
+    return text_is(unit, "samples") ? 1 : text_is(unit, "steps") ? r->global_batch : r->train_samples;
 }
 
-/* Keeps a series in order, before a median sorts it: as rates, or as times of so many samples each. */
-static void keep_units(struct run_fold *f, const struct series *from, double samples, size_t first)
+static bool in_epochs(const char *unit)
+{
+    return !text_is(unit, "samples") && !text_is(unit, "steps");
+}
+
+static void fold_samples(const struct run_fold *f, const char *unit)
+{
+    struct run_log *r = f->run;
+    if (in_epochs(unit))
+        r->epochs_trained = f->n_epochs ? (double)f->n_epochs : r->convergence_point;
+    double points = in_epochs(unit) ? r->epochs_trained : r->convergence_point;
+    r->samples_to_converge = !in_epochs(unit) && points == 1 ? r->train_samples : points * unit_samples(r, unit);
+}
+
+/* Keeps a series in order, before a median sorts it: times of so many samples each, or rates to be multiplied. */
+static void keep_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first)
 {
     struct run_log *r = f->run;
     r->n_units = from->n < MOST_UNITS ? from->n : MOST_UNITS;
     r->first_unit = first;
     r->unit_rates = ARENA_ARRAY(f->a, double, r->n_units);
     for (size_t i = 0; i < r->n_units; i++)
-        r->unit_rates[i] = samples > 0 ? samples / from->v[i] : from->v[i];
+        r->unit_rates[i] = are_times ? samples / from->v[i] : samples * from->v[i];
 }
 
-static void fold_units(struct run_fold *f, bool by_samples)
+static void fold_units(struct run_fold *f, const char *unit)
 {
-    double epoch = f->run->train_samples;
-    if (!by_samples && f->epochs.n > 0)
-        keep_units(f, &f->epochs, epoch, 1);
-    else if (!by_samples && f->blocks.n > 0)
-        keep_units(f, &f->blocks, epoch, 1);
+    double samples = unit_samples(f->run, unit);
+    if (in_epochs(unit) && f->epochs.n > 0)
+        keep_units(f, &f->epochs, true, samples, 1);
+    else if (in_epochs(unit) && f->blocks.n > 0)
+        keep_units(f, &f->blocks, true, samples, 1);
     else if (f->blocks.n > 1 && f->block_rates.n > 0)
-        keep_units(f, &f->block_rates, 0, 2);
+        keep_units(f, &f->block_rates, false, samples, 2);
     else
-        keep_units(f, &f->eval_rates, 0, 3);
+        keep_units(f, &f->eval_rates, false, samples, 3);
 }
 
-static void fold_throughput(struct run_fold *f, bool by_samples)
+static void fold_throughput(struct run_fold *f, const char *unit)
 {
     struct run_log *r = f->run;
     double unit_s = NAN, rate = NAN;
     const char *method = "samples to converge / time to train";
-    if (!by_samples && f->epochs.n > 0) {
+    if (in_epochs(unit) && f->epochs.n > 0) {
         unit_s = median_of(f->epochs.v, f->epochs.n);
         method = "train_samples / median(epoch_stop - epoch_start)";
         rate = r->train_samples / unit_s;
-    } else if (!by_samples && f->blocks.n > 0) {
+    } else if (in_epochs(unit) && f->blocks.n > 0) {
         unit_s = median_of(f->blocks.v, f->blocks.n);
         method = "train_samples / median(block / epoch_count), a block may include its evaluation";
         rate = r->train_samples / unit_s;
     } else if (f->blocks.n > 1 && f->block_rates.n > 0) {
         method = "median over blocks after the first of samples gained / block time";
-        rate = median_of(f->block_rates.v, f->block_rates.n);
+        rate = unit_samples(r, unit) * median_of(f->block_rates.v, f->block_rates.n);
         unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block warms up */
     } else if (f->eval_rates.n > 0) {
         method = "median of samples gained / time between evaluations, evaluation included";
-        rate = median_of(f->eval_rates.v, f->eval_rates.n);
+        rate = unit_samples(r, unit) * median_of(f->eval_rates.v, f->eval_rates.n);
     }
     if (isnan(unit_s))
         unit_s = median_of(f->eval_times.v, f->eval_times.n);
@@ -256,7 +274,7 @@ static void fold_throughput(struct run_fold *f, bool by_samples)
     r->throughput_samples_per_s = isfinite(rate) ? rate : r->samples_to_converge / r->time_to_train_s;
 }
 
-void run_fold_end(struct run_fold *f, bool in_samples)
+void run_fold_end(struct run_fold *f, const char *unit)
 {
     struct run_log *r = f->run;
     r->problem = isnan(r->run_start_ms) ? "no run_start" : isnan(r->run_stop_ms) ? "no run_stop"
@@ -269,9 +287,9 @@ void run_fold_end(struct run_fold *f, bool in_samples)
     r->eval_time_s = timed ? median_of(f->evals.v, f->evals.n)
                    : f->blocks.n > 1 ? median_of(f->gaps.v, f->gaps.n) : (double)NAN;
     r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
-    fold_samples(f, in_samples);
-    fold_units(f, in_samples);
-    fold_throughput(f, in_samples);
+    fold_samples(f, unit);
+    fold_units(f, unit);
+    fold_throughput(f, unit);
 }
 
 struct run_fold *run_fold_start(struct run_log *out, const char *path, struct arena *a)
@@ -295,22 +313,4 @@ void run_fold_bad_line(struct run_fold *f)
 {
     f->run->n_lines++;
     f->run->n_bad_lines++;
-}
-
-bool run_log_read(struct run_log *out, const char *path, bool in_samples, struct arena *a, struct err *err)
-{
-    struct mllog_reader reader;
-    struct mllog_line line;
-    struct run_fold *f = run_fold_start(out, path, a);
-    if (!mllog_open(&reader, path, true, err))
-        return false;
-    for (enum mllog_status s; (s = mllog_next(&reader, &line)) != MLLOG_END; ) {
-        if (s == MLLOG_BAD_LINE)
-            run_fold_bad_line(f);
-        else
-            run_fold_line(f, &line);
-    }
-    mllog_close(&reader);
-    run_fold_end(f, in_samples);
-    return true;
 }

@@ -32,15 +32,13 @@ struct run_log {
 };
 enum { MOST_UNITS = 512 };
 
-/* in_samples: the benchmark counts samples, not epochs. Fails only when the file cannot be read. */
-bool run_log_read(struct run_log *out, const char *path, bool in_samples, struct arena *a, struct err *err);
-
-/* The same line by line, for a reader that has other work with the lines too. */
+/* Reads line by line, for a reader that has other work with the lines too. unit: in which the benchmark's evaluations count: epochs,
+ * samples or steps. */
 struct run_fold;
 struct run_fold *run_fold_start(struct run_log *out, const char *path, struct arena *a);
 void run_fold_line(struct run_fold *f, const struct mllog_line *l);
 void run_fold_bad_line(struct run_fold *f);
-void run_fold_end(struct run_fold *f, bool in_samples);
+void run_fold_end(struct run_fold *f, const char *unit);
 
 /* Median of n values, which it sorts; NaN of none. */
 double median_of(double *values, size_t n);

@@ -177,7 +177,28 @@ static void test_all_rounds(void **state)
 
 /* ---- scores ------------------------------------------------------------------------------------------------ */
 
-struct scored { struct csv_table official; size_t n_wrong, n; struct judge *judge; };
+struct scored { struct csv_table official; size_t n_wrong, n; struct judge *judge; bool has_measures; };
+
+static const struct { const char *column; enum run_measure measure; double tolerance; } measured[] = {
+    { "median_samples_to_converge", MEASURE_SAMPLES, 1e-9 }, { "median_epochs_to_converge", MEASURE_EPOCHS, 1e-9 },
+    { "global_batch_size", MEASURE_BATCH, 1e-9 }, { "throughput_samples_s", MEASURE_THROUGHPUT, 1e-9 }, { "median_eval_s", MEASURE_EVAL_TIME, 1e-6 },
+    { "median_pre_train_s", MEASURE_STARTUP, 1e-6 }, { "median_init_s", MEASURE_INIT, 1e-9 }, { "median_train_unit_s", MEASURE_UNIT_TIME, 1e-9 },
+};
+
+/* Medians over the runs that converged, as computed from the same logs elsewhere. */
+static void compare_measures(struct scored *c, size_t i, const struct folder *f, struct arena *a)
+{
+    struct score_row row;
+    score_row_take(&row, f, a);
+    for (size_t k = 0; k < sizeof measured / sizeof *measured; k++) {
+        double want, got = row.measures[measured[k].measure];
+        bool has = parse_f64(cell(&c->official, i, measured[k].column), &want);
+        if (has ? !(fabs(got - want) <= measured[k].tolerance * fmax(1, fabs(want))) : !isnan(got)) {
+            print_error("%s: %s is %.12g, want %.12g\n", f->dir, measured[k].column, got, has ? want : (double)NAN);
+            c->n_wrong++;
+        }
+    }
+}
 
 static void score_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
 {
@@ -193,16 +214,18 @@ static void score_folder(void *user, const char *dir, char *const *logs, size_t 
                 print_error("%s: %.9g minutes, officially %.9g\n", dir, f.score_minutes, want);
                 c->n_wrong++;
             }
+            if (c->has_measures)
+                compare_measures(c, i, &f, a);
         }
 }
 
-static void compare_scores(const char *dir, const char *table, size_t n_wanted)
+static void compare_scores(const char *dir, const char *table, size_t n_wanted, bool has_measures)
 {
     struct arena a = { 0 };
     struct err err = { "" };
     struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
     struct judge judge;
-    struct scored c = { .judge = &judge };
+    struct scored c = { .judge = &judge, .has_measures = has_measures };
     struct tree_visit visit = { score_folder, no_notice_of, &c };
     size_t n;
     assert_true(csv_load(&c.official, table, &a, &err));
@@ -219,9 +242,9 @@ static void test_scores(void **state)
 {
     (void)state;
     SKIP_WITHOUT("../shared/mlperf-all");
-    compare_scores("../shared/mlperf-all", "../shared/mlperf-all/scores_all.csv", 87);
+    compare_scores("../shared/mlperf-all", "../shared/mlperf-all/scores_all.csv", 87, false);
     SKIP_WITHOUT("../shared/mlperf-logs");
-    compare_scores("../shared/mlperf-logs", "../shared/data/mlperf_scores.csv", 37);
+    compare_scores("../shared/mlperf-logs", "../shared/data/mlperf_scores.csv", 37, true);
 }
 
 int main(void)
