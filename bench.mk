@@ -69,7 +69,7 @@ lint: | $B/needs-lint                   ## cppcheck, and a clang build where eve
 
 sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:                                   ## every test under the address and undefined-behaviour sanitizers
-	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" test
+	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" PODBENCH_CHANGES=100 test
 
 ONNX ?= ../shared/onnx
 onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=DIR) and compare with the outputs beside them
