@@ -75,6 +75,12 @@ ONNX ?= ../shared/onnx
 onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=DIR) and compare with the outputs beside them
 	$B/tests/onnx/outputs $(ONNX)
 
+own-cost: $B/podbench                   ## instructions of fixed work beside those recorded: exit 1 when one has moved by more than 1 %
+	sh tests/own_cost.sh
+
+own-cost-record: $B/podbench            ## record them
+	sh tests/own_cost.sh record
+
 speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
 	$B/tests/speed
 
@@ -131,7 +137,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: onnx-outputs all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: own-cost own-cost-record onnx-outputs all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $B/tests/speed.d
 
