@@ -1,17 +1,11 @@
 /*
- * map.c - an ONNX model as a graph: which operator becomes what, the layouts of values, the loss, and the report.
+ * map.c - which ONNX operator becomes what, and the layouts of values.
  *
- * One row of `mappings` an operator. Nodes are walked in the file's order; what only computes constants makes no operation. A graph's
- * first output is what is trained: softmax, if it ends in one, and cross-entropy against one label a row.
+ * One row of `mappings` an operator. Nodes are walked in the file's order; what only computes constants makes no operation.
  */
 #include "workloads/onnx/map_internal.h"
 #include <assert.h>
 #include <string.h>
-
-const char *const onnx_fate_names[N_ONNX_FATES] = {
-    [ONNX_MAPPED] = "mapped", [ONNX_FUSED] = "fused", [ONNX_FOLDED] = "folded", [ONNX_UNUSED] = "unused",
-    [ONNX_APPROXIMATED] = "approximated",
-};
 
 static const struct mapping { const char *op; bool (*map)(struct mapper *p); } mappings[] = {
     { "Conv", map_conv }, { "ConvTranspose", map_conv_transpose }, { "Gemm", map_gemm }, { "MatMul", map_matmul }, { "LSTM", map_lstm },
@@ -75,7 +69,7 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
     return tensor;
 }
 
-static enum data_type type_of(const struct mapper *p, int onnx)
+enum data_type map_type(const struct mapper *p, int onnx)
 {
     switch (onnx) {
     case ONNX_INT32: case ONNX_INT64: return TYPE_INT32;
@@ -149,7 +143,7 @@ uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, u
         return tensor;
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
     enum tensor_role role = !v || is_trained(p, value) ? ROLE_WEIGHT : ROLE_STATE;
-    tensor = graph_tensor(p->g, v ? v->name : "weight", role, v ? type_of(p, v->type) : p->o->type, n_dims, dims);
+    tensor = graph_tensor(p->g, v ? v->name : "weight", role, v ? map_type(p, v->type) : p->o->type, n_dims, dims);
     map_source(p, tensor, layout, value);
     return tensor;
 }
@@ -164,7 +158,7 @@ uint32_t map_filled(struct mapper *p, double number, uint64_t n)
 /* ---- layouts -------------------------------------------------------------------------------------------------------- */
 
 /* [batch, height, width, channels] of a value of three or four dimensions. */
-static void image_dims(uint64_t dims[4], const struct onnx_value *v)
+void image_dims(uint64_t dims[4], const struct onnx_value *v)
 {
     dims[0] = v->dims[0];
     dims[1] = v->dims[2];
@@ -178,7 +172,7 @@ uint32_t image_axis(uint32_t axis, uint32_t n_dims)
     return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1;
 }
 
-static uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
+uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
 {
     dims[0] = 1;
     memcpy(dims, v->dims, v->n_dims * sizeof *dims);
@@ -428,7 +422,7 @@ static bool has_empty(const struct mapper *p)
     return empty;
 }
 
-static bool map_node(struct mapper *p, const bool *wanted)
+bool map_node(struct mapper *p, const bool *wanted)
 {
     const char *op = p->n->written;
     const struct onnx_value *y = map_out(p, 0);
@@ -457,7 +451,7 @@ static bool map_node(struct mapper *p, const bool *wanted)
 }
 
 /* From the outputs back: what no output needs makes no operation. In training that is the first output alone. */
-static bool *wanted_values(const struct mapper *p)
+bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
     bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values + 1);
@@ -473,230 +467,4 @@ static bool *wanted_values(const struct mapper *p)
                 wanted[n->inputs[k]] = true;
     }
     return wanted;
-}
-
-/* ---- inputs and outputs ------------------------------------------------------------------------------------------------ */
-
-/* A window reads it, perhaps behind a few operations element by element. */
-static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t depth)
-{
-    static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" }, *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity",
-                                                                                                   "BatchNormalization", "Resize", "Transpose" };
-    for (size_t i = 0; i < m->n_nodes; i++) {
-        const struct onnx_node *n = &m->nodes[i];
-        bool passes = false;
-        if (n->gone || n->n_inputs == 0 || n->inputs[0] != value)
-            continue;
-        for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
-            if (text_is(n->op, windows[k]))
-                return true;
-        for (size_t k = 0; k < sizeof between / sizeof *between; k++)
-            passes |= text_is(n->op, between[k]);
-        if (passes && depth > 0 && onnx_out(m, n, 0) && goes_to_window(m, n->outputs[0], depth - 1))
-            return true;
-    }
-    return false;
-}
-
-/* Four dimensions of floats with one, three or four channels, under a window, are pictures. */
-static bool is_picture(const struct onnx_model *m, uint32_t value)
-{
-    const struct onnx_value *v = &m->values[value];
-    return v->n_dims == 4 && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) &&
-           (v->dims[1] == 1 || v->dims[1] == 3 || v->dims[1] == 4) && goes_to_window(m, value, 3);
-}
-
-static bool map_input(struct mapper *p, uint32_t value, size_t i)
-{
-    const struct onnx_value *v = &p->m->values[value];
-    uint64_t dims[ONNX_MAX_DIMS];
-    bool picture = is_picture(p->m, value);
-    uint32_t n = plain_dims(dims, v);
-    if (n > MAX_DIMS)
-        return fail(p->err, "%s: input %.80s has %u dimensions, at most %d", p->m->path, v->name, n, MAX_DIMS);
-    if (picture)
-        image_dims(dims, v);
-    bool bytes = picture && p->o->byte_images;
-    uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : type_of(p, v->type), n, dims);
-    p->import->inputs[i] = tensor;
-    p->import->input_is_image[i] = picture;
-    if (bytes)
-        tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, AT(.to_type = p->o->type));
-    p->of[value] = (struct mapped){ tensor, NO_ID, picture, false };
-    return true;
-}
-
-static bool add_loss(struct mapper *p, uint32_t tensor)
-{
-    const struct tensor *t = &p->g->tensors[tensor];
-    uint32_t n = t->n_dims > 1 ? t->n_dims - 1 : 1;
-    uint64_t dims[MAX_DIMS], last = t->dims[t->n_dims - 1], rows = tensor_elements(t) / last;
-    memcpy(dims, t->dims, sizeof dims);
-    if (t->n_dims < 2) {
-        tensor = map_view(p, tensor, 2, (uint64_t[]){ rows, last });
-        dims[0] = rows;
-    }
-    uint32_t labels = graph_tensor(p->g, "labels", ROLE_INPUT, TYPE_INT32, n, dims);
-    graph_op(p->g, OP_CROSS_ENTROPY, (uint32_t[]){ tensor, labels }, 2, AT(0));
-    return true;
-}
-
-static bool ends_in_softmax(const struct mapper *p, uint32_t value)
-{
-    const struct onnx_value *v = &p->m->values[value];
-    const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
-    return n && (text_is(n->op, "Softmax") || text_is(n->op, "LogSoftmax"));
-}
-
-/* For the loss the softmax is part of it. */
-static void drop_softmax(struct mapper *p)
-{
-    uint32_t value = p->m->outputs[0];
-    if (p->o->inference || !ends_in_softmax(p, value))
-        return;
-    struct onnx_node *n = &p->m->nodes[p->m->values[value].producer];
-    n->fused_as = "the loss";
-    n->gone = true;
-    p->m->outputs[0] = n->inputs[0];
-    p->m->values[n->inputs[0]].output = true;
-}
-
-static bool map_output(struct mapper *p)
-{
-    uint32_t value = p->m->outputs[0];
-    p->n = &p->m->nodes[p->m->values[value].producer];
-    bool image = is_image(p, value);
-    uint32_t tensor = image ? as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? any_plain(p, value) : as_plain(p, value);
-    if (tensor == NO_ID)
-        return false;
-    p->import->output = tensor;
-    p->import->output_is_image = image;
-    if (p->o->inference)
-        return true;
-    p->import->loss = p->m->values[value].name;
-    return add_loss(p, tensor);
-}
-
-static bool has_work(const struct graph *g)
-{
-    for (size_t i = 0; i < g->n_ops; i++)
-        if (op_mac(g, &g->ops[i]))
-            return true;
-    return false;
-}
-
-static bool map_all(struct mapper *p)
-{
-    struct onnx_model *m = p->m;
-    p->import->inputs = ARENA_ARRAY(m->arena, uint32_t, m->n_inputs + 1);
-    p->import->input_is_image = ARENA_ARRAY(m->arena, bool, m->n_inputs + 1);
-    p->import->n_inputs = m->n_inputs;
-    for (size_t i = 0; i < m->n_values; i++)
-        p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };
-    for (size_t i = 0; i < m->n_inputs; i++)
-        if (!map_input(p, m->inputs[i], i))
-            return false;
-    drop_softmax(p);
-    bool *wanted = wanted_values(p);
-    for (size_t i = 0; i < m->n_nodes; i++) {
-        p->n = &m->nodes[i];
-        if (!map_node(p, wanted))
-            return false;
-    }
-    return map_output(p);
-}
-
-bool onnx_is_file(const char *name)
-{
-    size_t n = name ? strlen(name) : 0;
-    return n > 5 && strcmp(name + n - 5, ".onnx") == 0;
-}
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-bool onnx_build(struct graph *out, struct onnx_import *import, const char *path, const struct onnx_options *o, struct arena *a,
-                struct err *err)
-{
-    struct onnx_model *m = ARENA_NEW(a, struct onnx_model);
-    *import = (struct onnx_import){ .model = m };
-    if (!onnx_read(m, path, a, err) || !onnx_infer(m, o, err))
-        return false;
-    onnx_fuse(m);
-    import->producer = m->producer;
-    import->opset = m->opset;
-    import->n_nodes = m->n_nodes;
-    graph_start(out, file_name(path), o->batch, a);
-    graph_layer(out, (struct layer){ .name = "all" });
-    struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values + 1), .err = err };
-    if (!map_all(&p))
-        return false;
-    if (!has_work(out))
-        return fail(err, "%s: no product or convolution in it; nothing to simulate", path);
-    onnx_group_layers(out);
-    if (!o->inference)
-        graph_add_backward(out);
-    return true;
-}
-
-/* ---- report -------------------------------------------------------------------------------------------------------------- */
-
-void onnx_print(FILE *f, const struct onnx_import *im)
-{
-    fprintf(f, "made by %s, opset %jd: %zu nodes\n", im->producer, (intmax_t)im->opset, im->n_nodes);
-    for (int fate = 0; fate < N_ONNX_FATES; fate++)
-        for (size_t i = 0; i < im->n_counts; i++)
-            if (im->counts[i].fate == (enum onnx_fate)fate)
-                fprintf(f, "  %-12s %5u x %-24s %s\n", onnx_fate_names[fate], im->counts[i].n, im->counts[i].op,
-                        im->counts[i].into ? im->counts[i].into : "");
-    if (im->loss)
-        fprintf(f, "  loss: cross-entropy of %s\n", im->loss);
-}
-
-uint64_t onnx_value_elements(const struct onnx_model *m, uint32_t value_id)
-{
-    return onnx_elements(&m->values[value_id]);
-}
-
-static double *transposed_contents(const struct onnx_model *m, const struct onnx_node *n, const double *from, struct arena *a)
-{
-    struct onnx_list order;
-    const struct onnx_value *x = onnx_in(m, n, 0), *y = onnx_out(m, n, 0);
-    double *out = ARENA_ARRAY(a, double, onnx_elements(y));
-    onnx_list(&order, m, n, "perm", NO_ID);
-    for (uint64_t i = 0; from && i < onnx_elements(y); i++) {
-        uint64_t rest = i, at = 0;
-        for (uint32_t d = y->n_dims; d-- > 0; rest /= y->dims[d]) {
-            uint64_t stride = 1;
-            for (uint32_t k = (order.n ? (uint32_t)order.at[d] : y->n_dims - 1 - d) + 1; k < x->n_dims; k++)
-                stride *= x->dims[k];
-            at += rest % y->dims[d] * stride;
-        }
-        out[i] = from[at];
-    }
-    return from ? out : NULL;
-}
-
-double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct arena *a)
-{
-    const struct onnx_value *v = &m->values[value_id];
-    const struct onnx_node *n = v->producer == NO_ID ? NULL : &m->nodes[v->producer];
-    uint64_t elements = onnx_elements(v);
-    if (v->known)
-        return v->known;
-    if (v->data)
-        return onnx_tensor_contents(v->data, UINT64_MAX, a);
-    if (n && text_is(n->op, "ConstantOfShape")) {
-        const Onnx__AttributeProto *value = onnx_attribute(n, "value");
-        double *x = value && value->t ? onnx_tensor_contents(value->t, 1, a) : NULL, *out = ARENA_ARRAY(a, double, elements);
-        for (uint64_t i = 0; i < elements; i++)
-            out[i] = x ? x[0] : 0;
-        return out;
-    }
-    bool seen = n && n->n_inputs && n->inputs[0] != NO_ID && onnx_elements(&m->values[n->inputs[0]]) == elements;
-    double *from = seen ? onnx_contents(m, n->inputs[0], a) : NULL;
-    return from && text_is(n->op, "Transpose") ? transposed_contents(m, n, from, a) : from;
 }

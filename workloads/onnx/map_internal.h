@@ -52,6 +52,12 @@ bool map_alias(struct mapper *p);                                       /* outpu
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, many, or it leaves the graph */
 uint32_t image_axis(uint32_t axis, uint32_t n_dims);                    /* of the file, as the image tensor has it */
 
+enum data_type map_type(const struct mapper *p, int onnx_type);
+void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three or four dimensions */
+uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);  /* its own; a scalar has one. Returns how many */
+bool *map_wanted(const struct mapper *p);                               /* by value: an output needs it */
+bool map_node(struct mapper *p, const bool *wanted);
+
 #define MAPS(name) bool name(struct mapper *p)
 /* map_math.c */
 MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);

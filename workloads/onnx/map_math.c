@@ -86,19 +86,10 @@ bool map_not(struct mapper *p)
     return done_like_input(p, emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = 1)));
 }
 
-static enum data_type type_of(const struct mapper *p, int onnx)
-{
-    switch (onnx) {
-    case ONNX_INT32: case ONNX_INT64: return TYPE_INT32;
-    case ONNX_BOOL: case ONNX_UINT8: case ONNX_INT8: return TYPE_UINT8;
-    default: return p->o->type;
-    }
-}
-
 bool map_cast(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    enum data_type to = type_of(p, (int)onnx_int(p->n, "to", ONNX_FLOAT));
+    enum data_type to = map_type(p, (int)onnx_int(p->n, "to", ONNX_FLOAT));
     if (x == NO_ID)
         return false;
     if (p->g->tensors[x].type == to)

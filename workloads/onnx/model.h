@@ -1,8 +1,8 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: file.c reads and links, shape.c infers (with fold.c for what is computed from shapes), fuse.c recognises
- * operations that exporters write out in pieces. map.c turns the result into a graph.
+ * Read in order: file.c reads and links, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
+ * fold.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
@@ -80,7 +80,7 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
 
-/* shape.c: sizes of inputs as the options have them, shapes of all values in file order. What has no rule takes the shape that the
+/* infer.c: sizes of inputs as the options have them, shapes of all values in file order. What has no rule takes the shape that the
  * file gives, or with approximate that of its first input. */
 bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err);
 bool onnx_shape_node(struct onnx_model *m, const struct onnx_node *n, struct err *err);

@@ -1,0 +1,110 @@
+/*
+ * infer.c - sizes of a model's inputs, and from them the shapes of all its values.
+ *
+ * The first dimension of the inputs is the batch, where it has a name or the first input's size. Where the file fixes it, reshapes
+ * that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name.
+ */
+#include "workloads/onnx/model.h"
+#include <string.h>
+
+static bool symbolic_names(const char ***names, size_t *n, const struct onnx_model *m)
+{
+    *names = ARENA_ARRAY(m->arena, const char *, m->n_inputs * ONNX_MAX_DIMS + 1);
+    *n = 0;
+    for (size_t i = 0; i < m->n_inputs; i++)
+        for (uint32_t d = 1; d < m->values[m->inputs[i]].n_dims; d++) {
+            const char *name = m->values[m->inputs[i]].dim_names[d];
+            bool seen = !name;
+            for (size_t k = 0; k < *n && !seen; k++)
+                seen = text_is((*names)[k], name);
+            if (!seen)
+                (*names)[(*n)++] = name;
+        }
+    return *n > 0;
+}
+
+static bool check_names(const struct onnx_model *m, const struct onnx_options *o, struct err *err)
+{
+    const char **names;
+    size_t n;
+    symbolic_names(&names, &n, m);
+    for (size_t i = 0; i < o->n_dimensions; i++) {
+        bool found = false;
+        for (size_t k = 0; k < n && !found; k++)
+            found = text_is(names[k], o->dimensions[i].name);
+        if (!found)
+            return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, o->dimensions[i].name,
+                        n ? "its dimensions: " : "it has none but the batch", n ? names_list(names, n, m->arena) : "");
+    }
+    return true;
+}
+
+static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
+{
+    if (!v->shaped)
+        return fail(err, "%s: input %.80s has no shape; export the model with shapes", m->path, v->name);
+    for (uint32_t d = 0; d < v->n_dims; d++) {
+        const char *name = v->dim_names[d];
+        if (d == 0 && (name || v->dims[0] == m->file_batch))
+            v->dims[0] = o->batch;
+        for (size_t i = 0; i < o->n_dimensions && d > 0 && name; i++)
+            if (text_is(o->dimensions[i].name, name))
+                v->dims[d] = o->dimensions[i].size;
+        if (v->dims[d] == 0)
+            return fail(err, "%s: input %.60s: the size of its dimension '%.60s' is not known; give it: --set data.%.60s=128", m->path,
+                        v->name, name, name);
+    }
+    return true;
+}
+
+/* As the file says, or as its first input has it. */
+static void guess_shape(const struct onnx_model *m, struct onnx_value *out, const struct onnx_value *x)
+{
+    if (!out->shaped) {
+        out->type = x->type;
+        out->n_dims = x->n_dims;
+        memcpy(out->dims, x->dims, sizeof out->dims);
+    }
+    out->shaped = true;
+    for (uint32_t d = 0; d < out->n_dims; d++)
+        if (!out->dims[d])
+            out->dims[d] = d == 0 ? m->batch : 1;
+}
+
+static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
+{
+    const struct onnx_value *x = onnx_in(m, n, 0);
+    if (!approximate)
+        return onnx_refuse(m, n, err, "this operator is not modelled; change the model, or price it roughly with --approximate");
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
+        struct onnx_value *out = onnx_out(m, n, k);
+        if (out && !out->shaped && !(x && x->shaped))
+            return onnx_refuse(m, n, err, "this operator is not modelled, and neither its result nor its input has a shape");
+        if (out)
+            guess_shape(m, out, x);
+    }
+    return true;
+}
+
+bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err)
+{
+    m->batch = o->batch;
+    if (!check_names(m, o, err))
+        return false;
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        struct onnx_value *v = &m->values[m->inputs[i]];
+        if (v->n_dims && !m->file_batch)
+            m->file_batch = v->dims[0];
+        if (!settle_input(m, v, o, err))
+            return false;
+    }
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const struct onnx_node *n = &m->nodes[i];
+        bool known = onnx_has_shape_rule(n->op);
+        if (known ? !onnx_shape_node(m, n, err) : !guess_shapes(m, n, o->approximate, err))
+            return false;
+        if (known)
+            onnx_fold(m, n);
+    }
+    return true;
+}

@@ -1,0 +1,35 @@
+/*
+ * shape_internal.h - what the rules of shapes share.
+ */
+#ifndef SHAPE_INTERNAL_H
+#define SHAPE_INTERNAL_H
+#include "workloads/onnx/model.h"
+
+struct shape { struct onnx_model *m; const struct onnx_node *n; struct err *err; };
+
+#define REFUSE(s, ...) onnx_refuse((s)->m, (s)->n, (s)->err, __VA_ARGS__)
+
+bool shape_wants(const struct shape *s, uint32_t n_inputs);      /* so many inputs with shapes, and an output */
+bool shape_set(const struct shape *s, uint32_t i, uint32_t n_dims, const uint64_t *dims, int type);   /* of output i */
+void copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);
+
+/* shape_moves.c: operators that move elements */
+bool shape_argmax(const struct shape *s);
+bool shape_concat(const struct shape *s);
+bool shape_depth_to_space(const struct shape *s);
+bool shape_expand(const struct shape *s);
+bool shape_flatten(const struct shape *s);
+bool shape_gather(const struct shape *s);
+bool shape_pad(const struct shape *s);
+bool shape_reduce(const struct shape *s);
+bool shape_reshape(const struct shape *s);
+bool shape_resize(const struct shape *s);
+bool shape_slice(const struct shape *s);
+bool shape_space_to_depth(const struct shape *s);
+bool shape_split(const struct shape *s);
+bool shape_squeeze(const struct shape *s);
+bool shape_tile(const struct shape *s);
+bool shape_transpose(const struct shape *s);
+bool shape_unsqueeze(const struct shape *s);
+
+#endif

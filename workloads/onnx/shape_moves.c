@@ -1,0 +1,343 @@
+/*
+ * shape_moves.c - shapes of what is seen in other dimensions, cut, joined, repeated or reduced.
+ */
+#include "workloads/onnx/shape_internal.h"
+#include <inttypes.h>
+
+/* ---- other dimensions, the same elements ------------------------------------------------------------------ */
+
+/* 0 keeps a dimension, -1 takes what is left. */
+static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct onnx_value *x)
+{
+    uint64_t known = 1, all = onnx_elements(x);
+    uint32_t open = NO_ID;
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (list->at[i] == -1)
+            open = i;
+        dims[i] = list->at[i] > 0 ? (uint64_t)list->at[i] : list->at[i] == 0 && i < x->n_dims ? x->dims[i] : 1;
+        if (!dims[i] || dims[i] > all || known > all)
+            return false;
+        known *= dims[i];
+    }
+    if (open == NO_ID)
+        return known == all;
+    dims[open] = all / known;
+    return all % known == 0;
+}
+
+/* Where the file fixes the batch, a shape that begins with it means the recipe's. */
+bool shape_reshape(const struct shape *s)
+{
+    struct onnx_list list;
+    uint64_t dims[ONNX_MAX_DIMS];
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (!onnx_list(&list, s->m, s->n, "shape", 1) || list.n > ONNX_MAX_DIMS)
+        return REFUSE(s, "its shape is computed while the model runs; export with fixed or symbolic sizes");
+    struct onnx_list mine = list;
+    int64_t file = (int64_t)s->m->file_batch, batch = (int64_t)s->m->batch;
+    bool names_batch = file && file != batch && !x->constant && list.n && list.at[0] > 0 && list.at[0] % file == 0;
+    if (names_batch)
+        mine.at[0] = list.at[0] / file * batch;
+    if (!(names_batch && fit_shape(dims, &mine, x)) && !fit_shape(dims, &list, x))
+        return REFUSE(s, "%" PRIu64 " elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one",
+                      onnx_elements(x));
+    return shape_set(s, 0, list.n, dims, x->type);
+}
+
+bool shape_flatten(const struct shape *s)
+{
+    uint32_t axis;
+    uint64_t dims[2] = { 1, 1 };
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 1), x->n_dims + 1))
+        return REFUSE(s, "axis is out of range");
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        dims[i >= axis] *= x->dims[i];
+    return shape_set(s, 0, 2, dims, x->type);
+}
+
+bool shape_transpose(const struct shape *s)
+{
+    struct onnx_list order;
+    uint64_t dims[ONNX_MAX_DIMS];
+    uint32_t seen = 0;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    onnx_list(&order, s->m, s->n, "perm", NO_ID);
+    for (uint32_t i = 0; i < x->n_dims; i++) {
+        uint32_t from = order.n == x->n_dims ? (uint32_t)order.at[i] : x->n_dims - 1 - i;
+        if (from >= x->n_dims)
+            return REFUSE(s, "perm names dimension %u of %u", from, x->n_dims);
+        seen |= 1u << from;
+        dims[i] = x->dims[from];
+    }
+    if (seen != (1u << x->n_dims) - 1)
+        return REFUSE(s, "perm does not name each dimension once");
+    return shape_set(s, 0, x->n_dims, dims, x->type);
+}
+
+bool shape_squeeze(const struct shape *s)
+{
+    struct onnx_list axes;
+    uint64_t dims[ONNX_MAX_DIMS];
+    uint32_t gone = 0, n = 0, axis;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (!onnx_list(&axes, s->m, s->n, "axes", 1))
+        return REFUSE(s, "its axes are not known");
+    for (uint32_t i = 0; i < axes.n; i++) {
+        if (!onnx_axis(&axis, axes.at[i], x->n_dims) || x->dims[axis] != 1)
+            return REFUSE(s, "axis %" PRId64 " is not of size 1", axes.at[i]);
+        gone |= 1u << axis;
+    }
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        if (axes.n ? !(gone >> i & 1) : x->dims[i] != 1)
+            dims[n++] = x->dims[i];
+    return shape_set(s, 0, n, dims, x->type);
+}
+
+bool shape_unsqueeze(const struct shape *s)
+{
+    struct onnx_list axes;
+    uint64_t dims[ONNX_MAX_DIMS] = { 0 };
+    uint32_t axis, added = 0, k = 0;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (!onnx_list(&axes, s->m, s->n, "axes", 1) || x->n_dims + axes.n > ONNX_MAX_DIMS)
+        return REFUSE(s, "its axes are not known, or make more than %d dimensions", ONNX_MAX_DIMS);
+    for (uint32_t i = 0; i < axes.n; i++) {
+        if (!onnx_axis(&axis, axes.at[i], x->n_dims + axes.n))
+            return REFUSE(s, "axis %" PRId64 " is out of range", axes.at[i]);
+        added |= 1u << axis;
+    }
+    for (uint32_t i = 0; i < x->n_dims + axes.n; i++)
+        dims[i] = added >> i & 1 || k >= x->n_dims ? 1 : x->dims[k++];
+    return shape_set(s, 0, x->n_dims + axes.n, dims, x->type);
+}
+
+/* ---- parts and wholes ---------------------------------------------------------------------------------------- */
+
+bool shape_concat(const struct shape *s)
+{
+    uint32_t axis;
+    if (!shape_wants(s, s->n->n_inputs ? s->n->n_inputs : 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t dims[ONNX_MAX_DIMS];
+    copy_dims(dims, x);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
+        return REFUSE(s, "axis is out of range");
+    for (uint32_t i = 1; i < s->n->n_inputs; i++) {
+        const struct onnx_value *v = onnx_in(s->m, s->n, i);
+        for (uint32_t d = 0; d < x->n_dims; d++)
+            if (v->n_dims != x->n_dims || (d != axis && v->dims[d] != x->dims[d]))
+                return REFUSE(s, "its inputs %.60s and %.60s differ in another dimension than %u", x->name, v->name, axis);
+        dims[axis] += v->dims[axis];
+    }
+    return shape_set(s, 0, x->n_dims, dims, x->type);
+}
+
+bool shape_split(const struct shape *s)
+{
+    struct onnx_list sizes;
+    uint32_t axis, n = s->n->n_outputs;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t dims[ONNX_MAX_DIMS], left;
+    copy_dims(dims, x);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || !onnx_list(&sizes, s->m, s->n, "split", 1))
+        return REFUSE(s, "its axis is out of range, or its sizes are not known");
+    left = x->dims[axis];
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t part = sizes.n == n ? (uint64_t)sizes.at[i] : i + 1 < n ? ceil_div(x->dims[axis], n) : left;
+        if (part > left)
+            return REFUSE(s, "its parts are larger than the %" PRIu64 " it splits", x->dims[axis]);
+        left -= part;
+        dims[axis] = part;
+        if (!shape_set(s, i, x->n_dims, dims, x->type))
+            return false;
+    }
+    return left == 0 ? true : REFUSE(s, "its parts leave %" PRIu64 " over", left);
+}
+
+/* First and last but one by axis; steps of 1 or -1 or more. */
+bool shape_slice(const struct shape *s)
+{
+    struct onnx_list starts, ends, axes, steps;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t dims[ONNX_MAX_DIMS];
+    copy_dims(dims, x);
+    if (!onnx_list(&starts, s->m, s->n, "starts", 1) || !onnx_list(&ends, s->m, s->n, "ends", 2) ||
+        !onnx_list(&axes, s->m, s->n, "axes", 3) || !onnx_list(&steps, s->m, s->n, "steps", 4) || starts.n != ends.n)
+        return REFUSE(s, "its range is computed while the model runs");
+    for (uint32_t i = 0; i < starts.n; i++) {
+        uint32_t axis;
+        int64_t step = steps.n > i ? steps.at[i] : 1;
+        if (!onnx_axis(&axis, axes.n > i ? axes.at[i] : i, x->n_dims) || step == 0)
+            return REFUSE(s, "axis or step out of range");
+        int64_t size = (int64_t)x->dims[axis], from = starts.at[i] + (starts.at[i] < 0 ? size : 0);
+        int64_t to = ends.at[i] + (ends.at[i] < 0 && ends.at[i] > INT64_MIN / 2 ? size : 0);
+        int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+        from = from < 0 ? 0 : from > high ? high : from;
+        to = to < low ? low : to > size ? size : to;
+        int64_t count = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
+        dims[axis] = count > 0 ? (uint64_t)count : 0;
+    }
+    return shape_set(s, 0, x->n_dims, dims, x->type);
+}
+
+bool shape_gather(const struct shape *s)
+{
+    uint32_t axis;
+    uint64_t dims[2 * ONNX_MAX_DIMS];
+    if (!shape_wants(s, 2))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *at = onnx_in(s->m, s->n, 1);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
+        return REFUSE(s, "axis is out of range");
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < axis; i++)
+        dims[n++] = x->dims[i];
+    for (uint32_t i = 0; i < at->n_dims; i++)
+        dims[n++] = at->dims[i];
+    for (uint32_t i = axis + 1; i < x->n_dims; i++)
+        dims[n++] = x->dims[i];
+    return shape_set(s, 0, n, dims, x->type);
+}
+
+bool shape_pad(const struct shape *s)
+{
+    struct onnx_list pads;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t dims[ONNX_MAX_DIMS];
+    if (!onnx_list(&pads, s->m, s->n, "pads", 1) || pads.n != 2 * x->n_dims)
+        return REFUSE(s, "its pads are not known, or not two for each of %u dimensions", x->n_dims);
+    for (uint32_t i = 0; i < x->n_dims; i++) {
+        int64_t size = (int64_t)x->dims[i] + pads.at[i] + pads.at[x->n_dims + i];
+        if (size < 1)
+            return REFUSE(s, "its pads leave nothing");
+        dims[i] = (uint64_t)size;
+    }
+    return shape_set(s, 0, x->n_dims, dims, x->type);
+}
+
+bool shape_expand(const struct shape *s)
+{
+    struct onnx_list list;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t dims[2 * ONNX_MAX_DIMS];
+    if (!onnx_list(&list, s->m, s->n, "shape", 1) || list.n > ONNX_MAX_DIMS)
+        return REFUSE(s, "its shape is computed while the model runs");
+    uint32_t n = list.n > x->n_dims ? list.n : x->n_dims;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t mine = i + x->n_dims < n ? 1 : x->dims[i + x->n_dims - n];
+        uint64_t theirs = i + list.n < n ? 1 : (uint64_t)(list.at[i + list.n - n] > 0 ? list.at[i + list.n - n] : 1);
+        dims[i] = mine > theirs ? mine : theirs;
+    }
+    return shape_set(s, 0, n, dims, x->type);
+}
+
+bool shape_tile(const struct shape *s)
+{
+    struct onnx_list list;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t dims[ONNX_MAX_DIMS];
+    if (!onnx_list(&list, s->m, s->n, "repeats", 1) || list.n != x->n_dims)
+        return REFUSE(s, "its repeats are not known");
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        dims[i] = x->dims[i] * (uint64_t)(list.at[i] > 0 && list.at[i] < 65536 ? list.at[i] : 1);
+    return shape_set(s, 0, x->n_dims, dims, x->type);
+}
+
+/* Scales, or sizes: Upsample has scales as input 1, Resize as input 1 (opset 10) or 2, sizes as input 3. */
+bool shape_resize(const struct shape *s)
+{
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *sizes = onnx_in(s->m, s->n, 3), *scales = onnx_in(s->m, s->n, 2);
+    uint64_t dims[ONNX_MAX_DIMS];
+    if (!scales || (scales->shaped && onnx_elements(scales) == 0))
+        scales = s->n->n_inputs <= 2 ? onnx_in(s->m, s->n, 1) : scales;
+    bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == x->n_dims;
+    if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == x->n_dims))
+        return REFUSE(s, "its scales or sizes are not known");
+    for (uint32_t i = 0; i < x->n_dims; i++) {
+        double size = by_sizes ? sizes->known[i] : (double)x->dims[i] * scales->known[i] + 1e-6;
+        if (!(size >= 1 && size <= UINT32_MAX))
+            return REFUSE(s, "makes %g of dimension %u", size, i);
+        dims[i] = (uint64_t)size;
+    }
+    return shape_set(s, 0, x->n_dims, dims, x->type);
+}
+
+static bool blocks(const struct shape *s, bool to_space)
+{
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    uint64_t b = (uint64_t)onnx_int(s->n, "blocksize", 1);
+    if (x->n_dims != 4 || !b || b > 1024 || (to_space ? x->dims[1] % (b * b) : x->dims[2] % b || x->dims[3] % b))
+        return REFUSE(s, "blocksize does not divide its input");
+    return to_space ? shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] / (b * b), x->dims[2] * b, x->dims[3] * b }, x->type)
+                    : shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] * b * b, x->dims[2] / b, x->dims[3] / b }, x->type);
+}
+bool shape_depth_to_space(const struct shape *s) { return blocks(s, true); }
+bool shape_space_to_depth(const struct shape *s) { return blocks(s, false); }
+
+bool shape_reduce(const struct shape *s)
+{
+    struct onnx_list axes;
+    uint64_t dims[ONNX_MAX_DIMS];
+    uint32_t gone = 0, n = 0, axis;
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (!onnx_list(&axes, s->m, s->n, "axes", 1))
+        return REFUSE(s, "its axes are not known");
+    if (axes.n == 0 && onnx_int(s->n, "noop_with_empty_axes", 0))
+        return shape_set(s, 0, x->n_dims, x->dims, x->type);
+    for (uint32_t i = 0; i < axes.n; i++) {
+        if (!onnx_axis(&axis, axes.at[i], x->n_dims))
+            return REFUSE(s, "axis %" PRId64 " is out of range", axes.at[i]);
+        gone |= 1u << axis;
+    }
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        if (axes.n && !(gone >> i & 1))
+            dims[n++] = x->dims[i];
+        else if (onnx_int(s->n, "keepdims", 1))
+            dims[n++] = 1;
+    return shape_set(s, 0, n, dims, x->type);
+}
+
+bool shape_argmax(const struct shape *s)
+{
+    uint32_t axis, n = 0;
+    uint64_t dims[ONNX_MAX_DIMS];
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
+        return REFUSE(s, "axis is out of range");
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        if (i != axis)
+            dims[n++] = x->dims[i];
+        else if (onnx_int(s->n, "keepdims", 1))
+            dims[n++] = 1;
+    return shape_set(s, 0, n, dims, ONNX_INT64);
+}
