@@ -54,7 +54,8 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
     for (size_t i = 0; i < n; i++)
         if (keys[i].matters && !text_is(keys[i].section, "recipe"))
             out->items[out->n++] = (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
-                .value = keys[i].value ? keys[i].value : value_text(keys[i].field, &sim->recipe, a), .unit = keys[i].field->unit ? keys[i].field->unit : "",
+                .value = keys[i].value ? keys[i].value : value_text(keys[i].field, &sim->recipe, a),
+                .unit = keys[i].field->unit ? keys[i].field->unit : "",
                 .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
                 .of_recipe = true, .field = keys[i].field };
 }

@@ -2,10 +2,10 @@
  * interval.c - 90 % intervals from the errors of configurations whose group was left out.
  *
  * The size of the error to expect at distance d from the nearest reference: by exp(-d) that of the references about it (their |error|,
- * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest the
- * mean of all, or the same where that is larger; times 1 + d / farthest, so that it is twice as large where nothing that far was tested. The interval is that size times the
- * quantile of |error| / size over configurations with their group left out, as split conformal prediction takes it: the
- * ceil(0.9 (n + 1))-th smallest of n.
+ * weighted by exp(-distance), but never below a quarter of the mean of all: no run next to a good one is without error), for the rest
+ * the mean of all, or the same where that is larger; times 1 + d / farthest, so that it is twice as large where nothing that far was
+ * tested. The interval is that size times the quantile of |error| / size over configurations with their group left out, as split
+ * conformal prediction takes it: the ceil(0.9 (n + 1))-th smallest of n.
  */
 #include "results/validity/interval.h"
 
@@ -132,7 +132,8 @@ static void test_group(struct interval_coverage *out, const struct references *r
 
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
 {
-    *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known", .groups = ARENA_ARRAY(a, struct interval_count, r->n + 1) };
+    *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known",
+                                       .groups = ARENA_ARRAY(a, struct interval_count, r->n + 1) };
     for (size_t i = 0; i < r->n; i++) {
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++)
