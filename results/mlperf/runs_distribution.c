@@ -220,7 +220,8 @@ bool distribution_draw(struct run_distribution *out, const struct distribution_r
     if (!prepare(&d, q, a, err))
         return false;
     uint32_t required = d.reference.terms.runs, submissions = q->submissions ? q->submissions : SUBMISSIONS;
-    *out = (struct run_distribution){ .n = q->runs ? q->runs : required, .may_fail = d.reference.terms.dropped };
+    *out = (struct run_distribution){ .n = q->runs ? q->runs : required, .may_fail = d.reference.terms.dropped,
+                                      .until_valid = q->until_valid };
     out->runs = ARENA_ARRAY(a, struct drawn_run, out->n);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     if (!draw_submission(out, &d, rng, a, err)) {
@@ -293,8 +294,8 @@ void distribution_print(FILE *f, const struct run_distribution *d)
     }
     if (!isfinite(d->score_minutes))
         fprintf(f, "no score: %zu of %zu runs did not converge, at most %zu may\n", count_failed(d), d->n, d->may_fail);
-    if (d->n_draws > 1)
-        fprintf(f, "%llu submissions were drawn until one was valid\n", (unsigned long long)d->n_draws);
+    if (d->until_valid)
+        fprintf(f, "%llu %s drawn until one was valid\n", (unsigned long long)d->n_draws, d->n_draws == 1 ? "submission was" : "submissions were");
     for (size_t i = 0; i < N_MEMBERS; i++)
         if (isfinite(member_of(d, i)))
             fprintf(f, "%-18s %.6g\n", members[i].name, member_of(d, i));

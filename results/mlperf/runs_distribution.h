@@ -51,6 +51,7 @@ struct drawn_run {
 struct run_distribution {
     struct drawn_run *runs;
     size_t n, may_fail;                 /* may_fail: runs that need not converge */
+    bool until_valid;                   /* as asked for */
     uint64_t n_draws;                   /* submissions drawn for these runs; more than 1 only with until_valid */
     double score_minutes;               /* of these runs; NaN: not valid */
     double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid */
