@@ -39,7 +39,18 @@ static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, 
     return true;
 }
 
-static bool manifest_json(json_t **out, size_t n_recipes, size_t n_figures, struct session *s, struct err *err)
+/* Folders of the user's own, so that plot and report find them again. */
+static json_t *folders_json(const struct options *o)
+{
+    json_t *folders = json_object();
+    if (o->recipes)
+        json_object_set_new(folders, "recipes", json_string(o->recipes));
+    if (o->recipes && o->published)
+        json_object_set_new(folders, "published", json_string(o->published));
+    return folders;
+}
+
+static bool manifest_json(json_t **out, const struct options *o, size_t n_recipes, size_t n_figures, struct session *s, struct err *err)
 {
     json_t *inputs = json_object();
     *out = json_object();
@@ -48,6 +59,7 @@ static bool manifest_json(json_t **out, size_t n_recipes, size_t n_figures, stru
     json_object_set_new(*out, "jansson", json_string(JANSSON_VERSION));
     json_object_set_new(*out, "recipes", json_integer((json_int_t)n_recipes));
     json_object_set_new(*out, "figures", json_integer((json_int_t)n_figures));
+    json_object_set_new(*out, "folders", folders_json(o));
     json_object_set_new(*out, "inputs", inputs);
     const char *sdk_dir = arena_printf(&s->arena, "%s/sdk", s->paths.specs_dir);
     return hash_folder(inputs, s->paths.specs_dir, ".csv", s, err) && hash_folder(inputs, sdk_dir, ".csv", s, err) &&
@@ -163,7 +175,7 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
     bool good = simulate_all(&from.known, s, err);
     size_t n_recipes = from.known.n;
-    good = good && check_build(&c, &figures, &from, &s->arena, err) && manifest_json(&manifest, n_recipes, figures.n, s, err);
+    good = good && check_build(&c, &figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures.n, s, err);
     from.known.n = good ? n_recipes : 0;
     good = good && write_run(folder, &from.known, &c, manifest, s, err);
     json_decref(manifest);

@@ -11,11 +11,11 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
     struct progress p;
     struct check_source from = { .simulator = &s->simulator, .progress = progress_show, .user = &p };
     const char *rows;
-    if (!published_load_derived(figures, o->published ? o->published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
-        return false;
     if (o->n_arguments && (!run_open(o->arguments[0], result_columns(&s->arena), s, err) ||
                            !run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||
                            !results_load(&from.known, rows, &s->arena, err)))
+        return false;
+    if (!published_load_derived(figures, o->published ? o->published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
         return false;
     progress_start(&p, "checking");
     bool good = check_build(out, figures, &from, &s->arena, err);

@@ -86,14 +86,31 @@ bool simulate_argument(struct simulation *sim, struct result *r, const struct op
     return simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
 }
 
+/* A run of recipes of one's own: their folders, as bench was told them, unless options name others. */
+static void take_folders(const char *manifest_path, struct session *s)
+{
+    json_t *manifest = json_load_file(manifest_path, 0, NULL), *folders = json_object_get(manifest, "folders");
+    const char *recipes = json_string_value(json_object_get(folders, "recipes"));
+    const char *published = json_string_value(json_object_get(folders, "published"));
+    bool own = text_is(s->paths.recipes_dir, root_path(s->root, "workloads/recipes", &s->arena));
+    if (recipes && own && is_folder(recipes))
+        s->paths.recipes_dir = arena_strdup(&s->arena, recipes);
+    if (recipes && own && published && is_folder(published))
+        s->published_dir = arena_strdup(&s->arena, published);
+    json_decref(manifest);
+}
+
 bool run_open(const char *run, const char *columns, struct session *s, struct err *err)
 {
     const char *rows;
     struct stat st;
     if (stat(run, &st) == 0 && S_ISREG(st.st_mode))
         return true;
-    return run_table_path(&rows, run, "", s, err) &&
-           run_folder_check(arena_printf(&s->arena, "%.*s", (int)strlen(rows) - 1, rows), columns, err);
+    if (!run_table_path(&rows, run, "", s, err) ||
+        !run_folder_check(arena_printf(&s->arena, "%.*s", (int)strlen(rows) - 1, rows), columns, err))
+        return false;
+    take_folders(arena_printf(&s->arena, "%smanifest.json", rows), s);
+    return true;
 }
 
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)

@@ -1,5 +1,5 @@
 /*
- * provenance.c - what made a result. The hash is FNV-1a over the recipe's entries, overrides applied, and over each row of each sheet
+ * provenance.c - what made a result. The hash is XXH3 over the recipe's entries, overrides applied, and over each row of each sheet
  * that was read, what-ifs applied; file names do not enter, so that a copied sheet of the same values hashes the same.
  */
 #include "results/simulate/provenance.h"
@@ -45,7 +45,7 @@ void result_provenance(struct result *r, struct simulation *sim, const char *con
 {
     r->version = PODBENCH_VERSION;
     r->overrides = joined(overrides, n_overrides, &sim->arena);
-    r->inputs = arena_printf(&sim->arena, "fnv1a:%016" PRIx64, hash_inputs(sim));
+    r->inputs = arena_printf(&sim->arena, "xxh3:%016" PRIx64, hash_inputs(sim));
 }
 
 json_t *provenance_json(const struct result *r, struct simulation *sim, const char *const *overrides, size_t n_overrides)

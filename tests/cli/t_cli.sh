@@ -68,7 +68,7 @@ keys=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my $s = 0; $s
 result $? "run --format json: one object, every member, a breakdown that sums to the step" "$keys"
 run run "$recipe" --set parallel.micro_batch=16 --set machine.clock_hz=2e9 --format json
 perl -MJSON::PP -e 'local $/; my $m = decode_json(<STDIN>)->{made_by};
-    exit !("@{$m->{overrides}}" eq "parallel.micro_batch=16 machine.clock_hz=2e9" && $m->{podbench} && @{$m->{sheets}} > 3 && $m->{inputs} =~ /^fnv1a:/)' <"$work/out"
+    exit !("@{$m->{overrides}}" eq "parallel.micro_batch=16 machine.clock_hz=2e9" && $m->{podbench} && @{$m->{sheets}} > 3 && $m->{inputs} =~ /^xxh3:/)' <"$work/out"
 result $? "run --format json: overrides, sheets and version are recorded"
 run run "$recipe" --set parallel.micro_batch=16 --format csv
 grep -q ',parallel.micro_batch=16$' "$work/out"
