@@ -1,7 +1,8 @@
 /*
  * run.c - podbench run: simulate the recipes that are named, and print their results.
  *
- * As text each is an answer of a dozen lines, and its whole row with --all. All recipes are simulated before the first byte is printed: an error leaves nothing behind.
+ * As text each is an answer of a dozen lines, and its whole row with --all. All recipes are simulated before the
+ * first byte is printed. One that cannot be simulated is told on stderr and does not lose the others; the status is 2 all the same.
  */
 #include "harness/submission.h"
 #include "harness/answer.h"
@@ -20,6 +21,7 @@ struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 /* One of each for a result; distributions where runs are to be drawn. figures: for text. */
 struct run_state {
     struct results results;
+    size_t n_asked;                     /* recipes named; results has those that could be simulated */
     struct figures figures;
     struct run_distribution *distributions;
     struct tried *tried;
@@ -139,7 +141,7 @@ static json_t *one_json(const struct run_state *state, size_t i)
 
 static void print_results_json(const struct run_state *state)
 {
-    if (state->results.n == 1) {
+    if (state->n_asked == 1) {
         print_json(stdout, one_json(state, 0));
         return;
     }
@@ -214,14 +216,22 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     if (o->format == FORMAT_TEXT && !published_load(&state.figures, s->published_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     struct progress p;
+    bool refused = false;
     s->paths.unfolded = o->unfolded;
+    state.n_asked = o->n_arguments;
     progress_start(&p, "simulating");
     for (size_t i = 0; i < o->n_arguments; i++) {
-        if (!run_one(&state, o->arguments[i], o, s, err))
-            return EXIT_BAD_INPUT;
+        if (!run_one(&state, o->arguments[i], o, s, err)) {
+            if (o->n_arguments == 1)
+                return EXIT_BAD_INPUT;
+            fprintf(stderr, "podbench: %s\n", err->msg);
+            *err = (struct err){0};
+            refused = true;
+        }
         progress_show(&p, i + 1, o->n_arguments);
     }
     progress_end(&p);
-    print_results(o->format, o->all, &state, &s->arena);
-    return state.status;
+    if (state.results.n)
+        print_results(o->format, o->all, &state, &s->arena);
+    return refused ? EXIT_BAD_INPUT : state.status;
 }

@@ -43,6 +43,10 @@ run sweep $resnet --over parallel.schedule=popart,sequential
 grep -q "parallel.schedule has no effect" "$work/err"
 result $? "a key without effect is told"
 
+run run $bert nowhere $resnet --format json
+[ "$status" -eq 2 ] && [ "$(grep -c '^    "id": ' "$work/out")" -eq 2 ] && grep -q "^podbench: no recipe 'nowhere'" "$work/err"
+result $? "run: a bad recipe is told and does not lose the others" "$status $(cat "$work/err")"
+
 printf 'parallel.replicas,parallel.gradient_accumulation\n1,10\n2,\n' >"$work/rows.csv"
 run sweep $bert --from "$work/rows.csv" --over parallel.schedule=popart,sequential --format json
 [ "$status" -eq 0 ] && [ "$(grep -c '^{"configuration":[1-4],"of":4,"sweep":"[0-9a-f]\{16\}","recipe":' "$work/out")" -eq 4 ] &&
