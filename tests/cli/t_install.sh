@@ -100,6 +100,8 @@ gives 2 '::error title=change of' "make gate: a recipe was edited"
 project baseline REASON="a smaller micro-batch"
 [ "$(grep -c . "$work/project/baseline/reasons.csv")" -eq 3 ] && grep -q ',a smaller micro-batch$' "$work/project/baseline/reasons.csv"
 result $? "each record adds a line" "$(cat "$work/project/baseline/reasons.csv" "$work/err")"
+(cd "$work/project" && PODBENCH_ROOT=$root "$root/${PODBENCH#"$root"/}" check build/run >"$work/out" 2>"$work/err"; grep -q '^pod8.throughput' "$work/out")
+result $? "a run remembers the folders of its recipes and figures" "$(cat "$work/err")"
 "$PODBENCH" init "$work/new" >/dev/null && [ "$(wc -l <"$work/new/Makefile")" -lt 10 ] && (cd "$work/new" && "$root/${PODBENCH#"$root"/}" run recipes/my-run.ini >"$work/out" 2>&1)
 result $? "podbench init writes a project that runs" "$(cat "$work/out")"
 refuses "is there already" "init writes over nothing" init "$work/new"
