@@ -60,6 +60,59 @@ static void test_relu(void **state)
     toy_end(&t);
 }
 
+/* Seen in another shape: nothing moves, nothing is computed. */
+static void test_view(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_VIEW, &x, 1, (struct op_attributes){ .view = { 15, 10 } });
+    assert_int_equal(op_plan_cycles(&p), 0);
+    assert_int_equal(p.n_supersteps, 0);
+    toy_end(&t);
+}
+
+/* A row of 50 for three: each tile gets the 24 that it needs, and multiplies with a vector's vertex: 13 + 6 x (24 + 2). */
+static void test_repeated_operand(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(1, 50)) };
+    struct op_plan p = plan_op(&t, OP_MUL, in, 2, (struct op_attributes){ 0 });
+    assert_int_equal(p.compute_cycles, 13 + 6 * 26);
+    assert_int_equal(p.exchange_cycles, 12 + 1 + 37);
+    toy_end(&t);
+}
+
+/* Hard swish: add and cut off (11 + 6 x 22, twice), multiply (11 + 6 x 29). */
+static void test_function_of_steps(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_MAP, &x, 1, (struct op_attributes){ .function = FUNCTION_HARD_SWISH });
+    assert_int_equal(p.compute_cycles, 2 * (11 + 6 * 22) + 11 + 6 * 29);
+    assert_int_equal(p.n_supersteps, 3);
+    toy_end(&t);
+}
+
+/* 25 pixels of 6 channels, one window: each tile adds its 24 halves (11 + 6 x 18); 7 sums of 4 bytes meet for each channel (7 cycles, one
+ * begun, 37 on the way; 11 + 6 x 18); 6 means (11 + 6 x 22). */
+static void test_window_over_all_is_a_sum(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(1, 5, 5, 6));
+    struct op_plan p = plan_op(&t, OP_AVERAGE_POOL, &x, 1, (struct op_attributes){ .kernel_h = 5, .kernel_w = 5, .stride = 1 });
+    assert_int_equal(p.compute_cycles, 2 * (11 + 6 * 18) + 11 + 6 * 22);
+    assert_int_equal(p.exchange_cycles, 7 + 1 + 37);
+    toy_end(&t);
+}
+
 /* The second operand lies elsewhere: 24 halves, 48 bytes, 12 cycles and one begun, 37 on the way. */
 static void test_add(void **state)
 {
@@ -249,7 +302,8 @@ static void test_optimizer_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relu), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
+        cmocka_unit_test(test_relu), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
+        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial),
