@@ -40,7 +40,7 @@ static const struct option_row {
     [OPT_TOPOLOGY]  = { "topology", NULL, "Print the link graph", IS_FLAG, AT(topology) },
     [OPT_KERNELS]   = { "kernels", NULL, "Only the measured kernels", IS_FLAG, AT(kernels) },
     [OPT_LINKS]     = { "links", NULL, "Only the measured links and collectives", IS_FLAG, AT(links) },
-    [OPT_UNFOLDED]  = { "unfolded", NULL, "Play every replica, and collectives step by step, instead of one for all that are alike", IS_FLAG,
+    [OPT_UNFOLDED]  = { "unfolded", NULL, "Play every replica and every domain of a collective, instead of one for all that are alike", IS_FLAG,
                         AT(unfolded) },
     [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
     [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 when a recipe does not fit its machine", IS_FLAG, AT(require_fit) },

@@ -219,6 +219,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     bool refused = false;
     s->paths.unfolded = o->unfolded;
     state.n_asked = o->n_arguments;
+    s->simulator.totals_only = o->format == FORMAT_CSV && !o->check;        /* a row needs no spans */
     progress_start(&p, "simulating");
     for (size_t i = 0; i < o->n_arguments; i++) {
         if (!run_one(&state, o->arguments[i], o, s, err)) {

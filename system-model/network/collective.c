@@ -18,9 +18,8 @@
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in
  * their default configuration. There quad is for links set up as a twisted torus (BarleyTwist) alone; no source says that
  * of a published run, so it is used only where a recipe forces it.
- * Folding: the steps of a phase are alike, so one is played; where nothing is at fault and all domains hold the same
- * positions, one domain's flows stand for all. Unfolded, every step and domain is played. Equal steps are counted and multiplied
- * either way, so that both give the same bits.
+ * The steps of a phase are alike, so one is played and counted n times. Folding: where nothing is at fault and all domains hold the
+ * same positions, one domain's flows stand for all. Unfolded, every domain is played; both give the same bits.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
  */
 #include "system-model/network/topology_internal.h"
@@ -45,7 +44,7 @@ struct run {
     struct link_loads loads;
     double *total_bytes;                    /* by link */
     double sync_s, slowdown;
-    bool fold_steps, fold_domains;
+    bool fold_domains;
 };
 
 static bool check_request(const struct topology *t, const struct collective_request *r, struct err *err)
@@ -189,61 +188,15 @@ static void count_steps(struct run *run, uint32_t n, double link_s, double add_s
     }
 }
 
-/* The touched links of a phase side by side, to play its steps again and again: links_time_s to the bit, without its
- * walk over the whole machine. */
-struct replay { uint32_t *slots; double *bytes, *rates; };
-
-static struct replay replay_new(const struct run *run, const struct routes *r)
-{
-    uint32_t n = run->loads.n_touched;
-    uint32_t *slot_of = ARENA_ARRAY(run->a, uint32_t, run->t->n_links);
-    struct replay p = { ARENA_ARRAY(run->a, uint32_t, r->n_links), ARENA_ARRAY(run->a, double, n), ARENA_ARRAY(run->a, double, n) };
-    for (uint32_t i = 0; i < n; i++) {
-        slot_of[run->loads.touched[i]] = i;
-        p.rates[i] = run->t->links[run->loads.touched[i]].bytes_per_s;
-    }
-    for (size_t i = 0; i < r->n_links; i++)
-        p.slots[i] = slot_of[r->links[i]];
-    return p;
-}
-
-static double replay_time_s(const struct replay *p, const struct routes *r, uint32_t n_slots)
-{
-    double longest_s = 0;
-    memset(p->bytes, 0, n_slots * sizeof *p->bytes);
-    for (size_t i = 0; i < r->n_flows; i++)
-        for (size_t j = r->first[i]; j < r->first[i + 1]; j++)
-            p->bytes[p->slots[j]] += r->flows[i].bytes;
-    for (uint32_t i = 0; i < n_slots; i++) {
-        double time_s = p->bytes[i] / p->rates[i];
-        longest_s = time_s > longest_s ? time_s : longest_s;
-    }
-    return r->latency_s + longest_s;
-}
-
-/* n steps of these flows, after each of which every rank adds add_bytes. Unfolded, each step is played. */
+/* n steps of these flows, after each of which every rank adds add_bytes. The flows of a phase's steps are the same ones on the same
+ * links, so that each takes as long as the first. */
 static bool play_steps(struct run *run, struct routes *r, uint32_t n, double add_bytes, struct err *err)
 {
     if (n == 0)
         return true;
     if (!find_routes(r, run, err))
         return false;
-    double add_s = add_time_s(&run->t->machine->chip, add_bytes, run->slowdown);
-    double link_s = links_time_s(run, r);
-    uint32_t alike = run->fold_steps ? n : 1;
-    struct replay replay = {0};
-    if (alike < n)
-        replay = replay_new(run, r);
-    for (uint32_t step = alike; step < n; step++) {
-        double next_s = replay_time_s(&replay, r, run->loads.n_touched);
-        if (next_s != link_s) {
-            count_steps(run, alike, link_s, add_s);
-            alike = 0;
-            link_s = next_s;
-        }
-        alike++;
-    }
-    count_steps(run, alike, link_s, add_s);
+    count_steps(run, n, links_time_s(run, r), add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));
     return true;
 }
 
@@ -525,8 +478,7 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     run.loads = link_loads_new(t, scratch);
     run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
     run.slowdown = slowest(t, req);
-    run.fold_steps = !req->unfolded;
-    run.fold_domains = run.fold_steps && !t->faults && run.at.alike;
+    run.fold_domains = !req->unfolded && !t->faults && run.at.alike;
     if (!run_all(&run, out, method, by_domain, err))
         return false;
     struct collective_cost flat;
