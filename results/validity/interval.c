@@ -35,10 +35,15 @@ double nearest_distance(const struct references *r, const struct properties *at,
 /* The size of the error to expect, before the quantile; 0: no reference is left. */
 static double scale(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
 {
-    double weights = 0, sum = 0, nearest = nearest_distance(r, at, out);
+    double weights = 0, sum = 0, nearest = -1, apart[r->n + 1];        /* apart: < 0 where it is left out */
+    for (size_t i = 0; i < r->n; i++) {
+        apart[i] = is_left_out(&r->items[i], out) ? -1 : property_distance(at, &r->items[i].at);
+        if (apart[i] >= 0 && (nearest < 0 || apart[i] < nearest))
+            nearest = apart[i];
+    }
     for (size_t i = 0; i < r->n && nearest >= 0; i++) {
         const struct reference *x = &r->items[i];
-        double w = is_left_out(x, out) ? 0 : exp(nearest - property_distance(at, &x->at));
+        double w = apart[i] < 0 ? 0 : exp(nearest - apart[i]);
         weights += w;
         sum += w * fabs(x->left_out);
     }

@@ -69,7 +69,14 @@ void properties_count(struct properties *p)
         uint64_t n = 0;
         if (properties[i].is_count)
             p->log2_count[i] = parse_u64(p->value[i], &n) && n ? log2((double)n) : -1;
+        else
+            p->name_hash[i] = p->value[i] ? hash_bytes(p->value[i], strlen(p->value[i]), 0) : 0;
     }
+}
+
+static bool is_same_name(const struct properties *x, const struct properties *y, size_t i)
+{
+    return x->name_hash[i] == y->name_hash[i] && text_is(x->value[i], y->value[i]);
 }
 
 /* To or from nothing at all counts as one. */
@@ -82,7 +89,7 @@ double property_distance(const struct properties *x, const struct properties *y)
 {
     double sum = 0;
     for (size_t i = 0; i < n_properties; i++)
-        sum += properties[i].weight * (properties[i].is_count ? doublings(x->log2_count[i], y->log2_count[i]) : !text_is(x->value[i], y->value[i]));
+        sum += properties[i].weight * (properties[i].is_count ? doublings(x->log2_count[i], y->log2_count[i]) : !is_same_name(x, y, i));
     return sum;
 }
 

@@ -12,8 +12,8 @@ extern const struct property properties[];
 extern const size_t n_properties;
 
 /* Values in the table's order, as text; counts are whole numbers, and their logarithms stand beside them (0 has none: -1). */
-struct properties { const char *value[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES]; };
-void properties_count(struct properties *p);    /* fills log2_count from the texts */
+struct properties { const char *value[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES]; uint64_t name_hash[MAX_PROPERTIES]; };
+void properties_count(struct properties *p);    /* fills log2_count and, so that names that differ are told apart fast, name_hash from the texts */
 struct properties properties_of(const struct simulation *sim, struct arena *a);
 
 /* Sum of weights times difference: 1 for another name, the doublings between two counts. */
