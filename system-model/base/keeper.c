@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BUCKETS = 64 };
+enum { FIRST_BUCKETS = 64, ARENA_BLOCK_BYTES = 16 << 10 };      /* an arena's first block, however little of it is used */
 
 static void *zeroed(size_t n, size_t item_bytes)
 {
@@ -103,7 +103,7 @@ size_t keeper_bytes(const struct keeper *k)
     size_t n_bytes = 0;
     for (size_t i = 0; i < k->n_buckets; i++)
         for (const struct kept *x = k->buckets[i]; x; x = x->next)
-            n_bytes += sizeof *x + x->n_key_bytes + x->arena.used_bytes;
+            n_bytes += sizeof *x + x->n_key_bytes + (x->arena.head ? max_u64(x->arena.used_bytes, ARENA_BLOCK_BYTES) : 0);
     return n_bytes;
 }
 
