@@ -28,7 +28,7 @@ enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2,
 
 struct arena { struct arena_block *head; size_t used_bytes; };
 
-_Noreturn void out_of_memory(size_t n_bytes);          /* says so and ends the program with status 3 */
+void out_of_memory(size_t n_bytes) __attribute__((noreturn));          /* says so and ends the program with status 3 */
 void *arena_alloc(struct arena *a, size_t n_bytes);     /* zeroed, aligned to 16; never NULL */
 void *arena_array(struct arena *a, size_t n, size_t item_bytes);    /* checks n * item_bytes */
 char *arena_strdup(struct arena *a, const char *text);

@@ -251,7 +251,7 @@ static char letter_of(const struct column *c)
 static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n_columns)
 {
     struct column columns[MAX_PICTURE_COLUMNS] = {0};
-    char letters[MAX_PICTURE_COLUMNS];
+    char letters[MAX_PICTURE_COLUMNS] = "";
     uint64_t busy = 0;
     for (size_t i = 0; i < t->n_spans; i++) {
         const struct span *s = &t->spans[i];

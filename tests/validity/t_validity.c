@@ -11,7 +11,7 @@ static struct err err;
 static const struct model_paths paths = { "system-model/specs", "workloads/recipes", "workloads/convergence", NULL, NULL, false };
 
 /* In the table's order: family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
-static struct properties one = { { "bert", "train", "bert-large", "bow", "PopART", "fp16", "16", "4", "3", "1536", "512" }, { 0 } };
+static struct properties one = { .value = { "bert", "train", "bert-large", "bow", "PopART", "fp16", "16", "4", "3", "1536", "512" } };
 
 static struct properties with(size_t at, const char *value)
 {

@@ -14,7 +14,8 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
     for (uint32_t i = 0; i < list->n; i++) {
         if (list->at[i] == -1)
             open = i;
-        dims[i] = list->at[i] > 0 ? (uint64_t)list->at[i] : list->at[i] == 0 && i < x->n_dims ? x->dims[i] : 1;
+        bool kept = i < x->n_dims && list->at[i] == 0;      /* 0: as the input has it */
+        dims[i] = kept ? x->dims[i] : list->at[i] > 0 ? (uint64_t)list->at[i] : 1;
         if (!dims[i] || dims[i] > all || known > all)
             return false;
         known *= dims[i];
