@@ -112,7 +112,7 @@ static void print_step(FILE *f, const struct result *r)
     double rest = 0;
     for (int i = 0; i < N_PARTS; i++)
         shares[i] = (struct share){ i, r->breakdown_s[i] / r->step_time_s };
-    qsort(shares, N_PARTS, sizeof *shares, by_share);
+    sort_items(shares, N_PARTS, sizeof *shares, by_share);
     fprintf(f, "step, mean of the IPUs:");
     for (int i = 0; i < N_PARTS; i++)
         if (i < SHOWN && shares[i].share > 0)

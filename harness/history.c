@@ -216,7 +216,7 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     size_t n_lines = h->n < MOST_LINES ? h->n : MOST_LINES, n = strlen(picture);
     if (n < 5 || !text_is(picture + n - 4, ".svg"))
         return fail(err, "--out: '%.200s': want a name that ends in .svg", picture);
-    qsort(h->items, h->n, sizeof *h->items, by_move);
+    sort_items(h->items, h->n, sizeof *h->items, by_move);
     const char *data = arena_printf(a, "%s.csv", picture);
     if (!write_drawing(data, h, n_lines, err))
         return false;

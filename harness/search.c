@@ -143,7 +143,7 @@ static int by_memory(const void *x, const void *y)
 
 static void print_front(FILE *f, struct search_result *s, const struct search_request *q)
 {
-    qsort(s->front, s->n_front, sizeof *s->front, by_memory);
+    sort_items(s->front, s->n_front, sizeof *s->front, by_memory);
     fprintf(f, "front     %s against memory, of those simulated:\n", objective_names[q->objective]);
     for (size_t i = 0; i < s->n_front; i++)
         fprintf(f, "          %9" PRIu64 " B a tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);

@@ -49,7 +49,8 @@ static void tell_idle_keys(const struct sweep *w, struct arena *a)
     const char **sets = ARENA_ARRAY(a, const char *, w->n_sets + s->n_keys + 1), **idle;
     size_t n_idle, n = w->n_sets;
     struct recipe r;
-    memcpy(sets, w->sets, w->n_sets * sizeof *sets);
+    for (size_t i = 0; i < w->n_sets; i++)
+        sets[i] = w->sets[i];
     const char *recipe = space_configuration(sets + n, s, 0);
     for (size_t i = w->n_sets; i < w->n_sets + s->n_keys; i++)
         if (*sets[i] && strncmp(sets[i], "machine.", 8) != 0)

@@ -262,7 +262,7 @@ static void set_standings(struct check *c, struct arena *a)
     struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n + 1);
     for (size_t i = 0; i < c->n; i++)
         sorted[i] = &c->rows[i];
-    qsort(sorted, c->n, sizeof *sorted, by_configuration);
+    sort_items(sorted, c->n, sizeof *sorted, by_configuration);
     c->n_configurations = 0;
     for (size_t i = 0, end; i < c->n; i = end) {
         bool calibrates = false;

@@ -44,8 +44,7 @@ static const struct reference **in_order(const struct references *r, struct aren
     const struct reference **rows = ARENA_ARRAY(a, const struct reference *, r->n + 1);
     for (size_t i = 0; i < r->n; i++)
         rows[i] = &r->items[i];
-    if (r->n)
-        qsort(rows, r->n, sizeof *rows, row_order);
+    sort_items(rows, r->n, sizeof *rows, row_order);
     return rows;
 }
 
@@ -66,7 +65,7 @@ static const char *finding_of(const struct references *r, struct arena *a)
         }
     if (!n)
         return r->n ? "No configuration is kept back for judging" : NULL;
-    qsort(sizes, n, sizeof *sizes, compare_sizes);
+    sort_items(sizes, n, sizeof *sizes, compare_sizes);
     return arena_printf(a, "Throughput of %zu configurations that shaped nothing: off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
                         n, sum / (double)n, sizes[n / 2], sizes[n - 1]);
 }

@@ -50,8 +50,7 @@ static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
             && (text_is(id.division, "closed") || text_is(r->workload, "transformer-transducer")))
             runs[(*n)++] = r;
     }
-    if (*n)
-        qsort(runs, *n, sizeof *runs, run_order);
+    sort_items(runs, *n, sizeof *runs, run_order);
     return runs;
 }
 

@@ -90,8 +90,7 @@ static bool write_times(struct drawing *d, const char *workload, const char *ben
     add_ipu_bars(&bars, d, workload);
     if (!add_peer_bars(&bars, d, benchmark, err))
         return false;
-    if (bars.n)
-        qsort(bars.items, bars.n, sizeof *bars.items, bar_order);
+    sort_items(bars.items, bars.n, sizeof *bars.items, bar_order);
     if (!drawing_open(&file, d, arena_printf(d->a, "time-to-train-%s", benchmark), err))
         return false;
     fprintf(file.f, "row,label,chips,published,simulated,peer\n");
@@ -126,7 +125,7 @@ static const char *finding_of(const struct drawing *d)
     }
     if (!n)
         return NULL;
-    qsort(errors, n, sizeof *errors, compare_sizes);
+    sort_items(errors, n, sizeof *errors, compare_sizes);
     return arena_printf(d->a, "Time to train with the published samples: %zu runs, half within %.1f %%, the worst off by %.0f %%", n,
                         errors[n / 2], errors[n - 1]);
 }

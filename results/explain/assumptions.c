@@ -129,7 +129,7 @@ static void rank(struct assumptions *all, struct arena *scratch)
     struct ranked *ranked = ARENA_ARRAY(scratch, struct ranked, all->n + 1);
     for (size_t i = 0; i < all->n; i++)
         ranked[i] = (struct ranked){ largest(&all->items[i], all->n_of), all->items[i] };
-    qsort(ranked, all->n, sizeof *ranked, by_effect);
+    sort_items(ranked, all->n, sizeof *ranked, by_effect);
     for (size_t i = 0; i < all->n; i++)
         all->items[i] = ranked[i].item;
 }

@@ -192,8 +192,7 @@ static void sort(struct cost *c)
 {
     for (size_t i = 0; i < c->n_children; i++)
         sort(&c->children[i]);
-    if (c->n_children)
-        qsort(c->children, c->n_children, sizeof *c->children, larger);
+    sort_items(c->children, c->n_children, sizeof *c->children, larger);
 }
 
 void cost_tree_build(struct cost *root, const struct timeline *t, struct arena *a)

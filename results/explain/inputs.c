@@ -221,7 +221,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
         if (q->progress)
             q->progress(q->user, i + 1, inputs->n);
     }
-    qsort(out->items, out->n, sizeof *out->items, larger);
+    sort_items(out->items, out->n, sizeof *out->items, larger);
 }
 
 /* ---- shares by origin ------------------------------------------------------------------------------ */

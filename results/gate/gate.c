@@ -162,7 +162,7 @@ static void group_moves(struct gate *g, struct arena *a)
         group->low = fmin(group->low, m->relative);
         group->high = fmax(group->high, m->relative);
     }
-    qsort(g->groups, g->n_groups, sizeof *g->groups, larger_group);
+    sort_items(g->groups, g->n_groups, sizeof *g->groups, larger_group);
 }
 
 /* ---- accuracy ------------------------------------------------------------------------------------ */
@@ -220,7 +220,7 @@ static void group_accuracy(struct gate *g, const struct csv_table *base, const s
         group->growth /= (double)group->n;
         group->holds = group->growth <= g->margin;
     }
-    qsort(g->accuracy, g->n_accuracy, sizeof *g->accuracy, by_growth);
+    sort_items(g->accuracy, g->n_accuracy, sizeof *g->accuracy, by_growth);
 }
 
 bool gate_build(struct gate *out, const struct gate_tables *base, const struct gate_tables *run, double margin, struct arena *a, struct err *err)
@@ -232,8 +232,7 @@ bool gate_build(struct gate *out, const struct gate_tables *base, const struct g
             return fail(err, "%s:1: the first column is '%s', want 'id'", tables[i]->path, tables[i]->n_columns ? tables[i]->columns[0] : "");
     recipe_moves(out, base, run, a);
     part_moves(out, base, run, a);
-    if (out->n_moves)
-        qsort(out->moves, out->n_moves, sizeof *out->moves, larger_move);
+    sort_items(out->moves, out->n_moves, sizeof *out->moves, larger_move);
     group_moves(out, a);
     group_accuracy(out, &base->check, &run->check, a);
     return true;

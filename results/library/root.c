@@ -17,15 +17,16 @@ static bool is_root(const char *path, struct arena *a)
     return stat(arena_printf(a, "%s/system-model/specs", path), &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* build/podbench -> the folder of build; /usr/bin/podbench -> /usr. NULL when the link cannot be read. */
-static const char *above_program(struct arena *a)
+/* Two levels up: build/podbench -> the folder of build; /usr/bin/podbench -> /usr. Three: build/asan/podbench -> the same. NULL when
+ * the link cannot be read, or there is nothing above. */
+static const char *above_program(int levels, struct arena *a)
 {
     char path[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     if (n <= 0)
         return NULL;
     path[n] = 0;
-    for (int up = 0; up < 2; up++) {
+    for (int up = 0; up < levels; up++) {
         char *slash = strrchr(path, '/');
         if (!slash)
             return NULL;
@@ -36,10 +37,13 @@ static const char *above_program(struct arena *a)
 
 static const char *found_root(struct arena *a)
 {
-    const char *above = above_program(a);
     char here[PATH_MAX];
-    if (above && is_root(above, a))
-        return getcwd(here, sizeof here) && text_is(here, above) ? "." : above;
+    for (int levels = 2; levels <= 3; levels++) {
+        const char *tree = above_program(levels, a);
+        if (tree && is_root(tree, a))
+            return getcwd(here, sizeof here) && text_is(here, tree) ? "." : tree;
+    }
+    const char *above = above_program(2, a);
     const char *shared = above ? arena_printf(a, "%s/share/podbench", above) : NULL;
     if (shared && is_root(shared, a))
         return shared;

@@ -39,8 +39,7 @@ static int by_text(const void *x, const void *y)
 /* The same names, each as often; sorts the first list, the second is sorted. */
 static bool same_names(struct name_list *list, const struct name_list *sorted)
 {
-    if (list->n)
-        qsort(list->names, list->n, sizeof *list->names, by_text);
+    sort_items(list->names, list->n, sizeof *list->names, by_text);
     if (list->n != sorted->n)
         return false;
     for (size_t i = 0; i < list->n; i++)

@@ -146,8 +146,7 @@ static int by_hash(const void *x, const void *y)
 
 static const char *repeated_seed(struct package *p)
 {
-    if (p->n_seeds)
-        qsort(p->seeds, p->n_seeds, sizeof *p->seeds, by_hash);
+    sort_items(p->seeds, p->n_seeds, sizeof *p->seeds, by_hash);
     for (size_t i = 1; i < p->n_seeds; i++) {
         const struct seed_seen *a = &p->seeds[i - 1], *b = &p->seeds[i];
         if (a->hash == b->hash && a->log != b->log)

@@ -247,7 +247,7 @@ static void fill_book(struct rule_book *b, const struct rule_library *l)
             layer->rules[layer->n_rules++] = r;
     }
     for (size_t i = 0; i < b->n_layers; i++)
-        qsort(b->layers[i].rules, b->layers[i].n_rules, sizeof *b->layers[i].rules, by_key);
+        sort_items(b->layers[i].rules, b->layers[i].n_rules, sizeof *b->layers[i].rules, by_key);
 }
 
 static bool keys_differ(const struct rule_book *b, struct err *err)

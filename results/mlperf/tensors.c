@@ -19,8 +19,7 @@ static int by_name(const void *x, const void *y)
 
 void name_list_sort(struct name_list *l)
 {
-    if (l->n)
-        qsort(l->names, l->n, sizeof *l->names, by_name);
+    sort_items(l->names, l->n, sizeof *l->names, by_name);
 }
 
 bool name_list_has(const struct name_list *l, const char *name)

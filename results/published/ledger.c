@@ -39,7 +39,7 @@ static int by_id(const void *x, const void *y)
 /* Sorted lines, the last of each id kept. */
 static bool keep_last(struct ledger *l, size_t n, struct err *err)
 {
-    qsort(l->last, n, sizeof *l->last, by_id);
+    sort_items(l->last, n, sizeof *l->last, by_id);
     for (size_t i = 0; i < n; i++) {
         const struct ledger_line *line = &l->last[i];
         if (l->n_last && text_is(l->last[l->n_last - 1].id, line->id)) {
@@ -123,7 +123,7 @@ void ledger_compare(struct ledger_faults *out, const struct ledger *l, const str
         compare_figure(out, l, &figures->items[i], a);
         ids[i] = figures->items[i].id;
     }
-    qsort(ids, figures->n, sizeof *ids, compare_names);
+    sort_items(ids, figures->n, sizeof *ids, compare_names);
     for (size_t i = 0; i < l->n_last; i++) {
         struct ledger_line gone = l->last[i];
         if (text_is(gone.role, removed) || bsearch(&gone.id, ids, figures->n, sizeof *ids, compare_names))

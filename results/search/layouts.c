@@ -141,7 +141,7 @@ static int by_bottleneck(const void *x, const void *y)
 static void drop_half(struct walk *k)
 {
     struct layouts *l = k->out;
-    qsort(l->items, l->n, sizeof *l->items, by_bottleneck);
+    sort_items(l->items, l->n, sizeof *l->items, by_bottleneck);
     l->n_dropped += l->n - l->n / 2;
     l->n /= 2;
     l->least_dropped = min_u64(l->least_dropped, l->items[l->n].bottleneck);
@@ -209,7 +209,7 @@ void layouts_list(struct layouts *out, const struct layer_work *w, const struct 
         }
         cut(&k, 0, 0, 0);
     }
-    qsort(out->items, out->n, sizeof *out->items, by_bottleneck);
+    sort_items(out->items, out->n, sizeof *out->items, by_bottleneck);
 }
 
 const char *layout_text(const struct layer_work *w, const struct layout *l, struct arena *a)

@@ -424,7 +424,8 @@ static void list_branches(struct state *s)
             for (size_t t = 0; t < at_least_one(d[IO_TILES].n) && !hopeless; t++)
                 hopeless = !add_graph(s, (const char *[]){ setting(s, MICRO_BATCH, m), setting(s, MEMORY, k), setting(s, IO_TILES, t) });
     }
-    qsort_r(s->branches, s->n_branches, sizeof *s->branches, by_bound, s);
+    if (s->n_branches)
+        qsort_r(s->branches, s->n_branches, sizeof *s->branches, by_bound, s);
 }
 
 /* ---- a branch -------------------------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     for (size_t i = 0; i < n_listed; i++)
         for (size_t j = i + 1; j < n_listed; j++)
             n += join(&pairs[n], &listed[i], &listed[j], a) && try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
-    qsort(pairs, n, sizeof *pairs, better);
+    sort_items(pairs, n, sizeof *pairs, better);
     for (; kept < n && kept < MAX_PAIRS; kept++)
         out[kept] = pairs[kept];
     return kept;
@@ -136,10 +136,10 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
     for (size_t i = 0; i < n_listed; i++)
         if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
             out[(*n)++] = listed[i];
-    qsort(out, *n, sizeof *out, better);
+    sort_items(out, *n, sizeof *out, better);
     if (*n == 0 || !out[0].fits) {
         *n += find_pairs(out + *n, listed, n_listed, recipe, overrides, n_overrides, sim->by, a);
-        qsort(out, *n, sizeof *out, better);
+        sort_items(out, *n, sizeof *out, better);
     }
     return true;
 }

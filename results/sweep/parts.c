@@ -270,7 +270,7 @@ bool parts_merge(FILE *f, const char *const *paths, size_t n, struct arena *a, s
         parts[i].path = paths[i];
     bool good = look_at_parts(parts, &m, n, a, err);
     if (good) {
-        qsort(parts, n, sizeof *parts, by_place);
+        sort_items(parts, n, sizeof *parts, by_place);
         good = join(&m, parts, n, err);
     }
     free(m.line);

@@ -86,7 +86,7 @@ struct spread spread_of(const struct references *r, const char *without, struct 
         if (size > 0)
             ratios[n++] = fabs(x->left_out) / size;
     }
-    qsort(ratios, n, sizeof *ratios, smaller);
+    sort_items(ratios, n, sizeof *ratios, smaller);
     size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
     s.quantile = n ? ratios[(rank < n ? rank : n) - 1] : 0;
     s.n_errors = n;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- errors ------------------------------------------------------------------ */
 
@@ -52,6 +53,12 @@ bool text_is(const char *a, const char *b);             /* equal; NULL is equal 
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
 void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
+/* qsort, which does not take an array of nothing. */
+static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*compare)(const void *, const void *))
+{
+    if (n)
+        qsort(items, n, item_bytes, compare);
+}
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */

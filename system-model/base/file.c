@@ -189,8 +189,7 @@ bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
         found[(*n)++][length - end] = 0;
     }
     closedir(d);
-    if (*n)
-        qsort(found, *n, sizeof *found, compare_names);
+    sort_items(found, *n, sizeof *found, compare_names);
     *names = found;
     return true;
 }

@@ -38,7 +38,7 @@ static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const str
     }
     for (uint32_t i = 0; i < n; i++)
         slot[places[i].domain] = 0;
-    qsort(places, n, sizeof *places, by_domain_number);
+    sort_items(places, n, sizeof *places, by_domain_number);
     at->first[g + 1] = at->first[g] + n;
     return true;
 }

@@ -276,7 +276,7 @@ static void list_tensors(struct builder *b)
         if (ipu != stage_of(b->p, t->layer_id)->ipu)
             add_tensor(b, t, ipu);
     }
-    qsort(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+    sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
 }
 
 /* Of the IPU with most: bytes and tensors whose all-reduces are merged, and those in shards. */
@@ -374,7 +374,7 @@ static bool build_program(struct builder *b)
             return false;
     if (!merge_collectives(b))
         return false;
-    qsort(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
+    sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
     return true;
 }
 

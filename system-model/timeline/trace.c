@@ -80,7 +80,7 @@ static size_t stash_changes(struct change *out, const struct timeline *t, uint32
         for (uint32_t k = 0; k < s->repeat; k++)
             out[n++] = (struct change){ s->start_cycle + k * s->period_cycles + s->n_cycles, forward ? bytes : -bytes };
     }
-    qsort(out, n, sizeof *out, compare_changes);
+    sort_items(out, n, sizeof *out, compare_changes);
     return n;
 }
 
