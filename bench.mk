@@ -75,10 +75,10 @@ ONNX ?= ../shared/onnx
 onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=DIR) and compare with the outputs beside them
 	$B/tests/onnx/outputs $(ONNX)
 
-own-cost: $B/podbench                   ## instructions of fixed work beside those recorded: exit 1 when one has moved by more than 1 %
+own-cost: $B/podbench | $B/needs-lint                   ## instructions of fixed work beside those recorded: exit 1 when one has moved by more than 1 %
 	sh tests/own_cost.sh
 
-own-cost-record: $B/podbench            ## record them
+own-cost-record: $B/podbench | $B/needs-lint            ## record them
 	sh tests/own_cost.sh record
 
 speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is

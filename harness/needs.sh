@@ -47,6 +47,7 @@ look() {
         program clang clang
         program llvm llvm-cov
         program cppcheck cppcheck
+        program valgrind valgrind
         ;;
     *)
         echo "needs.sh: '$1' is neither build nor lint" >&2
