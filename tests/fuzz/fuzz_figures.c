@@ -23,13 +23,16 @@ static void keep_measured_parts(struct figures *f)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static struct plan_cache cache;
-    struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
+    static struct simulator simulator;
+    static size_t n_inputs;
+    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
                                  .data_dir = "workloads/convergence" };
     struct arena a = {0};
     struct err err = { "" };
     struct figures figures = {0};
-    struct check_source from = { .paths = &paths, .cache = &cache };
+    if (!simulator.paths)
+        simulator_open(&simulator, &paths);
+    struct check_source from = { .simulator = &simulator };
     struct check c;
     const char *path = fuzz_file(data, n, ".csv");
     bool good = published_load(&figures, path, &a, &err);
@@ -47,7 +50,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     }
     arena_free(&a);
     unlink(path);
-    if (cache.n_used > 100000)
-        plan_cache_free(&cache);
+    if (++n_inputs % 20000 == 0) {
+        simulator_close(&simulator);
+        simulator = (struct simulator){0};
+    }
     return 0;
 }

@@ -57,7 +57,7 @@ static void check_result(const struct simulation *sim, const struct result *r)
     LAW(isfinite(r->throughput_samples_per_s) && r->throughput_samples_per_s > 0);
     LAW(r->mfu >= 0 && r->mfu <= r->hfu && r->hfu <= 1);
     LAW(r->fits == (r->memory_shortfall_bytes_per_tile == 0));
-    LAW(!r->fits || r->memory_peak_bytes_per_tile <= sim->machine.chip.tile_memory_bytes);
+    LAW(!r->fits || r->memory_peak_bytes_per_tile <= sim->machine->chip.tile_memory_bytes);
     LAW(timeline_check(&sim->timeline, &err));
 }
 
@@ -66,8 +66,8 @@ static void print_all(const struct simulation *sim)
 {
     struct err err;
     FILE *nowhere = fopen("/dev/null", "w");
-    topology_print(nowhere, &sim->topology);
-    graph_print(nowhere, &sim->graph);
+    topology_print(nowhere, sim->topology);
+    graph_print(nowhere, sim->graph);
     plan_print(nowhere, &sim->plan);
     timeline_print(nowhere, &sim->timeline, true);
     timeline_draw(nowhere, &sim->timeline, 80);
