@@ -97,7 +97,11 @@ static void test_laws_carry_on_from_the_table(void **state)
         assert_near(just.reference / at.reference, 1, 1e-3);
         assert_true(just.reference > at.reference && far.reference > just.reference);
         assert_true(just.error > at.error);
+        assert_near(far.sigma, at.sigma, 0);            /* run to run, a batch beyond the table is as its end */
     }
+    struct convergence one = predict("bert", "v2.0", 1, NULL), two = predict("bert", "v2.0", 2, NULL), last = predict("bert", "v2.0", 16384, NULL);
+    assert_near(one.sigma, two.sigma, 0);
+    assert_true(one.sigma != last.sigma);
 }
 
 /* More samples with a larger batch, fewer steps: within every round's own pruned table. */
