@@ -3,7 +3,6 @@
  */
 #include "harness/harness.h"
 #include "results/audit/audit.h"
-#include "results/published/derived.h"
 
 static void print(const struct options *o, const struct claims *c)
 {
@@ -26,7 +25,7 @@ int command_audit(const struct options *o, struct session *s, struct err *err)
     struct csv_table facts;
     struct progress p;
     const char *folder = arena_printf(&s->arena, "%s/claims", s->published_dir);
-    if (!published_load_derived(&figures, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
+    if (!session_figures(&figures, NULL, s, err) ||
         !csv_load(&facts, arena_printf(&s->arena, "%s/facts.csv", folder), &s->arena, err) ||
         !claims_load(&claims, arena_printf(&s->arena, "%s/claims.csv", folder), &s->arena, err))
         return EXIT_BAD_INPUT;

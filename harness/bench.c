@@ -8,7 +8,6 @@
 #include "harness/harness.h"
 #include "results/drawings/scaling.h"
 #include "results/accuracy/check.h"
-#include "results/published/derived.h"
 #include "results/simulate/run_folder.h"
 #include "results/simulate/provenance.h"
 #include <gsl/gsl_version.h>
@@ -168,7 +167,7 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
     struct check_source from = { .simulator = &s->simulator };
     struct check c;
     json_t *manifest = NULL;
-    if (!published_load_derived(&figures, s->published_dir, s->paths.recipes_dir, &s->arena, err))
+    if (!session_figures(&figures, NULL, s, err))
         return EXIT_BAD_INPUT;
     if (o->kernels || o->links)
         return bench_parts(o, &figures, &from, s, err);

@@ -2,7 +2,6 @@
  * check.c - podbench check: a run, or a fresh simulation, beside the published figures.
  */
 #include "harness/judge.h"
-#include "results/published/derived.h"
 
 /* Values come from the run that is named, else every recipe is simulated as it is needed. */
 bool build_check(struct check *out, const struct options *o, struct session *s, struct err *err)
@@ -15,7 +14,7 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
                            !run_table_path(&rows, o->arguments[0], "rows.csv", s, err) ||
                            !results_load(&from.known, rows, &s->arena, err)))
         return false;
-    if (!published_load_derived(figures, o->published ? o->published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
+    if (!session_figures(figures, o->published, s, err))
         return false;
     progress_start(&p, "checking");
     bool good = check_build(out, figures, &from, &s->arena, err);

@@ -76,6 +76,8 @@ int bad_input(struct err *err, const char *format, ...) __attribute__((format(pr
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
 /* Refuses a run folder that is not whole, or whose tables have other columns than `columns` (NULL: any). A table's path passes. */
 bool run_open(const char *run, const char *columns, struct session *s, struct err *err);
+/* Published figures and what follows from them; published NULL: the session's. Derived rows without a recipe are left out aloud. */
+bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
 /* Every recipe's id, sorted. */
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err);
 bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);

@@ -2,7 +2,6 @@
  * ledger.c - podbench ledger: whether the published tables are what the ledger says.
  */
 #include "harness/judge.h"
-#include "results/published/derived.h"
 #include "results/published/ledger.h"
 
 static void print_counts(const struct figures *f)
@@ -42,7 +41,7 @@ int command_ledger(const struct options *o, struct session *s, struct err *err)
     struct figures figures = {0};
     struct ledger ledger;
     struct ledger_faults faults;
-    if (!published_load_derived(&figures, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
+    if (!session_figures(&figures, NULL, s, err) ||
         !ledger_load(&ledger, arena_printf(&s->arena, "%s/ledger/ledger.csv", s->published_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     ledger_compare(&faults, &ledger, &figures, &s->arena);

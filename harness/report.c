@@ -6,7 +6,6 @@
  */
 #include "harness/harness.h"
 #include "harness/report_tables.h"
-#include "results/published/derived.h"
 #include "results/validity/validity.h"
 #include <math.h>
 #include <stdlib.h>
@@ -189,7 +188,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) ||
         !run_table_path(&r.figures_dir, run, "figures", s, err) || !run_table_path(&page, run, "report.html", s, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
-        !published_load_derived(&published, s->published_dir, s->paths.recipes_dir, &s->arena, err) ||
+        !session_figures(&published, NULL, s, err) ||
         !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: %s\n", page);

@@ -2,6 +2,7 @@
  * session.c - the data folders, runs by name, JSON on a stream, progress.
  */
 #include "harness/harness.h"
+#include "results/published/derived.h"
 #include "results/library/root.h"
 #include "results/simulate/run_folder.h"
 #include <jansson.h>
@@ -110,6 +111,15 @@ bool run_open(const char *run, const char *columns, struct session *s, struct er
         !run_folder_check(arena_printf(&s->arena, "%.*s", (int)strlen(rows) - 1, rows), columns, err))
         return false;
     take_folders(arena_printf(&s->arena, "%smanifest.json", rows), s);
+    return true;
+}
+
+bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err)
+{
+    if (!published_load_derived(out, published ? published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
+        return false;
+    if (out->n_left_out)
+        fprintf(stderr, "podbench: %zu derived row%s left out; %s\n", out->n_left_out, out->n_left_out == 1 ? "" : "s", out->left_out);
     return true;
 }
 

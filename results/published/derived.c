@@ -141,6 +141,24 @@ static bool take_value(struct figure *f, const struct derived_metric *m, const s
     return f->value > 0 || fail(l->err, "%s:%u: %s: the parents give %g, want a value above 0", f->path, f->line, f->id, f->value);
 }
 
+/* A folder of one's own may hold other recipes than the published rows name. */
+static const char *missing_recipe(const struct figure *f, const struct loader *l)
+{
+    for (size_t i = 0; i < f->n_parents; i++) {
+        const char *id = f->parents[i].recipe;
+        if (!strchr(id, '/') && access(arena_printf(l->a, "%s/%s.ini", l->recipes_dir, id), F_OK) != 0)
+            return id;
+    }
+    return NULL;
+}
+
+static bool leave_out(const struct figure *f, const char *recipe, const struct loader *l)
+{
+    if (!l->figures->n_left_out++)
+        l->figures->left_out = arena_printf(l->a, "%s: no recipe '%s' in %s", f->id, recipe, l->recipes_dir);
+    return true;
+}
+
 static const char *source_of(const struct figure *f, struct arena *a)
 {
     const char *text = "computed from";
@@ -168,7 +186,12 @@ static bool take_row(struct loader *l, const struct csv_table *t, const struct c
         return fail(l->err, "%s:%u: tolerance: '%.40s' is not a share above 0", f.path, f.line, c[at[COL_TOLERANCE]]);
     if (published(l, f.id))
         return fail(l->err, "%s:%u: id: '%.80s' is a published row's", f.path, f.line, f.id);
-    if (!take_parents(&f, m, c[at[COL_PARENTS]], l) || !take_value(&f, m, l))
+    if (!take_parents(&f, m, c[at[COL_PARENTS]], l))
+        return false;
+    const char *missing = missing_recipe(&f, l);
+    if (missing)
+        return leave_out(&f, missing, l);
+    if (!take_value(&f, m, l))
         return false;
     f.configuration = f.id;
     f.source = source_of(&f, l->a);

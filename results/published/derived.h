@@ -19,7 +19,8 @@ bool derived_point(struct derived_point *out, const struct figure *parent, doubl
  * step_increase_s: the last point over the first. */
 double derived_value(const char *metric, const struct derived_point *points, size_t n);
 
-/* published_load, and where path is a folder with derived/derived.csv those rows too. */
+/* published_load, and where path is a folder with derived/derived.csv those rows too; but for rows whose recipes_dir lacks the recipe of a
+ * parent: they are counted as left out. */
 bool published_load_derived(struct figures *out, const char *path, const char *recipes_dir, struct arena *a, struct err *err);
 
 #endif

@@ -15,7 +15,10 @@ struct figure {
     enum role role;
     uint32_t line;
 };
-struct figures { struct figure *items; size_t n, cap; };
+struct figures {
+    struct figure *items; size_t n, cap;
+    size_t n_left_out; const char *left_out;    /* derived rows without a parent's recipe, and the first of them, as a message */
+};
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
 
 #endif

@@ -164,6 +164,15 @@ expected=0
 "$PODBENCH" check "$work/one" --format tap | grep -q '^not ok' && expected=1
 [ "$status" -eq "$expected" ]
 result $? "check: status 1 when a calibrate or validate row is out of tolerance, else 0"
+# A folder of recipes of one's own lacks those of published rows: they wait, and what is derived from them is left out, both aloud.
+mkdir -p "$work/recipes"
+cp "workloads/recipes/$recipe.ini" "$work/recipes/"
+run bench --recipes "$work/recipes" --out "$work/own"
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/own/rows.csv")" -eq 2 ] && grep -q 'derived rows left out; .*: no recipe' "$work/err" && grep -q 'no recipe yet' "$work/out"
+result $? "bench --recipes: derived rows without a recipe are left out aloud" "$(cat "$work/err")"
+run check "$work/own"
+grep -q 'derived rows left out; .*: no recipe' "$work/err"
+result $? "check of that run says so too"
 refuses "no such run" "check of a run that is not there" check bananas
 
 cp "workloads/recipes/$recipe.ini" "$work/recipe without ending"

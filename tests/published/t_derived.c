@@ -1,6 +1,7 @@
 /* t_derived.c - rows that follow from published ones: the line by hand, the stricter role, and what is refused. */
 #include "tests/check.h"
 #include "results/published/derived.h"
+#include <limits.h>
 
 static const char recipes[] = "workloads/recipes";
 static const char header[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n";
@@ -115,8 +116,33 @@ static void what_makes_no_line_is_refused(void **state)
     }
 }
 
+/* Recipes of one's own: rows whose parents have none there are left out, and counted. */
+static void without_a_recipe_a_row_is_left_out(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    char own[] = "/tmp/podbench-recipes-XXXXXX", here[PATH_MAX];
+    const char *folder = folder_of(rows, "loop,loop_s_per_micro_batch,a+b,0.05,\nsame,speedup_x,a+a,0.1,\nupdate,update_s,b+a,0.1,\n", &a);
+    assert_non_null(mkdtemp(own));
+    assert_non_null(realpath(recipes, here));
+    const char *copy = arena_printf(&a, "%s/vendor-bow-pod16-bert-large-ph1-popart.ini", own);
+    assert_int_equal(symlink(arena_printf(&a, "%s/%s", here, strrchr(copy, '/') + 1), copy), 0);
+    assert_true(published_load_derived(&f, folder, own, &a, &err));
+    assert_int_equal(f.n, 7);
+    assert_string_equal(f.items[6].id, "same");
+    assert_int_equal(f.n_left_out, 2);
+    assert_string_equal(f.left_out, arena_printf(&a, "loop: no recipe 'vendor-bow-pod64-bert-large-ph1-popart' in %s", own));
+    unlink(copy);
+    rmdir(own);
+    remove_folder(folder, &a);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_line_has_a_slope_and_an_intercept), cmocka_unit_test(an_evaluation_is_as_many_calls_as_it_needs),
     cmocka_unit_test(three_points_by_least_squares), cmocka_unit_test(what_makes_no_line_is_refused),
+    cmocka_unit_test(without_a_recipe_a_row_is_left_out),
 };
 TAP_MAIN(tests)
