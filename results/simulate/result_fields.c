@@ -141,18 +141,27 @@ const char *result_columns(struct arena *a)
     return header;
 }
 
+/* Of a number: nothing in it wants quotes. There is room for the comma. */
+static void write_plain_cell(FILE *f, char *text, size_t n)
+{
+    text[n] = ',';
+    fwrite(text, 1, n + 1, f);
+}
+
 void result_write_csv(FILE *f, const struct result *r)
 {
     char value[256];
     for (size_t i = 0; i < N_COLUMNS; i++) {
+        if (columns[i].type == FIELD_TEXT) {
+            const char *text = *(const char *const *)((const char *)r + columns[i].offset);
+            csv_write_cell(f, text ? text : "", false);
+            continue;
+        }
         format_value(value, sizeof value, &columns[i], r);
-        csv_write_cell(f, value, false);
+        write_plain_cell(f, value, strlen(value));
     }
-    for (size_t i = 0; i < N_PARTS; i++) {
-        size_t n = format_g10(value, r->breakdown_s[i]);
-        value[n++] = ',';
-        fwrite(value, 1, n, f);
-    }
+    for (size_t i = 0; i < N_PARTS; i++)
+        write_plain_cell(f, value, format_g10(value, r->breakdown_s[i]));
     for (size_t i = 0; i < N_PROVENANCE; i++) {
         const char *text = *provenance_at(r, i);
         csv_write_cell(f, text ? text : "", i + 1 == N_PROVENANCE);

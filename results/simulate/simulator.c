@@ -71,6 +71,25 @@ void simulator_close(struct simulator *s)
 
 /* ---- keeping ------------------------------------------------------------------------------------ */
 
+/* A key of texts and numbers: each text with its end, so that no two lists of them are the same bytes. */
+struct key { char *bytes; size_t n, cap; struct arena *a; };
+
+static void add_bytes(struct key *k, const void *bytes, size_t n)
+{
+    if (k->n + n > k->cap) {
+        size_t cap = 2 * (k->n + n) + 256;
+        k->bytes = k->n ? memcpy(arena_alloc(k->a, cap), k->bytes, k->n) : arena_alloc(k->a, cap);
+        k->cap = cap;
+    }
+    memcpy(k->bytes + k->n, bytes, n);
+    k->n += n;
+}
+
+static void add_text(struct key *k, const char *text)
+{
+    add_bytes(k, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
 static bool keep_recipe(const struct recipe_file **out, struct simulator *s, const char *name, struct err *err)
 {
     struct kept *x = keeper_find(&s->recipes, name, strlen(name));
@@ -135,15 +154,20 @@ static struct kept *keep_sheets(struct simulation *sim, const char *const *overr
 {
     struct simulator *s = sim->by;
     const struct recipe *rec = &sim->recipe;
-    const char *key = arena_printf(&sim->arena, "%s\n%s\n%s\n%s", rec->path, rec->system, rec->sdk ? rec->sdk : "", rec->framework ? rec->framework : "");
-    for (size_t i = 0; i < sim->changes.n; i++)
-        key = arena_printf(&sim->arena, "%s\n%s=%s", key, sim->changes.items[i].key, sim->changes.items[i].value);
-    struct kept *x = keeper_find(&s->sheets, key, strlen(key));
+    const char *names[] = { rec->path, rec->system, rec->sdk, rec->framework };
+    struct key key = { .a = &sim->arena };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_text(&key, names[i]);
+    for (size_t i = 0; i < sim->changes.n; i++) {
+        add_text(&key, sim->changes.items[i].key);
+        add_text(&key, sim->changes.items[i].value);
+    }
+    struct kept *x = keeper_find(&s->sheets, key.bytes, key.n);
     if (x) {
         take_sheets(sim, x->value);
         return x;
     }
-    x = keeper_add(&s->sheets, key, strlen(key));
+    x = keeper_add(&s->sheets, key.bytes, key.n);
     struct kept_sheets *k = x->value = ARENA_NEW(&x->arena, struct kept_sheets);
     bool good = load_sheets(k, s, rec, overrides, n_overrides, &x->arena, err);
     if (good) {
@@ -175,13 +199,16 @@ static struct faults *copy_faults(const struct faults *f, struct arena *a)
 static struct kept *keep_topology(struct simulator *s, struct kept *sheets, const struct recipe *rec, const struct faults *faults,
                                   struct arena *scratch, struct err *err)
 {
-    const char *key = arena_printf(scratch, "%p", (void *)sheets);
-    for (size_t i = 0; faults && i < rec->n_faults; i++)
-        key = arena_printf(scratch, "%s\n%s=%s", key, rec->faults[i].key, rec->faults[i].value);
-    struct kept *x = keeper_find(&s->topologies, key, strlen(key));
+    struct key key = { .a = scratch };
+    add_bytes(&key, &sheets, sizeof sheets);
+    for (size_t i = 0; faults && i < rec->n_faults; i++) {
+        add_text(&key, rec->faults[i].key);
+        add_text(&key, rec->faults[i].value);
+    }
+    struct kept *x = keeper_find(&s->topologies, key.bytes, key.n);
     if (x)
         return x;
-    x = keeper_add(&s->topologies, key, strlen(key));
+    x = keeper_add(&s->topologies, key.bytes, key.n);
     struct kept_topology *t = x->value = ARENA_NEW(&x->arena, struct kept_topology);
     if (!topology_build(&t->topology, &((struct kept_sheets *)sheets->value)->machine, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
         keeper_drop(&s->topologies, x);
@@ -277,29 +304,31 @@ struct compiler *simulator_compiler(struct simulation *sim, const struct recipe 
 
 /* ---- samples to converge ------------------------------------------------------------------------------ */
 
+/* The reference's round and terms follow from the recipe's id, source and round; its optimizer and rate tell records of one batch apart. */
+static void convergence_key(struct key *out, const struct recipe *r)
+{
+    const char *names[] = { r->workload, r->id, r->source, r->reference_round, r->optimizer_name };
+    const double numbers[] = { recipe_logged_batch(r), recipe_base_learning_rate(r) };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        add_text(out, names[i]);
+    add_bytes(out, numbers, sizeof numbers);
+}
+
 bool simulator_convergence(struct convergence *out, struct simulator *s, const struct recipe *r, struct err *err)
 {
-    struct recipe_terms terms = recipe_terms(r);
-    struct { char benchmark[16], round[16], division[16], submitter[32], optimizer[16]; double batch, rate; } key;
-    const struct workload *w = workload_find(r->workload, err);
-    memset(&key, 0, sizeof key);
-    snprintf(key.benchmark, sizeof key.benchmark, "%s", w && w->benchmark ? w->benchmark : "");
-    snprintf(key.round, sizeof key.round, "%s", terms.round);
-    snprintf(key.optimizer, sizeof key.optimizer, "%s", r->optimizer_name ? r->optimizer_name : "");
-    snprintf(key.division, sizeof key.division, "%s", terms.division);
-    snprintf(key.submitter, sizeof key.submitter, "%s", terms.submitter);
-    key.batch = recipe_logged_batch(r);
-    key.rate = recipe_base_learning_rate(r);
-    struct kept *x = w ? keeper_find(&s->convergences, &key, sizeof key) : NULL;
-    if (x) {
-        *out = *(const struct convergence *)x->value;
-        return true;
+    char room[512];
+    struct arena scratch = {0};
+    struct key key = { room, 0, sizeof room, &scratch };
+    convergence_key(&key, r);
+    struct kept *x = keeper_find(&s->convergences, key.bytes, key.n);
+    bool good = x || ((s->tables || convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err)) && recipe_convergence(out, r, s->tables, err));
+    if (good && !x) {
+        x = keeper_add(&s->convergences, key.bytes, key.n);
+        x->value = ARENA_NEW(&x->arena, struct convergence);
+        *(struct convergence *)x->value = *out;
     }
-    if (!w || (!s->tables && !convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err))
-        || !recipe_convergence(out, r, s->tables, err))
-        return false;
-    x = keeper_add(&s->convergences, &key, sizeof key);
-    x->value = ARENA_NEW(&x->arena, struct convergence);
-    *(struct convergence *)x->value = *out;
-    return true;
+    if (good)
+        *out = *(const struct convergence *)x->value;
+    arena_free(&scratch);
+    return good;
 }

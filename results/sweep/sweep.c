@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <pthread.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,14 @@ static const char *value_of(const char *setting)
 static const char *const validity_columns[] = { "interval_low", "interval_high", "nearest", "nearest_distance", "extrapolates" };
 enum { N_VALIDITY_COLUMNS = sizeof validity_columns / sizeof *validity_columns };
 
+static void write_number(FILE *f, double x)
+{
+    char text[24];
+    size_t n = format_g10(text, x);
+    text[n++] = ',';
+    fwrite(text, 1, n, f);
+}
+
 static void write_validity(FILE *f, const struct validity *v)
 {
     if (!v || !(v->high > 0)) {
@@ -40,7 +49,8 @@ static void write_validity(FILE *f, const struct validity *v)
             fputc(',', f);
         return;
     }
-    fprintf(f, "%.10g,%.10g,", v->low, v->high);
+    write_number(f, v->low);
+    write_number(f, v->high);
     csv_write_cell(f, v->nearest[0].reference->configuration, false);
     fprintf(f, "%.4g,", v->distance);
     for (size_t i = 0; i < v->n_extrapolates; i++)
@@ -174,6 +184,7 @@ static void simulate_chunk(struct chunk *c, struct work *w, struct simulator *s,
     uint64_t first = w->first + number * CHUNK, end = min_u64(first + CHUNK, w->end);
     if (!f)
         out_of_memory(CHUNK);
+    __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread knows it */
     for (uint64_t i = first; i < end; i++)
         simulate_row(f, &c->count, s, w->sweep, i, sets);
     if (fclose(f) != 0)

@@ -33,14 +33,12 @@ double nearest_distance(const struct references *r, const struct properties *at,
 }
 
 /* The size of the error to expect, before the quantile; 0: no reference is left. */
-static double scale(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+static double scale_from(const struct spread *s, const struct references *r, const double *apart)
 {
-    double weights = 0, sum = 0, nearest = -1, apart[r->n + 1];        /* apart: < 0 where it is left out */
-    for (size_t i = 0; i < r->n; i++) {
-        apart[i] = is_left_out(&r->items[i], out) ? -1 : property_distance(at, &r->items[i].at);
+    double weights = 0, sum = 0, nearest = -1;
+    for (size_t i = 0; i < r->n; i++)
         if (apart[i] >= 0 && (nearest < 0 || apart[i] < nearest))
             nearest = apart[i];
-    }
     for (size_t i = 0; i < r->n && nearest >= 0; i++) {
         const struct reference *x = &r->items[i];
         double w = apart[i] < 0 ? 0 : exp(nearest - apart[i]);
@@ -51,6 +49,14 @@ static double scale(const struct spread *s, const struct references *r, const st
         return 0;
     double known = exp(-nearest), local = fmax(sum / weights, LEAST_SHARE_OF_MEAN * s->mean_error);
     return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
+}
+
+static double scale(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    double apart[r->n + 1];
+    for (size_t i = 0; i < r->n; i++)
+        apart[i] = is_left_out(&r->items[i], out) ? -1 : property_distance(at, &r->items[i].at);
+    return scale_from(s, r, apart);
 }
 
 static int smaller(const void *x, const void *y)
@@ -96,6 +102,11 @@ struct spread spread_of(const struct references *r, const char *without, struct 
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
 {
     return s->quantile * scale(s, r, at, out);
+}
+
+double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart)
+{
+    return s->quantile * scale_from(s, r, apart);
 }
 
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch)

@@ -15,6 +15,8 @@ struct spread { double quantile, mean_error, farthest; size_t n_errors; };
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: throughput x exp(+-this). */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out);
+/* The same from how far each reference is, < 0 where it is left out. */
+double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart);
 /* The same as one standard deviation of the logarithm of a normal error; group: left out, as an unknown one would be (NULL: none). 0: there
  * is nothing to judge by. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);

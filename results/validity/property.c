@@ -5,7 +5,6 @@
  */
 #include "results/validity/property.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +27,9 @@ _Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room f
 
 static const char *count(uint64_t n, struct arena *a)
 {
-    return arena_printf(a, "%" PRIu64, n);
+    char text[24];
+    format_u64(text, n);
+    return arena_strdup(a, text);
 }
 
 /* "TensorFlow 1.15" is TensorFlow. */
@@ -66,15 +67,14 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
 void properties_count(struct properties *p)
 {
     for (size_t i = 0; i < n_properties; i++) {
-        uint64_t n = 0;
         if (properties[i].is_count)
-            p->log2_count[i] = parse_u64(p->value[i], &n) && n ? log2((double)n) : -1;
+            p->log2_count[i] = parse_u64(p->value[i], &p->count[i]) && p->count[i] ? log2((double)p->count[i]) : -1;
         else
             p->name_hash[i] = p->value[i] ? hash_bytes(p->value[i], strlen(p->value[i]), 0) : 0;
     }
 }
 
-static bool is_same_name(const struct properties *x, const struct properties *y, size_t i)
+bool is_same_name(const struct properties *x, const struct properties *y, size_t i)
 {
     return x->name_hash[i] == y->name_hash[i] && text_is(x->value[i], y->value[i]);
 }
@@ -95,7 +95,7 @@ double property_distance(const struct properties *x, const struct properties *y)
 
 bool is_same_kind(const struct properties *x, const struct properties *y)
 {
-    return text_is(x->value[FAMILY], y->value[FAMILY]) && text_is(x->value[MODE], y->value[MODE]);
+    return is_same_name(x, y, FAMILY) && is_same_name(x, y, MODE);
 }
 
 const char *property_group(const struct properties *x, struct arena *a)

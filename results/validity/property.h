@@ -11,11 +11,15 @@ struct property { const char *name; bool is_count; double weight; const char *he
 extern const struct property properties[];
 extern const size_t n_properties;
 
-/* Values in the table's order, as text; counts are whole numbers, and their logarithms stand beside them (0 has none: -1). */
-struct properties { const char *value[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES]; uint64_t name_hash[MAX_PROPERTIES]; };
-void properties_count(struct properties *p);    /* fills log2_count and, so that names that differ are told apart fast, name_hash from the texts */
+/* Values in the table's order, as text; counts stand beside as whole numbers with their logarithms (0 has none: -1). */
+struct properties {
+    const char *value[MAX_PROPERTIES];
+    uint64_t count[MAX_PROPERTIES], name_hash[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES];
+};
+void properties_count(struct properties *p);    /* fills counts and, so that names that differ are told apart fast, name_hash from the texts */
 struct properties properties_of(const struct simulation *sim, struct arena *a);
 
+bool is_same_name(const struct properties *x, const struct properties *y, size_t property);
 /* Sum of weights times difference: 1 for another name, the doublings between two counts. */
 double property_distance(const struct properties *x, const struct properties *y);
 /* Of the same kind: one family of models, trained or run. */

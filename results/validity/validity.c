@@ -9,38 +9,48 @@
 #include <jansson.h>
 #include <math.h>
 
-static void find_nearest(struct validity *v, const struct references *all, const struct properties *at)
+/* One answer beside each reference. */
+struct beside { const struct references *all; const struct properties *at; double *apart; bool *same_kind; };
+
+static struct beside set_beside(const struct references *all, const struct properties *at, struct arena *a)
 {
+    struct beside b = { all, at, ARENA_ARRAY(a, double, all->n + 1), ARENA_ARRAY(a, bool, all->n + 1) };
     for (size_t i = 0; i < all->n; i++) {
-        double d = property_distance(at, &all->items[i].at);
+        b.apart[i] = property_distance(at, &all->items[i].at);
+        b.same_kind[i] = is_same_kind(at, &all->items[i].at);
+    }
+    return b;
+}
+
+static void find_nearest(struct validity *v, const struct beside *b)
+{
+    for (size_t i = 0; i < b->all->n; i++) {
         size_t k = v->n_nearest < MAX_NEAREST ? v->n_nearest++ : MAX_NEAREST;
-        for (; k > 0 && v->nearest[k - 1].distance > d; k--)
+        for (; k > 0 && v->nearest[k - 1].distance > b->apart[i]; k--)
             if (k < MAX_NEAREST)
                 v->nearest[k] = v->nearest[k - 1];
         if (k < MAX_NEAREST) {
-            v->nearest[k].reference = &all->items[i];
-            v->nearest[k].distance = d;
+            v->nearest[k].reference = &b->all->items[i];
+            v->nearest[k].distance = b->apart[i];
         }
     }
     v->distance = v->n_nearest ? v->nearest[0].distance : -1;
 }
 
-static bool is_inside(const struct references *all, const struct properties *at, size_t property)
+static bool is_inside(const struct beside *b, size_t property)
 {
-    uint64_t x = 0, low = UINT64_MAX, high = 0;
-    parse_u64(at->value[property], &x);
-    for (size_t i = 0; i < all->n; i++) {
-        const struct properties *other = &all->items[i].at;
-        uint64_t y = 0;
-        if (!is_same_kind(at, other))
+    bool is_count = properties[property].is_count;
+    uint64_t x = b->at->count[property], low = UINT64_MAX, high = 0;
+    for (size_t i = 0; i < b->all->n; i++) {
+        const struct properties *other = &b->all->items[i].at;
+        if (!b->same_kind[i])
             continue;
-        if (text_is(other->value[property], at->value[property]))
+        if (!is_count && is_same_name(other, b->at, property))
             return true;
-        parse_u64(other->value[property], &y);
-        low = y < low ? y : low;
-        high = y > high ? y : high;
+        low = min_u64(low, other->count[property]);
+        high = max_u64(high, other->count[property]);
     }
-    return properties[property].is_count && low <= x && x <= high;
+    return is_count && low <= x && x <= high;
 }
 
 static void extrapolate(struct validity *v, const char *name)
@@ -49,13 +59,12 @@ static void extrapolate(struct validity *v, const char *name)
         v->extrapolates[v->n_extrapolates++] = name;
 }
 
-static void find_extrapolated(struct validity *v, const struct references *all, const struct properties *at, const struct simulation *sim,
-                              struct arena *a)
+static void find_extrapolated(struct validity *v, const struct beside *b, const struct simulation *sim, struct arena *a)
 {
-    for (size_t i = 0; i < all->n && !v->same_kind; i++)
-        v->same_kind = is_same_kind(at, &all->items[i].at);
+    for (size_t i = 0; i < b->all->n && !v->same_kind; i++)
+        v->same_kind = b->same_kind[i];
     for (size_t i = 0; i < n_properties && v->same_kind; i++)
-        if (!is_inside(all, at, i))
+        if (!is_inside(b, i))
             extrapolate(v, properties[i].name);
     if (!v->same_kind)
         extrapolate(v, "workload");
@@ -77,11 +86,12 @@ void validity_of(struct validity *out, const struct judge *by, const struct simu
 {
     struct properties at = properties_of(sim, a);
     const struct references *references = &by->references;
+    struct beside beside = set_beside(references, &at, a);
     *out = (struct validity){ .from_fitted_share = NAN, .from_assumed_share = NAN };
-    find_nearest(out, references, &at);
-    find_extrapolated(out, references, &at, sim, a);
+    find_nearest(out, &beside);
+    find_extrapolated(out, &beside, sim, a);
     if (by->spread.n_errors >= 2) {
-        double half = spread_half_width(&by->spread, references, &at, &(struct left_out){0});
+        double half = spread_half_width_from(&by->spread, references, beside.apart);
         out->low = r->throughput_samples_per_s * exp(-half);
         out->high = r->throughput_samples_per_s * exp(half);
     }

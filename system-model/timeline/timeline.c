@@ -20,13 +20,11 @@ const char *const span_kind_names[N_SPAN_KINDS] = {
     [SPAN_HOST] = "host",
 };
 
-void add_span(struct player *pl, struct span s)
+void keep_span(struct player *pl, const struct span *s)
 {
     struct timeline *t = pl->t;
-    if (!s.n_cycles || pl->p->options.totals_only)
-        return;
     t->spans = arena_grow(pl->a, t->spans, t->n_spans, &t->cap_spans, sizeof *t->spans);
-    t->spans[t->n_spans++] = s;
+    t->spans[t->n_spans++] = *s;
 }
 
 double slowdown(const struct plan *p, uint32_t ipu_of_machine)
