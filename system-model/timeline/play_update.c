@@ -16,7 +16,8 @@ static const enum span_kind span_of_step[N_UPDATE_KINDS] = {
 static void spend(struct player *pl, uint32_t row, uint64_t *at, uint64_t cycles, enum part part, enum span_kind kind)
 {
     pl->t->rows[row].spent.part[part] += cycles;
-    add_span(pl, (struct span){ .row = row, .repeat = 1, .start_cycle = *at, .n_cycles = cycles, .stage = UINT16_MAX, .kind = (uint16_t)kind });
+    if (wants_span(pl, cycles))
+        add_span(pl, (struct span){ .row = row, .repeat = 1, .start_cycle = *at, .n_cycles = cycles, .stage = UINT16_MAX, .kind = (uint16_t)kind });
     *at += cycles;
 }
 
@@ -45,8 +46,9 @@ static void play_chain(struct player *pl, uint32_t row, uint64_t *at, const stru
     for (uint32_t i = chain->first_op; i < chain->first_op + chain->n_ops; i++) {
         const struct update_op *op = &p->update.ops[i];
         uint64_t took = op->on_tiles ? slowed(op->n_cycles, factor) : op->n_cycles;
-        add_span(pl, (struct span){ .row = row, .repeat = chain->n_tensors, .start_cycle = *at + period, .n_cycles = took,
-                                    .stage = UINT16_MAX, .kind = (uint16_t)span_of_step[op->kind], .which = i });
+        if (wants_span(pl, took))
+            add_span(pl, (struct span){ .row = row, .repeat = chain->n_tensors, .start_cycle = *at + period, .n_cycles = took,
+                                        .stage = UINT16_MAX, .kind = (uint16_t)span_of_step[op->kind], .which = i });
         cycles_add(&r->spent, &op->cycles, chain->n_tensors);
         r->spent.part[PART_BUBBLE] += (took - op->n_cycles) * chain->n_tensors;     /* a slow chip's loss */
         period += took;

@@ -14,13 +14,12 @@ struct player {
     uint64_t now;               /* its clock */
 };
 
-void keep_span(struct player *pl, const struct span *s);
-/* None where it takes no time. Here, so that where only totals are wanted none is even made. */
-static inline void add_span(struct player *pl, struct span s)
+/* None where only totals are wanted, nor where it takes no time. Asked first: making a span takes longer than what it is made of. */
+static inline bool wants_span(const struct player *pl, uint64_t n_cycles)
 {
-    if (!pl->p->options.totals_only && s.n_cycles)
-        keep_span(pl, &s);
+    return n_cycles && !pl->p->options.totals_only;
 }
+void add_span(struct player *pl, struct span s);
 double slowdown(const struct plan *p, uint32_t ipu_of_machine);
 uint64_t slowed(uint64_t cycles, double factor);    /* rounded up */
 void play_update(struct player *pl, uint64_t *at);  /* play_update.c; at: the clock of each row */

@@ -20,11 +20,11 @@ const char *const span_kind_names[N_SPAN_KINDS] = {
     [SPAN_HOST] = "host",
 };
 
-void keep_span(struct player *pl, const struct span *s)
+void add_span(struct player *pl, struct span s)
 {
     struct timeline *t = pl->t;
     t->spans = arena_grow(pl->a, t->spans, t->n_spans, &t->cap_spans, sizeof *t->spans);
-    t->spans[t->n_spans++] = *s;
+    t->spans[t->n_spans++] = s;
 }
 
 double slowdown(const struct plan *p, uint32_t ipu_of_machine)
@@ -104,11 +104,13 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
     s.start_cycle = start;
     s.n_cycles = input;
     s.kind = SPAN_INPUT;
-    add_span(pl, s);
+    if (wants_span(pl, input))
+        add_span(pl, s);
     s.start_cycle += input;
     s.n_cycles = took;
     s.kind = forward ? SPAN_FORWARD : SPAN_BACKWARD;
-    add_span(pl, s);
+    if (wants_span(pl, took))
+        add_span(pl, s);
     return input + took;
 }
 
@@ -129,9 +131,9 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
     }
     for (uint32_t i = 0; i < pl->width; i++) {
         pl->t->rows[pl->first_row + i].spent.part[PART_BUBBLE] += (longest - busy[i]) * run->n_cycles;
-        if (!p->options.totals_only)
+        if (wants_span(pl, longest - busy[i]))
             add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
-                                    .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
+                                        .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
     }
     return longest;
 }
@@ -155,8 +157,9 @@ static uint64_t play_copy(struct player *pl, const struct pipeline_run *run, uin
     uint32_t which = (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot;
     for (uint32_t i = 0; i < pl->width; i++) {
         pl->t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += cycles * run->n_cycles;
-        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
-                                    .stage = UINT16_MAX, .kind = SPAN_COPY, .which = which });
+        if (wants_span(pl, cycles))
+            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
+                                        .stage = UINT16_MAX, .kind = SPAN_COPY, .which = which });
     }
     return cycles;
 }
