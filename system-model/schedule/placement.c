@@ -95,22 +95,18 @@ static bool place_layers(struct plan *p, struct err *err)
 
 bool is_checkpoint(const struct plan *p, uint32_t layer)
 {
-    const struct plan_options *o = &p->options;
-    if (o->recompute == RECOMPUTE_LAYER)
-        return true;
-    if (o->recompute == RECOMPUTE_CHECKPOINTS)
-        for (uint32_t i = 0; i < o->n_checkpoints; i++)
-            if (text_is(o->checkpoints[i], p->graph->layers[layer].name))
-                return true;
-    return false;
+    return p->options.recompute == RECOMPUTE_LAYER || (p->named_checkpoints && p->named_checkpoints[layer]);
 }
 
-static bool check_checkpoints(const struct plan *p, struct err *err)
+static bool find_checkpoints(struct plan *p, struct arena *a, struct err *err)
 {
-    for (uint32_t i = 0; p->options.recompute == RECOMPUTE_CHECKPOINTS && i < p->options.n_checkpoints; i++) {
+    bool *named = p->options.recompute == RECOMPUTE_CHECKPOINTS ? ARENA_ARRAY(a, bool, p->graph->n_layers + 1) : NULL;
+    p->named_checkpoints = named;
+    for (uint32_t i = 0; named && i < p->options.n_checkpoints; i++) {
         bool found = false;
-        for (size_t l = 0; l < p->graph->n_layers && !found; l++)
-            found = text_is(p->options.checkpoints[i], p->graph->layers[l].name);
+        for (size_t l = 0; l < p->graph->n_layers; l++)
+            if (text_is(p->options.checkpoints[i], p->graph->layers[l].name))
+                found = named[l] = true;
         if (!found)
             return fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'",
                         p->graph->name, p->options.checkpoints[i], p->graph->name);
@@ -332,7 +328,7 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    if (!settle_sizes(p, err) || !check_checkpoints(p, err))
+    if (!settle_sizes(p, err) || !find_checkpoints(p, a, err))
         return false;
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
     if (!place_layers(p, err))

@@ -69,6 +69,7 @@ struct plan {
     const struct topology *topology;
     struct plan_options options;        /* as planned: with less memory for temporaries than asked where only that fits */
     const double *asked_memory;         /* by IPU: what was asked for; NULL: as planned */
+    const bool *named_checkpoints;      /* by layer; NULL: none are named */
     uint32_t n_stages;
     struct stage_plan *stages;
     uint32_t n_tasks, n_slots;
