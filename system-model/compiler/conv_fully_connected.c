@@ -94,12 +94,10 @@ void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups,
     uint64_t n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles, p_groups = min_u64(groups, n_tiles);
     uint64_t grain = amp_for(chip, type, opt->partials).in_grain, n_grains = ceil_div(inner, grain);
     uint64_t weight_bytes = (uint64_t)groups * inner * columns * data_type_bytes(type);
-    uint32_t splits[MAX_SPLITS];
-    size_t n = conv_distinct_splits(splits, n_grains, n_tiles / p_groups);
-    for (size_t i = 0; i < n; i++) {
+    for (uint64_t p_inner = 1; p_inner && p_inner <= n_tiles / p_groups; p_inner = conv_next_split(n_grains, p_inner)) {
         struct op_plan plans[N_OP_PASSES];
-        uint64_t columns_part, p_columns = conv_fewest_parts(columns, n_tiles / p_groups / splits[i], &columns_part);
-        if (!joint_plans(plans, joint, p_groups, p_columns, splits[i], chip, opt))
+        uint64_t columns_part, p_columns = conv_fewest_parts(columns, n_tiles / p_groups / p_inner, &columns_part);
+        if (!joint_plans(plans, joint, p_groups, p_columns, p_inner, chip, opt))
             continue;
         add_turned_weights(&plans[PASS_BACKWARD_DATA], weight_bytes, chip, n_tiles);
         if (plans_cycles(plans) < plans_cycles(out))

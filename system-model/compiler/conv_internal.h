@@ -21,6 +21,7 @@ struct candidate {
     uint64_t in_grain, out_grain, filter_height, passes;
     uint64_t expand;                    /* input elements a raw one has become */
     bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
+    size_t order;                       /* in which it is tried: of equal plans the earlier one is kept */
 };
 
 enum { MAX_CANDIDATES = 16 };
@@ -51,10 +52,23 @@ struct search {
     const struct op_plan_options *opt;
     const struct conv_shape *shape;
     uint64_t n_tiles, bound_bytes, best_cycles;
-    struct candidate best_candidate;
+    uint64_t least_over_bytes;          /* what was left out for its memory takes at least so much */
+    struct cost layout, by_step;        /* the same whatever the split: changes of layout; weights into the order of serial steps */
+    uint64_t rearranged_bytes;
+    const struct candidate *best_candidate;
     struct share best;
     struct cost best_cost;
 };
+
+/* All of a candidate's work on one tile, but for serial steps: where splits start. */
+static inline struct share conv_whole(const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+{
+    return (struct share){ .p_groups = 1, .p_batch = 1, .p_field = 1, .p_kernel = 1, .p_in = 1, .p_out = 1,
+                           .serial_in = serial_in, .serial_out = serial_out, .groups = c->s.groups, .batch = c->s.batch,
+                           .height = c->s.field_h, .width = c->s.field_w, .kernel_h = c->s.kernel_h,
+                           .in = ceil_div(ceil_div(c->s.in_chans, c->in_grain), serial_in),
+                           .out = ceil_div(ceil_div(c->s.out_chans, c->out_grain), serial_out) };
+}
 
 static inline uint64_t share_positions(const struct share *t) { return t->batch * t->height * t->width; }
 
@@ -69,11 +83,30 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
 void conv_fill_plan(struct op_plan *out, struct search *f);
 uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t);
 uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p);
+bool conv_pads_tiles(const struct search *f, const struct candidate *c);
+
+/* ---- conv_bound.c: what no split below a point of the search gets under -------------------------- */
+
+/* Which dimensions are still whole in a share, to be split over the tiles that are left: the field; kernel rows too; input
+ * channels too; output channels too; groups too. */
+enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
+struct least { double cycles, bytes; };
+struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles, enum open_splits open);
 
 /* ---- conv_plan.c: splits worth a try ------------------------------------------------------------- */
 
-enum { MAX_SPLITS = 640 };
-size_t conv_distinct_splits(uint32_t *out, uint64_t n, uint64_t limit);
-uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *part);
+/* The next larger p that changes ceil(n / p); 0 after the last. */
+static inline uint64_t conv_next_split(uint64_t n, uint64_t p)
+{
+    uint64_t part = ceil_div(n, p);
+    return part == 1 ? 0 : ceil_div(n, part - 1);
+}
+
+/* Of at most limit parts, the fewest whose largest has the same size. */
+static inline uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *part)
+{
+    *part = ceil_div(n, min_u64(n, limit));
+    return ceil_div(n, *part);
+}
 
 #endif

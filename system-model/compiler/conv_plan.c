@@ -2,32 +2,14 @@
  * conv_plan.c - the search of splits for convolutions and matmuls.
  *
  * Parallel splits of groups, output channels, input channels, kernel rows and field whose product is at
- * most the tiles, and serial splits of channels. Only splits that change a tile's share are tried; where the
- * arithmetic, the exchange and the syncs of an even split are slower than the best so far, the branch is left.
+ * most the tiles, and serial splits of channels. Only splits that change a tile's share are tried. The search is exact: a branch is left
+ * where nothing in it can be as fast as the best plan so far, or within the memory (conv_bound.c); the order of
+ * visits, most promising first, changes its effort and not its answer (conv_price keeps the plan that comes first of equals).
  * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
  * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */
+#include <stdlib.h>
 #include "system-model/compiler/conv_internal.h"
-
-/* The smallest p for each value that ceil(n / p) can take, p at most limit. */
-size_t conv_distinct_splits(uint32_t *out, uint64_t n, uint64_t limit)
-{
-    size_t count = 0;
-    for (uint64_t p = 1; p <= limit && count < MAX_SPLITS;) {
-        out[count++] = (uint32_t)p;
-        uint64_t part = ceil_div(n, p);
-        if (part == 1)
-            break;
-        p = ceil_div(n, part - 1);
-    }
-    return count;
-}
-
-uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *part)
-{
-    *part = ceil_div(n, min_u64(n, limit));
-    return ceil_div(n, *part);
-}
 
 /* Positions as one row: not at all, in two, three or four, and over all the tiles that are left. */
 static void search_flat_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
@@ -45,126 +27,195 @@ static void search_flat_field(struct search *f, const struct candidate *c, struc
 
 static void search_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
-    uint32_t batches[MAX_SPLITS], heights[MAX_SPLITS];
-    size_t n_batches = conv_distinct_splits(batches, c->s.batch, tiles);
-    for (size_t i = 0; i < n_batches; i++) {
-        t->p_batch = batches[i];
-        t->batch = ceil_div(c->s.batch, batches[i]);
-        size_t n_heights = conv_distinct_splits(heights, c->s.field_h, tiles / batches[i]);
-        for (size_t j = 0; j < n_heights; j++) {
-            t->height = ceil_div(c->s.field_h, heights[j]);
-            uint64_t p = conv_fewest_parts(c->s.field_w, tiles / batches[i] / heights[j], &t->width);
-            t->p_field = heights[j] * p;
+    for (uint64_t batch = 1; batch && batch <= tiles; batch = conv_next_split(c->s.batch, batch)) {
+        t->p_batch = batch;
+        t->batch = ceil_div(c->s.batch, batch);
+        for (uint64_t high = 1; high && high <= tiles / batch; high = conv_next_split(c->s.field_h, high)) {
+            t->height = ceil_div(c->s.field_h, high);
+            t->p_field = high * conv_fewest_parts(c->s.field_w, tiles / batch / high, &t->width);
             conv_price(f, c, t);
         }
     }
 }
 
-/* Cycles that no split of the field over so many tiles gets below: the vertex with an even share of positions, the
- * input that is not there, the partial sums of a split reduction, the syncs. */
-static uint64_t least_cycles(const struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+/* ---- splits of one dimension that may be best: the most promising is searched first, so that it spares the others ------------------ */
+
+enum { MAX_SPLITS = 128 };
+struct splits { struct { uint64_t p; double cycles; } items[MAX_SPLITS]; size_t n; };
+typedef void search_below(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p);
+
+static bool is_in_memory(struct search *f, struct least least)
 {
-    uint64_t positions = ceil_div(shape_positions(&c->s), tiles), steps = t->serial_in * t->serial_out;
-    uint64_t es = c->amp.element_bytes, depth = t->p_in * t->p_kernel, rate = 2 * f->chip->exchange_bytes_per_cycle;
-    uint64_t compute, bytes = conv_missing_part(positions * t->groups * t->in * c->in_grain * es, t->p_out) / c->s.in_expand;
-    if (c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1) {
-        uint64_t loads = t->groups * t->in * t->out * c->passes * ceil_div(t->kernel_h, c->filter_height) * c->s.kernel_w;
-        uint64_t fixed = c->amp.load_cycles + 25 + chip_turn_cycles(f->chip) * 19;
-        compute = loads * (fixed + (uint64_t)(c->amp.core_cycles * (double)positions));
-    } else {
-        t->batch = t->width = 1;
-        t->height = positions;
-        compute = c->vertex == VERTEX_SLIC ? 0 : conv_vertex_cycles(f, c, t);
+    if (least.bytes <= (double)f->bound_bytes)
+        return true;
+    f->least_over_bytes = min_u64(f->least_over_bytes, (uint64_t)least.bytes);
+    return false;
+}
+
+static void search_splits(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, search_below *below)
+{
+    size_t first = 0;
+    for (size_t i = 1; i < s->n; i++)
+        first = s->items[i].cycles < s->items[first].cycles ? i : first;
+    for (size_t i = 0; i < s->n; i++) {
+        size_t k = i == 0 ? first : i <= first ? i - 1 : i;
+        if (s->items[k].cycles <= (double)f->best_cycles)
+            below(f, c, t, tiles, s->items[k].p);
     }
-    uint64_t sums = depth > 1 ? t->groups * positions * t->out * c->out_grain * c->amp.partial_bytes / 2 : 0;
-    uint64_t exchange = bytes / rate / (t->serial_out > 1 ? steps : 1) + 2 * sums / rate;
-    return steps * (compute + exchange + (depth > 1 ? 2 : 1) * superstep_cycles(f->chip));
+    s->n = 0;
+}
+
+/* Keeps a split where there may be a plan as good as the best, and within the memory, below it. */
+static void offer_split(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p,
+                        enum open_splits open, search_below *below)
+{
+    struct least least = conv_least(f, c, t, tiles / p, open);
+    if (!is_in_memory(f, least) || least.cycles > (double)f->best_cycles)
+        return;
+    s->items[s->n].p = p;
+    s->items[s->n++].cycles = least.cycles;
+    if (s->n == MAX_SPLITS)
+        search_splits(f, c, t, tiles, s, below);
 }
 
 static void search_kernel(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
-    uint32_t splits[MAX_SPLITS];
-    size_t n = conv_distinct_splits(splits, c->s.kernel_h, c->flat ? 1 : tiles);
-    for (size_t i = 0; i < n; i++) {
-        t->p_kernel = splits[i];
-        t->kernel_h = ceil_div(c->s.kernel_h, splits[i]);
-        if (least_cycles(f, c, t, tiles / splits[i]) >= f->best_cycles)
-            continue;
-        if (c->flat)
-            search_flat_field(f, c, t, tiles / splits[i]);
-        else
-            search_field(f, c, t, tiles / splits[i]);
+    for (uint64_t p = 1; p && p <= tiles; p = conv_next_split(c->s.kernel_h, p)) {
+        t->p_kernel = p;
+        t->kernel_h = ceil_div(c->s.kernel_h, p);
+        struct least least = conv_least(f, c, t, tiles / p, OPEN_FIELD);
+        if (is_in_memory(f, least) && least.cycles <= (double)f->best_cycles)
+            search_field(f, c, t, tiles / p);
     }
+    t->p_kernel = 1;
+    t->kernel_h = c->s.kernel_h;
+}
+
+static void set_in(struct share *t, const struct candidate *c, uint64_t p)
+{
+    t->p_in = p;
+    t->in = ceil_div(ceil_div(ceil_div(c->s.in_chans, c->in_grain), t->serial_in), p);
+}
+
+static void below_in(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p)
+{
+    set_in(t, c, p);
+    if (c->flat)
+        search_flat_field(f, c, t, tiles / p);
+    else
+        search_kernel(f, c, t, tiles / p);
+}
+
+static void offer_in(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p)
+{
+    set_in(t, c, p);
+    offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
 }
 
 static void search_in_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
-    uint32_t splits[MAX_SPLITS];
-    uint64_t grains = ceil_div(ceil_div(c->s.in_chans, c->in_grain), t->serial_in);
-    size_t n = conv_distinct_splits(splits, grains, tiles);
-    for (size_t i = 0; i < n; i++) {
-        t->in = ceil_div(grains, splits[i]);
-        t->p_in = splits[i];
-        search_kernel(f, c, t, tiles / t->p_in);
-        t->p_in++;                      /* where the share stays the same, one more part shortens the sums */
-        if (splits[i] > 1 && t->p_in <= tiles && ceil_div(grains, t->p_in) == t->in)
-            search_kernel(f, c, t, tiles / t->p_in);
+    struct splits s;
+    uint64_t grains = t->in;
+    s.n = 0;
+    for (uint64_t p = 1; p && p <= tiles; p = conv_next_split(grains, p)) {
+        offer_in(f, c, t, tiles, &s, p);
+        /* where the share stays the same, one more part shortens the sums */
+        if (p > 1 && p < tiles && ceil_div(grains, p + 1) == ceil_div(grains, p))
+            offer_in(f, c, t, tiles, &s, p + 1);
     }
+    search_splits(f, c, t, tiles, &s, below_in);
+    set_in(t, c, 1);
+}
+
+static void set_out(struct share *t, const struct candidate *c, uint64_t p)
+{
+    t->p_out = p;
+    t->out = ceil_div(ceil_div(ceil_div(c->s.out_chans, c->out_grain), t->serial_out), p);
+}
+
+static void below_out(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p)
+{
+    set_out(t, c, p);
+    search_in_chans(f, c, t, tiles / p);
 }
 
 /* An odd split of the outputs is tried one wider too: pairs of tiles then receive the same inputs together. */
 static void search_out_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
-    uint32_t splits[MAX_SPLITS];
-    uint64_t grains = ceil_div(ceil_div(c->s.out_chans, c->out_grain), t->serial_out);
-    size_t n = conv_distinct_splits(splits, grains, tiles);
-    for (size_t i = 0; i < n; i++)
-        for (uint32_t p = splits[i]; p <= splits[i] + splits[i] % 2 && p <= tiles; p++) {
-            if (p > splits[i] && (p == 2 || p > grains))
+    struct splits s;
+    uint64_t grains = t->out;
+    s.n = 0;
+    for (uint64_t first = 1; first && first <= tiles; first = conv_next_split(grains, first))
+        for (uint64_t p = first; p <= first + first % 2 && p <= tiles; p++) {
+            if (p > first && (p == 2 || p > grains))
                 continue;
-            t->p_out = p;
-            t->out = ceil_div(grains, p);
-            search_in_chans(f, c, t, tiles / p);
+            set_out(t, c, p);
+            offer_split(f, c, t, tiles, &s, p, OPEN_INPUTS, below_out);
         }
+    search_splits(f, c, t, tiles, &s, below_out);
+    set_out(t, c, 1);
+}
+
+static void set_groups(struct share *t, const struct candidate *c, uint64_t p)
+{
+    t->p_groups = p;
+    t->groups = ceil_div(c->s.groups, p);
+}
+
+static void below_groups(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p)
+{
+    set_groups(t, c, p);
+    search_out_chans(f, c, t, tiles / p);
 }
 
 static void search_groups(struct search *f, const struct candidate *c, struct share *t)
 {
-    uint32_t splits[MAX_SPLITS];
-    size_t n = conv_distinct_splits(splits, c->s.groups, f->n_tiles);
-    for (size_t i = 0; i < n; i++) {
-        t->p_groups = splits[i];
-        t->groups = ceil_div(c->s.groups, splits[i]);
-        search_out_chans(f, c, t, f->n_tiles / splits[i]);
+    struct splits s;
+    s.n = 0;
+    for (uint64_t p = 1; p && p <= f->n_tiles; p = conv_next_split(c->s.groups, p)) {
+        set_groups(t, c, p);
+        offer_split(f, c, t, f->n_tiles, &s, p, OPEN_OUTPUTS, below_groups);
     }
+    search_splits(f, c, t, f->n_tiles, &s, below_groups);
 }
 
-static uint64_t hmac_lanes(const struct chip *chip, const struct amp *a)
+/* ---- vertices and serial steps: the most promising first ------------------------------------------------- */
+
+enum { N_SERIAL = 11 };
+struct branch { const struct candidate *c; struct share t; struct least least; };
+struct branches { struct branch items[MAX_CANDIDATES * (1 + 2 * N_SERIAL)]; size_t n; };
+
+static void add_branch(struct branches *b, const struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
-    return chip->vector_bytes_per_cycle / a->element_bytes;
+    struct share t = conv_whole(c, serial_in, serial_out);
+    b->items[b->n++] = (struct branch){ c, t, conv_least(f, c, &t, f->n_tiles, OPEN_GROUPS) };
 }
 
-static void search_candidate(struct search *f, const struct candidate *c)
+static void add_branches(struct branches *b, const struct search *f, const struct candidate *c)
 {
-    static const uint32_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
-    struct share t = { .serial_in = 1, .serial_out = 1 };
-    if (c->vertex == VERTEX_HMAC && conv_shape_mac(&c->s) / (f->n_tiles * hmac_lanes(f->chip, &c->amp)) >= f->best_cycles)
-        return;
-    search_groups(f, c, &t);
+    static const uint32_t steps[N_SERIAL] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
+    add_branch(b, f, c, 1, 1);
     if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
         return;
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        if (steps[i] <= ceil_div(c->s.out_chans, c->out_grain)) {
-            t.serial_out = steps[i];
-            search_groups(f, c, &t);
-            t.serial_out = 1;
-        }
-        if (steps[i] <= ceil_div(c->s.in_chans, c->in_grain)) {
-            t.serial_in = steps[i];
-            search_groups(f, c, &t);
-            t.serial_in = 1;
-        }
+    for (size_t i = 0; i < N_SERIAL; i++) {
+        if (steps[i] <= ceil_div(c->s.out_chans, c->out_grain))
+            add_branch(b, f, c, 1, steps[i]);
+        if (steps[i] <= ceil_div(c->s.in_chans, c->in_grain))
+            add_branch(b, f, c, steps[i], 1);
     }
+}
+
+static int by_least(const void *a, const void *b)
+{
+    const struct branch *x = a, *y = b;
+    return (x->least.cycles > y->least.cycles) - (x->least.cycles < y->least.cycles);
+}
+
+static void search_branches(struct search *f, struct branches *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (is_in_memory(f, b->items[i].least) && b->items[i].least.cycles <= (double)f->best_cycles)
+            search_groups(f, b->items[i].c, &b->items[i].t);
 }
 
 void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
@@ -172,13 +223,20 @@ void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const str
 {
     struct search f = conv_search_start(s, chip, opt);
     struct candidates list;
+    struct branches branches;
+    branches.n = 0;
     conv_candidates(&list, s, chip, opt);
+    for (size_t i = 0; i < list.n; i++)
+        add_branches(&branches, &f, &list.items[i]);
+    qsort(branches.items, branches.n, sizeof *branches.items, by_least);
     for (;;) {
-        for (size_t i = 0; i < list.n; i++)
-            search_candidate(&f, &list.items[i]);
+        search_branches(&f, &branches);
         if (f.best_cycles != UINT64_MAX)
             break;
-        f.bound_bytes = f.bound_bytes > chip->tile_memory_bytes ? UINT64_MAX : 2 * f.bound_bytes;
+        do
+            f.bound_bytes = f.bound_bytes > chip->tile_memory_bytes ? UINT64_MAX : 2 * f.bound_bytes;
+        while (f.bound_bytes < f.least_over_bytes && f.bound_bytes != UINT64_MAX);
+        f.least_over_bytes = UINT64_MAX;
     }
     conv_fill_plan(out, &f);
 }

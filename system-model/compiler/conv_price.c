@@ -120,10 +120,9 @@ static void add_rearrangement(const struct search *f, struct cost *k, uint64_t t
     *worst_bytes = max_u64(*worst_bytes, bytes);
 }
 
-static void add_layout_changes(const struct search *f, struct cost *k, const struct candidate *c, uint64_t *worst)
+static void add_layout_changes(const struct search *f, struct cost *k, uint64_t es, uint64_t *worst)
 {
     const struct conv_shape *s = f->shape;
-    uint64_t es = c->amp.element_bytes;
     uint64_t in_bytes = (uint64_t)s->groups * s->batch * s->in_h * s->in_w * s->in_chans * es;
     uint64_t weight_bytes = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans * es;
     if (s->rearrange_in)
@@ -145,14 +144,17 @@ static uint64_t planned_copy_cycles(const struct search *f, const struct candida
 
 /* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
  * tiles that share an input each do it. */
+bool conv_pads_tiles(const struct search *f, const struct candidate *c)
+{
+    return c->expand > 1 || (f->shape->pass == PASS_FORWARD && f->shape->in_chans < c->in_grain);
+}
+
 static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
                              const struct operand_bytes *b)
 {
-    const struct conv_shape *s = f->shape;
-    bool padded = s->pass == PASS_FORWARD && s->in_chans < c->in_grain;
-    if (!padded && c->expand <= 1)
+    if (!conv_pads_tiles(f, c))
         return;
-    bool by_fours = s->in_chans % 4 == 0;
+    bool by_fours = f->shape->in_chans % 4 == 0;
     k->copied_bytes = b->in;
     k->planned_copies = by_fours || f->chip->planner_copies == COPIES_MEASURED
         ? rearrange_cycles(f->chip, b->in, c->amp.element_bytes, by_fours) : planned_copy_cycles(f, c, b->in);
@@ -250,49 +252,77 @@ static void add_cast(const struct search *f, struct cost *k, const struct candid
 }
 
 /* Before the loop the weights are put in the order of the steps (rearrangeBeforeSlice of poplin): all of them move once. */
-static void add_weights_by_step(const struct search *f, struct cost *k, uint64_t element_bytes)
+static struct cost weights_by_step(const struct search *f, uint64_t element_bytes)
 {
     const struct conv_shape *s = f->shape;
     uint64_t weights = (uint64_t)s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
     uint64_t bytes = ceil_div(weights * element_bytes, f->n_tiles);
     uint64_t cycles = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;
-    k->exchange += cycles;
-    k->rearrange += cycles;
-    k->received_bytes += bytes;
-    k->supersteps++;
+    return (struct cost){ .exchange = cycles, .rearrange = cycles, .received_bytes = bytes, .supersteps = 1 };
+}
+
+static void add_cost(struct cost *k, const struct cost *more)
+{
+    k->compute += more->compute;
+    k->exchange += more->exchange;
+    k->rearrange += more->rearrange;
+    k->received_bytes += more->received_bytes;
+    k->supersteps += more->supersteps;
+}
+
+static struct cost split_cost(const struct search *f, const struct candidate *c, const struct share *t, const struct operand_bytes *b,
+                              uint64_t compute)
+{
+    uint64_t steps = t->serial_in * t->serial_out;
+    struct cost k = step_cost(f, c, t, b, compute);
+    add_tile_padding(&k, c, f, b);
+    add_kernel_padding(&k, c, t, b);
+    multiply_cost(&k, steps);
+    add_cost(&k, &f->layout);
+    if (steps > 1)
+        add_cost(&k, &f->by_step);
+    if (t->serial_out > 1) {
+        bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
+        k.exchange += exchange_cycles(f->chip, paired ? 0 : b->in_received, paired ? b->in_received : 0);
+        k.received_bytes += b->in_received;
+        k.supersteps++;
+    }
+    add_cast(f, &k, c, t, b->outputs);
+    if (t->p_in * t->p_kernel == 1)
+        add_home(f, &k, b->outputs * steps * c->amp.result_bytes);
+    return k;
+}
+
+/* The order of a search that tries one split after the other: of equal plans the first is kept, in whatever order they are priced. */
+static bool comes_first(const struct candidate *c, const struct share *t, const struct candidate *d, const struct share *u)
+{
+    const uint64_t a[] = { c->order, 2 * max_u64(t->serial_out, t->serial_in) + (t->serial_in > 1), t->p_groups, t->p_out, t->p_in,
+                           t->p_kernel, t->p_batch, u->height };
+    const uint64_t b[] = { d->order, 2 * max_u64(u->serial_out, u->serial_in) + (u->serial_in > 1), u->p_groups, u->p_out, u->p_in,
+                           u->p_kernel, u->p_batch, t->height };
+    size_t i = 0;
+    while (i + 1 < sizeof a / sizeof *a && a[i] == b[i])
+        i++;
+    return a[i] < b[i];
 }
 
 void conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
-    uint64_t steps = t->serial_in * t->serial_out, compute = conv_vertex_cycles(f, c, t);
-    if (steps * compute >= f->best_cycles)
+    uint64_t compute = conv_vertex_cycles(f, c, t);
+    if (t->serial_in * t->serial_out * compute > f->best_cycles)
         return;
     struct operand_bytes b = operand_bytes(c, t);
-    uint64_t rearranged = 0;
-    struct cost k = step_cost(f, c, t, &b, compute);
-    add_tile_padding(&k, c, f, &b);
-    add_kernel_padding(&k, c, t, &b);
-    multiply_cost(&k, steps);
-    add_layout_changes(f, &k, c, &rearranged);
-    if (steps > 1)
-        add_weights_by_step(f, &k, c->amp.element_bytes);
-    if (t->serial_out > 1) {
-        bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
-        k.exchange += exchange_cycles(f->chip, paired ? 0 : b.in_received, paired ? b.in_received : 0);
-        k.received_bytes += b.in_received;
-        k.supersteps++;
-    }
-    add_cast(f, &k, c, t, b.outputs);
-    if (t->p_in * t->p_kernel == 1)
-        add_home(f, &k, b.outputs * steps * c->amp.result_bytes);
+    struct cost k = split_cost(f, c, t, &b, compute);
     uint64_t cycles = cost_cycles(f, &k);
-    if (cycles >= f->best_cycles)
+    if (cycles > f->best_cycles || (cycles == f->best_cycles && f->best_candidate && !comes_first(c, t, f->best_candidate, &f->best)))
         return;
-    k.temp_bytes = temp_bytes(t, c, &b, rearranged);
-    if (k.temp_bytes > f->bound_bytes)
+    k.temp_bytes = temp_bytes(t, c, &b, f->rearranged_bytes);
+    if (k.temp_bytes > f->bound_bytes) {
+        f->least_over_bytes = min_u64(f->least_over_bytes, k.temp_bytes);
         return;
+    }
     f->best_cycles = cycles;
-    f->best_candidate = *c;
+    f->best_candidate = c;
     f->best = *t;
     f->best_cost = k;
 }
@@ -313,7 +343,7 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
 static uint64_t received_pieces(const struct search *f)
 {
     const struct share *t = &f->best;
-    const struct candidate *c = &f->best_candidate;
+    const struct candidate *c = f->best_candidate;
     uint64_t es = c->amp.element_bytes, steps = t->serial_in * t->serial_out;
     uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
     uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
@@ -331,7 +361,7 @@ static uint64_t code_bytes(const struct search *f)
     const struct share *t = &f->best;
     uint64_t steps = t->serial_in * t->serial_out;
     return 12 * received_pieces(f) + SUPERSTEP_CONTROL_BYTES * (f->best_cost.supersteps / steps + 1)
-         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate.s.kernel_w + 16 * (t->in + t->out);
+         + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 16 * (t->in + t->out);
 }
 
 /* A planner that chooses by its estimate: the chip pays for copies element by element what was measured. */
@@ -339,7 +369,7 @@ static void pay_copies(const struct search *f, struct cost *k)
 {
     if (k->copied_bytes == 0)
         return;
-    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate.amp.element_bytes, f->shape->in_chans % 4 == 0);
+    uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate->amp.element_bytes, f->shape->in_chans % 4 == 0);
     uint64_t steps = f->best.serial_in * f->best.serial_out, more = max_u64(paid, k->planned_copies) - k->planned_copies;
     k->compute += steps * more;
     k->rearrange += steps * more;
@@ -354,22 +384,26 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,
         .n_tiles_used = (uint32_t)tiles_in_use(t), .mac = conv_shape_mac(f->shape),
-        .padded_mac = padded_mac(&f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
+        .padded_mac = padded_mac(f->best_candidate, t), .exchanged_bytes = k->received_bytes * tiles_in_use(t),
         .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
-        .vertex = f->best_candidate.vertex,
-        .partials = f->best_candidate.amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
+        .vertex = f->best_candidate->vertex,
+        .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
         .rearrange_cycles = k->rearrange,
         .split = { .batch = (uint32_t)t->p_batch, .field = (uint32_t)t->p_field, .kernel = (uint32_t)t->p_kernel,
                    .conv_groups = (uint32_t)t->p_groups, .in_chans = (uint32_t)t->p_in,
                    .out_chans = (uint32_t)t->p_out, .serial_in = (uint32_t)t->serial_in,
-                   .serial_out = (uint32_t)t->serial_out, .in_grain = (uint32_t)f->best_candidate.in_grain,
-                   .out_grain = (uint32_t)f->best_candidate.out_grain },
+                   .serial_out = (uint32_t)t->serial_out, .in_grain = (uint32_t)f->best_candidate->in_grain,
+                   .out_grain = (uint32_t)f->best_candidate->out_grain },
     };
 }
 
 struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
-    return (struct search){ .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX,
-                            .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
-                            .bound_bytes = max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes)) };
+    struct search f = { .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX, .least_over_bytes = UINT64_MAX,
+                        .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
+                        .bound_bytes = max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes)) };
+    uint64_t element_bytes = data_type_bytes((enum data_type)s->type);
+    add_layout_changes(&f, &f.layout, element_bytes, &f.rearranged_bytes);
+    f.by_step = weights_by_step(&f, element_bytes);
+    return f;
 }

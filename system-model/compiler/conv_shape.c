@@ -74,9 +74,9 @@ static struct candidate *add_candidate(struct candidates *list, enum vertex_kind
                                        uint64_t expand)
 {
     assert(list->n < MAX_CANDIDATES);
-    struct candidate *c = &list->items[list->n++];
+    struct candidate *c = &list->items[list->n];
     *c = (struct candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1, .expand = expand,
-                             .flat = s->kernel_h == 1 && s->kernel_w == 1 };
+                             .flat = s->kernel_h == 1 && s->kernel_w == 1, .order = list->n++ };
     return c;
 }
 

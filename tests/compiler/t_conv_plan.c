@@ -183,6 +183,194 @@ static void test_a_wrong_estimate_is_never_faster(void **state)
     assert_true(n_slower > 0);
 }
 
+/* ---- the search beside one that tries every split, one after the other --------------------------------------------- */
+
+struct reference { struct search best; uint64_t n_priced, n_ties; };
+
+/* The next larger count of parts that makes the largest smaller; more than limit where there is none. */
+static uint64_t next_parts(uint64_t n, uint64_t p, uint64_t limit)
+{
+    uint64_t next = p + 1;
+    while (next <= limit && ceil_div(n, next) == ceil_div(n, p))
+        next++;
+    return next;
+}
+
+/* A split alone, with no plan to beat; kept where it is faster than all before. least: of the branches it hangs on. */
+static void try_split(struct reference *r, const struct candidate *c, const struct share *t, const struct least *least, size_t n_least)
+{
+    struct search alone = r->best;
+    alone.best_cycles = alone.bound_bytes = UINT64_MAX;
+    conv_price(&alone, c, t);
+    for (size_t i = 0; i < n_least; i++) {
+        assert_true(least[i].cycles <= (double)alone.best_cycles);
+        assert_true(least[i].bytes <= (double)alone.best_cost.temp_bytes);
+    }
+    r->n_priced++;
+    if (alone.best_cost.temp_bytes > r->best.bound_bytes)
+        return;
+    r->n_ties += alone.best_cycles == r->best.best_cycles;
+    if (alone.best_cycles < r->best.best_cycles) {
+        alone.bound_bytes = r->best.bound_bytes;
+        r->best = alone;
+    }
+}
+
+static void try_fields(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+{
+    least[n++] = conv_least(&r->best, c, t, tiles, OPEN_FIELD);
+    struct share u = *t;
+    if (c->flat) {
+        uint64_t positions = shape_positions(&c->s), last = 0;
+        for (uint64_t limit = 1; limit <= 5; limit++) {
+            u.batch = u.width = 1;
+            u.p_field = conv_fewest_parts(positions, limit == 5 ? tiles : min_u64(limit, tiles), &u.height);
+            if (u.p_field != last)
+                try_split(r, c, &u, least, n);
+            last = u.p_field;
+        }
+        return;
+    }
+    for (uint64_t b = 1; b <= tiles; b = next_parts(c->s.batch, b, tiles))
+        for (uint64_t h = 1; h <= tiles / b; h = next_parts(c->s.field_h, h, tiles / b)) {
+            u.p_batch = b;
+            u.batch = ceil_div(c->s.batch, b);
+            u.height = ceil_div(c->s.field_h, h);
+            u.p_field = h * conv_fewest_parts(c->s.field_w, tiles / b / h, &u.width);
+            try_split(r, c, &u, least, n);
+        }
+}
+
+static void try_kernels(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+{
+    least[n++] = conv_least(&r->best, c, t, tiles, c->flat ? OPEN_FIELD : OPEN_KERNEL);
+    struct share u = *t;
+    for (uint64_t p = 1; p <= tiles; p = next_parts(c->s.kernel_h, p, tiles)) {
+        u.p_kernel = p;
+        u.kernel_h = ceil_div(c->s.kernel_h, p);
+        try_fields(r, c, &u, tiles / p, least, n);
+    }
+}
+
+static void try_inputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+{
+    least[n++] = conv_least(&r->best, c, t, tiles, OPEN_INPUTS);
+    struct share u = *t;
+    for (uint64_t p = 1; p <= tiles; p = next_parts(t->in, p, tiles))
+        for (uint64_t q = p; q <= p + (p > 1) && q <= tiles; q++) {
+            if (ceil_div(t->in, q) != ceil_div(t->in, p))
+                continue;
+            u.p_in = q;
+            u.in = ceil_div(t->in, q);
+            try_kernels(r, c, &u, tiles / q, least, n);
+        }
+}
+
+static void try_outputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
+{
+    least[n++] = conv_least(&r->best, c, t, tiles, OPEN_OUTPUTS);
+    struct share u = *t;
+    for (uint64_t p = 1; p <= tiles; p = next_parts(t->out, p, tiles))
+        for (uint64_t q = p; q <= p + (p % 2 && p > 1) && q <= tiles && q <= max_u64(p, t->out); q++) {
+            u.p_out = q;
+            u.out = ceil_div(t->out, q);
+            try_inputs(r, c, &u, tiles / q, least, n);
+        }
+}
+
+static void try_groups(struct reference *r, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+{
+    struct least least[8];
+    struct share t = conv_whole(c, serial_in, serial_out);
+    least[0] = conv_least(&r->best, c, &t, r->best.n_tiles, OPEN_GROUPS);
+    for (uint64_t p = 1; p <= r->best.n_tiles; p = next_parts(c->s.groups, p, r->best.n_tiles)) {
+        t.p_groups = p;
+        t.groups = ceil_div(c->s.groups, p);
+        try_outputs(r, c, &t, r->best.n_tiles / p, least, 1);
+    }
+}
+
+static void try_candidates(struct reference *r, const struct candidates *list)
+{
+    static const uint64_t steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
+    for (size_t i = 0; i < list->n; i++) {
+        const struct candidate *c = &list->items[i];
+        try_groups(r, c, 1, 1);
+        if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
+            continue;
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            if (steps[k] <= ceil_div(c->s.out_chans, c->out_grain))
+                try_groups(r, c, 1, steps[k]);
+            if (steps[k] <= ceil_div(c->s.in_chans, c->in_grain))
+                try_groups(r, c, steps[k], 1);
+        }
+    }
+}
+
+/* Rates that no chip here has too: odd buses, workers, memories so small that the bound must grow. */
+static struct chip random_chip(uint64_t *seed)
+{
+    struct chip chip = small_chip(draw(seed, 1, 40));
+    chip.n_workers = draw(seed, 3, 8);
+    chip.worker_turn_cycles = draw(seed, 0, 1) * 6;
+    chip.vector_bytes_per_cycle = 8 * draw(seed, 1, 2);
+    chip.weight_load_bytes_per_cycle = 8 * draw(seed, 1, 2);
+    chip.conv_units_fp16_fp16 = 8 * draw(seed, 1, 2);
+    chip.mac_fp16_fp16_per_cycle = 8 * draw(seed, 2, 16);
+    chip.amp_efficiency = (double)draw(seed, 5, 10) / 10;
+    chip.exchange_bytes_per_cycle = draw(seed, 1, 9);
+    chip.exchange_efficiency = (double)draw(seed, 3, 10) / 10;
+    chip.tiles_per_exchange_bus = draw(seed, 1, 4);
+    chip.on_chip_sync_cycles = draw(seed, 0, 300);
+    chip.compute_set_cycles = draw(seed, 0, 70);
+    chip.exchange_transit_cycles = draw(seed, 0, 90);
+    chip.planner_copies = draw(seed, 0, 1) ? COPIES_ESTIMATED : COPIES_MEASURED;
+    chip.tile_memory_bytes = draw(seed, 0, 2) ? 300000 : draw(seed, 300, 9000);
+    return chip;
+}
+
+static struct conv_shape any_shape(uint64_t *seed)
+{
+    static const uint32_t thin[] = { 1, 2, 3, 4 };
+    struct conv_shape s = random_shape(seed);
+    if (draw(seed, 0, 3) == 0)
+        s.in_chans = thin[draw(seed, 0, 3)];
+    if (draw(seed, 0, 5) == 0)
+        s.out_chans = thin[draw(seed, 0, 3)];
+    s.in_elsewhere = (uint32_t)draw(seed, 0, 1);
+    s.weights_elsewhere = (uint32_t)draw(seed, 0, 1);
+    return s;
+}
+
+/* The search leaves branches out by their bounds and visits the promising first; it finds the very plan, of equals the same one, of a
+ * search that tries each split in turn. And each bound holds for each split below it. */
+static void test_search_is_exhaustive(void **state)
+{
+    (void)state;
+    uint64_t seed = 90901, n_priced = 0, n_ties = 0, n_grown = 0;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = random_chip(&seed);
+        struct conv_shape s = any_shape(&seed);
+        struct op_plan_options opt = { .partials = draw(&seed, 0, 1) ? PARTIALS_FP16 : PARTIALS_FP32, .available_memory = 0.6 };
+        struct reference r = { .best = conv_search_start(&s, &chip, &opt) };
+        struct candidates list;
+        struct op_plan expected, found = planned(&s, &chip, &opt);
+        conv_candidates(&list, &s, &chip, &opt);
+        while (try_candidates(&r, &list), r.best.best_cycles == UINT64_MAX) {
+            r.best.bound_bytes = r.best.bound_bytes > chip.tile_memory_bytes ? UINT64_MAX : 2 * r.best.bound_bytes;
+            n_grown++;
+        }
+        conv_fill_plan(&expected, &r.best);
+        if (memcmp(&expected, &found, sizeof found) != 0)
+            print_error("shape %d: %lu cycles, the search of all %lu\n", i, (unsigned long)op_plan_cycles(&found),
+                        (unsigned long)op_plan_cycles(&expected));
+        assert_memory_equal(&expected, &found, sizeof found);
+        n_priced += r.n_priced;
+        n_ties += r.n_ties;
+    }
+    assert_true(n_priced > 1000000 && n_ties > 200 && n_grown > 20);
+}
+
 static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
 {
     struct share t = { .p_kernel = 1, .p_batch = 1, .batch = 1, .width = 1, .kernel_h = 1, .serial_in = 1, .serial_out = 1 };
@@ -385,7 +573,7 @@ int main(void)
         cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
         cmocka_unit_test(test_a_wrong_estimate_is_never_faster),
-        cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
+        cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
