@@ -130,6 +130,10 @@ static inline double unary(const struct op_attributes *at, double x)
     case FUNCTION_ADD: return x + at->low;
     case FUNCTION_SIN: return sin(x);
     case FUNCTION_COS: return cos(x);
+    case FUNCTION_FLOOR: return floor(x);
+    case FUNCTION_CEIL: return ceil(x);
+    case FUNCTION_ROUND: return nearbyint(x);
+    case FUNCTION_SIGN: return (x > 0) - (x < 0);
     default: assert(false); return 0;
     }
 }
@@ -455,7 +459,7 @@ static inline struct normalised normalise(const struct op *f, const struct tenso
     for (uint64_t i = 0; i < s.n; i++)
         s.n_sets = s.set[i] + 1 > s.n_sets ? s.set[i] + 1 : s.n_sets;
     for (uint64_t k = 0; k < s.n_sets; k++)
-        s.inverse[k] = 1 / sqrt(s.inverse[k] / s.size[k] + 1e-5);
+        s.inverse[k] = 1 / sqrt(s.inverse[k] / s.size[k] + (f->at.epsilon > 0 ? f->at.epsilon : 1e-5));
     for (uint64_t i = 0; i < s.n; i++)
         s.x[i] *= s.inverse[s.set[i]];
     return s;
@@ -524,7 +528,8 @@ static inline void run_gather(const struct run *r)
     const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
     uint64_t width = last_dim(table), n = tensor_elements(at);
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t row = (uint64_t)in(r, 1)[i];
+        double index = in(r, 1)[i];     /* negative ones count from the end */
+        uint64_t row = (uint64_t)(index < 0 ? index + (double)table->dims[table->n_dims - 2] : index);
         if (table->n_dims == 3)
             row += i / at->dims[1] * table->dims[1];
         for (uint64_t k = 0; k < width; k++)
@@ -607,6 +612,8 @@ static inline void run_slice(const struct run *r)
 static inline void run_pad(const struct run *r)
 {
     bool forward = r->op->pass == PASS_FORWARD;
+    for (uint64_t i = 0; i < n_out(r) && forward; i++)
+        out(r, 0)[i] = r->op->at.rate;
     const struct tensor *small = forward ? tensor_in(r, 0) : tensor_out(r, 0);
     const struct tensor *large = forward ? tensor_out(r, 0) : tensor_in(r, 0);
     copy_range(forward ? out(r, 0) : in(r, 0), large, forward ? in(r, 0) : out(r, 0), small, r->op->at.axis,
@@ -712,6 +719,98 @@ static inline void run_lstm(const struct run *r)
     }
     if (r->op->pass == PASS_BACKWARD_WEIGHT)
         lstm_weights(r, b, t, n, h);
+    arena_free(&a);
+}
+
+/* Of one step the gates (update, reset, candidate) and the candidate's share of the state; x and h may stand anywhere, h NULL: zeros. */
+static inline void gru_step(double *g, double *share, const double *x, const double *h, const double *w, const double *rw, const double *bias,
+                            uint64_t n, uint64_t hidden, bool before)
+{
+    for (uint64_t gate = 0; gate < 3; gate++)
+        for (uint64_t j = 0; j < hidden; j++) {
+            uint64_t k = gate * hidden + j;
+            double from_x = bias[k], from_h = bias[3 * hidden + k];
+            for (uint64_t i = 0; i < n; i++)
+                from_x += x[i] * w[i * 3 * hidden + k];
+            for (uint64_t i = 0; i < hidden && h; i++)
+                from_h += (gate == 2 && before ? g[hidden + i] : 1) * h[i] * rw[i * 3 * hidden + k];
+            if (gate == 2)
+                share[j] = from_h;
+            g[k] = gate < 2 ? sigmoid(from_x + from_h) : tanh(from_x + (before ? 1 : g[hidden + j]) * from_h);
+        }
+}
+
+/* One step back: d [4 hidden] of update, reset and the candidate's two addends, before their functions; dh of the state before is added
+ * to. The state at the step is (1 - update) candidate + update h. */
+static inline void gru_back(double *d, double *dh, const double *dy, const double *g, const double *share, const double *h, const double *rw,
+                            uint64_t hidden, bool before)
+{
+    for (uint64_t j = 0; j < hidden; j++) {
+        double z = g[j], r = g[hidden + j], c = g[2 * hidden + j], old = h ? h[j] : 0, dc = dy[j] * (1 - z) * (1 - c * c);
+        d[j] = dy[j] * (old - c) * z * (1 - z);
+        d[2 * hidden + j] = dc;
+        d[3 * hidden + j] = before ? dc : dc * r;
+        d[hidden + j] = before ? 0 : dc * share[j] * r * (1 - r);
+        dh[j] += dy[j] * z;
+    }
+    for (uint64_t i = 0; i < hidden; i++) {
+        double back = 0, r = g[hidden + i], old = h ? h[i] : 0;
+        for (uint64_t j = 0; j < hidden; j++)
+            back += d[3 * hidden + j] * rw[i * 3 * hidden + 2 * hidden + j];
+        if (before)
+            d[hidden + i] = back * old * r * (1 - r);
+        dh[i] += before ? back * r : back;
+    }
+    for (uint64_t i = 0; i < hidden; i++)
+        for (uint64_t k = 0; k < 2 * hidden; k++)
+            dh[i] += d[k] * rw[i * 3 * hidden + k];
+}
+
+/* What one step gives to the weights: [x, h] by the addends' gradients. */
+static inline void gru_weights(const struct run *r, const double *d, const double *g, const double *x, const double *h, uint64_t n,
+                               uint64_t hidden, bool before)
+{
+    for (uint64_t k = 0; k < 3 * hidden; k++) {
+        double of_x = d[k], of_h = d[k < 2 * hidden ? k : hidden + k];
+        for (uint64_t i = 0; i < n; i++)
+            out(r, 0)[i * 3 * hidden + k] += x[i] * of_x;
+        for (uint64_t i = 0; i < hidden && h; i++)
+            out(r, 1)[i * 3 * hidden + k] += (k >= 2 * hidden && before ? g[hidden + i] : 1) * h[i] * of_h;
+        out(r, 2)[k] += of_x;
+        out(r, 2)[3 * hidden + k] += of_h;
+    }
+}
+
+/* Forward [x, w, r, bias]; data [gradient, x, w, r, bias, y] to that of x, if wanted, and of the gates; weight [gates, x, w, r, bias, y]. */
+static inline void run_gru(const struct run *r)
+{
+    struct arena a = { 0 };
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *tx = &r->g->tensors[f->inputs[0]];
+    uint64_t t = tx->dims[1], n = tx->dims[2], h = f->at.hidden;
+    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA, before = f->at.reset_before;
+    uint32_t first = forward ? 0 : 1;
+    const double *x = in(r, first), *w = in(r, first + 1), *rw = in(r, first + 2), *y = forward ? out(r, 0) : in(r, 5);
+    double *g = ARENA_ARRAY(&a, double, 3 * h), *share = ARENA_ARRAY(&a, double, h), *dy = ARENA_ARRAY(&a, double, h);
+    double *dh = ARENA_ARRAY(&a, double, h);
+    for (uint64_t i = 0; i < tx->dims[0] * t; i++) {
+        uint64_t s = forward ? i : tx->dims[0] * t - 1 - i;             /* backward: the last step first */
+        const double *old = s % t ? y + (s - 1) * h : NULL;
+        gru_step(g, share, x + s * n, old, w, rw, in(r, first + 3), n, h, before);
+        for (uint64_t k = 0; k < h && forward; k++)
+            out(r, 0)[s * h + k] = (1 - g[k]) * g[2 * h + k] + (old ? g[k] * old[k] : 0);
+        if (r->op->pass == PASS_BACKWARD_WEIGHT)
+            gru_weights(r, in(r, 0) + s * 4 * h, g, x + s * n, old, n, h, before);
+        if (!data)
+            continue;
+        double *d = out(r, r->op->n_outputs - 1) + s * 4 * h;
+        for (uint64_t k = 0; k < h; k++)
+            dy[k] = in(r, 0)[s * h + k] + ((s + 1) % t ? dh[k] : 0);
+        memset(dh, 0, h * sizeof *dh);
+        gru_back(d, dh, dy, g, share, old, rw, h, before);
+        for (uint64_t k = 0; k < n * 3 * h && r->op->n_outputs == 2; k++)
+            out(r, 0)[s * n + k / (3 * h)] += d[k % (3 * h)] * w[k];
+    }
     arena_free(&a);
 }
 
@@ -824,6 +923,7 @@ static inline void run_op(const struct run *r)
     case OP_SLICE: run_slice(r); return;
     case OP_PAD: run_pad(r); return;
     case OP_LSTM: run_lstm(r); return;
+    case OP_GRU: run_gru(r); return;
     case OP_OUTER_ADD: run_outer_add(r); return;
     case OP_CROSS_ENTROPY: run_cross_entropy(r); return;
     case OP_TRANSDUCER_LOSS: run_transducer(r); return;

@@ -8,7 +8,7 @@
  *     batch norm    statistics (two sums in one pass), then subtract, multiply, multiply, add: 5 passes; inference 2
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
- *     LSTM          a matmul and ten small compute sets a time step, one step after the other
+ *     LSTM, GRU     a matmul (a GRU that resets before it: two) and ten small compute sets a time step, one step after the other
  * Limits: data is taken to be even over the tiles; broadcasts of vectors cost the vector's bytes once a tile.
  */
 #include <assert.h>
@@ -364,7 +364,7 @@ static void plan_transducer_loss(struct passes *p, const struct work *w)
     p->plan->code_bytes_per_tile += one.code_bytes_per_tile;
 }
 
-/* ---- LSTM ---------------------------------------------------------------------------------------------- */
+/* ---- LSTM, GRU ---------------------------------------------------------------------------------------------- */
 
 static void add_plan(struct op_plan *to, const struct op_plan *p, uint64_t times)
 {
@@ -433,34 +433,68 @@ static void add_step_matmul(struct passes *p, const struct work *w, uint64_t bat
     add_plan(p->plan, op_plan_cycles(&swapped) < op_plan_cycles(&straight) ? &swapped : &straight, times);
 }
 
-static void plan_lstm(struct passes *p, const struct work *w)
+/* Update and reset, the candidate, and what is kept of the old state: the equations' passes, as popnn's. */
+static void gru_cell(struct passes *p, uint64_t units, bool backward)
 {
-    uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at.hidden;
+    add_moved(p, 3 * units);
+    add_map(p, MAP_VECTOR, 3 * units);
+    if (!backward) {
+        add_map(p, MAP_SIGMOID, 2 * units);
+        add_map(p, MAP_BINARY, units);          /* reset times the state, or times its product */
+        add_map(p, MAP_BINARY_IN_PLACE, units);
+        add_map(p, MAP_TANH, units);
+        add_map(p, MAP_BINARY, units);          /* candidate less state, times update, to the candidate */
+        add_map(p, MAP_BINARY, units);
+        add_map(p, MAP_BINARY_IN_PLACE, units);
+        add_map(p, MAP_COPY, units);
+        return;
+    }
+    add_map(p, MAP_BINARY, 3 * units);
+    add_map(p, MAP_TANH_GRAD, units);
+    add_map(p, MAP_BINARY, 2 * units);
+    add_map(p, MAP_SIGMOID_GRAD, 2 * units);
+    add_map(p, MAP_BINARY_IN_PLACE, units);
+    add_map(p, MAP_COPY, 4 * units);
+}
+
+/* The products of one step; a state that is reset first waits for its gate. */
+static void add_step_products(struct passes *p, const struct work *w, uint64_t batch, uint64_t extra, uint64_t gates, uint64_t steps)
+{
+    uint64_t hidden = w->forward->at.hidden, all = gates * hidden, inner = hidden + extra;
+    bool forward = w->op->pass == PASS_FORWARD;
+    if (w->forward->at.reset_before) {
+        uint64_t first = forward ? inner : 2 * hidden, wide = forward ? 2 * hidden : inner;
+        add_step_matmul(p, w, batch, first, wide, steps);
+        add_step_matmul(p, w, batch, forward ? inner : hidden, forward ? hidden : inner, steps);
+        return;
+    }
+    add_step_matmul(p, w, batch, forward ? inner : all, forward ? all : inner, steps);
+}
+
+static void plan_recurrence(struct passes *p, const struct work *w)
+{
+    bool lstm = w->op->kind == OP_LSTM, forward = w->op->pass == PASS_FORWARD, input_wanted = forward || w->op->n_outputs > 1;
+    uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at.hidden, gates = lstm ? 4 : 3;
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
-        add_matmul(p, w, in + hidden, batch * steps, 4 * hidden, PASS_BACKWARD_WEIGHT, 1);
-        add_reduction(p, MAP_REDUCE, false, batch * steps * 4 * hidden, 4 * hidden, 1);
+        add_matmul(p, w, in + hidden, batch * steps, gates * hidden, PASS_BACKWARD_WEIGHT, 1);
+        add_reduction(p, MAP_REDUCE, false, batch * steps * gates * hidden, gates * hidden, 1);
         return;
     }
     /* The inputs of all steps are multiplied at once where the products fit in a tenth of tile memory. */
-    uint64_t products = ceil_div(batch * steps * 4 * hidden * p->element_bytes, p->n_tiles);
+    uint64_t products = ceil_div(batch * steps * gates * hidden * p->element_bytes, p->n_tiles);
     bool at_once = 10 * products <= p->chip->tile_memory_bytes;
-    bool forward = w->op->pass == PASS_FORWARD, input_wanted = forward || w->op->n_outputs > 1;
     if (at_once && input_wanted) {
         if (forward)
-            add_matmul(p, w, batch * steps, in, 4 * hidden, PASS_FORWARD, 1);
+            add_matmul(p, w, batch * steps, in, gates * hidden, PASS_FORWARD, 1);
         else
-            add_matmul(p, w, batch * steps, 4 * hidden, in, PASS_BACKWARD_DATA, 1);
+            add_matmul(p, w, batch * steps, gates * hidden, in, PASS_BACKWARD_DATA, 1);
         p->scratch_bytes = max_u64(p->scratch_bytes, products);
     }
-    uint64_t extra = at_once || !input_wanted ? 0 : in;
-    if (forward)
-        add_step_matmul(p, w, batch, hidden + extra, 4 * hidden, steps);
-    else
-        add_step_matmul(p, w, batch, 4 * hidden, hidden + extra, steps);
+    add_step_products(p, w, batch, at_once || !input_wanted ? 0 : in, gates, steps);
     struct op_plan cell = { 0 };
     struct passes q = *p;
     q.plan = &cell;
-    lstm_cell(&q, batch * hidden, !forward);
+    (lstm ? lstm_cell : gru_cell)(&q, batch * hidden, !forward);
     add_plan(p->plan, &cell, steps);
 }
 
@@ -486,7 +520,7 @@ static const struct op_row { enum part part; void (*plan)(struct passes *p, cons
     [OP_TRANSPOSE] = { PART_REARRANGE, plan_transpose }, [OP_CONCAT] = { PART_REARRANGE, plan_copy },
     [OP_SLICE] = { PART_REARRANGE, plan_copy }, [OP_PAD] = { PART_REARRANGE, plan_copy }, [OP_VIEW] = { PART_REARRANGE, plan_view },
     [OP_CAST] = { PART_REARRANGE, plan_cast }, [OP_INPUT_PREPARE] = { PART_REARRANGE, plan_cast },
-    [OP_LSTM] = { PART_LSTM, plan_lstm },
+    [OP_LSTM] = { PART_LSTM, plan_recurrence }, [OP_GRU] = { PART_LSTM, plan_recurrence },
     [OP_CROSS_ENTROPY] = { PART_LOSS, plan_cross_entropy }, [OP_TRANSDUCER_LOSS] = { PART_LOSS, plan_transducer_loss },
 };
 _Static_assert(sizeof op_rows / sizeof *op_rows == N_OP_KINDS, "one row a kind");

@@ -50,6 +50,7 @@ enum op_kind {
     OP_TRANSPOSE,                           /* a change of layout that moves every element */
     OP_CONCAT, OP_SLICE, OP_PAD,            /* slice: one range, or all of an axis in equal pieces (no element moves) */
     OP_LSTM,                                /* one layer over all time steps, cell and gates included */
+    OP_GRU,                                 /* the same with three gates: update, reset, candidate */
     OP_OUTER_ADD,                           /* [b,t,h] + [b,u,h] -> [b,t,u,h]: the joint network's input */
     OP_CROSS_ENTROPY,                       /* softmax, log-likelihood and its gradient's seed */
     OP_TRANSDUCER_LOSS,                     /* RNN-T loss over the [time, label] lattice */
@@ -73,7 +74,7 @@ extern const char *const op_pass_names[N_OP_PASSES];
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
     FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,
-    FUNCTION_SIN, FUNCTION_COS,
+    FUNCTION_SIN, FUNCTION_COS, FUNCTION_FLOOR, FUNCTION_CEIL, FUNCTION_ROUND, FUNCTION_SIGN,
     FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM,
     FUNCTION_EQUAL, FUNCTION_GREATER, FUNCTION_LESS, FUNCTION_AND, FUNCTION_OR,
     N_OP_FUNCTIONS
@@ -84,13 +85,15 @@ struct op_attributes {
     uint32_t kernel_h, kernel_w, stride, pad, groups;       /* convolution, pooling (groups: convolution) */
     uint32_t stride_w, dilation, zeros[4];                  /* 0: as stride, 1; more zeros than pad: top, left, bottom, right */
     bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
-    uint32_t hidden;                                        /* LSTM: width of its state */
+    uint32_t hidden;                                        /* LSTM, GRU: width of its state */
+    bool reset_before;                                      /* GRU: the state is reset before its product with the candidate's weights */
     enum op_function function;
     double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
     bool inverted;                                          /* combine: f(b, a); select: x where the condition does not hold */
     bool linear;                                            /* resize: between neighbours, by distance; else the nearest one */
-    double rate;                                            /* dropout; scale: the constant */
+    double rate;                                            /* dropout; scale: the constant; pad: what is put there */
     uint32_t norm_groups;                                   /* group norm; batch norm: replicas it spans */
+    double epsilon;                                         /* norms: added to the variance; 0: 1e-5 */
     bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */

@@ -89,7 +89,8 @@ static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, en
     return second == (pass == PASS_BACKWARD_WEIGHT);
 }
 
-/* [batch, time, 4 hidden]: what flows back through the steps, whether or not the input wants a gradient. */
+/* [batch, time, 4 hidden]: what flows back through the steps, whether or not the input wants a gradient. Of a GRU update and reset, and
+ * of the candidate both addends: of the input and of the state. */
 static uint32_t gate_gradient(struct graph *g, const struct op *f)
 {
     const struct tensor *y = &g->tensors[f->outputs[0]];

@@ -3,7 +3,7 @@
  *
  *     convolution   output elements x kernel_h x kernel_w x input channels / groups   multiply-accumulates
  *     matmul        groups x rows x inner x columns
- *     LSTM          batch x steps x 4 hidden x (input + hidden)
+ *     LSTM          batch x steps x 4 hidden x (input + hidden); GRU: 3 hidden
  * and the same number again for the gradient of the data and for that of the weights. Vector operations count
  * arithmetic operations an element; exp, tanh and log count as one. These counts serve MFU and the printed tables;
  * time is the compiler's affair (its row is in compiler/vector_plan.c).
@@ -19,7 +19,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_GROUP_NORM] = "group-norm", [OP_LAYER_NORM] = "layer-norm", [OP_DROPOUT] = "dropout",
     [OP_MAX_POOL] = "max-pool", [OP_AVERAGE_POOL] = "average-pool", [OP_GATHER] = "gather",
     [OP_TRANSPOSE] = "transpose", [OP_CONCAT] = "concat", [OP_SLICE] = "slice", [OP_PAD] = "pad",
-    [OP_LSTM] = "lstm", [OP_OUTER_ADD] = "outer-add", [OP_CROSS_ENTROPY] = "cross-entropy",
+    [OP_LSTM] = "lstm", [OP_GRU] = "gru", [OP_OUTER_ADD] = "outer-add", [OP_CROSS_ENTROPY] = "cross-entropy",
     [OP_TRANSDUCER_LOSS] = "transducer-loss", [OP_CAST] = "cast", [OP_INPUT_PREPARE] = "input-prepare",
     [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
     [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_CONV_TRANSPOSE] = "conv-transpose",
@@ -189,13 +189,15 @@ static void shape_pad(const struct graph *g, struct op *op, struct tensor *out)
     out->dims[op->at.axis] = op->at.length;
 }
 
-/* Inputs: x [batch, steps, width], its weights [width, 4 hidden], recurrent ones [hidden, 4 hidden], biases. */
-static void shape_lstm(const struct graph *g, struct op *op, struct tensor *out)
+static uint64_t gates_of(const struct op *op) { return op->kind == OP_LSTM ? 4 : 3; }
+
+/* Inputs: x [batch, steps, width], its weights [width, gates x hidden], recurrent ones [hidden, gates x hidden], biases of both. */
+static void shape_recurrence(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0), *w = input(g, op, 1), *r = input(g, op, 2);
-    uint64_t hidden = op->at.hidden;
-    assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == 4 * hidden);
-    assert(r->dims[0] == hidden && r->dims[1] == 4 * hidden);
+    uint64_t hidden = op->at.hidden, all = gates_of(op) * hidden;
+    assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == all);
+    assert(r->dims[0] == hidden && r->dims[1] == all && input(g, op, 3)->dims[0] == 2 * all);
     shape_same(g, op, out);
     out->dims[2] = hidden;
 }
@@ -307,12 +309,12 @@ static uint64_t conv_transpose_mac(const struct graph *g, const struct op *op)
 }
 
 /* The data pass of a first layer, whose input wants no gradient, makes that of the gates alone. */
-static uint64_t lstm_mac(const struct graph *g, const struct op *op)
+static uint64_t recurrence_mac(const struct graph *g, const struct op *op)
 {
     const struct op *f = op_forward(g, op);
     const struct tensor *x = input(g, f, 0);
     bool gates_only = op->pass == PASS_BACKWARD_DATA && op->n_outputs == 1;
-    return x->dims[0] * x->dims[1] * 4 * f->at.hidden * ((gates_only ? 0 : x->dims[2]) + f->at.hidden);
+    return x->dims[0] * x->dims[1] * gates_of(f) * f->at.hidden * ((gates_only ? 0 : x->dims[2]) + f->at.hidden);
 }
 
 const struct op_rule op_rules[N_OP_KINDS] = {
@@ -347,8 +349,11 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_CONCAT]           = { shape_concat, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
     [OP_SLICE]            = { shape_slice, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
     [OP_PAD]              = { shape_pad, NULL, PER_OUTPUT, { 0, 0, 0 }, { 0 } },
-    [OP_LSTM]             = { shape_lstm, lstm_mac, PER_OUTPUT, { 23, 30, 4 },
+    [OP_LSTM]             = { shape_recurrence, recurrence_mac, PER_OUTPUT, { 23, 30, 4 },
                               { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT, .weight_keeps = KEEP_INPUT | KEEP_OUTPUT } },    /* gates, cell, biases */
+    [OP_GRU]              = { shape_recurrence, recurrence_mac, PER_OUTPUT, { 18, 24, 3 },
+                              { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
+                                .weight_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT } },
     [OP_OUTER_ADD]        = { shape_outer_add, NULL, PER_OUTPUT, { 1, 2, 0 }, { 0 } },    /* backward sums twice */
     [OP_CROSS_ENTROPY]    = { shape_loss, NULL, PER_INPUT, { 5, 2, 0 }, { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
     [OP_TRANSDUCER_LOSS]  = { shape_loss, NULL, PER_INPUT, { 5, 3, 0 }, { .data_keeps = KEEP_INPUT | KEEP_SECOND } },

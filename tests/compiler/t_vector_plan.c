@@ -243,7 +243,7 @@ static void test_lstm_is_serial(void **state)
     struct toy t;
     toy_start(&t);
     uint32_t in[4] = { 0, tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(24, 4 * 20)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(20, 4 * 20)),
-                       tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(4 * 20)) };
+                       tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(8 * 20)) };
     in[0] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 11, 24));
     struct op_plan one = plan_op(&t, OP_LSTM, in, 4, (struct op_attributes){ .hidden = 20 });
     in[0] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 22, 24));
@@ -252,6 +252,27 @@ static void test_lstm_is_serial(void **state)
     assert_int_equal(two.mac, 2 * one.mac);
     assert_true(one.n_supersteps >= 11 * 10);
     assert_in_range(two.n_supersteps - one.n_supersteps, 11 * 10, 11 * 14);
+    toy_end(&t);
+}
+
+/* A GRU multiplies three gates and works on three; where its state is reset before, the candidate's product waits for it. */
+static void test_gru(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[4] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 11, 24)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(24, 60)),
+                       tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(20, 60)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(120)) };
+    struct op_plan after = plan_op(&t, OP_GRU, in, 4, (struct op_attributes){ .hidden = 20 });
+    struct op_plan before = plan_op(&t, OP_GRU, in, 4, (struct op_attributes){ .hidden = 20, .reset_before = true });
+    in[0] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 22, 24));
+    struct op_plan longer = plan_op(&t, OP_GRU, in, 4, (struct op_attributes){ .hidden = 20 });
+    assert_int_equal(after.mac, 3 * 11 * 60 * (24 + 20));
+    assert_int_equal(before.mac, after.mac);
+    assert_int_equal(longer.mac, 2 * after.mac);
+    assert_in_range(longer.n_supersteps - after.n_supersteps, 11 * 10, 11 * 14);
+    assert_true(before.n_supersteps >= after.n_supersteps + 11);
+    assert_true(op_plan_cycles(&before) > op_plan_cycles(&after));
     toy_end(&t);
 }
 
@@ -306,7 +327,7 @@ int main(void)
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
         cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_gru),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -111,6 +111,29 @@ static void rnnt(void **state)
     build(&w, &r);
 }
 
+/* Two layers, the state reset before its product and after it. */
+static void gated(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct model_options three = { .micro_batch = 3 };
+        struct builder b = builder_start(&g, "gated", &three, &a);
+        build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
+        uint32_t x = build_input(&b, "x", TYPE_FP16, DIMS(3, 4, 5));
+        for (uint64_t width = 5; width < 9; width += 2) {
+            uint32_t in[] = { x, build_weight(&b, "w", DIMS(width, 21)), build_weight(&b, "r", DIMS(7, 21)), build_weight(&b, "b", DIMS(42)) };
+            x = graph_op(&g, OP_GRU, in, 4, (struct op_attributes){ .hidden = 7, .reset_before = before });
+        }
+        x = graph_op(&g, OP_VIEW, &x, 1, (struct op_attributes){ .view = { 3, 28 } });
+        build_classes(&b, build_dense(&b, x, 5, true), DIMS(3));
+        graph_add_backward(&g);
+        check_gradient(&g);
+        arena_free(&a);
+    }
+}
+
 static void transformer_transducer(void **state)
 {
     static const struct transducer_config small = { .n_layers = 2, .hidden = 6, .heads = 2, .inner = 10, .kernel = 4,
@@ -334,7 +357,7 @@ static void windows(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(transformer_transducer),
+    cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(gated), cmocka_unit_test(transformer_transducer),
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
     cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows),

@@ -270,25 +270,29 @@ static void matmul_of_activations(void **state)
     arena_free(&a);
 }
 
-/* LSTM, 3 x 11 steps of 5 into 7: 33 * 28 * 12 = 11088; without a gradient for its input only 33 * 28 * 7 = 6468. */
+/* LSTM, 3 x 11 steps of 5 into 7: 33 * 28 * 12 = 11088; without a gradient for its input only 33 * 28 * 7 = 6468. A GRU has three
+ * gates instead of four, and the gradients of four addends. */
 static void recurrence(void **state)
 {
-    struct graph g;
-    struct arena a;
     (void)state;
-    start(&g, &a);
-    uint32_t in[] = { given(&g, TYPE_FP16, DIMS(3, 11, 5)), weight(&g, DIMS(5, 28)), weight(&g, DIMS(7, 28)),
-                      weight(&g, DIMS(56)) };
-    lose(&g, graph_op(&g, OP_LSTM, in, 4, (struct op_attributes){ .hidden = 7 }));
-    graph_add_backward(&g);
-    const struct op *data = find(&g, OP_LSTM, PASS_BACKWARD_DATA, 0), *w = find(&g, OP_LSTM, PASS_BACKWARD_WEIGHT, 0);
-    assert_int_equal(op_mac(&g, &g.ops[0]), 11088);
-    assert_int_equal(op_mac(&g, data), 6468);
-    assert_int_equal(op_mac(&g, w), 11088);
-    assert_int_equal(w->n_outputs, 3);
-    assert_int_equal(w->inputs[0], data->outputs[0]);
-    assert_dims(&g, data->outputs[0], DIMS(3, 11, 28));
-    arena_free(&a);
+    for (uint64_t gates = 3; gates < 5; gates++) {
+        struct graph g;
+        struct arena a;
+        start(&g, &a);
+        enum op_kind kind = gates == 4 ? OP_LSTM : OP_GRU;
+        uint32_t in[] = { given(&g, TYPE_FP16, DIMS(3, 11, 5)), weight(&g, DIMS(5, 7 * gates)), weight(&g, DIMS(7, 7 * gates)),
+                          weight(&g, DIMS(14 * gates)) };
+        lose(&g, graph_op(&g, kind, in, 4, (struct op_attributes){ .hidden = 7 }));
+        graph_add_backward(&g);
+        const struct op *data = find(&g, kind, PASS_BACKWARD_DATA, 0), *w = find(&g, kind, PASS_BACKWARD_WEIGHT, 0);
+        assert_int_equal(op_mac(&g, &g.ops[0]), gates == 4 ? 11088 : 8316);
+        assert_int_equal(op_mac(&g, data), gates == 4 ? 6468 : 4851);
+        assert_int_equal(op_mac(&g, w), gates == 4 ? 11088 : 8316);
+        assert_int_equal(w->n_outputs, 3);
+        assert_int_equal(w->inputs[0], data->outputs[0]);
+        assert_dims(&g, data->outputs[0], DIMS(3, 11, 28));
+        arena_free(&a);
+    }
 }
 
 /* A frozen half: nothing upstream of the first weight, or aside of the loss, is differentiated. */
