@@ -153,7 +153,10 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
     bool list = strchr(text, ',') != NULL;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         list |= text_is(lists[i], p->name);
-    if (list) {
+    if (text_is(p->name, "equation")) {
+        p->has_s = true;
+        p->s = (ProtobufCBinaryData){ strlen(text), (uint8_t *)text };
+    } else if (list) {
         p->ints = ARENA_ARRAY(&d->arena, int64_t, strlen(text));
         for (char *item; (item = strsep(&text, ",")); )
             p->ints[p->n_ints++] = strtol(item, NULL, 10);
@@ -189,6 +192,25 @@ static inline void draft_node(struct draft *d, const char *op, const char *input
         n->attribute[i] = draft_attribute(d, words[i]);
     assert(d->graph.n_node < MOST_DRAFTED);
     d->nodes[d->graph.n_node++] = n;
+}
+
+/* Gives the last node a graph as attribute, with one output. */
+static inline void draft_branch(struct draft *d, const char *name, struct draft *branch, const char *output)
+{
+    Onnx__NodeProto *n = d->nodes[d->graph.n_node - 1];
+    Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto), **all = ARENA_ARRAY(&d->arena, Onnx__AttributeProto *, n->n_attribute + 1);
+    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
+    p->name = arena_strdup(&d->arena, name);
+    branch->outputs[0] = draft_info(branch, output, ONNX_FLOAT, "1");
+    branch->graph.n_output = 1;
+    p->has_g = true;
+    p->g.len = onnx__graph_proto__get_packed_size(&branch->graph);
+    p->g.data = ARENA_ARRAY(&d->arena, uint8_t, p->g.len + 1);
+    onnx__graph_proto__pack(&branch->graph, p->g.data);
+    for (size_t i = 0; i < n->n_attribute; i++)
+        all[i] = n->attribute[i];
+    all[n->n_attribute++] = p;
+    n->attribute = all;
 }
 
 static inline void draft_write(struct draft *d, const char *outputs, const char *path)

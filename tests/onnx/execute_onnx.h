@@ -40,13 +40,33 @@ static inline void fill_kernel(double *to, const double *from, const uint64_t *d
     }
 }
 
+/* One from a diagonal on, right of it or, turned, left of it. */
+static inline double triangle(const struct onnx_source *s, double column_less_row)
+{
+    return (s->turned ? -column_less_row : column_less_row) >= s->number;
+}
+
+/* A recurrence's [directions, gates x hidden, width] or biases [directions, 2 x gates x hidden], of one direction and turned; an LSTM's
+ * gates input, output, forget, cell become input, forget, cell, output. */
+static inline double gate_weight(const struct onnx_source *s, const double *from, const struct tensor *t, uint64_t i)
+{
+    static const uint64_t order[] = { 0, 2, 3, 1 };
+    bool bias = t->n_dims == 1;
+    uint64_t gates = s->turned ? 4 : 3, all = bias ? t->dims[0] / 2 : t->dims[1], column = i % all, row = i / all, hidden = all / gates;
+    uint64_t k = (s->turned ? order[column / hidden] : column / hidden) * hidden + column % hidden;
+    if (!from)
+        return 0;
+    from += (uint64_t)s->number * tensor_elements(t);
+    return bias ? from[row * all + k] : from[k * t->dims[0] + row];
+}
+
 static inline void fill_weight(double *to, const struct graph *g, const struct onnx_import *im, const struct onnx_source *s)
 {
     struct arena a = { 0 };
     const struct tensor *t = &g->tensors[s->tensor_id];
     struct norm_values n = norm_values(im, s, &a);
     uint64_t all = tensor_elements(t), columns = t->dims[t->n_dims - 1], rows = all / columns;
-    assert(s->layout == ONNX_NUMBER || n.v[0] || s->layout >= ONNX_FOLDED_BIAS);
+    assert(n.v[0] || s->layout >= ONNX_FOLDED_BIAS);
     for (uint64_t i = 0; i < all; i++)
         switch (s->layout) {
         case ONNX_AS_IS: to[i] = n.v[0][i]; break;
@@ -55,6 +75,8 @@ static inline void fill_weight(double *to, const struct graph *g, const struct o
         case ONNX_NORM_SCALE: to[i] = norm_factor(&n, i); break;
         case ONNX_NORM_SHIFT: to[i] = norm_shift(&n, i, false); break;
         case ONNX_NUMBER: to[i] = s->number; break;
+        case ONNX_GATES: to[i] = gate_weight(s, n.v[0], t, i); break;
+        case ONNX_TRIANGLE: to[i] = triangle(s, (double)(i % columns) - (double)(i / columns % t->dims[t->n_dims - 2])); break;
         case ONNX_KERNEL: case ONNX_FOLDED_KERNEL: break;
         }
     if (s->layout == ONNX_KERNEL || s->layout == ONNX_FOLDED_KERNEL)

@@ -249,6 +249,158 @@ static void windowed(void **state)
     done(r);
 }
 
+/* ---- operators that become several, or none ------------------------------------------------------------------------ */
+
+#define X(b, i, j, k) draft_noise("x", (((b) * 3 + (i)) * 4 + (j)) * 5 + (k))
+
+/* x [2, 3, 4, 5] through one node; what element (b, i, j, k) of the result must be is given by the caller's sum over it. */
+static double *through(const char *op, const char *more, const char *attributes, uint64_t n, struct imported **r)
+{
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
+    draft_whole(d, "apart", WHOLE(1, 3));
+    draft_whole(d, "from", WHOLE(1));
+    draft_whole(d, "to", WHOLE(5));
+    draft_whole(d, "last", WHOLE(3));
+    draft_whole(d, "two", WHOLE(2));
+    draft_weight(d, "m", DIMS(5, 2, 3));
+    draft_weight(d, "w", DIMS(1, 1));
+    draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+    draft_node(d, op, more, "y", attributes);
+    draft_node(d, "MatMul", "beside w", "z", "");
+    *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(*r);
+    assert_int_equal(tensor_elements(&(*r)->g.tensors[(*r)->im.output]), n);
+    return y;
+}
+
+static void composed(void **state)
+{
+    struct imported *r;
+    (void)state;
+    double *y = through("ReduceLogSumExp", "x apart", "keepdims=0", 2 * 4, &r);     /* axes that do not follow each other */
+    for (uint64_t e = 0; e < 8; e++) {
+        double sum = 0;
+        for (uint64_t n = 0; n < 15; n++)
+            sum += exp(X(e / 4, n / 5, e % 4, n % 5));
+        assert_near(y[e], log(sum), 1e-6);
+    }
+    done(r);
+    y = through("Softmax", "x", "axis=2", 120, &r);
+    for (uint64_t e = 0; e < 120; e++) {
+        double sum = 0;
+        for (uint64_t j = 0; j < 4; j++)
+            sum += exp(X(e / 60, e / 20 % 3, j, e % 5));
+        assert_near(y[e], exp(draft_noise("x", e)) / sum, 1e-6);
+    }
+    done(r);
+    y = through("Slice", "x from to last two", "", 2 * 3 * 4 * 2, &r);              /* elements 1 and 3 of five */
+    for (uint64_t e = 0; e < 48; e++)
+        assert_near(y[e], X(e / 24, e / 8 % 3, e / 2 % 4, 1 + 2 * (e % 2)), 1e-9);
+    done(r);
+    y = through("CumSum", "x two", "reverse=1 exclusive=1", 120, &r);
+    for (uint64_t e = 0; e < 120; e++) {
+        double sum = 0;
+        for (uint64_t j = e / 5 % 4 + 1; j < 4; j++)
+            sum += X(e / 60, e / 20 % 3, j, e % 5);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+/* "bijk,kni->bnj": a letter that is a stack for nobody, one summed up in the product, and the result in another order. */
+static void einsum(void **state)
+{
+    struct imported *r;
+    (void)state;
+    double *y = through("Einsum", "x m", "equation=bijk,kni->bnj", 2 * 2 * 4, &r);
+    for (uint64_t e = 0; e < 16; e++) {
+        double sum = 0;
+        for (uint64_t n = 0; n < 15; n++)
+            sum += X(e / 8, n / 5, e % 4, n % 5) * draft_noise("m", (n % 5 * 2 + e / 4 % 2) * 3 + n / 5);
+        assert_near(y[e], sum, 1e-6);
+    }
+    assert_int_equal(graph_forward_mac(&r->g), 2 * 2 * 4 * 15 + 2);
+    done(r);
+}
+
+/* An If within an If: both branches use one name, and read what is around them. The number of dimensions decides. */
+static void branches(void **state)
+{
+    (void)state;
+    for (int larger = 0; larger < 2; larger++) {
+        struct draft *d = draft_start(17), *then = draft_start(17), *inner = draft_start(17);
+        draft_node(inner, "Mul", "own m", "t", "");
+        draft_node(then, "Relu", "x", "own", "");
+        draft_node(then, "If", "yes", "t", "");
+        draft_branch(then, "then_branch", inner, "t");
+        draft_branch(then, "else_branch", inner, "t");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "m", DIMS(3));
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_whole(d, "limit", WHOLE(larger));
+        draft_whole(d, "one", WHOLE(1));
+        draft_node(d, "Equal", "one one", "yes", "");
+        draft_node(d, "Size", "m", "size", "");
+        draft_node(d, "Greater", "limit one", "less", "");
+        draft_node(d, "Not", "less", "not", "");
+        draft_node(d, "If", larger ? "not" : "less", "t", "");
+        struct draft *other = draft_start(17);
+        draft_node(other, "Neg", "x", "t", "");
+        draft_branch(d, "then_branch", then, "t");
+        draft_branch(d, "else_branch", other, "t");
+        draft_node(d, "MatMul", "t w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 4; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++) {
+                double x = draft_noise("x", e / 2 * 3 + k), t = larger ? fmax(x, 0) * draft_noise("m", k) : -x;
+                sum += t * draft_noise("w", k * 2 + e % 2);
+            }
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+        draft_end(then);
+        draft_end(inner);
+        draft_end(other);
+    }
+}
+
+/* GRU of one step in both directions, by its equations, from the file's own order of gates. */
+static void recurrent(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,1,3");
+        draft_weight(d, "w", DIMS(1, 6, 3));
+        draft_weight(d, "r", DIMS(1, 6, 2));
+        draft_weight(d, "b", DIMS(1, 12));
+        draft_node(d, "GRU", "x w r b", "y last", before ? "hidden_size=2" : "hidden_size=2 linear_before_reset=1");
+        struct imported *r = import(d, "y last", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r), h[2] = { 0, 0 };
+        for (uint64_t t = 0; t < 2; t++) {
+            double g[3][2], next[2];
+            for (uint64_t k = 0; k < 6; k++) {
+                double from_x = draft_noise("b", k), from_h = draft_noise("b", 6 + k);
+                for (uint64_t i = 0; i < 3; i++)
+                    from_x += draft_noise("x", t * 3 + i) * draft_noise("w", k * 3 + i);
+                for (uint64_t i = 0; i < 2; i++)
+                    from_h += (k > 3 && before ? g[1][i] : 1) * h[i] * draft_noise("r", k * 2 + i);
+                g[k / 2][k % 2] = k < 4 ? 1 / (1 + exp(-from_x - from_h)) : tanh(from_x + (before ? 1 : g[1][k % 2]) * from_h);
+            }
+            for (uint64_t k = 0; k < 2; k++) {
+                next[k] = (1 - g[0][k]) * g[2][k] + g[0][k] * h[k];
+                assert_near(y[t * 2 + k], next[k], 1e-6);
+            }
+            memcpy(h, next, sizeof h);
+        }
+        assert_int_equal(graph_parameters(&r->g), 6 * 3 + 6 * 2 + 12);
+        done(r);
+    }
+}
+
 /* ---- against builders: an encoder layer as PyTorch exports it ---------------------------------------------------- */
 
 enum { TOKENS = 5, WIDTH = 12, HEADS = 3, INNER = 20 };
@@ -434,7 +586,21 @@ static void refusals(void **state)
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "NonMaxSuppression", "x", "y", "");
-    refused(d, infer, "node 0, NonMaxSuppression 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
+    refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; cut the model before it, or price it "
+                      "roughly with --approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "GridSample", "x", "y", "");
+    refused(d, infer, "node 0, GridSample 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "If", "x", "y", "");
+    refused(d, infer, "node 0, If 'n0': its condition is computed while the model runs; export the model with one branch alone");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4,3");
+    draft_input(d, "s", ONNX_FLOAT, "3");
+    draft_node(d, "LayerNormalization", "x s", "y", "");
+    refused(d, infer, "node 0, LayerNormalization 'n0': its input 1, s, is computed while the model runs; want a constant");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,tokens,4");
     draft_node(d, "Relu", "x", "y", "");
@@ -476,7 +642,7 @@ static void approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
-    cmocka_unit_test(encoder),
+    cmocka_unit_test(composed), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(trained), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

@@ -26,6 +26,17 @@ static void keep_until_the_arena_goes(void *arena, void *data)
     (void)data;
 }
 
+static ProtobufCAllocator allocator_in(struct arena *a)
+{
+    return (ProtobufCAllocator){ arena_for_protobuf, keep_until_the_arena_goes, a };
+}
+
+const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a)
+{
+    ProtobufCAllocator allocator = allocator_in(a);
+    return onnx__graph_proto__unpack(&allocator, bytes->len, bytes->data);
+}
+
 static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, struct arena *a, struct err *err)
 {
     FILE *f = fopen(path, "rb");
@@ -54,7 +65,7 @@ static const Onnx__ModelProto *unpack(const char *path, struct arena *a, struct 
     uint8_t *bytes = NULL;
     size_t n = 0;
     const Onnx__ModelProto *model = NULL;
-    ProtobufCAllocator allocator = { arena_for_protobuf, keep_until_the_arena_goes, a };
+    ProtobufCAllocator allocator = allocator_in(a);
     if (read_bytes(&bytes, &n, path, &raw, err)) {
         model = onnx__model_proto__unpack(&allocator, n, bytes);
         if (!model)
@@ -80,21 +91,63 @@ static void grow_slots(struct onnx_model *m)
     }
 }
 
+/* The value's, or the empty one where it would stand. */
+static size_t slot_of(const struct onnx_model *m, const char *name)
+{
+    size_t at = hash_bytes(name, strlen(name), 0) & (m->n_slots - 1);
+    while (m->slots[at] && strcmp(m->values[m->slots[at] - 1].name, name) != 0)
+        at = (at + 1) & (m->n_slots - 1);
+    return at;
+}
+
 uint32_t onnx_value(struct onnx_model *m, const char *name)
 {
     if (2 * m->n_values >= m->n_slots)
         grow_slots(m);
-    size_t at = hash_bytes(name, strlen(name), 0) & (m->n_slots - 1);
-    for (; m->slots[at]; at = (at + 1) & (m->n_slots - 1))
-        if (strcmp(m->values[m->slots[at] - 1].name, name) == 0)
-            return m->slots[at] - 1;
+    size_t at = slot_of(m, name);
+    if (m->slots[at])
+        return m->slots[at] - 1;
     m->values = arena_grow(m->arena, m->values, m->n_values, &m->cap_values, sizeof *m->values);
     m->values[m->n_values] = (struct onnx_value){ .name = name, .producer = NO_ID };
     m->slots[at] = (uint32_t)m->n_values + 1;
     return (uint32_t)m->n_values++;
 }
 
+/* Names of a branch are seen in it and in the branches inside it; its scope, "3/7/", goes before them. */
+static const char *in_scope(struct onnx_model *m, const char *scope, const char *name)
+{
+    return *scope ? arena_printf(m->arena, "%s%s", scope, name) : name;
+}
+
+uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name)
+{
+    for (size_t n = strlen(scope); n > 0; ) {
+        const char *full = arena_printf(m->arena, "%.*s%s", (int)n, scope, name);
+        if (m->slots[slot_of(m, full)])
+            return onnx_value(m, full);
+        for (n--; n > 0 && scope[n - 1] != '/'; n--)
+            ;
+    }
+    return onnx_value(m, name);
+}
+
 /* ---- contents ---------------------------------------------------------------------------------- */
+
+static size_t number_bytes(int type)
+{
+    switch (type) {
+    case ONNX_FLOAT: case ONNX_INT32: case ONNX_UINT32: return 4;
+    case ONNX_DOUBLE: case ONNX_INT64: case ONNX_UINT64: return 8;
+    case ONNX_FLOAT16: case ONNX_BFLOAT16: case ONNX_INT16: case ONNX_UINT16: return 2;
+    case ONNX_UINT8: case ONNX_INT8: case ONNX_BOOL: return 1;
+    default: return 0;
+    }
+}
+
+bool onnx_is_whole(int type)
+{
+    return number_bytes(type) && type != ONNX_FLOAT && type != ONNX_DOUBLE && type != ONNX_FLOAT16 && type != ONNX_BFLOAT16 && type != ONNX_BOOL;
+}
 
 static double half(uint16_t bits)
 {
@@ -104,32 +157,32 @@ static double half(uint16_t bits)
     return bits >> 15 ? -x : x;
 }
 
-static double raw_number(const uint8_t *p, int type)
+/* The upper half of a float. */
+static double brain_float(uint16_t bits)
 {
-    float f;
-    double d;
-    int32_t i;
-    int64_t l;
-    uint16_t h;
-    switch (type) {
-    case ONNX_FLOAT: memcpy(&f, p, sizeof f); return (double)f;
-    case ONNX_DOUBLE: memcpy(&d, p, sizeof d); return d;
-    case ONNX_INT32: memcpy(&i, p, sizeof i); return i;
-    case ONNX_INT64: memcpy(&l, p, sizeof l); return (double)l;
-    case ONNX_FLOAT16: memcpy(&h, p, sizeof h); return half(h);
-    case ONNX_INT8: return (int8_t)*p;
-    default: return *p;
-    }
+    uint32_t whole = (uint32_t)bits << 16;
+    float x;
+    memcpy(&x, &whole, sizeof x);
+    return (double)x;
 }
 
-static size_t number_bytes(int type)
+static double raw_number(const uint8_t *p, int type)
 {
+    union { float f; double d; uint16_t h; int16_t s; int32_t i; uint32_t u; int64_t l; uint64_t v; } x = { .v = 0 };
+    memcpy(&x, p, number_bytes(type));
     switch (type) {
-    case ONNX_FLOAT: case ONNX_INT32: return 4;
-    case ONNX_DOUBLE: case ONNX_INT64: return 8;
-    case ONNX_FLOAT16: return 2;
-    case ONNX_UINT8: case ONNX_INT8: case ONNX_BOOL: return 1;
-    default: return 0;
+    case ONNX_FLOAT: return (double)x.f;
+    case ONNX_DOUBLE: return x.d;
+    case ONNX_INT16: return x.s;
+    case ONNX_UINT16: return x.h;
+    case ONNX_INT32: return x.i;
+    case ONNX_UINT32: return x.u;
+    case ONNX_INT64: return (double)x.l;
+    case ONNX_UINT64: return (double)x.v;
+    case ONNX_FLOAT16: return half(x.h);
+    case ONNX_BFLOAT16: return brain_float(x.h);
+    case ONNX_INT8: return (int8_t)*p;
+    default: return *p;
     }
 }
 
@@ -144,9 +197,12 @@ static bool number_at(double *out, const Onnx__TensorProto *t, size_t i)
     else if (i < t->n_int64_data)
         *out = (double)t->int64_data[i];
     else if (i < t->n_int32_data)
-        *out = t->data_type == ONNX_FLOAT16 ? half((uint16_t)t->int32_data[i]) : t->int32_data[i];
+        *out = t->data_type == ONNX_FLOAT16 ? half((uint16_t)t->int32_data[i])
+             : t->data_type == ONNX_BFLOAT16 ? brain_float((uint16_t)t->int32_data[i]) : t->int32_data[i];
     else if (i < t->n_double_data)
         *out = t->double_data[i];
+    else if (i < t->n_uint64_data)
+        *out = (double)t->uint64_data[i];
     else
         return false;
     return true;
@@ -177,9 +233,9 @@ static bool too_many_dims(const struct onnx_model *m, const char *name, size_t n
     return fail(err, "%s: %.80s has %zu dimensions, at most %d", m->path, name, n, ONNX_MAX_DIMS);
 }
 
-static bool add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, struct err *err)
+bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, const char *scope, struct err *err)
 {
-    uint32_t id = onnx_value(m, t->name ? t->name : "");
+    uint32_t id = onnx_value(m, in_scope(m, scope, t->name ? t->name : ""));
     struct onnx_value *v = &m->values[id];
     if (t->n_dims > ONNX_MAX_DIMS)
         return too_many_dims(m, v->name, t->n_dims, err);
@@ -220,15 +276,16 @@ static bool add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoPro
     return true;
 }
 
-static bool link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, struct err *err)
+bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, struct err *err)
 {
     struct onnx_node *n = &m->nodes[id];
     *n = (struct onnx_node){ .op = p->op_type ? p->op_type : "", .name = p->name ? p->name : "", .proto = p,
-                             .written = p->op_type ? p->op_type : "", .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output };
+                             .written = p->op_type ? p->op_type : "",
+                             .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output, .scope = scope };
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, p->n_input + 1);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, p->n_output + 1);
     for (size_t i = 0; i < p->n_input; i++) {
-        n->inputs[i] = *p->input[i] ? onnx_value(m, p->input[i]) : NO_ID;
+        n->inputs[i] = *p->input[i] ? onnx_value_seen(m, scope, p->input[i]) : NO_ID;
         struct onnx_value *v = onnx_in(m, n, (uint32_t)i);
         if (v && !v->constant && v->producer == NO_ID && !v->shaped && !v->type)
             return onnx_refuse(m, n, err, "reads %.80s, which nothing before it makes; is the file cut short?", v->name);
@@ -236,7 +293,7 @@ static bool link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *
             v->n_readers++;
     }
     for (size_t i = 0; i < p->n_output; i++) {
-        n->outputs[i] = *p->output[i] ? onnx_value(m, p->output[i]) : NO_ID;
+        n->outputs[i] = *p->output[i] ? onnx_value(m, in_scope(m, scope, p->output[i])) : NO_ID;
         struct onnx_value *v = onnx_out(m, n, (uint32_t)i);
         if (v && (v->constant || v->producer != NO_ID))
             return onnx_refuse(m, n, err, "makes %.80s a second time", v->name);
@@ -299,14 +356,14 @@ bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct
     const Onnx__GraphProto *g = model->graph;
     out->producer = model->producer_name && *model->producer_name ? model->producer_name : "not named";
     for (size_t i = 0; i < g->n_initializer; i++)
-        if (!add_initialiser(out, g->initializer[i], err))
+        if (!onnx_add_initialiser(out, g->initializer[i], "", err))
             return false;
     if (!link_inputs(out, g, err))
         return false;
     out->n_nodes = g->n_node;
     out->nodes = ARENA_ARRAY(a, struct onnx_node, g->n_node + 1);
     for (uint32_t i = 0; i < g->n_node; i++)
-        if (!link_node(out, i, g->node[i], err))
+        if (!onnx_link_node(out, i, g->node[i], "", err))
             return false;
     return link_outputs(out, g, err);
 }

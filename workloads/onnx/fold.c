@@ -14,7 +14,7 @@ static const struct onnx_value *input(const struct fold *f, uint32_t i) { return
 
 static bool whole_numbers(const struct fold *f)
 {
-    return f->out->type == ONNX_INT64 || f->out->type == ONNX_INT32;
+    return onnx_is_whole(f->out->type);
 }
 
 /* Where element i of the result falls in an operand that is repeated. */
@@ -35,7 +35,7 @@ static double binary(const char *op, double a, double b, bool whole)
     switch (op[0]) {
     case 'A': return op[1] == 'n' ? a != 0 && b != 0 : a + b;                   /* And, Add */
     case 'S': return a - b;
-    case 'M': return op[1] == 'u' ? a * b : op[1] == 'a' ? fmax(a, b) : op[1] == 'i' ? fmin(a, b) : a - b * floor(a / b);
+    case 'M': return op[1] == 'u' ? a * b : op[1] == 'a' ? fmax(a, b) : op[1] == 'i' ? fmin(a, b) : op[3] ? fmod(a, b) : a - b * floor(a / b);
     case 'D': return b == 0 ? 0 : whole ? trunc(a / b) : a / b;
     case 'P': return pow(a, b);
     case 'E': return a == b;
@@ -49,14 +49,16 @@ static bool fold_binary(struct fold *f)
 {
     if (!f->a || !f->b || f->n->n_inputs != 2)
         return false;
+    const char *op = text_is(f->n->op, "Mod") && onnx_int(f->n, "fmod", 0) ? "Mod of C" : f->n->op;
     for (uint64_t i = 0; i < f->n_out; i++)
-        f->out->known[i] = binary(f->n->op, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))], whole_numbers(f));
+        f->out->known[i] = binary(op, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))], whole_numbers(f));
     return true;
 }
 
 static double unary(const char *op, double x)
 {
-    return text_is(op, "Floor") ? floor(x) : text_is(op, "Ceil") ? ceil(x) : text_is(op, "Neg") ? -x : text_is(op, "Sqrt") ? sqrt(x)
+    return text_is(op, "Floor") ? floor(x) : text_is(op, "Ceil") ? ceil(x) : text_is(op, "Round") ? nearbyint(x)
+         : text_is(op, "Sign") ? (x > 0) - (x < 0) : text_is(op, "Neg") ? -x : text_is(op, "Sqrt") ? sqrt(x)
          : text_is(op, "Not") ? x == 0 : text_is(op, "Abs") ? fabs(x) : text_is(op, "Reciprocal") ? 1 / x : x;
 }
 
@@ -100,8 +102,31 @@ static bool fold_expand(struct fold *f)
 static bool fold_shape(struct fold *f)
 {
     const struct onnx_value *x = input(f, 0);
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        f->out->known[i] = (double)x->dims[i];
+    uint64_t first;
+    onnx_shape_range(&first, f->n, x->n_dims);
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = (double)x->dims[first + i];
+    return true;
+}
+
+static bool fold_size(struct fold *f)
+{
+    f->out->known[0] = (double)onnx_elements(input(f, 0));
+    return true;
+}
+
+/* Above or below a diagonal of the last two dimensions: causal masks. */
+static bool fold_triangle(struct fold *f)
+{
+    uint32_t n = f->out->n_dims;
+    bool upper = onnx_int(f->n, "upper", 1) != 0;
+    if (!f->a || n < 2 || (input(f, 1) && !f->b))
+        return false;
+    int64_t columns = (int64_t)f->out->dims[n - 1], rows = (int64_t)f->out->dims[n - 2], k = f->b ? (int64_t)f->b[0] : 0;
+    for (uint64_t i = 0; i < f->n_out; i++) {
+        int64_t column = (int64_t)i % columns, row = (int64_t)i / columns % rows;
+        f->out->known[i] = (upper ? column >= row + k : column <= row + k) ? f->a[i] : 0;
+    }
     return true;
 }
 
@@ -206,7 +231,8 @@ static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } 
     { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary },
     { "Cast", fold_cast }, { "Where", fold_where }, { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant },
     { "ConstantOfShape", fold_constant_of_shape }, { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather },
-    { "Slice", fold_slice }, { "ReduceProd", fold_product },
+    { "Slice", fold_slice }, { "ReduceProd", fold_product }, { "Size", fold_size }, { "Trilu", fold_triangle }, { "CastLike", fold_cast },
+    { "Round", fold_unary }, { "Sign", fold_unary },
 };
 
 static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)
@@ -237,7 +263,7 @@ static bool takes_parameters(const struct onnx_model *m, const struct onnx_node 
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_value *out = onnx_out(m, n, 0);
-    bool of_shape = text_is(n->op, "Shape");
+    bool of_shape = text_is(n->op, "Shape") || text_is(n->op, "Size");
     if (!out || (!of_shape && !from_constants(m, n)) || takes_parameters(m, n))
         return;
     for (uint32_t i = 0; i < n->n_outputs; i++)

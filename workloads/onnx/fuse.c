@@ -257,7 +257,9 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
         add_part(&p, parts[i]);
     uint32_t inputs[3] = { x, NO_ID, NO_ID };
     scale_and_shift(&p, &last, m->values[x].dims[m->values[x].n_dims - 1], &inputs[1]);
-    return become(&p, last, "LayerNormalization", inputs, 3);
+    const struct onnx_value *epsilon = onnx_in(m, plus, variance->outputs[0] == plus->inputs[0] ? 1 : 0);
+    double e = epsilon && epsilon->known ? epsilon->known[0] : 0;
+    return become(&p, last, "LayerNormalization", inputs, 3) && (last->epsilon = e, true);
 }
 
 static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
@@ -275,8 +277,9 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
     add_part(&p, norm);
     add_part(&p, after);
     uint32_t inputs[4] = { before->inputs[0], NO_ID, NO_ID, norm->inputs[1] };     /* the last: as many as there are groups */
+    double epsilon = onnx_float(norm, "epsilon", 1e-5);
     scale_and_shift(&p, &last, x->dims[1], &inputs[1]);
-    return become(&p, last, "GroupNormalization", inputs, 4);
+    return become(&p, last, "GroupNormalization", inputs, 4) && (last->epsilon = epsilon, true);
 }
 
 static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)

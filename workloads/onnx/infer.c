@@ -43,6 +43,8 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
 {
     if (!v->shaped)
         return fail(err, "%s: input %.80s has no shape; export the model with shapes", m->path, v->name);
+    if (v->type == ONNX_STRING)
+        return fail(err, "%s: input %.80s holds strings; cut the model behind what reads them", m->path, v->name);
     for (uint32_t d = 0; d < v->n_dims; d++) {
         const char *name = v->dim_names[d];
         if (d == 0 && (name || v->dims[0] == m->file_batch))
@@ -71,9 +73,37 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
             out->dims[d] = d == 0 ? m->batch : 1;
 }
 
+/* What is not modelled for a reason that a user can do something about. */
+static const char *reason(const struct onnx_node *n)
+{
+    static const struct reason { const char *op, *why; } reasons[] = {
+        { "Loop", "loops are not modelled; export the model with its loop unrolled" },
+        { "Scan", "loops are not modelled; export the model with its loop unrolled" },
+        { "QLinear", "the chip's products are of floats; export the model before it is quantised" },
+        { "QuantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
+        { "DynamicQuantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
+        { "DequantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
+        { "ConvInteger", "the chip's products are of floats; export the model before it is quantised" },
+        { "MatMulInteger", "the chip's products are of floats; export the model before it is quantised" },
+        { "NonMaxSuppression", "how much it makes is known only while the model runs; cut the model before it" },
+        { "NonZero", "how much it makes is known only while the model runs; cut the model before it" },
+        { "Unique", "how much it makes is known only while the model runs; cut the model before it" },
+        { "Compress", "how much it makes is known only while the model runs; cut the model before it" },
+        { "Sequence", "sequences of tensors are not modelled; export tensors" },
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strncmp(n->op, reasons[i].op, strlen(reasons[i].op)) == 0)
+            return reasons[i].why;
+    return n->proto && n->proto->domain && *n->proto->domain && !text_is(n->proto->domain, "ai.onnx")
+        ? "an operator that is not ONNX's own; export the model before a runtime has optimised it" : NULL;
+}
+
 static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
 {
     const struct onnx_value *x = onnx_in(m, n, 0);
+    const char *why = reason(n);
+    if (!approximate && why)
+        return onnx_refuse(m, n, err, "%s, or price it roughly with --approximate", why);
     if (!approximate)
         return onnx_refuse(m, n, err, "this operator is not modelled; change the model, or price it roughly with --approximate");
     for (uint32_t k = 0; k < n->n_outputs; k++) {
@@ -99,7 +129,12 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
             return false;
     }
     for (size_t i = 0; i < m->n_nodes; i++) {
+        bool open = !onnx_condition_known(m, &m->nodes[i]) && o->approximate;
+        if (text_is(m->nodes[i].op, "If") && !open && !onnx_take_branch(m, i, err))
+            return false;
         const struct onnx_node *n = &m->nodes[i];
+        if (n->gone)
+            continue;
         bool known = onnx_has_shape_rule(n->op);
         if (known ? !onnx_shape_node(m, n, err) : !guess_shapes(m, n, o->approximate, err))
             return false;

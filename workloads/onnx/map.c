@@ -8,25 +8,29 @@
 #include <string.h>
 
 static const struct mapping { const char *op; bool (*map)(struct mapper *p); } mappings[] = {
-    { "Conv", map_conv }, { "ConvTranspose", map_conv_transpose }, { "Gemm", map_gemm }, { "MatMul", map_matmul }, { "LSTM", map_lstm },
-    { "MaxPool", map_pool }, { "AveragePool", map_pool }, { "GlobalAveragePool", map_global_pool }, { "GlobalMaxPool", map_global_pool },
-    { "BatchNormalization", map_batch_norm }, { "InstanceNormalization", map_group_norm }, { "GroupNormalization", map_group_norm },
-    { "LayerNormalization", map_layer_norm }, { "LRN", map_lrn }, { "Softmax", map_softmax }, { "LogSoftmax", map_softmax },
-    { "Relu", map_relu }, { "PRelu", map_prelu }, { "Clip", map_clip }, { "Dropout", map_dropout }, { "Cast", map_cast },
-    { "Not", map_not }, { "Identity", map_alias },
-    { "Sigmoid", map_function }, { "Tanh", map_function }, { "Gelu", map_function }, { "Swish", map_function }, { "Erf", map_function },
-    { "Exp", map_function }, { "Log", map_function }, { "Sqrt", map_function }, { "Abs", map_function }, { "Neg", map_function },
-    { "Reciprocal", map_function }, { "Softplus", map_function }, { "Sin", map_function }, { "Cos", map_function },
-    { "LeakyRelu", map_function }, { "Elu", map_function }, { "HardSigmoid", map_function }, { "HardSwish", map_function },
-    { "Add", map_binary }, { "Sub", map_binary }, { "Mul", map_binary }, { "Div", map_binary }, { "Pow", map_pow }, { "Max", map_binary },
-    { "Min", map_binary }, { "Equal", map_binary }, { "Greater", map_binary }, { "Less", map_binary }, { "GreaterOrEqual", map_binary },
+    { "Conv", map_conv }, { "ConvTranspose", map_conv_transpose }, { "Gemm", map_gemm }, { "MatMul", map_matmul },
+    { "LSTM", map_recurrence }, { "GRU", map_recurrence }, { "MaxPool", map_pool }, { "AveragePool", map_pool },
+    { "GlobalAveragePool", map_global_pool }, { "GlobalMaxPool", map_global_pool }, { "BatchNormalization", map_batch_norm },
+    { "InstanceNormalization", map_group_norm }, { "GroupNormalization", map_group_norm }, { "LayerNormalization", map_layer_norm },
+    { "LRN", map_lrn }, { "Softmax", map_softmax }, { "LogSoftmax", map_softmax }, { "Relu", map_relu }, { "PRelu", map_prelu },
+    { "Clip", map_clip }, { "Dropout", map_dropout }, { "Cast", map_cast }, { "CastLike", map_cast }, { "Einsum", map_einsum },
+    { "CumSum", map_cumsum }, { "Trilu", map_triangle }, { "Not", map_not }, { "Identity", map_alias }, { "Sigmoid", map_function },
+    { "Tanh", map_function }, { "Gelu", map_function }, { "Swish", map_function }, { "Erf", map_function }, { "Exp", map_function },
+    { "Log", map_function }, { "Sqrt", map_function }, { "Abs", map_function }, { "Neg", map_function }, { "Reciprocal", map_function },
+    { "Softplus", map_function }, { "Sin", map_function }, { "Cos", map_function }, { "LeakyRelu", map_function },
+    { "Elu", map_function }, { "HardSigmoid", map_function }, { "HardSwish", map_function }, { "Floor", map_function },
+    { "Ceil", map_function }, { "Round", map_function }, { "Sign", map_function }, { "Selu", map_composed }, { "Celu", map_composed },
+    { "Mish", map_composed }, { "Softsign", map_composed }, { "ThresholdedRelu", map_composed }, { "Add", map_binary },
+    { "Sub", map_binary }, { "Mul", map_binary }, { "Div", map_binary }, { "Pow", map_pow }, { "Max", map_binary }, { "Min", map_binary },
+    { "Equal", map_binary }, { "Greater", map_binary }, { "Less", map_binary }, { "GreaterOrEqual", map_binary },
     { "LessOrEqual", map_binary }, { "And", map_binary }, { "Or", map_binary }, { "Sum", map_sum }, { "Mean", map_sum },
-    { "Where", map_where },
-    { "ReduceMean", map_reduce }, { "ReduceSum", map_reduce }, { "ReduceMax", map_reduce }, { "ReduceL2", map_reduce },
-    { "Reshape", map_reshape }, { "Flatten", map_reshape }, { "Squeeze", map_reshape }, { "Unsqueeze", map_reshape },
-    { "Transpose", map_transpose }, { "Concat", map_concat }, { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather },
-    { "Pad", map_pad }, { "Expand", map_expand }, { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize },
-    { "DepthToSpace", map_blocks }, { "SpaceToDepth", map_blocks },
+    { "Where", map_where }, { "ReduceMean", map_reduce }, { "ReduceSum", map_reduce }, { "ReduceMax", map_reduce },
+    { "ReduceL2", map_reduce }, { "ReduceMin", map_reduce }, { "ReduceL1", map_reduce }, { "ReduceLogSum", map_reduce },
+    { "ReduceLogSumExp", map_reduce }, { "ReduceSumSquare", map_reduce }, { "Reshape", map_reshape }, { "Flatten", map_reshape },
+    { "Squeeze", map_reshape }, { "Unsqueeze", map_reshape }, { "Transpose", map_transpose }, { "Concat", map_concat },
+    { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather }, { "Pad", map_pad }, { "Expand", map_expand },
+    { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize }, { "DepthToSpace", map_blocks },
+    { "SpaceToDepth", map_blocks },
 };
 
 static bool (*find_mapping(const char *op))(struct mapper *p)
@@ -71,11 +75,9 @@ uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint
 
 enum data_type map_type(const struct mapper *p, int onnx)
 {
-    switch (onnx) {
-    case ONNX_INT32: case ONNX_INT64: return TYPE_INT32;
-    case ONNX_BOOL: case ONNX_UINT8: case ONNX_INT8: return TYPE_UINT8;
-    default: return p->o->type;
-    }
+    if (onnx == ONNX_BOOL || onnx == ONNX_UINT8 || onnx == ONNX_INT8)
+        return TYPE_UINT8;
+    return onnx_is_whole(onnx) ? TYPE_INT32 : p->o->type;
 }
 
 /* The initialiser behind copies and views; NO_ID: made in another way. */
@@ -432,7 +434,7 @@ bool map_node(struct mapper *p, const bool *wanted)
         count(p, op, ONNX_FUSED, p->n->fused_as);
         return true;
     }
-    if (!is_wanted(p, wanted) || !y || y->constant) {
+    if (!is_wanted(p, wanted) || (y && y->constant)) {
         count(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
         return true;
     }

@@ -5,6 +5,15 @@
 #include <assert.h>
 #include <math.h>
 
+/* Inputs first to last, where they are there, stand in the file. */
+static bool wants_constants(struct mapper *p, uint32_t first, uint32_t last)
+{
+    for (uint32_t i = first; i <= last; i++)
+        if (map_in(p, i) && !map_in(p, i)->constant)
+            return MAP_REFUSE(p, "its input %u, %.60s, is computed while the model runs; want a constant", i, map_in(p, i)->name);
+    return true;
+}
+
 static struct op_attributes window_attributes(const struct onnx_window *w)
 {
     bool flat = w->n == 1;
@@ -68,10 +77,6 @@ static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
     const struct onnx_value *k = map_in(p, 1);
     uint64_t across = w->n == 1 ? 1 : w->kernel[1];
     const uint64_t dims[] = { w->kernel[0], across, k->dims[1], k->dims[0] };
-    if (!k->constant) {
-        MAP_REFUSE(p, "its kernel is computed while the model runs");
-        return NO_ID;
-    }
     return map_weight(p, in_id(p, 1), ONNX_KERNEL, 4, dims);
 }
 
@@ -79,6 +84,8 @@ bool map_conv(struct mapper *p)
 {
     struct onnx_window w;
     if (!read_window(p, &w))
+        return false;
+    if (!wants_constants(p, 1, 2))
         return false;
     const struct onnx_node *norm = norm_behind(p);
     uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
@@ -99,7 +106,7 @@ bool map_conv_transpose(struct mapper *p)
 {
     struct onnx_window w;
     const struct onnx_value *y = map_out(p, 0);
-    if (!read_window(p, &w))
+    if (!read_window(p, &w) || !wants_constants(p, 1, 2))
         return false;
     uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
     if (x == NO_ID || k == NO_ID)
@@ -142,6 +149,11 @@ bool map_global_pool(struct mapper *p)
 
 /* ---- norms ------------------------------------------------------------------------------------------------------ */
 
+static double norm_epsilon(const struct mapper *p)
+{
+    return p->n->epsilon > 0 ? p->n->epsilon : onnx_float(p->n, "epsilon", 1e-5);
+}
+
 /* A norm's vector; absent ones are ones, or zeros. */
 static uint32_t norm_vector(struct mapper *p, uint32_t value, double otherwise, uint64_t n)
 {
@@ -173,6 +185,8 @@ bool map_batch_norm(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     bool image = v->n_dims > 2;
+    if (!wants_constants(p, 1, 6))
+        return false;
     if (p->n->n_outputs && p->of[p->n->outputs[0]].tensor != NO_ID) {
         p->into = "folded into the convolution before it";
         return true;
@@ -186,7 +200,7 @@ bool map_batch_norm(struct mapper *p)
     uint32_t three[] = { x, norm_vector(p, in_id(p, scaled ? 5 : 1), 1, v->dims[1]),
                          norm_vector(p, in_id(p, shifted ? 6 : 2), 0, v->dims[1]) };
     moving_statistics(p, v->dims[1]);
-    struct op_attributes at = AT(.norm_groups = p->o->batch_norm_span ? p->o->batch_norm_span : 1);
+    struct op_attributes at = AT(.norm_groups = p->o->batch_norm_span ? p->o->batch_norm_span : 1, .epsilon = norm_epsilon(p));
     return map_done(p, 0, emit(p, OP_BATCH_NORM, three, 3, at), image);
 }
 
@@ -202,11 +216,11 @@ bool map_group_norm(struct mapper *p)
         return MAP_REFUSE(p, "%ju groups of %ju channels in %u dimensions", (uintmax_t)groups, (uintmax_t)channels, v->n_dims);
     if (scale && onnx_elements(scale) != channels)
         return MAP_REFUSE(p, "its scale is by group; export with opset 21, where it is by channel");
-    uint32_t x = as_image(p, in_id(p, 0));
+    uint32_t x = wants_constants(p, 1, 2) ? as_image(p, in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
     uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, channels), norm_vector(p, in_id(p, 2), 0, channels) };
-    return map_done(p, 0, emit(p, OP_GROUP_NORM, three, 3, AT(.norm_groups = (uint32_t)groups)), true);
+    return map_done(p, 0, emit(p, OP_GROUP_NORM, three, 3, AT(.norm_groups = (uint32_t)groups, .epsilon = norm_epsilon(p))), true);
 }
 
 bool map_layer_norm(struct mapper *p)
@@ -218,14 +232,14 @@ bool map_layer_norm(struct mapper *p)
     uint64_t inner = 1, outer = 1;
     for (uint32_t i = 0; i < v->n_dims; i++)
         *(i < axis ? &outer : &inner) *= v->dims[i];
-    uint32_t x = any_plain(p, in_id(p, 0));
+    uint32_t x = wants_constants(p, 1, 2) ? any_plain(p, in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
     const struct tensor *t = &p->g->tensors[x];
     if (t->dims[t->n_dims - 1] != inner)
         x = map_view(p, x, 2, (uint64_t[]){ outer, inner });
     uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, inner), norm_vector(p, in_id(p, 2), 0, inner) };
-    return map_done(p, 0, emit(p, OP_LAYER_NORM, three, 3, AT(0)), false);
+    return map_done(p, 0, emit(p, OP_LAYER_NORM, three, 3, AT(.epsilon = norm_epsilon(p))), false);
 }
 
 bool map_lrn(struct mapper *p)

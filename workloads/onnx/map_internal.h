@@ -52,6 +52,8 @@ bool map_alias(struct mapper *p);                                       /* outpu
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, many, or it leaves the graph */
 uint32_t image_axis(uint32_t axis, uint32_t n_dims);                    /* of the file, as the image tensor has it */
 
+/* Dimension i of the result is perm[i] of x, which is seen in these dimensions. NO_ID: refused. */
+uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 enum data_type map_type(const struct mapper *p, int onnx_type);
 void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three or four dimensions */
 uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);  /* its own; a scalar has one. Returns how many */
@@ -61,7 +63,10 @@ bool map_node(struct mapper *p, const bool *wanted);
 #define MAPS(name) bool name(struct mapper *p)
 /* map_math.c */
 MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);
-MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_lstm); MAPS(map_not); MAPS(map_prelu);
+MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_recurrence); MAPS(map_not); MAPS(map_prelu);
+MAPS(map_composed); MAPS(map_cumsum); MAPS(map_triangle);
+/* map_einsum.c */
+MAPS(map_einsum);
 /* map_image.c */
 MAPS(map_conv); MAPS(map_conv_transpose); MAPS(map_pool); MAPS(map_global_pool); MAPS(map_batch_norm); MAPS(map_group_norm);
 MAPS(map_layer_norm); MAPS(map_lrn); MAPS(map_resize); MAPS(map_blocks);

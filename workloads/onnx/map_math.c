@@ -31,6 +31,8 @@ bool map_function(struct mapper *p)
         { "LeakyRelu", OP_MAP, FUNCTION_LEAKY_RELU, 0.01, 0, { "alpha", NULL } }, { "Elu", OP_MAP, FUNCTION_ELU, 1, 0, { "alpha", NULL } },
         { "HardSigmoid", OP_MAP, FUNCTION_HARD_SIGMOID, 0.2, 0.5, { "alpha", "beta" } },
         { "HardSwish", OP_MAP, FUNCTION_HARD_SWISH, 0, 0, { 0 } },
+        { "Floor", OP_MAP, FUNCTION_FLOOR, 0, 0, { 0 } }, { "Ceil", OP_MAP, FUNCTION_CEIL, 0, 0, { 0 } },
+        { "Round", OP_MAP, FUNCTION_ROUND, 0, 0, { 0 } }, { "Sign", OP_MAP, FUNCTION_SIGN, 0, 0, { 0 } },
     };
     uint32_t x = input_as_it_is(p);
     if (x == NO_ID)
@@ -44,22 +46,95 @@ bool map_function(struct mapper *p)
     return MAP_REFUSE(p, "has no function");
 }
 
+/* Repeated where it has ones, the small one is as large. */
+static bool fits_in(const struct tensor *small, const struct tensor *large)
+{
+    for (uint32_t i = 0; i < small->n_dims; i++)
+        if (small->dims[i] != large->dims[i] && small->dims[i] != 1)
+            return false;
+    return true;
+}
+
 bool map_relu(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
     return x != NO_ID && done_like_input(p, emit1(p, OP_RELU, x, AT(0)));
 }
 
+/* Between limits that are tensors: the larger of one, then the smaller of the other. */
+static bool clip_computed(struct mapper *p, bool low, bool high)
+{
+    uint32_t x = as_plain(p, in_id(p, 0));
+    for (uint32_t i = 1; i < 3 && x != NO_ID; i++) {
+        if (!(i == 1 ? low : high))
+            continue;
+        uint32_t limit = as_operand(p, in_id(p, i), false, p->g->tensors[x].n_dims);
+        if (limit == NO_ID)
+            return false;
+        x = emit(p, OP_COMBINE, (uint32_t[]){ x, limit }, 2, AT(.function = i == 1 ? FUNCTION_MAXIMUM : FUNCTION_MINIMUM));
+    }
+    return x != NO_ID && map_done(p, 0, x, false);
+}
+
 bool map_clip(struct mapper *p)
 {
     const struct onnx_value *low = map_in(p, 1), *high = map_in(p, 2);
+    if ((low && !known_number(low)) || (high && !known_number(high)))
+        return clip_computed(p, low != NULL, high != NULL);
     uint32_t x = input_as_it_is(p);
-    if (x == NO_ID || (low && !known_number(low)) || (high && !known_number(high)))
-        return x != NO_ID && MAP_REFUSE(p, "its limits are computed while the model runs");
+    if (x == NO_ID)
+        return false;
     double from = low ? low->known[0] : onnx_float(p->n, "min", -INFINITY), to = high ? high->known[0] : onnx_float(p->n, "max", INFINITY);
     if (from == 0 && to > 1e30)
         return done_like_input(p, emit1(p, OP_RELU, x, AT(0)));
     return done_like_input(p, emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = from, .high = to)));
+}
+
+static uint32_t scaled(struct mapper *p, uint32_t x, double factor)
+{
+    return factor == 1 ? x : emit1(p, OP_SCALE, x, AT(.rate = factor));
+}
+
+static uint32_t elu(struct mapper *p, uint32_t x, double alpha)
+{
+    return emit1(p, OP_MAP, x, AT(.function = FUNCTION_ELU, .low = alpha));
+}
+
+/* x / (1 + |x|) */
+static uint32_t softsign(struct mapper *p, uint32_t x)
+{
+    uint32_t below = emit1(p, OP_MAP, emit_function(p, FUNCTION_ABS, x), AT(.function = FUNCTION_ADD, .low = 1));
+    return emit(p, OP_COMBINE, (uint32_t[]){ x, below }, 2, AT(.function = FUNCTION_DIVIDE));
+}
+
+/* x where x > alpha, else 0 */
+static uint32_t thresholded(struct mapper *p, uint32_t x, double alpha)
+{
+    uint64_t ones[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    uint32_t limit = map_view(p, map_filled(p, alpha, 1), p->g->tensors[x].n_dims, ones);
+    uint32_t above = emit(p, OP_COMBINE, (uint32_t[]){ x, limit }, 2, AT(.function = FUNCTION_GREATER));
+    return emit(p, OP_SELECT, (uint32_t[]){ x, above }, 2, AT(0));
+}
+
+/* Functions that are made of others: gamma elu(x), alpha elu(x / alpha), x tanh(softplus(x)) and those above. */
+bool map_composed(struct mapper *p)
+{
+    const char *op = p->n->op;
+    bool selu = text_is(op, "Selu");
+    double alpha = onnx_float(p->n, "alpha", selu ? 1.6732632 : 1), gamma = onnx_float(p->n, "gamma", 1.050701);
+    uint32_t x = input_as_it_is(p), y;
+    if (x == NO_ID)
+        return false;
+    if (selu)
+        y = scaled(p, elu(p, x, alpha), gamma);
+    else if (text_is(op, "Celu"))
+        y = scaled(p, elu(p, scaled(p, x, 1 / alpha), 1), alpha);
+    else if (text_is(op, "Mish"))
+        y = emit(p, OP_MUL, (uint32_t[]){ x, emit1(p, OP_TANH, emit_function(p, FUNCTION_SOFTPLUS, x), AT(0)) }, 2, AT(0));
+    else
+        y = text_is(op, "Softsign") ? softsign(p, x) : thresholded(p, x, alpha);
+    p->into = "functions of elements";
+    return done_like_input(p, y);
 }
 
 /* max(x, 0) + slope min(x, 0). */
@@ -70,8 +145,8 @@ bool map_prelu(struct mapper *p)
     if (x == NO_ID)
         return false;
     uint32_t slope = as_operand(p, in_id(p, 1), image, p->g->tensors[x].n_dims);
-    if (slope == NO_ID)
-        return false;
+    if (slope == NO_ID || !fits_in(&p->g->tensors[slope], &p->g->tensors[x]))
+        return slope != NO_ID && MAP_REFUSE(p, "its slopes do not fit its input; want as many dimensions, or ones behind the channels");
     uint32_t below = emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = -INFINITY, .high = 0));
     below = emit(p, OP_MUL, (uint32_t[]){ below, slope }, 2, AT(0));
     return map_done(p, 0, emit(p, OP_ADD, (uint32_t[]){ emit1(p, OP_RELU, x, AT(0)), below }, 2, AT(0)), image);
@@ -89,7 +164,7 @@ bool map_not(struct mapper *p)
 bool map_cast(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    enum data_type to = map_type(p, (int)onnx_int(p->n, "to", ONNX_FLOAT));
+    enum data_type to = map_type(p, map_out(p, 0)->type);
     if (x == NO_ID)
         return false;
     if (p->g->tensors[x].type == to)
@@ -161,14 +236,6 @@ static uint32_t expanded(struct mapper *p, uint32_t x, uint32_t other)
     return smaller ? emit1(p, OP_EXPAND, x, at) : x;
 }
 
-static bool fits_in(const struct tensor *small, const struct tensor *large)
-{
-    for (uint32_t i = 0; i < small->n_dims; i++)
-        if (small->dims[i] != large->dims[i] && small->dims[i] != 1)
-            return false;
-    return true;
-}
-
 static bool is_last_vector(const struct tensor *t, const struct tensor *of)
 {
     return t->role == ROLE_WEIGHT && t->dims[t->n_dims - 1] == of->dims[of->n_dims - 1] &&
@@ -238,7 +305,11 @@ bool map_binary(struct mapper *p)
     bool image;
     if (p->n->n_inputs != 2)
         return map_sum(p);
-    return map_pair(p, find_two(p->n->op), in_id(p, 0), in_id(p, 1), &y, &image) && map_done(p, 0, y, image);
+    if (!map_pair(p, find_two(p->n->op), in_id(p, 0), in_id(p, 1), &y, &image))
+        return false;
+    if (text_is(p->n->op, "Div") && onnx_is_whole(map_out(p, 0)->type))
+        y = emit_function(p, FUNCTION_FLOOR, y);
+    return map_done(p, 0, y, image);
 }
 
 /* Sum, Mean, Max, Min of any number: pair by pair. All have the result's dimensions here, as models have them. */
@@ -271,6 +342,24 @@ bool map_pow(struct mapper *p)
     return done_like_input(p, e == 3 ? emit(p, OP_MUL, (uint32_t[]){ y, x }, 2, AT(0)) : y);
 }
 
+/* Of two numbers: condition (a - b) + b; where one of them cannot be subtracted from, the other is selected. */
+static bool choose_number(struct mapper *p, double a, double b)
+{
+    uint32_t condition = in_id(p, 0), x = is_image(p, condition) ? as_image(p, condition) : any_plain(p, condition);
+    if (x == NO_ID)
+        return false;
+    if (p->g->tensors[x].type != p->o->type)
+        x = emit1(p, OP_CAST, x, AT(.to_type = p->o->type));
+    if (isinf(a) || isinf(b)) {
+        uint32_t finite = emit1(p, OP_SCALE, x, AT(.rate = 0));
+        finite = emit1(p, OP_MAP, finite, AT(.function = FUNCTION_ADD, .low = isinf(a) ? b : a));
+        x = emit(p, OP_SELECT, (uint32_t[]){ finite, x }, 2, AT(.inverted = isinf(a) != 0, .rate = isinf(a) ? a : b));
+    } else {
+        x = emit1(p, OP_MAP, scaled(p, x, a - b), AT(.function = FUNCTION_ADD, .low = b));
+    }
+    return map_done(p, 0, x, is_image(p, condition));
+}
+
 /* Where(condition, x, y): a number on one side is the constant that the other is replaced by. */
 bool map_where(struct mapper *p)
 {
@@ -280,7 +369,7 @@ bool map_where(struct mapper *p)
     bool inverted = known_number(a);
     uint32_t n = map_out(p, 0)->n_dims, value = in_id(p, inverted ? 2 : 1);
     if (inverted && known_number(b))
-        return MAP_REFUSE(p, "chooses between two numbers by a condition that is computed; multiply by the condition instead");
+        return choose_number(p, a->known[0], b->known[0]);
     uint32_t x = as_operand(p, value, false, n), condition = x == NO_ID ? NO_ID : as_operand(p, in_id(p, 0), false, n);
     if (condition == NO_ID)
         return false;
@@ -361,9 +450,27 @@ static uint32_t turned_constant(const struct mapper *p, uint32_t value)
     return n && text_is(n->op, "Transpose") && v->n_dims == 2 && v->dims[0] * v->dims[1] > 1 ? n->inputs[0] : NO_ID;
 }
 
+/* A vector on the left is a row, on the right a column; the product has one dimension less. */
+static bool matmul_vector(struct mapper *p)
+{
+    const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
+    uint32_t a = as_plain(p, in_id(p, 0)), b = a == NO_ID ? NO_ID : as_plain(p, in_id(p, 1));
+    if (b == NO_ID)
+        return false;
+    if (va->n_dims == 1)
+        a = map_view(p, a, 2, (uint64_t[]){ 1, va->dims[0] });
+    if (vb->n_dims == 1)
+        b = map_view(p, b, 2, (uint64_t[]){ vb->dims[0], 1 });
+    else if (vb->n_dims > 2)
+        return MAP_REFUSE(p, "a vector times %u dimensions; unsqueeze it to a matrix", vb->n_dims);
+    return map_done(p, 0, emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(0)), false);
+}
+
 bool map_matmul(struct mapper *p)
 {
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
+    if (va->n_dims < 2 || vb->n_dims < 2)
+        return matmul_vector(p);
     uint32_t n = va->n_dims > vb->n_dims ? va->n_dims : vb->n_dims, b_value = in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
     bool swapped = p->of[b_value].tensor != NO_ID && p->of[b_value].swapped;
@@ -383,6 +490,21 @@ bool map_matmul(struct mapper *p)
 
 /* ---- softmax, reductions ------------------------------------------------------------------------------------------------ */
 
+/* Over a dimension in the middle: it is moved to the end, and back. */
+static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_t inner)
+{
+    uint32_t x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
+    x = emit1(p, OP_SOFTMAX, x, AT(0));
+    if (text_is(p->n->op, "LogSoftmax"))
+        x = emit_function(p, FUNCTION_LOG, x);
+    x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
+    p->into = "softmax between transpositions";
+    return map_done(p, 0, x, false);
+}
+
 /* Up to opset 12 everything from the axis on is one row; from 13 on the axis alone. */
 bool map_softmax(struct mapper *p)
 {
@@ -395,7 +517,7 @@ bool map_softmax(struct mapper *p)
     for (uint32_t i = 0; i < v->n_dims; i++)
         *(i < axis ? &outer : &inner) *= v->dims[i];
     if (!rows && inner != v->dims[axis] && !(image && axis == 1))
-        return MAP_REFUSE(p, "over dimension %u of %u; want the last one: transpose before it", axis, v->n_dims);
+        return softmax_across(p, outer, v->dims[axis], inner / v->dims[axis]);
     bool channels = image && axis == 1 && (!rows || inner == v->dims[1]);
     uint32_t x = channels ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
     if (x == NO_ID)
@@ -408,80 +530,182 @@ bool map_softmax(struct mapper *p)
     return map_done(p, 0, x, channels);
 }
 
-/* A run of dimensions, seen as the height of an image: pooling over all of it. */
-static bool reduced_run(const struct mapper *p, uint32_t *first, uint32_t *last)
+static bool reduced_axes(const struct mapper *p, uint32_t *gone)
 {
     struct onnx_list axes;
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t gone = 0, axis;
+    uint32_t axis;
+    *gone = 0;
     if (!onnx_list(&axes, p->m, p->n, "axes", 1))
         return false;
     for (uint32_t i = 0; i < axes.n; i++)
         if (onnx_axis(&axis, axes.at[i], v->n_dims))
-            gone |= 1u << axis;
-    if (!gone)
-        gone = (1u << v->n_dims) - 1;
-    *first = (uint32_t)__builtin_ctz(gone);
-    *last = *first;
-    while (gone >> (*last + 1) & 1)
-        ++*last;
-    return gone >> *first >> (*last - *first + 1) == 0;
+            *gone |= 1u << axis;
+    if (!*gone && !onnx_int(p->n, "noop_with_empty_axes", 0))
+        *gone = (1u << v->n_dims) - 1;
+    return true;
 }
+
+/* A run of dimensions, seen as the height of an image: pooling over all of it. Runs apart from each other are pooled one by one. */
+static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t *gone, enum op_kind kind)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(*gone), last = first;
+    uint64_t outer = 1, mid = 1, inner = 1;
+    while (*gone >> (last + 1) & 1)
+        last++;
+    for (uint32_t i = 0; i < n; i++) {
+        *(i < first ? &outer : i <= last ? &mid : &inner) *= dims[i];
+        dims[i] = i >= first && i <= last ? 1 : dims[i];
+        *gone &= i >= first && i <= last ? ~(1u << i) : UINT32_MAX;
+    }
+    if (mid > UINT32_MAX) {
+        MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)mid, UINT32_MAX);
+        return NO_ID;
+    }
+    x = map_view(p, x, 4, (uint64_t[]){ outer, mid, 1, inner });
+    return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
+}
+
+/* What a reduction is made of: functions before, the mean or the largest, times so many, functions after. */
+static const struct reduction { const char *op; bool most, sum; int before, after; } reductions[] = {
+    { "ReduceMean", false, false, -1, -1 }, { "ReduceSum", false, true, -1, -1 }, { "ReduceMax", true, false, -1, -1 },
+    { "ReduceMin", true, false, FUNCTION_NEGATE, FUNCTION_NEGATE }, { "ReduceL1", false, true, FUNCTION_ABS, -1 },
+    { "ReduceL2", false, true, FUNCTION_SQUARE, FUNCTION_SQRT }, { "ReduceSumSquare", false, true, FUNCTION_SQUARE, -1 },
+    { "ReduceLogSum", false, true, -1, FUNCTION_LOG }, { "ReduceLogSumExp", false, true, FUNCTION_EXP, FUNCTION_LOG },
+};
 
 bool map_reduce(struct mapper *p)
 {
-    const struct onnx_value *v = map_in(p, 0);
-    bool most = text_is(p->n->op, "ReduceMax"), sum = text_is(p->n->op, "ReduceSum"), norm = text_is(p->n->op, "ReduceL2");
-    uint32_t first, last, x;
-    if (v->n_dims == 0 || !reduced_run(p, &first, &last))
-        return MAP_REFUSE(p, "its axes do not follow each other");
-    bool image = is_image(p, in_id(p, 0)) && first == 2 && last + 1 == v->n_dims;
-    uint64_t outer = 1, mid = 1, inner = 1;
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        *(i < first ? &outer : i <= last ? &mid : &inner) *= v->dims[i];
-    x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
-    if (x == NO_ID || mid > UINT32_MAX)
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    const struct reduction *r = reductions;
+    uint32_t gone, n = v->n_dims;
+    uint64_t dims[ONNX_MAX_DIMS];
+    while (!text_is(r->op, p->n->op))
+        r++;
+    if (!reduced_axes(p, &gone))
+        return MAP_REFUSE(p, "its axes are computed while the model runs");
+    bool image = is_image(p, in_id(p, 0)) && n >= 3 && gone == (n == 3 ? 4u : 12u);
+    uint32_t x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
+    enum op_kind kind = r->most ? OP_MAX_POOL : OP_AVERAGE_POOL;
+    if (x == NO_ID)
         return false;
-    if (!image)
-        x = map_view(p, x, 4, (uint64_t[]){ outer, mid, 1, inner });
-    const struct tensor *t = &p->g->tensors[x];
-    struct op_attributes at = AT(.kernel_h = (uint32_t)t->dims[1], .kernel_w = (uint32_t)t->dims[2], .stride = 1);
-    x = norm ? emit_function(p, FUNCTION_SQUARE, x) : x;
-    x = emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
-    x = sum || norm ? emit1(p, OP_SCALE, x, AT(.rate = (double)mid)) : x;
-    x = norm ? emit_function(p, FUNCTION_SQRT, x) : x;
-    return map_done(p, 0, x, image && map_out(p, 0)->n_dims == v->n_dims);
+    memcpy(dims, v->dims, sizeof dims);
+    x = r->before < 0 ? x : emit_function(p, (enum op_function)r->before, x);
+    if (image)
+        x = emit1(p, kind, x, AT(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
+    while (!image && gone && x != NO_ID)
+        x = pooled_run(p, x, dims, n, &gone, kind);
+    if (x == NO_ID)
+        return false;
+    x = r->sum ? scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
+    x = r->after < 0 ? x : emit_function(p, (enum op_function)r->after, x);
+    return map_done(p, 0, x, image && y->n_dims == n);
+}
+
+/* Running sums are a product with a triangle of ones, as PopART makes them (willow/src/popx/op/cumsumx.cpp). */
+bool map_cumsum(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint32_t axis;
+    if (!known_number(at) || !onnx_axis(&axis, (int64_t)at->known[0], v->n_dims))
+        return MAP_REFUSE(p, "its axis is computed while the model runs, or out of range");
+    uint64_t outer = 1, inner = 1, n = v->dims[axis];
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint32_t x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID || n > 1u << 16)
+        return x != NO_ID && MAP_REFUSE(p, "sums over %ju elements, at most %u", (uintmax_t)n, 1u << 16);
+    enum data_type type = p->g->tensors[x].type;
+    if (type != p->o->type)
+        x = emit1(p, OP_CAST, x, AT(.to_type = p->o->type));
+    x = inner == 1 ? map_view(p, x, 2, (uint64_t[]){ outer, n })
+                   : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
+    uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->o->type, 2, (uint64_t[]){ n, n });
+    struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
+    s->number = onnx_int(p->n, "exclusive", 0) ? 1 : 0;
+    s->turned = onnx_int(p->n, "reverse", 0) != 0;
+    x = emit(p, OP_MATMUL, (uint32_t[]){ x, ones }, 2, AT(0));
+    if (inner != 1)
+        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
+    if (type != p->o->type)
+        x = emit1(p, OP_CAST, x, AT(.to_type = type));
+    return map_done(p, 0, x, false);
+}
+
+/* What a triangle leaves of each matrix: a product with ones and zeros that lie on the chip. */
+bool map_triangle(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *k = map_in(p, 1);
+    uint32_t x = v->n_dims < 2 ? NO_ID : as_plain(p, in_id(p, 0)), n = v->n_dims;
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    if (x == NO_ID || (k && !known_number(k)))
+        return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is no matrix");
+    dims[n - 1] = v->dims[n - 1];
+    dims[n - 2] = v->dims[n - 2];
+    uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->g->tensors[x].type, n, dims);
+    struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
+    s->number = k ? k->known[0] : 0;
+    s->turned = !onnx_int(p->n, "upper", 1);
+    if (s->turned)
+        s->number = -s->number;
+    return map_done(p, 0, emit(p, OP_MUL, (uint32_t[]){ x, ones }, 2, AT(0)), false);
 }
 
 /* ---- recurrence ------------------------------------------------------------------------------------------------------------ */
 
-/* One direction: the file's weights [4 hidden, width] and [4 hidden, hidden], of direction d. */
-static uint32_t lstm_direction(struct mapper *p, uint32_t x, uint64_t width, uint64_t hidden)
+/* One direction: the file's weights [directions, gates x hidden, width] and [directions, gates x hidden, hidden], biases of both. */
+static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint64_t hidden, uint64_t direction)
 {
-    uint32_t w = map_weight(p, NO_ID, ONNX_AS_IS, 2, (uint64_t[]){ width, 4 * hidden });
-    uint32_t r = map_weight(p, NO_ID, ONNX_AS_IS, 2, (uint64_t[]){ hidden, 4 * hidden });
-    uint32_t b = map_weight(p, NO_ID, ONNX_AS_IS, 1, (uint64_t[]){ 8 * hidden });
-    return emit(p, OP_LSTM, (uint32_t[]){ x, w, r, b }, 4, AT(.hidden = (uint32_t)hidden));
+    bool lstm = text_is(p->n->op, "LSTM");
+    uint64_t gates = lstm ? 4 : 3;
+    const uint64_t dims[][2] = { { width, gates * hidden }, { hidden, gates * hidden }, { 2 * gates * hidden, 0 } };
+    uint32_t in[4] = { x };
+    in[3] = map_in(p, 3) ? NO_ID : map_filled(p, 0, 2 * gates * hidden);
+    for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++) {
+        in[1 + i] = map_weight(p, NO_ID, ONNX_AS_IS, i < 2 ? 2 : 1, dims[i]);
+        struct onnx_source *s = map_source(p, in[1 + i], ONNX_GATES, in_id(p, 1 + i));
+        s->values[0] = in_id(p, 1 + i);
+        s->number = (double)direction;
+        s->turned = lstm;
+    }
+    bool before = !lstm && !onnx_int(p->n, "linear_before_reset", 0);
+    return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4, AT(.hidden = (uint32_t)hidden, .reset_before = before));
 }
 
-/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs what a forward one does. */
-bool map_lstm(struct mapper *p)
+static bool check_recurrence(struct mapper *p)
 {
-    const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2), *cell = map_out(p, 2);
+    const struct onnx_value *r = map_in(p, 2), *cell = map_out(p, 2);
     if (!map_in(p, 1) || !r)
         return MAP_REFUSE(p, "has %u inputs, want at least 3", p->n->n_inputs);
+    if (!map_in(p, 1)->constant || !r->constant || (map_in(p, 3) && !map_in(p, 3)->constant) || r->dims[0] > 2)
+        return MAP_REFUSE(p, "want weights that stand in the file");
+    if (onnx_int(p->n, "layout", 0))
+        return MAP_REFUSE(p, "want layout 0: time first");
+    if (cell && cell->n_readers)
+        return MAP_REFUSE(p, "its last cell state is read; only its outputs can be modelled");
+    return map_in(p, 7) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
+}
+
+/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs what a forward one does; what states are
+ * given at the start costs nothing. */
+bool map_recurrence(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2);
+    if (!check_recurrence(p))
+        return false;
     uint64_t steps = v->dims[0], batch = v->dims[1], hidden = r->dims[2], directions = r->dims[0];
-    if (!map_in(p, 1)->constant || !r->constant || (cell && cell->n_readers) || onnx_int(p->n, "layout", 0) || directions > 2)
-        return MAP_REFUSE(p, "want constant weights, layout 0, and no reader of the last cell state");
     uint32_t x = as_plain(p, in_id(p, 0)), y[2];
     if (x == NO_ID)
         return false;
     x = emit1(p, OP_TRANSPOSE, x, AT(.order = { 1, 0, 2 }));
     for (uint64_t d = 0; d < directions; d++)
-        y[d] = lstm_direction(p, x, v->dims[2], hidden);
+        y[d] = one_direction(p, x, v->dims[2], hidden, d);
+    const char *into = p->into;
     uint32_t all = directions == 1 ? y[0] : emit(p, OP_CONCAT, y, 2, AT(.axis = 2));
     uint32_t turned = emit1(p, OP_TRANSPOSE, all, AT(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));
-    if (map_out(p, 1) && map_out(p, 1)->n_readers) {
+    p->into = into;
+    if (map_out(p, 1) && (map_out(p, 1)->n_readers || map_out(p, 1)->output)) {
         uint32_t last = emit1(p, OP_SLICE, turned, AT(.axis = 0, .begin = steps - 1, .length = 1));
         if (!map_done(p, 1, last, false))
             return false;

@@ -55,7 +55,7 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
     return n_groups;
 }
 
-static uint32_t transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n)
+uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n)
 {
     struct op_attributes at = AT(0);
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
@@ -108,7 +108,7 @@ bool map_transpose(struct mapper *p)
         perm[n - 2] = last;
     }
     size_t before = p->g->n_ops;
-    x = x == NO_ID ? NO_ID : transposed(p, x, v->dims, perm, n);
+    x = x == NO_ID ? NO_ID : map_transposed(p, x, v->dims, perm, n);
     p->into = p->g->n_ops > before ? "transpose" : swapped ? "the product that reads it" : "view";
     if (x == NO_ID || !map_done(p, 0, x, false))
         return false;
@@ -182,6 +182,24 @@ bool map_split(struct mapper *p)
     return true;
 }
 
+/* Every step-th element: the range in pieces of step elements, zeros at its end where it breaks off, and the first of each piece. */
+static uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
+{
+    struct tensor t = p->g->tensors[x];
+    uint64_t have = min_u64(n * step, t.dims[axis] - from), outer = 1, inner = 1;
+    if (have < t.dims[axis])
+        x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = from, .length = have));
+    if (have < n * step)
+        x = emit1(p, OP_PAD, x, AT(.axis = axis, .length = n * step));
+    for (uint32_t i = 0; i < t.n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= t.dims[i];
+    x = map_view(p, x, 4, (uint64_t[]){ outer, n, step, inner });
+    x = emit1(p, OP_SLICE, x, AT(.axis = 2, .length = 1));
+    t.dims[axis] = n;
+    return map_view(p, x, t.n_dims, t.dims);
+}
+
 bool map_slice(struct mapper *p)
 {
     struct onnx_list starts, axes, steps;
@@ -198,11 +216,14 @@ bool map_slice(struct mapper *p)
         from = from < 0 ? 0 : from;
         if (y->dims[axis] == v->dims[axis] && !(i < steps.n && steps.at[i] < 0))
             continue;
-        if (i < steps.n && steps.at[i] != 1)
-            return MAP_REFUSE(p, "takes every %jd-th element; want steps of 1", (intmax_t)steps.at[i]);
+        if (i < steps.n && steps.at[i] < 0)
+            return MAP_REFUSE(p, "goes backwards; want positive steps");
         if (y->dims[axis] == 0)
             return MAP_REFUSE(p, "takes nothing of dimension %u", axis);
-        x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)from, .length = y->dims[axis]));
+        if (i < steps.n && steps.at[i] > 1)
+            x = every_nth(p, x, layout_axis(axis, image, v->n_dims), (uint64_t)from, y->dims[axis], (uint64_t)steps.at[i]);
+        else
+            x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)from, .length = y->dims[axis]));
     }
     return map_done(p, 0, x, image);
 }
@@ -266,6 +287,8 @@ bool map_pad(struct mapper *p)
     const struct onnx_value *v = map_in(p, 0);
     bool image = is_image(p, in_id(p, 0));
     uint32_t x = in_layout(p, in_id(p, 0), image);
+    const struct onnx_value *with = map_in(p, 2);
+    double number = known_number(with) ? with->known[0] : onnx_float(p->n, "value", 0);
     if (x == NO_ID || !onnx_list(&pads, p->m, p->n, "pads", 1))
         return false;
     for (uint32_t i = 0; i < v->n_dims; i++) {
@@ -274,7 +297,7 @@ bool map_pad(struct mapper *p)
         if (before < 0 || after < 0)
             return MAP_REFUSE(p, "cuts off elements; use a slice");
         if (before || after)
-            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = v->dims[i] + (uint64_t)(before + after)));
+            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = v->dims[i] + (uint64_t)(before + after), .rate = number));
     }
     return map_done(p, 0, x, image);
 }

@@ -2,7 +2,7 @@
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
  * Read in order: file.c reads and links, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
- * fold.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
+ * fold.c, branches of If in branch.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
@@ -14,9 +14,10 @@ enum { MOST_KNOWN = 4096 };         /* elements of a constant whose contents are
 
 /* TensorProto.DataType, those that matter here. */
 enum onnx_type {
-    ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT8 = 3, ONNX_INT32 = 6, ONNX_INT64 = 7, ONNX_BOOL = 9, ONNX_FLOAT16 = 10,
-    ONNX_DOUBLE = 11, ONNX_BFLOAT16 = 16
+    ONNX_FLOAT = 1, ONNX_UINT8 = 2, ONNX_INT8 = 3, ONNX_UINT16 = 4, ONNX_INT16 = 5, ONNX_INT32 = 6, ONNX_INT64 = 7, ONNX_STRING = 8, ONNX_BOOL = 9,
+    ONNX_FLOAT16 = 10, ONNX_DOUBLE = 11, ONNX_UINT32 = 12, ONNX_UINT64 = 13, ONNX_BFLOAT16 = 16
 };
+bool onnx_is_whole(int type);           /* integers of any size, but no truth values */
 
 struct onnx_value {
     const char *name;
@@ -36,8 +37,10 @@ struct onnx_value {
 struct onnx_node {
     const char *op, *name, *written;        /* written: the operator as the file has it, where fusing changed it */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all defaults */
+    const char *scope;                      /* of the branch that it stands in; "": the graph itself */
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID: left out */
+    double epsilon;                         /* of a norm that was fused; 0: its attribute has it */
     const char *fused_as;                   /* it is part of, or became, this operation; else NULL */
     bool gone;                              /* others do its work */
 };
@@ -51,12 +54,17 @@ struct onnx_model {
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
     uint32_t *slots; size_t n_slots;        /* values by name */
     uint64_t batch;                         /* samples, by the recipe */
+    uint32_t n_branches;                    /* that were taken */
     uint64_t file_batch;                    /* as the file has it; 0: it has a name */
 };
 
 /* file.c */
 bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct err *err);
 uint32_t onnx_value(struct onnx_model *m, const char *name);      /* the value so named; new where there is none */
+uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name);    /* in a branch: its own, or of what is around it */
+bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, const char *scope, struct err *err);
+bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, struct err *err);
+const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);   /* NULL: no graph */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
@@ -85,9 +93,14 @@ bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct o
 bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err);
 bool onnx_shape_node(struct onnx_model *m, const struct onnx_node *n, struct err *err);
 bool onnx_has_shape_rule(const char *op);
+uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n_dims);    /* how many dimensions a Shape node gives */
 /* How a window (convolution, pooling) lies: kernel, strides, dilations, zeros before and after, by spatial dimension. */
 struct onnx_window { uint32_t n, kernel[3], stride[3], dilation[3], before[3], after[3]; };
 bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err);
+
+/* branch.c: the nodes of the branch that a known condition takes stand behind the If, which is gone. */
+bool onnx_condition_known(const struct onnx_model *m, const struct onnx_node *n);
+bool onnx_take_branch(struct onnx_model *m, size_t node_id, struct err *err);
 
 /* fold.c: contents of a node's outputs where they follow from known inputs. */
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n);

@@ -28,13 +28,14 @@ struct onnx_count { const char *op, *into; enum onnx_fate fate; uint32_t n; };
 
 /* Where a weight's contents come from, for who executes the graph. Of a batch norm: its own values in inputs[1] to [4]. */
 enum onnx_layout { ONNX_AS_IS, ONNX_KERNEL, ONNX_MATRIX_TRANSPOSED, ONNX_FOLDED_KERNEL, ONNX_FOLDED_BIAS,
-                   ONNX_NORM_SCALE, ONNX_NORM_SHIFT, ONNX_NUMBER };
+                   ONNX_NORM_SCALE, ONNX_NORM_SHIFT, ONNX_NUMBER, ONNX_TRIANGLE, ONNX_GATES };
 struct onnx_source {
     uint32_t tensor_id;
     enum onnx_layout layout;
     uint32_t values[8];                         /* of the model: kernel, bias; a norm's scale, shift, mean, variance, and what scales and
                                                  * shifts behind it; NO_ID: none */
-    double number;                              /* epsilon of a norm, or the number itself */
+    double number;                              /* epsilon of a norm, or the number itself; a triangle's first diagonal of ones; a recurrence's direction */
+    bool turned;                                /* triangle: counted to the left; gates: the file's order is input, output, forget, cell */
 };
 
 struct onnx_import {

@@ -44,6 +44,15 @@ static double *transposed_contents(const struct onnx_model *m, const struct onnx
     return from ? out : NULL;
 }
 
+static bool is_view(const char *op)
+{
+    static const char *const views[] = { "Identity", "Cast", "CastLike", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose" };
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++)
+        if (text_is(views[i], op))
+            return true;
+    return false;
+}
+
 double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct arena *a)
 {
     const struct onnx_value *v = &m->values[value_id];
@@ -60,7 +69,7 @@ double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct aren
             out[i] = x ? x[0] : 0;
         return out;
     }
-    bool seen = n && n->n_inputs && n->inputs[0] != NO_ID && onnx_elements(&m->values[n->inputs[0]]) == elements;
+    bool seen = n && is_view(n->op) && n->n_inputs && n->inputs[0] != NO_ID && onnx_elements(&m->values[n->inputs[0]]) == elements;
     double *from = seen ? onnx_contents(m, n->inputs[0], a) : NULL;
     return from && text_is(n->op, "Transpose") ? transposed_contents(m, n, from, a) : from;
 }

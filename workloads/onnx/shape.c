@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool shape_wants(const struct shape *s, uint32_t n_inputs)
+static bool shape_inputs(const struct shape *s, uint32_t n_inputs)
 {
     for (uint32_t i = 0; i < n_inputs; i++) {
         const struct onnx_value *v = onnx_in(s->m, s->n, i);
@@ -14,7 +14,12 @@ bool shape_wants(const struct shape *s, uint32_t n_inputs)
         if (!v->shaped)
             return REFUSE(s, "the shape of its input %.80s is not known", v->name);
     }
-    return s->n->n_outputs && s->n->outputs[0] != NO_ID ? true : REFUSE(s, "has no output");
+    return true;
+}
+
+bool shape_wants(const struct shape *s, uint32_t n_inputs)
+{
+    return shape_inputs(s, n_inputs) && (s->n->n_outputs && s->n->outputs[0] != NO_ID ? true : REFUSE(s, "has no output"));
 }
 
 bool shape_set(const struct shape *s, uint32_t i, uint32_t n_dims, const uint64_t *dims, int type)
@@ -77,11 +82,20 @@ static bool broadcast(const struct shape *s, uint32_t first, int type)
     return shape_set(s, 0, n, dims, type);
 }
 
-static bool shape_numbers(const struct shape *s) { return broadcast(s, 0, s->n->n_inputs && onnx_in(s->m, s->n, 0) ? onnx_in(s->m, s->n, 0)->type : 0); }
+static int type_of(const struct shape *s, uint32_t i) { return onnx_in(s->m, s->n, i) ? onnx_in(s->m, s->n, i)->type : 0; }
+static bool shape_numbers(const struct shape *s) { return broadcast(s, 0, type_of(s, 0)); }
 static bool shape_truth(const struct shape *s) { return broadcast(s, 0, ONNX_BOOL); }
-static bool shape_where(const struct shape *s) { return broadcast(s, 0, s->n->n_inputs > 1 && onnx_in(s->m, s->n, 1) ? onnx_in(s->m, s->n, 1)->type : 0); }
+static bool shape_where(const struct shape *s) { return broadcast(s, 0, type_of(s, 1)); }
+static bool shape_cast_like(const struct shape *s)
+{
+    if (onnx_in(s->m, s->n, 1) && onnx_in(s->m, s->n, 1)->type == ONNX_STRING)
+        return REFUSE(s, "makes strings; want numbers");
+    return shape_wants(s, 2) && like_input(s) && (onnx_out(s->m, s->n, 0)->type = onnx_in(s->m, s->n, 1)->type, true);
+}
 static bool shape_cast(const struct shape *s)
 {
+    if (onnx_int(s->n, "to", ONNX_FLOAT) == ONNX_STRING)
+        return REFUSE(s, "makes strings; want numbers");
     return like_input(s) && (onnx_out(s->m, s->n, 0)->type = (int)onnx_int(s->n, "to", ONNX_FLOAT), true);
 }
 
@@ -101,12 +115,16 @@ static void fill_pads(struct onnx_window *w, const struct onnx_list *pads)
     }
 }
 
-/* As many outputs as inputs / stride, rounded up; an odd zero goes last (UPPER) or first. */
-static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lower)
+/* As many outputs as inputs / stride, rounded up, or transposed as inputs x stride; an odd zero goes last (UPPER) or first. */
+static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lower, bool transposed)
 {
     for (uint32_t i = 0; i < w->n; i++) {
         uint64_t in = x->dims[2 + i], out = (in + w->stride[i] - 1) / w->stride[i];
         uint64_t reach = (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1, needed = (out - 1) * w->stride[i] + reach;
+        if (transposed) {
+            in = w->stride[i];
+            needed = reach;
+        }
         uint32_t zeros = needed > in ? (uint32_t)(needed - in) : 0;
         w->before[i] = lower ? (zeros + 1) / 2 : zeros / 2;
         w->after[i] = zeros - w->before[i];
@@ -136,7 +154,7 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
     fill_pads(out, &list);
     const char *automatic = onnx_string(n, "auto_pad", "NOTSET", m->arena);
     if (strncmp(automatic, "SAME", 4) == 0)
-        same_pads(out, x, text_is(automatic, "SAME_LOWER"));
+        same_pads(out, x, text_is(automatic, "SAME_LOWER"), text_is(n->op, "ConvTranspose"));
     return true;
 }
 
@@ -232,14 +250,27 @@ static bool shape_gemm(const struct shape *s)
     return shape_set(s, 0, 2, (uint64_t[]){ a->dims[ta], b->dims[!tb] }, a->type);
 }
 
+/* A vector is a row on the left of a product, a column on its right. */
+static void as_matrix(struct onnx_value *v, bool row)
+{
+    if (v->n_dims != 1)
+        return;
+    v->n_dims = 2;
+    v->dims[row ? 1 : 0] = v->dims[0];
+    v->dims[row ? 0 : 1] = 1;
+}
+
 static bool shape_matmul(const struct shape *s)
 {
     uint64_t dims[ONNX_MAX_DIMS];
     if (!shape_wants(s, 2))
         return false;
-    const struct onnx_value *a = onnx_in(s->m, s->n, 0), *b = onnx_in(s->m, s->n, 1);
-    if (a->n_dims < 2 || b->n_dims < 2)
-        return REFUSE(s, "a product with a vector is not modelled; unsqueeze it to a matrix");
+    const struct onnx_value *va = onnx_in(s->m, s->n, 0), *vb = onnx_in(s->m, s->n, 1);
+    struct onnx_value mine[2] = { *va, *vb }, *a = &mine[0], *b = &mine[1];
+    if (va->n_dims == 0 || vb->n_dims == 0)
+        return REFUSE(s, "a product with a single number");
+    as_matrix(a, true);
+    as_matrix(b, false);
     if (a->dims[a->n_dims - 1] != b->dims[b->n_dims - 2])
         return REFUSE(s, "inner sizes %" PRIu64 " and %" PRIu64 " differ", a->dims[a->n_dims - 1], b->dims[b->n_dims - 2]);
     uint32_t n = a->n_dims > b->n_dims ? a->n_dims : b->n_dims;
@@ -249,15 +280,18 @@ static bool shape_matmul(const struct shape *s)
             return REFUSE(s, "stacks of %" PRIu64 " and %" PRIu64 " matrices", da, db);
         dims[i] = da > db ? da : db;
     }
-    dims[n - 2] = a->dims[a->n_dims - 2];
-    dims[n - 1] = b->dims[b->n_dims - 1];
+    n -= 2;
+    if (va->n_dims > 1)
+        dims[n++] = a->dims[a->n_dims - 2];
+    if (vb->n_dims > 1)
+        dims[n++] = b->dims[b->n_dims - 1];
     return shape_set(s, 0, n, dims, a->type);
 }
 
 /* [steps, batch, width] (layout 0) to [steps, directions, batch, hidden], and the last states. */
-static bool shape_lstm(const struct shape *s)
+static bool shape_recurrence(const struct shape *s)
 {
-    if (!shape_wants(s, 3))
+    if (!shape_inputs(s, 3))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *r = onnx_in(s->m, s->n, 2);
     if (x->n_dims != 3 || r->n_dims != 3)
@@ -287,11 +321,29 @@ static bool shape_constant(const struct shape *s)
     return shape_set(s, 0, (uint32_t)p->t->n_dims, dims, p->t->data_type);
 }
 
+/* From opset 15 on a part of the dimensions may be asked for. */
+uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n_dims)
+{
+    int64_t all = n_dims, from = onnx_int(n, "start", 0), to = onnx_int(n, "end", all);
+    from = from < 0 ? from + all : from;
+    to = to < 0 ? to + all : to;
+    from = from < 0 ? 0 : from > all ? all : from;
+    to = to < from ? from : to > all ? all : to;
+    *first = (uint64_t)from;
+    return (uint64_t)(to - from);
+}
+
 static bool shape_of_shape(const struct shape *s)
 {
     if (!shape_wants(s, 1))
         return false;
-    return shape_set(s, 0, 1, (uint64_t[]){ onnx_in(s->m, s->n, 0)->n_dims }, ONNX_INT64);
+    uint64_t first, n = onnx_shape_range(&first, s->n, onnx_in(s->m, s->n, 0)->n_dims);
+    return shape_set(s, 0, 1, &n, ONNX_INT64);
+}
+
+static bool shape_size(const struct shape *s)
+{
+    return shape_wants(s, 1) && shape_set(s, 0, 0, NULL, ONNX_INT64);
 }
 
 static bool shape_constant_of_shape(const struct shape *s)
@@ -320,30 +372,30 @@ static bool shape_range(const struct shape *s)
 
 static const struct shape_rule { const char *op; bool (*shape)(const struct shape *s); } rules[] = {
     { "Conv", shape_conv }, { "ConvTranspose", shape_conv_transpose }, { "Gemm", shape_gemm }, { "MatMul", shape_matmul },
-    { "LSTM", shape_lstm },
-    { "MaxPool", shape_pool }, { "AveragePool", shape_pool }, { "GlobalAveragePool", shape_global_pool },
-    { "GlobalMaxPool", shape_global_pool },
+    { "Einsum", shape_einsum }, { "LSTM", shape_recurrence }, { "GRU", shape_recurrence }, { "MaxPool", shape_pool },
+    { "AveragePool", shape_pool }, { "GlobalAveragePool", shape_global_pool }, { "GlobalMaxPool", shape_global_pool },
     { "Relu", like_input }, { "LeakyRelu", like_input }, { "PRelu", like_input }, { "Elu", like_input }, { "Selu", like_input },
     { "Sigmoid", like_input }, { "HardSigmoid", like_input }, { "HardSwish", like_input }, { "Swish", like_input },
-    { "Mish", like_input }, { "Softplus", like_input }, { "Tanh", like_input }, { "Gelu", like_input }, { "Erf", like_input },
-    { "Exp", like_input }, { "Log", like_input }, { "Sqrt", like_input }, { "Neg", like_input }, { "Abs", like_input },
-    { "Reciprocal", like_input }, { "Clip", like_input }, { "Identity", like_input }, { "Dropout", like_input },
-    { "Not", like_input }, { "Floor", like_input }, { "Ceil", like_input }, { "Round", like_input }, { "Sin", like_input },
-    { "Cos", like_input }, { "Softmax", like_input }, { "LogSoftmax", like_input }, { "BatchNormalization", like_input },
-    { "InstanceNormalization", like_input }, { "GroupNormalization", like_input }, { "LayerNormalization", like_input },
-    { "LRN", like_input }, { "Trilu", like_input }, { "CumSum", like_input }, { "ScatterND", like_input },
-    { "Cast", shape_cast },
+    { "Mish", like_input }, { "Celu", like_input }, { "ThresholdedRelu", like_input }, { "Softsign", like_input }, { "Sign", like_input },
+    { "Softplus", like_input }, { "Tanh", like_input }, { "Gelu", like_input }, { "Erf", like_input }, { "Exp", like_input },
+    { "Log", like_input }, { "Sqrt", like_input }, { "Neg", like_input }, { "Abs", like_input }, { "Reciprocal", like_input },
+    { "Clip", like_input }, { "Identity", like_input }, { "Dropout", like_input }, { "Not", like_input }, { "Floor", like_input },
+    { "Ceil", like_input }, { "Round", like_input }, { "Sin", like_input }, { "Cos", like_input }, { "Softmax", like_input },
+    { "LogSoftmax", like_input }, { "BatchNormalization", like_input }, { "InstanceNormalization", like_input },
+    { "GroupNormalization", like_input }, { "LayerNormalization", like_input }, { "LRN", like_input }, { "Trilu", like_input },
+    { "CumSum", like_input }, { "ScatterND", like_input }, { "Cast", shape_cast }, { "CastLike", shape_cast_like },
     { "Add", shape_numbers }, { "Sub", shape_numbers }, { "Mul", shape_numbers }, { "Div", shape_numbers }, { "Pow", shape_numbers },
     { "Max", shape_numbers }, { "Min", shape_numbers }, { "Sum", shape_numbers }, { "Mean", shape_numbers }, { "Mod", shape_numbers },
     { "Equal", shape_truth }, { "Greater", shape_truth }, { "Less", shape_truth }, { "GreaterOrEqual", shape_truth },
-    { "LessOrEqual", shape_truth }, { "And", shape_truth }, { "Or", shape_truth }, { "Where", shape_where },
-    { "Reshape", shape_reshape }, { "Flatten", shape_flatten }, { "Transpose", shape_transpose }, { "Squeeze", shape_squeeze },
-    { "Unsqueeze", shape_unsqueeze }, { "Concat", shape_concat }, { "Split", shape_split }, { "Slice", shape_slice },
-    { "Gather", shape_gather }, { "Pad", shape_pad }, { "Expand", shape_expand }, { "Tile", shape_tile }, { "Resize", shape_resize },
-    { "Upsample", shape_resize }, { "DepthToSpace", shape_depth_to_space }, { "SpaceToDepth", shape_space_to_depth },
-    { "ReduceMean", shape_reduce }, { "ReduceSum", shape_reduce }, { "ReduceMax", shape_reduce }, { "ReduceMin", shape_reduce },
-    { "ReduceProd", shape_reduce }, { "ReduceL2", shape_reduce }, { "ArgMax", shape_argmax }, { "ArgMin", shape_argmax },
-    { "Constant", shape_constant }, { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Range", shape_range },
+    { "LessOrEqual", shape_truth }, { "And", shape_truth }, { "Or", shape_truth }, { "Where", shape_where }, { "Reshape", shape_reshape },
+    { "Flatten", shape_flatten }, { "Transpose", shape_transpose }, { "Squeeze", shape_squeeze }, { "Unsqueeze", shape_unsqueeze },
+    { "Concat", shape_concat }, { "Split", shape_split }, { "Slice", shape_slice }, { "Gather", shape_gather }, { "Pad", shape_pad },
+    { "Expand", shape_expand }, { "Tile", shape_tile }, { "Resize", shape_resize }, { "Upsample", shape_resize },
+    { "DepthToSpace", shape_depth_to_space }, { "SpaceToDepth", shape_space_to_depth }, { "ReduceMean", shape_reduce },
+    { "ReduceSum", shape_reduce }, { "ReduceMax", shape_reduce }, { "ReduceMin", shape_reduce }, { "ReduceProd", shape_reduce },
+    { "ReduceL2", shape_reduce }, { "ReduceL1", shape_reduce }, { "ReduceLogSum", shape_reduce }, { "ReduceLogSumExp", shape_reduce },
+    { "ReduceSumSquare", shape_reduce }, { "ArgMax", shape_argmax }, { "ArgMin", shape_argmax }, { "Constant", shape_constant },
+    { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Size", shape_size }, { "Range", shape_range },
 };
 
 static const struct shape_rule *find_rule(const char *op)

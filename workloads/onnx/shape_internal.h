@@ -17,6 +17,7 @@ void copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);
 bool shape_argmax(const struct shape *s);
 bool shape_concat(const struct shape *s);
 bool shape_depth_to_space(const struct shape *s);
+bool shape_einsum(const struct shape *s);       /* map_einsum.c */
 bool shape_expand(const struct shape *s);
 bool shape_flatten(const struct shape *s);
 bool shape_gather(const struct shape *s);

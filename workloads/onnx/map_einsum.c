@@ -1,0 +1,239 @@
+/*
+ * map_einsum.c - Einsum: sums of products over named dimensions, as transpositions around one product.
+ *
+ *     "bhqd,bhkd->bhqk"     stacks b h, rows q, inner d, columns k
+ * Letters of both operands and of the result number the matrices of a stack; those of both alone are summed over; those of one operand
+ * and the result are its rows or columns. A letter of one operand alone is summed up first. Not modelled: more than two operands, a
+ * letter twice in one operand (its diagonal), dots where the operands have different numbers of dimensions.
+ */
+#include "workloads/onnx/map_internal.h"
+#include "workloads/onnx/shape_internal.h"
+#include <string.h>
+
+enum { MOST_LETTERS = 2 * ONNX_MAX_DIMS };
+struct letters { char at[MOST_LETTERS]; uint32_t n; };
+struct equation { struct letters in[2], out; uint32_t n_operands; };
+
+/* Dots stand for the dimensions without a letter: capital letters from the end of the alphabet, last one 'Z'. */
+static bool add_letters(struct letters *to, const char *text, size_t length, uint32_t n_dims)
+{
+    uint32_t n_named = 0;
+    for (size_t i = 0; i < length; i++)
+        n_named += text[i] != '.' && text[i] != ' ';
+    *to = (struct letters){ .n = 0 };
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == ' ')
+            continue;
+        if (text[i] != '.') {
+            if (to->n == ONNX_MAX_DIMS)
+                return false;
+            to->at[to->n++] = text[i];
+            continue;
+        }
+        if (n_named > n_dims || n_dims > ONNX_MAX_DIMS || i + 2 >= length)
+            return false;
+        for (uint32_t k = n_dims - n_named; k > 0; k--)
+            to->at[to->n++] = (char)('Z' + 1 - k);
+        i += 2;
+    }
+    return true;
+}
+
+static bool holds(const struct letters *l, char c) { return memchr(l->at, c, l->n) != NULL; }
+
+static bool has_twice(const struct letters *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        for (uint32_t k = i + 1; k < l->n; k++)
+            if (l->at[i] == l->at[k])
+                return true;
+    return false;
+}
+
+/* Without an arrow the result has, in alphabetical order, what stands in one operand alone. */
+static void implied_result(struct equation *e)
+{
+    for (int c = 'A'; c <= 'z'; c++) {
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < e->n_operands; k++)
+            for (uint32_t i = 0; i < e->in[k].n; i++)
+                n += e->in[k].at[i] == c;
+        if (n == 1 || (n && c <= 'Z' && c > 'Z' - ONNX_MAX_DIMS))
+            e->out.at[e->out.n++] = (char)c;
+    }
+}
+
+static bool read_equation(struct equation *out, const struct onnx_model *m, const struct onnx_node *n)
+{
+    const char *text = onnx_string(n, "equation", "", m->arena), *arrow = strstr(text, "->");
+    size_t length = arrow ? (size_t)(arrow - text) : strlen(text);
+    const char *comma = memchr(text, ',', length);
+    const struct onnx_value *a = onnx_in(m, n, 0), *b = onnx_in(m, n, 1);
+    *out = (struct equation){ .n_operands = n->n_inputs };
+    if (n->n_inputs > 2 || (comma != NULL) != (b != NULL) || !a)
+        return false;
+    size_t first = comma ? (size_t)(comma - text) : length;
+    if (!add_letters(&out->in[0], text, first, a->n_dims) || out->in[0].n != a->n_dims || has_twice(&out->in[0]))
+        return false;
+    if (b && (!add_letters(&out->in[1], comma + 1, length - first - 1, b->n_dims) || out->in[1].n != b->n_dims || has_twice(&out->in[1])))
+        return false;
+    if (!arrow) {
+        implied_result(out);
+        return true;
+    }
+    uint32_t dots = 0, named = 0;           /* what the dots of the operands stand for */
+    for (const char *c = arrow + 2; *c; c++)
+        named += *c != '.' && *c != ' ';
+    for (char c = 'Z' - ONNX_MAX_DIMS + 1; c <= 'Z'; c++)
+        dots += holds(&out->in[0], c) || holds(&out->in[1], c);
+    return add_letters(&out->out, arrow + 2, strlen(arrow + 2), named + dots);
+}
+
+/* Of a letter in either operand; 0: it is in neither, or they differ. */
+static uint64_t letter_size(const struct equation *e, const struct onnx_model *m, const struct onnx_node *n, char c)
+{
+    uint64_t size = 0;
+    for (uint32_t k = 0; k < e->n_operands; k++)
+        for (uint32_t i = 0; i < e->in[k].n; i++) {
+            uint64_t mine = onnx_in(m, n, k)->dims[i];
+            if (e->in[k].at[i] != c)
+                continue;
+            if (size && size != mine)
+                return 0;
+            size = mine;
+        }
+    return size;
+}
+
+bool shape_einsum(const struct shape *s)
+{
+    struct equation e;
+    uint64_t dims[MOST_LETTERS];
+    if (!shape_wants(s, s->n->n_inputs))
+        return false;
+    if (!read_equation(&e, s->m, s->n))
+        return REFUSE(s, "'%.60s': want one or two operands, with each letter once", onnx_string(s->n, "equation", "", s->m->arena));
+    for (uint32_t k = 0; k < e.n_operands; k++)
+        for (uint32_t i = 0; i < e.in[k].n; i++)
+            if (!letter_size(&e, s->m, s->n, e.in[k].at[i]))
+                return REFUSE(s, "its operands differ in dimension %c", e.in[k].at[i]);
+    for (uint32_t i = 0; i < e.out.n; i++)
+        if (!(dims[i] = letter_size(&e, s->m, s->n, e.out.at[i])))
+            return REFUSE(s, "dimension %c of the result is in no operand", e.out.at[i]);
+    return shape_set(s, 0, e.out.n, dims, onnx_in(s->m, s->n, 0)->type);
+}
+
+/* ---- mapping ------------------------------------------------------------------------------------------------ */
+
+struct einsum { struct mapper *p; struct equation e; };
+
+static uint64_t size_of(const struct einsum *s, char c) { return letter_size(&s->e, s->p->m, s->p->n, c); }
+
+static uint64_t all_of(const struct einsum *s, const struct letters *l)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < l->n; i++)
+        n *= size_of(s, l->at[i]);
+    return n;
+}
+
+/* Moves dimensions to the order of the letters; x lies as the letters of from. */
+static uint32_t ordered(const struct einsum *s, uint32_t x, const struct letters *from, const struct letters *to)
+{
+    uint64_t dims[ONNX_MAX_DIMS];
+    uint32_t perm[ONNX_MAX_DIMS];
+    for (uint32_t i = 0; i < from->n; i++) {
+        dims[i] = size_of(s, from->at[i]);
+        perm[i] = (uint32_t)((const char *)memchr(from->at, to->at[i], from->n) - from->at);
+    }
+    return map_transposed(s->p, x, dims, perm, from->n);
+}
+
+/* A letter that is read once is summed over: it comes last and is pooled away. */
+static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters *l, uint32_t k)
+{
+    struct letters kept = { .n = 0 }, order, lone = { .n = 0 };
+    for (uint32_t i = 0; i < l->n; i++) {
+        bool needed = holds(&s->e.out, l->at[i]) || (s->e.n_operands > 1 && holds(&s->e.in[1 - k], l->at[i]));
+        struct letters *to = needed ? &kept : &lone;
+        to->at[to->n++] = l->at[i];
+    }
+    if (!lone.n)
+        return x;
+    order = kept;
+    memcpy(order.at + kept.n, lone.at, lone.n);
+    order.n = l->n;
+    x = ordered(s, x, l, &order);
+    if (x == NO_ID)
+        return NO_ID;
+    uint64_t n = all_of(s, &lone), rest = all_of(s, &kept);
+    x = map_view(s->p, x, 4, (uint64_t[]){ rest, n, 1, 1 });
+    x = emit1(s->p, OP_AVERAGE_POOL, x, AT(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
+    *l = kept;
+    return emit1(s->p, OP_SCALE, x, AT(.rate = (double)n));
+}
+
+struct groups { struct letters stack, rows, inner, columns; };
+
+static struct groups group_letters(const struct equation *e)
+{
+    struct groups g = { 0 };
+    for (uint32_t i = 0; i < e->in[0].n; i++) {
+        char c = e->in[0].at[i];
+        struct letters *to = !holds(&e->in[1], c) ? &g.rows : holds(&e->out, c) ? &g.stack : &g.inner;
+        to->at[to->n++] = c;
+    }
+    for (uint32_t i = 0; i < e->in[1].n; i++)
+        if (!holds(&e->in[0], e->in[1].at[i]))
+            g.columns.at[g.columns.n++] = e->in[1].at[i];
+    return g;
+}
+
+static struct letters join(const struct letters *a, const struct letters *b, const struct letters *c)
+{
+    struct letters all = *a;
+    memcpy(all.at + all.n, b->at, b->n);
+    all.n += b->n;
+    memcpy(all.at + all.n, c->at, c->n);
+    all.n += c->n;
+    return all;
+}
+
+static bool map_product(struct einsum *s, uint32_t a, uint32_t b)
+{
+    struct groups g = group_letters(&s->e);
+    struct letters first = join(&g.stack, &g.rows, &g.inner), straight = join(&g.stack, &g.inner, &g.columns);
+    struct letters turned = join(&g.stack, &g.columns, &g.inner), made = join(&g.stack, &g.rows, &g.columns);
+    bool by_columns = g.inner.n && g.columns.n && memcmp(turned.at, s->e.in[1].at, turned.n) == 0;
+    uint64_t stack = all_of(s, &g.stack), rows = all_of(s, &g.rows), inner = all_of(s, &g.inner), columns = all_of(s, &g.columns);
+    a = ordered(s, a, &s->e.in[0], &first);
+    b = a == NO_ID ? NO_ID : ordered(s, b, &s->e.in[1], by_columns ? &turned : &straight);
+    if (b == NO_ID)
+        return false;
+    uint64_t high = by_columns ? columns : inner, wide = by_columns ? inner : columns;
+    bool one = stack == 1;
+    a = one ? map_view(s->p, a, 2, (uint64_t[]){ rows, inner }) : map_view(s->p, a, 3, (uint64_t[]){ stack, rows, inner });
+    b = one ? map_view(s->p, b, 2, (uint64_t[]){ high, wide }) : map_view(s->p, b, 3, (uint64_t[]){ stack, high, wide });
+    uint32_t y = emit(s->p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(.transpose_b = by_columns));
+    y = ordered(s, y, &made, &s->e.out);
+    s->p->into = "matmul";
+    return y != NO_ID && map_done(s->p, 0, y, false);
+}
+
+bool map_einsum(struct mapper *p)
+{
+    struct einsum s = { .p = p };
+    uint32_t x[2] = { NO_ID, NO_ID };
+    read_equation(&s.e, p->m, p->n);
+    for (uint32_t k = 0; k < s.e.n_operands; k++) {
+        x[k] = any_plain(p, in_id(p, k));
+        x[k] = x[k] == NO_ID ? NO_ID : without_lone(&s, x[k], &s.e.in[k], k);
+        if (x[k] == NO_ID)
+            return false;
+    }
+    if (s.e.n_operands == 2)
+        return map_product(&s, x[0], x[1]);
+    uint32_t y = ordered(&s, x[0], &s.e.in[0], &s.e.out);
+    p->into = "transpositions and sums";
+    return y != NO_ID && map_done(p, 0, y, false);
+}
