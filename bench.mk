@@ -75,6 +75,11 @@ ONNX ?= ../shared/onnx
 onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=DIR) and compare with the outputs beside them
 	$B/tests/onnx/outputs $(ONNX)
 
+# Debian's package libonnx-testdata has them.
+ONNX_NODES ?= /usr/share/libonnx-testdata/data/node
+onnx-nodes: $B/tests/onnx/nodes         ## run the ONNX project's tests of single operators (ONNX_NODES=DIR): exit 1 when one differs
+	$B/tests/onnx/nodes $(ONNX_NODES)
+
 own-cost: $B/podbench | $B/needs-lint                   ## instructions of fixed work beside those recorded: exit 1 when one has moved by more than 1 %
 	sh tests/own_cost.sh
 
@@ -137,9 +142,9 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: own-cost own-cost-record onnx-outputs all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: own-cost own-cost-record onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
--include $(objects:.o=.d) $(program:.o=.d) $(tests:=.d) $B/tests/speed.d
+-include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 
 include harness/install.mk
 endif

@@ -1,0 +1,298 @@
+/*
+ * nodes.c - runs the ONNX project's own tests of single operators, and of what PyTorch exported, on imported graphs.
+ *
+ * usage: nodes FOLDER [TEXT]. Each TEST of the folder holds model.onnx and test_data_set_0/{input,output}_N.pb (onnx/backend/test). The
+ * first input stays one; the others become what a model has there: weights, shapes, axes. Where the operator is refused so, all of them
+ * stay inputs, or the first of floats alone does. Each output must agree to 1e-3 of the larger number, or to 1e-5. A test that the
+ * importer refuses is counted with its message; TEXT prints only tests with it in their names.
+ */
+#include "tests/onnx/draft.h"
+#include "tests/onnx/execute_onnx.h"
+#include "workloads/onnx/model.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MOST_DATA = 64 };
+struct test {
+    struct arena a;
+    Onnx__ModelProto *model;
+    Onnx__TensorProto *given[MOST_DATA], *expected[MOST_DATA];
+    const char *name;
+};
+enum verdict { AGREES, REFUSED, DIFFERS, KNOWN, N_VERDICTS };
+
+/* Where the graph holds less than the numbers need, since it costs the same: by the beginning or a part of a test's name. */
+static const struct known { const char *part, *why; } known[] = {
+    { "_training_mode", "inference has a batch norm's statistics from the file" }, { "test_training_dropout", "inference drops nothing" },
+    { "test_edge_pad", "a border costs what zeros cost" }, { "test_reflect_pad", "a border costs what zeros cost" },
+    { "test_operator_pad", "a border costs what zeros cost" }, { "ReflectionPad", "a border costs what zeros cost" },
+    { "ReplicationPad", "a border costs what zeros cost" }, { "test_resize_", "executed between pixel centres alone, and not cut out" },
+    { "BFLOAT16", "the test's tensors hold the bits as integers" },
+};
+
+static uint8_t *read_all(const char *path, size_t *n, struct arena *a)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return NULL;
+    uint8_t *bytes = arena_alloc(a, 1 << 22);
+    *n = fread(bytes, 1, 1 << 22, f);
+    fclose(f);
+    return bytes;
+}
+
+static Onnx__TensorProto *read_tensor(const char *path, struct arena *a)
+{
+    size_t n;
+    uint8_t *bytes = read_all(path, &n, a);
+    return bytes ? onnx__tensor_proto__unpack(NULL, n, bytes) : NULL;
+}
+
+static bool read_test(struct test *t, const char *folder)
+{
+    size_t n;
+    uint8_t *bytes = read_all(arena_printf(&t->a, "%s/%s/model.onnx", folder, t->name), &n, &t->a);
+    t->model = bytes ? onnx__model_proto__unpack(NULL, n, bytes) : NULL;
+    for (size_t i = 0; t->model && i < t->model->n_opset_import; i++)   /* what was written earlier means the same, where it is tried */
+        if ((!t->model->opset_import[i]->domain || !*t->model->opset_import[i]->domain) && t->model->opset_import[i]->version < OLDEST_OPSET)
+            t->model->opset_import[i]->version = OLDEST_OPSET;
+    for (int i = 0; i < MOST_DATA && t->model; i++) {
+        t->given[i] = read_tensor(arena_printf(&t->a, "%s/%s/test_data_set_0/input_%d.pb", folder, t->name, i), &t->a);
+        t->expected[i] = read_tensor(arena_printf(&t->a, "%s/%s/test_data_set_0/output_%d.pb", folder, t->name, i), &t->a);
+    }
+    return t->model && t->model->graph && t->expected[0];
+}
+
+static bool is_float(int type)
+{
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_DOUBLE || type == ONNX_BFLOAT16;
+}
+
+/* Old files name their weights among the inputs too. */
+static bool is_weight(const Onnx__GraphProto *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (text_is(g->initializer[i]->name, name))
+            return true;
+    return false;
+}
+
+enum way { KEEP_FIRST, KEEP_ALL, KEEP_FLOATS, N_WAYS };
+
+/* What stays is input i of the model written. */
+static void fix_inputs(struct test *t, enum way way, int *kept, size_t *n_kept)
+{
+    Onnx__GraphProto *g = t->model->graph;
+    Onnx__TensorProto **weights = ARENA_ARRAY(&t->a, Onnx__TensorProto *, g->n_initializer + MOST_DATA + 1);
+    memcpy(weights, g->initializer, g->n_initializer * sizeof *weights);
+    g->initializer = weights;
+    bool any = false;
+    *n_kept = 0;
+    for (size_t i = 0; i < g->n_input && i < MOST_DATA; i++) {
+        Onnx__TensorProto *data = t->given[i];
+        if (is_weight(g, g->input[i]->name))
+            continue;
+        bool stays = way == KEEP_ALL || !data || (!any && (way == KEEP_FIRST || is_float(data->data_type)));
+        any |= stays;
+        if (stays) {
+            kept[*n_kept] = (int)i;
+            g->input[(*n_kept)++] = g->input[i];
+            continue;
+        }
+        data->name = g->input[i]->name;
+        g->initializer[g->n_initializer++] = data;
+    }
+    g->n_input = *n_kept;
+}
+
+/* The values of a list, and one more. */
+static void *and_one(struct test *t, void *list, size_t n, void *one)
+{
+    void **all = ARENA_ARRAY(&t->a, void *, n + 1);
+    memcpy(all, list, n * sizeof *all);
+    all[n] = one;
+    return all;
+}
+
+/* A product beside what is tested: a graph without one is refused. Its output comes last. */
+static void add_work(struct test *t)
+{
+    struct draft *d = draft_start(OLDEST_OPSET);
+    Onnx__GraphProto *g = t->model->graph;
+    draft_input(d, "work_x", ONNX_FLOAT, "1,1");
+    draft_weight(d, "work_w", DRAFT_DIMS(1, 1));
+    draft_node(d, "MatMul", "work_x work_w", "work_y", "");
+    g->input = and_one(t, g->input, g->n_input++, d->inputs[0]);
+    g->initializer = and_one(t, g->initializer, g->n_initializer++, d->weights[0]);
+    g->node = and_one(t, g->node, g->n_node++, d->nodes[0]);
+    g->output = and_one(t, g->output, g->n_output++, draft_info(d, "work_y", ONNX_FLOAT, "1,1"));
+}
+
+static void write_model(struct test *t, const char *path)
+{
+    uint8_t *bytes = ARENA_ARRAY(&t->a, uint8_t, onnx__model_proto__get_packed_size(t->model) + 1);
+    size_t n = onnx__model_proto__pack(t->model, bytes);
+    FILE *f = fopen(path, "wb");
+    assert(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
+}
+
+static bool agrees(const double *found, const double *expected, uint64_t n, char *why, size_t room)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        bool same = (isnan(found[i]) && isnan(expected[i])) || found[i] == expected[i] ||
+                    fabs(found[i] - expected[i]) <= fmax(1e-5, 1e-3 * fmax(fabs(found[i]), fabs(expected[i])));
+        if (!same) {
+            snprintf(why, room, "element %ju is %.6g, want %.6g", (uintmax_t)i, found[i], expected[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Written with output k as its first, and read. */
+static bool import(struct test *t, size_t k, uint64_t batch, struct graph *graph, struct onnx_import *im, char *why, size_t room)
+{
+    Onnx__ValueInfoProto **outputs = t->model->graph->output, *first = outputs[0];
+    struct onnx_options o = { .batch = batch, .inference = true, .type = TYPE_FP32 };
+    struct err err = { "" };
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/nodes_%d.onnx", (int)getpid());
+    outputs[0] = outputs[k];
+    outputs[k] = first;
+    write_model(t, path);
+    outputs[k] = outputs[0];
+    outputs[0] = first;
+    bool built = onnx_build(graph, im, path, &o, &t->a, &err);
+    const char *at = strstr(err.msg, ": ");
+    unlink(path);
+    for (size_t i = 0; i < im->n_sources && built; i++)
+        if (im->sources[i].layout == ONNX_AS_IS && im->sources[i].values[0] != NO_ID && !onnx_contents(im->model, im->sources[i].values[0], &t->a)) {
+            at = "  a constant is computed by operators whose contents are not followed";
+            built = false;
+        }
+    if (!built)
+        snprintf(why, room, "%s", at ? at + 2 : err.msg);
+    return built;
+}
+
+/* The output, in the file's order of dimensions. */
+static const double *execute(struct test *t, const struct graph *graph, const struct onnx_import *im, const int *kept, size_t n_kept)
+{
+    double **v = onnx_values(graph, im, &t->a);
+    for (size_t i = 0; i < n_kept; i++) {
+        const struct tensor *in = &graph->tensors[im->inputs[i]];
+        double *from = onnx_tensor_contents(t->given[kept[i]], UINT32_MAX, &t->a);
+        for (uint64_t e = 0; e < tensor_elements(in); e++)
+            v[im->inputs[i]][im->input_is_image[i] ? channels_last(e, in) : e] = from[e];
+    }
+    graph_execute(graph, v);
+    const struct tensor *y = &graph->tensors[im->output];
+    double *found = ARENA_ARRAY(&t->a, double, tensor_elements(y));
+    for (uint64_t e = 0; e < tensor_elements(y); e++)
+        found[e] = v[im->output][im->output_is_image ? channels_last(e, y) : e];
+    return found;
+}
+
+static enum verdict run_output(struct test *t, size_t k, const int *kept, size_t n_kept, char *why, size_t room)
+{
+    struct graph graph;
+    struct onnx_import im = { 0 };
+    const Onnx__TensorProto *x = n_kept ? t->given[kept[0]] : NULL, *y = t->expected[k];
+    uint64_t n = 1;
+    for (size_t i = 0; i < y->n_dims; i++)
+        n *= (uint64_t)y->dims[i];
+    if (n == 0) {
+        snprintf(why, room, "a result without elements");
+        return REFUSED;
+    }
+    if (!import(t, k, x && x->n_dims && x->dims[0] > 0 ? (uint64_t)x->dims[0] : 1, &graph, &im, why, room))
+        return REFUSED;
+    double *expected = onnx_tensor_contents(y, UINT32_MAX, &t->a);
+    uint64_t found = tensor_elements(&graph.tensors[im.output]);
+    if (!expected || found != n) {
+        snprintf(why, room, "%ju elements, want %ju", (uintmax_t)found, (uintmax_t)n);
+        return DIFFERS;
+    }
+    return agrees(execute(t, &graph, &im, kept, n_kept), expected, n, why, room) ? AGREES : DIFFERS;
+}
+
+static enum verdict run_inputs(const char *folder, const char *name, enum way way, char *why, size_t room)
+{
+    struct test t = { .name = name };
+    int kept[MOST_DATA];
+    size_t n_kept, n_outputs;
+    enum verdict worst = AGREES;
+    if (!read_test(&t, folder)) {
+        snprintf(why, room, "no tensors to compare");
+        return REFUSED;
+    }
+    n_outputs = t.model->graph->n_output;
+    fix_inputs(&t, way, kept, &n_kept);
+    add_work(&t);
+    for (size_t k = 0; k < n_outputs && worst == AGREES; k++) {
+        enum verdict v = t.expected[k] ? run_output(&t, k, kept, n_kept, why, room) : AGREES;
+        worst = k > 0 && v == REFUSED ? AGREES : v;         /* further outputs where they are made */
+        if (worst == AGREES)
+            *why = '\0';
+    }
+    return worst;
+}
+
+/* In a process of its own: a broken invariant is one test's. */
+static enum verdict run_test(const char *folder, const char *name, char *why, size_t room)
+{
+    int ends[2], status;
+    if (pipe(ends))
+        abort();
+    pid_t child = fork();
+    if (child == 0) {
+        char said[400] = "";
+        enum verdict v = REFUSED;
+        for (int way = 0; way < N_WAYS && v == REFUSED; way++) {
+            char again[400] = "";
+            v = run_inputs(folder, name, (enum way)way, again, sizeof again);
+            if (way == 0 || v != REFUSED)
+                memcpy(said, again, sizeof said);
+        }
+        _exit(write(ends[1], said, strlen(said)) < 0 ? DIFFERS : (int)v);
+    }
+    close(ends[1]);
+    ssize_t n = read(ends[0], why, room - 1);
+    why[n > 0 ? n : 0] = '\0';
+    close(ends[0]);
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status))
+        return (enum verdict)WEXITSTATUS(status);
+    snprintf(why, room, "ended by signal %d", WTERMSIG(status));
+    return DIFFERS;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const words[N_VERDICTS] = { "agrees", "refused", "DIFFERS", "known" };
+    struct dirent **entries;
+    int counts[N_VERDICTS] = { 0 }, n = argc > 1 ? scandir(argv[1], &entries, NULL, alphasort) : -1;
+    if (n < 0) {
+        fprintf(stderr, "usage: %s FOLDER [TEXT], a folder of tests, each with model.onnx and test_data_set_0\n", argv[0]);
+        return 2;
+    }
+    for (int i = 0; i < n; i++) {
+        char why[400] = "";
+        const char *name = entries[i]->d_name;
+        if (*name == '.' || (argc > 2 && !strstr(name, argv[2])))
+            continue;
+        enum verdict v = run_test(argv[1], name, why, sizeof why);
+        for (size_t k = 0; k < sizeof known / sizeof *known && v == DIFFERS; k++)
+            if (strstr(name, known[k].part)) {
+                v = KNOWN;
+                snprintf(why, sizeof why, "%s", known[k].why);
+            }
+        counts[v]++;
+        printf("%s %s%s%s\n", words[v], name, *why ? ": " : "", why);
+        fflush(stdout);
+    }
+    printf("%d agree, %d refused, %d differ as known, %d differ\n", counts[AGREES], counts[REFUSED], counts[KNOWN], counts[DIFFERS]);
+    return counts[DIFFERS] > 0;
+}
