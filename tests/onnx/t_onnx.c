@@ -308,6 +308,38 @@ static void composed(void **state)
     done(r);
 }
 
+/* The borders of PyTorch's F.pad, as it exports them: pairs last dimension first, turned round row by row. (1, 0, 2, 3) becomes one
+ * zero before the columns, two before and three behind the rows. */
+static void padded(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "batch,1,2,4");
+    draft_weight(d, "w", DIMS(1, 1, 1, 1));
+    draft_whole(d, "zeros", WHOLE(0, 0, 0, 0));
+    draft_whole(d, "given", WHOLE(1, 0, 2, 3));
+    draft_whole(d, "pairs", WHOLE(-1, 2));
+    draft_whole(d, "flat", WHOLE(-1));
+    draft_whole(d, "from", WHOLE(-1));
+    draft_whole(d, "to", WHOLE(INT64_MIN + 1));
+    draft_whole(d, "axis", WHOLE(0));
+    draft_node(d, "Concat", "given zeros", "all", "axis=0");
+    draft_node(d, "Reshape", "all pairs", "rows", "");
+    draft_node(d, "Slice", "rows from to axis from", "turned", "");
+    draft_node(d, "Transpose", "turned", "columns", "perm=1,0");
+    draft_node(d, "Reshape", "columns flat", "pads", "");
+    draft_node(d, "Pad", "x pads", "y", "");
+    draft_node(d, "Conv", "y w", "z", "kernel_shape=1,1");
+    struct imported *r = import(d, "z", infer);
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), (2 + 2 + 3) * (4 + 1));
+    for (uint64_t i = 0; i < 35; i++) {
+        bool inside = i / 5 >= 2 && i / 5 < 4 && i % 5 >= 1;
+        assert_near(y[i], inside ? draft_noise("x", (i / 5 - 2) * 4 + i % 5 - 1) * draft_noise("w", 0) : 0, 1e-7);
+    }
+    done(r);
+}
+
 /* "bijk,kni->bnj": a letter that is a stack for nobody, one summed up in the product, and the result in another order. */
 static void einsum(void **state)
 {
@@ -642,7 +674,7 @@ static void approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
-    cmocka_unit_test(composed), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(composed), cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(trained), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

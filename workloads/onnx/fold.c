@@ -166,17 +166,47 @@ static bool fold_range(struct fold *f)
     return true;
 }
 
+/* Elements before and behind an axis: where an element stands is (outer x size + i) x inner + rest. */
+static uint64_t elements_between(const struct onnx_value *v, uint32_t first, uint32_t end)
+{
+    uint64_t n = 1;
+    for (uint32_t i = first; i < end; i++)
+        n *= v->dims[i];
+    return n;
+}
+
 static bool fold_concat(struct fold *f)
 {
-    uint64_t n = 0;
+    uint32_t axis;
+    if (!onnx_axis(&axis, onnx_int(f->n, "axis", 0), f->out->n_dims))
+        return false;
+    uint64_t outer = elements_between(f->out, 0, axis), row = elements_between(f->out, axis, f->out->n_dims), at = 0;
     for (uint32_t k = 0; k < f->n->n_inputs; k++) {
         const struct onnx_value *v = input(f, k);
-        if (!v->known || v->n_dims != 1)
+        uint64_t n = elements_between(v, axis, v->n_dims);
+        for (uint64_t i = 0; i < outer * n && v->known; i++)
+            f->out->known[i / n * row + at + i % n] = v->known[i];
+        if (!v->known)
             return false;
-        for (uint64_t i = 0; i < v->dims[0]; i++)
-            f->out->known[n++] = v->known[i];
+        at += n;
     }
     return true;
+}
+
+static bool fold_transpose(struct fold *f)
+{
+    struct onnx_list order;
+    const struct onnx_value *x = input(f, 0);
+    onnx_list(&order, f->m, f->n, "perm", NO_ID);
+    for (uint64_t i = 0; i < f->n_out && f->a; i++) {
+        uint64_t rest = i, at = 0;
+        for (uint32_t d = x->n_dims; d-- > 0; rest /= f->out->dims[d]) {
+            uint32_t from = order.n ? (uint32_t)order.at[d] : x->n_dims - 1 - d;
+            at += rest % f->out->dims[d] * elements_between(x, from + 1, x->n_dims);
+        }
+        f->out->known[i] = f->a[at];
+    }
+    return f->a != NULL;
 }
 
 static bool fold_gather(struct fold *f)
@@ -195,17 +225,28 @@ static bool fold_gather(struct fold *f)
 
 static bool fold_slice(struct fold *f)
 {
-    struct onnx_list starts, steps;
+    struct onnx_list starts, axes, steps;
     const struct onnx_value *x = input(f, 0);
-    if (!f->a || x->n_dims != 1 || !onnx_list(&starts, f->m, f->n, "starts", 1) || !onnx_list(&steps, f->m, f->n, "steps", 4) ||
-        starts.n != 1)
+    int64_t from[ONNX_MAX_DIMS] = { 0 }, step[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    if (!f->a || !onnx_list(&starts, f->m, f->n, "starts", 1) || !onnx_list(&axes, f->m, f->n, "axes", 3) ||
+        !onnx_list(&steps, f->m, f->n, "steps", 4))
         return false;
-    int64_t step = steps.n ? steps.at[0] : 1, size = (int64_t)x->dims[0], from = starts.at[0] + (starts.at[0] < 0 ? size : 0);
-    from = from < 0 ? 0 : from >= size ? size - 1 : from;
-    for (uint64_t i = 0; i < f->n_out; i++) {
-        int64_t at = from + (int64_t)i * step;
-        if (at < 0 || at >= size)
+    for (uint32_t i = 0; i < starts.n; i++) {
+        uint32_t axis;
+        if (!onnx_axis(&axis, axes.n > i ? axes.at[i] : i, x->n_dims))
             return false;
+        int64_t size = (int64_t)x->dims[axis], first = starts.at[i] + (starts.at[i] < 0 ? size : 0);
+        from[axis] = first < 0 ? 0 : first >= size ? size - 1 : first;
+        step[axis] = i < steps.n ? steps.at[i] : 1;
+    }
+    for (uint64_t i = 0; i < f->n_out; i++) {
+        uint64_t rest = i, at = 0;
+        for (uint32_t d = x->n_dims; d-- > 0; rest /= f->out->dims[d]) {
+            int64_t k = from[d] + (int64_t)(rest % f->out->dims[d]) * step[d];
+            if (k < 0 || k >= (int64_t)x->dims[d])
+                return false;
+            at += (uint64_t)k * elements_between(x, d + 1, x->n_dims);
+        }
         f->out->known[i] = f->a[at];
     }
     return true;
@@ -231,7 +272,7 @@ static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } 
     { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary },
     { "Cast", fold_cast }, { "Where", fold_where }, { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant },
     { "ConstantOfShape", fold_constant_of_shape }, { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather },
-    { "Slice", fold_slice }, { "ReduceProd", fold_product }, { "Size", fold_size }, { "Trilu", fold_triangle }, { "CastLike", fold_cast },
+    { "Slice", fold_slice }, { "Transpose", fold_transpose }, { "ReduceProd", fold_product }, { "Size", fold_size }, { "Trilu", fold_triangle }, { "CastLike", fold_cast },
     { "Round", fold_unary }, { "Sign", fold_unary },
 };
 
