@@ -43,6 +43,7 @@ struct compiler {
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct memo collectives, flows, sums;
     struct memo stages, updates;                /* the schedule's: what follows from a stage's layers; from where all layers are */
+    struct memo splits;                         /* the timeline's: layers that were divided over stages by themselves */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
 };

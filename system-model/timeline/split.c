@@ -8,6 +8,7 @@
  * first stage, the heads with the last, or with the stem on the first IPU as one stage more.
  * That sees neither copies between IPUs nor fill and drain, the update, buffers or code, so the result is improved by trying: the plan is
  * played with borders moved a unit or two either way, one, two, or more of them together, as long as that helps. What fits comes before what does not, then the shorter step.
+ * An answer is remembered by its question, with the compiler that it was found for.
  * Not tried: stages that share an IPU other than the heads', and more stages than IPUs.
  */
 #include "system-model/timeline/split.h"
@@ -21,10 +22,12 @@ struct splitter {
     struct compiler *compiler;
     const struct plan_options *asked;
     struct units units;
+    struct arena scratch, kept;             /* of one play after the other; of all */
+    struct memo played;                     /* by borders */
     uint32_t n_tried;
 };
 
-/* Borders between stages, in units; border[n_stages] is the end. */
+/* Borders between stages, in units; border[n_stages] is the end, what is behind it 0. */
 struct split { uint32_t n_stages, border[MAX_STAGES + 1]; bool valid, fits; uint64_t shortfall, step_cycles; };
 
 /* ---- playing a split ---------------------------------------------------------------------------------- */
@@ -46,20 +49,25 @@ static void name_stages(struct plan_options *out, const struct splitter *s, cons
 
 static void play(struct split *split, struct splitter *s)
 {
-    struct arena scratch = {0};
     struct plan_options opt;
     struct plan p;
     struct timeline t;
+    const struct split *known = memo_find(&s->played, split->border, sizeof split->border);
+    s->n_tried++;
+    if (known) {
+        *split = *known;
+        return;
+    }
     name_stages(&opt, s, split);
     opt.totals_only = true;
-    s->n_tried++;
-    split->valid = plan_once(&p, s->compiler, &opt, &scratch, NULL) && timeline_run(&t, &p, &scratch, NULL);
+    split->valid = plan_once(&p, s->compiler, &opt, &s->scratch, NULL) && timeline_run(&t, &p, &s->scratch, NULL);
     if (split->valid) {
         split->fits = p.fits;
         split->shortfall = p.shortfall_bytes;
         split->step_cycles = t.step_cycles;
     }
-    arena_free(&scratch);
+    arena_reset(&s->scratch);
+    *(struct split *)memo_add(&s->played, split->border, sizeof split->border, sizeof *split, &s->kept) = *split;
 }
 
 static bool is_better(const struct split *a, const struct split *b)
@@ -220,18 +228,17 @@ static struct split split_of(const struct plan *even, const struct units *u)
     return out;
 }
 
-bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
+/* ---- the whole --------------------------------------------------------------------------------------------- */
+
+static bool find_split(struct plan_options *opt, struct compiler *c, struct err *err)
 {
-    struct arena scratch = {0};
     struct plan even;
-    if (opt->n_stages || opt->ipus_per_replica < 2)
-        return true;
-    if (!plan_once(&even, c, opt, &scratch, err)) {
-        arena_free(&scratch);
+    struct splitter s = { .compiler = c, .asked = opt };
+    if (!plan_once(&even, c, opt, &s.kept, err)) {
+        arena_free(&s.kept);
         return false;
     }
-    struct splitter s = { .compiler = c, .asked = opt };
-    cost_units(&s.units, &even, &scratch);
+    cost_units(&s.units, &even, &s.kept);
     struct split best = split_of(&even, &s.units);
     play(&best, &s);
     for (int alone = 0; alone < 2; alone++) {
@@ -249,6 +256,53 @@ bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
     name_stages(&settled, &s, &best);
     memcpy(opt->stage_sizes, settled.stage_sizes, sizeof opt->stage_sizes);
     opt->n_stages = settled.n_stages;
-    arena_free(&scratch);
+    arena_free(&s.scratch);
+    arena_free(&s.kept);
     return true;
+}
+
+/* All that a split follows from, beside the graph and the machine: the options, with texts in place of what they point to. Which faults
+ * there are the compiler's topology has; here it matters that there are some. */
+static const char *question_of(size_t *n_bytes, const struct plan_options *opt, struct arena *a)
+{
+    size_t n = sizeof *opt + 1;
+    for (uint32_t i = 0; i < opt->n_checkpoints; i++)
+        n += strlen(opt->checkpoints[i]) + 1;
+    char *bytes = arena_alloc(a, n), *at = bytes + sizeof *opt + 1;
+    struct plan_options *plain = (struct plan_options *)(void *)bytes;
+    memcpy(plain, opt, sizeof *opt);
+    memset(plain->checkpoints, 0, sizeof plain->checkpoints);
+    memset(&plain->fitted.sheet, 0, sizeof plain->fitted.sheet);
+    memset(plain->framework.sheets, 0, sizeof plain->framework.sheets);
+    plain->framework.name = plain->framework.schedules = NULL;
+    plain->faults = NULL;
+    bytes[sizeof *opt] = opt->faults != NULL;
+    for (uint32_t i = 0; i < opt->n_checkpoints; i++)
+        at = stpcpy(at, opt->checkpoints[i]) + 1;
+    *n_bytes = n;
+    return bytes;
+}
+
+struct answer { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
+
+bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
+{
+    struct arena scratch = {0};
+    size_t n_bytes;
+    if (opt->n_stages || opt->ipus_per_replica < 2)
+        return true;
+    const char *question = question_of(&n_bytes, opt, &scratch);
+    struct answer *answer = memo_find(&c->splits, question, n_bytes);
+    bool good = answer || find_split(opt, c, err);
+    if (good && !answer) {
+        answer = memo_add(&c->splits, question, n_bytes, sizeof *answer, c->arena);
+        answer->n_stages = opt->n_stages;
+        memcpy(answer->sizes, opt->stage_sizes, sizeof answer->sizes);
+    }
+    if (good) {
+        opt->n_stages = answer->n_stages;
+        memcpy(opt->stage_sizes, answer->sizes, sizeof answer->sizes);
+    }
+    arena_free(&scratch);
+    return good;
 }

@@ -89,7 +89,34 @@ static void given_splits_stay(void **state)
     stop(&y);
 }
 
+/* One question, one answer, wherever its texts lie; another accumulation, or other checkpoints, is another question. */
+static void remembered(void **state)
+{
+    (void)state;
+    struct planned y;
+    char first[] = "encoder3/attention", again[] = "encoder3/attention", other[] = "encoder4/attention";
+    start(&y, "vendor-bow-pod16-bert-base-ph1-popart");
+    y.opt.recompute = RECOMPUTE_CHECKPOINTS;
+    y.opt.n_checkpoints = 1;
+    y.opt.n_stages = 0;
+    const struct { char *name; uint32_t grad_accum; size_t n_known; } asked[] = {
+        { first, 512, 1 }, { again, 512, 1 }, { first, 256, 2 }, { other, 512, 3 }, { again, 256, 3 },
+    };
+    struct plan_options answers[sizeof asked / sizeof *asked];
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        answers[i] = y.opt;
+        answers[i].checkpoints[0] = asked[i].name;
+        answers[i].grad_accum = asked[i].grad_accum;
+        assert_true(split_layers(&answers[i], y.sim.compiler, &y.err));
+        assert_int_equal(y.sim.compiler->splits.n, asked[i].n_known);
+    }
+    assert_int_equal(answers[0].n_stages, answers[1].n_stages);
+    assert_memory_equal(answers[0].stage_sizes, answers[1].stage_sizes, sizeof answers[0].stage_sizes);
+    assert_memory_equal(answers[2].stage_sizes, answers[4].stage_sizes, sizeof answers[2].stage_sizes);
+    stop(&y);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(as_good_as_any_of_two_stages), cmocka_unit_test(no_worse_than_published), cmocka_unit_test(given_splits_stay),
+    cmocka_unit_test(as_good_as_any_of_two_stages), cmocka_unit_test(no_worse_than_published), cmocka_unit_test(given_splits_stay), cmocka_unit_test(remembered),
 };
 TAP_MAIN(tests)
