@@ -32,7 +32,7 @@ uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, c
              + zero_cycles(f->chip, t->groups * t->out * c->out_grain * share_positions(t), 4);
     case VERTEX_SLIC:
         return slic_cycles(f->chip, t->groups, t->batch * t->height, t->width, t->kernel_h, kernel_w, c->s.in_stride,
-                           c->s.in_chans, c->amp.partial_bytes == 4);
+                           f->shape->in_chans, c->amp.partial_bytes == 4);
     case VERTEX_HMAC:
         return hmac_cycles(f->chip, t->groups, t->in * c->in_grain, t->out, share_positions(t),
                            t->kernel_h * kernel_w, c->amp.element_bytes);
@@ -146,7 +146,8 @@ static uint64_t planned_copy_cycles(const struct search *f, const struct candida
  * tiles that share an input each do it. */
 bool conv_pads_tiles(const struct search *f, const struct candidate *c)
 {
-    return c->expand > 1 || (f->shape->pass == PASS_FORWARD && f->shape->in_chans < c->in_grain);
+    uint64_t chans = c->vertex == VERTEX_SLIC ? c->s.in_chans : f->shape->in_chans;
+    return c->expand > 1 || (f->shape->pass == PASS_FORWARD && chans < c->in_grain);
 }
 
 static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,

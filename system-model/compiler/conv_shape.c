@@ -5,6 +5,7 @@
  * has each kernel element and input channel as a row. A vertex wants channels in grains; what does not fill one is
  * padded, and counts. Kernel elements may become input channels (im2col) where there are few. The order, AMP, slices, HMAC,
  * outer product, is that of poplin's planner (PopLibs 7eac0f2).
+ * A slice vertex takes four channels: four groups of one, two of two, or one of four (poplin's convGroupsPerGroup).
  * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
  * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
  */
@@ -158,7 +159,13 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
         add_expanded(list, s, chip, amp);
     if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
         && s->kernel_w > 1 && s->in_stride <= 2) {
-        struct candidate *c = add_candidate(list, VERTEX_SLIC, s, 1);
+        struct conv_shape e = *s;
+        uint32_t together = s->in_chans == s->out_chans ? 4 / s->in_chans : 1;      /* groups of one or two channels fill a vertex's four */
+        if (together > 1) {
+            e.groups = (uint32_t)ceil_div(s->groups, together);
+            e.in_chans = e.out_chans = 4;
+        }
+        struct candidate *c = add_candidate(list, VERTEX_SLIC, &e, 1);
         c->in_grain = c->out_grain = 4;
         c->amp = amp;
     }

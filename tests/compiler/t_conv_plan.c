@@ -55,6 +55,30 @@ static void test_passes_have_the_same_work(void **state)
     assert_int_equal(w.in_expand, 6);                   /* 25 kernel elements, one in four starts a window */
 }
 
+/* Four groups of one channel fill a slice vertex as one of four does, moved and multiplied together: all that is more is the order of
+ * their weights, 12 cycles a turn for each of 3 rows of a kernel slice. Five groups leave three of eight channels empty. */
+static void test_depthwise_groups_go_together(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    chip.conv_units_fp16_fp16 = 16;
+    struct op_plan p[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t groups[] = { 1, 4, 5 }, chans = i ? 1 : 4;
+        const struct conv_params in = { .groups = groups[i], .batch = 1, .in_h = 11, .in_w = 13, .out_h = 11, .out_w = 13, .kernel_h = 3,
+                                        .kernel_w = 3, .in_chans = chans, .out_chans = chans, .stride = 1, .type = TYPE_FP16 };
+        struct conv_shape s = conv_shape_of_pass(&in, PASS_FORWARD);
+        s.groups = s.groups > 1 ? s.groups : 2;         /* slices are for groups */
+        p[i] = planned(&s, &chip, &options);
+        assert_int_equal(p[i].vertex, VERTEX_SLIC);
+        assert_int_equal(p[i].mac, 11 * 13 * 9 * s.groups * chans * chans);
+    }
+    uint64_t turn = chip_turn_cycles(&chip), one = p[0].compute_cycles - 50;        /* two groups of four channels */
+    assert_int_equal(p[1].compute_cycles - 50, one / 2 + 3 * 12 * turn);
+    assert_int_equal(p[2].compute_cycles - 50, one + 2 * 3 * 12 * turn);
+    assert_int_equal(p[1].n_supersteps, p[0].n_supersteps);
+}
+
 /* Where every dimension divides, nothing is padded: 64 tiles, 512 rows, 64 x 64 channels. */
 static void test_no_padding_where_all_divides(void **state)
 {
@@ -570,12 +594,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
-        cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_depthwise_groups_go_together), cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
         cmocka_unit_test(test_a_wrong_estimate_is_never_faster),
         cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
-        cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_operands_from_elsewhere),
+        cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_odd_lengths),
+        cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
