@@ -563,7 +563,6 @@ bool search(struct search_result *out, const struct search_request *given, struc
     *out = (struct search_result){0};
     if (!simulate_with(&sim, &r, &s, NULL, 0, err))
         return false;
-    bool listed = is_set(&q, "parallel.available_memory") && sim.plan.options.n_available_memory > 1;
     settle_limits(&q, &r);
     s.recipe = sim.recipe;
     s.recipe.entries = ARENA_ARRAY(a, struct ini_entry, sim.recipe.n_entries + 1);
@@ -582,7 +581,7 @@ bool search(struct search_result *out, const struct search_request *given, struc
     out->n_simulated = 1;
     take(&s, &r, NULL, 0);
     simulation_free(&sim);
-    if (listed)
+    if (is_set(&q, "parallel.available_memory") && strchr(own_value(&s, "parallel.available_memory"), ','))
         return fail(err, "--set parallel.available_memory: a share for each IPU cannot be searched around; give one for all, or leave it out");
     if (!timed || !powered)
         return fail(err, "%s: has no %s: set training.converge=model, epochs or samples_to_converge%s", given->recipe,

@@ -27,4 +27,7 @@ refuses "want ipus, global_batch, tokens or throughput" "an unknown limit is ref
 refuses "--minimise ipus wants a throughput to keep" "fewest IPUs of no throughput are refused" search $resnet --minimise ipus
 refuses "cannot be searched around" "a share for each IPU is refused" \
     search mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.available_memory=0.1,0.2,0.3,0.4
+run search vendor-ipu-pod16-bert-base-ph1-popart --set parallel.available_memory=0.3 --set parallel.gradient_accumulation=9 --set parallel.io_tiles=32 \
+    --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no --over parallel.micro_batch=2 --over parallel.ipus_per_replica=4 --most 2
+gives 0 "best" "one share for all is one, even where the recipe had to be planned again with others"
 done_testing
