@@ -28,18 +28,27 @@ static const char *const benchmarks[] = { "resnet", "bert", "rnnt" };
 static const char *const rounds[] = { "v1.0", "v1.1", "v2.0", "v2.1" };
 enum { N_BENCHMARKS = sizeof benchmarks / sizeof *benchmarks, N_ROUNDS = sizeof rounds / sizeof *rounds, MOST_RECORDS = 256 };
 
-struct writer { FILE *f; const char *data_dir; const struct run_rows *runs; struct arena *a; struct err *err; };
+/* missing: the first value that the runs at hand do not determine; NULL: none. */
+struct writer { FILE *f; const char *data_dir; const struct run_rows *runs; struct arena *a; struct err *err; const char **missing; };
 
 static void row(const struct writer *w, const char *benchmark, const char *ruleset, const char *key, double value, double error,
                 const char *unit, const char *source)
 {
     const char *cells[] = { benchmark, ruleset, key, arena_printf(w->a, "%.8g", value),
                             error > 0 ? arena_printf(w->a, "%.3g", error) : "", unit, source };
+    if (!*w->missing && (!isfinite(value) || isinf(error)))
+        *w->missing = arena_printf(w->a, "%s of %s", key, benchmark);
     for (size_t i = 0; i < 7; i++)
         csv_write_cell(w->f, cells[i], i == 6);
 }
 
 /* ---- laws ------------------------------------------------------------------------------------- */
+
+/* Of none there is none. */
+static double freedom(double n)
+{
+    return n > 0 ? n : NAN;
+}
 
 static double finite_or(double x, double fallback)
 {
@@ -219,7 +228,7 @@ static void write_spreads(const struct writer *w, const struct submissions *all,
                                       "round %.3g, submission %.3g", s.n, s.submitter, s.round, s.submission);
     write_effects(w, all, &s, benchmark);
     row(w, benchmark, "any", "spread", total, total / sqrt(2.0 * (double)s.n), "1", source);
-    row(w, benchmark, "any", "spread_dof", (double)s.n - 1, 0, "1", source);
+    row(w, benchmark, "any", "spread_dof", freedom((double)s.n - 1), 0, "1", source);
 }
 
 /* ---- the open division --------------------------------------------------------------------------------- */
@@ -270,7 +279,7 @@ static void write_plans(const struct writer *w, const struct plans *p)
     row(w, "resnet", "any", "schedule_margin_sgd", exp(sgd), exp(sgd) * sd_of(&p->sgd) / sqrt(p->sgd.n), "1", runs);
     row(w, "resnet", "any", "schedule_error", scatter, 0, "1",
         arena_printf(w->a, "%s (GC200 16 and 64, Bow 16): scatter of ln(planned epochs / reference) within an optimizer", runs));
-    row(w, "resnet", "any", "schedule_dof", dof, 0, "1", runs);
+    row(w, "resnet", "any", "schedule_dof", freedom(dof), 0, "1", runs);
     row(w, "resnet", "any", "final_accuracy_mean", mean_of(&p->accuracy), sd_of(&p->accuracy) / sqrt(p->accuracy.n), "1",
         arena_printf(w->a, "%s (LARS, last evaluation of %g runs)", runs, p->accuracy.n));
     row(w, "resnet", "any", "final_accuracy_sd", sd_of(&p->accuracy), sd_of(&p->accuracy) / sqrt(2 * p->accuracy.n - 2), "1", runs);
@@ -285,7 +294,8 @@ bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, stru
     struct plans plans = { 0 };
     struct convergence_tables *tables;
     struct submissions all;
-    struct writer w = { f, data_dir, &rows, a, err };
+    const char *missing = NULL;
+    struct writer w = { f, data_dir, &rows, a, err, &missing };
     if (!run_rows_load(&rows, runs, a, err) || !read_plans(&plans, &w) || !convergence_tables_load(&tables, data_dir, a, err))
         return false;
     submissions_of(&all, &rows, tables, a);
@@ -299,5 +309,5 @@ bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, stru
         write_spreads(&w, &all, benchmarks[b]);
     }
     write_plans(&w, &plans);
-    return write_gains(&w);
+    return write_gains(&w) && (!missing || fail(err, "%s: too few runs of role calibrate to tell %s", runs, missing));
 }
