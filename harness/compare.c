@@ -33,6 +33,9 @@ static int compare_files(const struct options *o, struct session *s, struct err 
         print_json(stdout, compare_json(&c));
     else
         compare_print_text(stdout, &c);
+    if (base.crlf != run.crlf)
+        fprintf(stderr, "podbench: the lines of %s end in CRLF, those of %s in LF; cells are compared, line ends are not\n",
+                base.crlf ? base.path : run.path, base.crlf ? run.path : base.path);
     return c.n ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }
 

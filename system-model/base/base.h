@@ -97,6 +97,7 @@ struct csv_table {
     char **columns;
     size_t n_columns, n_rows;
     struct csv_row *rows;
+    bool crlf;                          /* its header line ends in \r\n: spreadsheets write so; no cell holds it */
 };
 
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */

@@ -107,6 +107,8 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
         return fail(err, "%s: libcsv could not start", path);
     struct csv_reader r = { .t = out, .a = a, .err = err };
     size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;    /* the byte order mark of spreadsheets */
+    const char *end = strchr(text, '\n');
+    out->crlf = end && end > text && end[-1] == '\r';
     bool good = feed(&r, &p, text + mark, n - mark);
     csv_free(&p);
     if (good && !out->columns)
