@@ -15,7 +15,7 @@ fuzz-run: $(fuzzers) $B/keys.dict
 	@mkdir -p $B/finds
 	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
 	    $B/tests/fuzz/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-	        -dict=$B/keys.dict -artifact_prefix=$B/finds/$f- $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
+	        -dict=$B/keys.dict -artifact_prefix="$(abspath $B)/finds/$f-" $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
 	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
 
 # The fuzzers' words: every recipe key, and what it may be.
@@ -48,8 +48,17 @@ $B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(obj
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
 
+# The program's commands, without its main.
+of_command := $B/tests/fuzz/box.o $B/tests/fuzz/commands.o $(filter-out $B/harness/main.o,$(program))
+$(foreach f,fuzz_command fuzz_package,$B/tests/fuzz/$f $B/tests/fuzz/$f-replay): $(of_command)
+
+$B/tests/fuzz/commands.o: harness/main.c | $B/needs
+	@mkdir -p $(@D)
+	$(say) cc $@
+	$(quiet)$(CC) $(flags) -Dmain=podbench_main $(CFLAGS) -c -o $@ $<
+
 .PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run
--include $(fuzzers:=.d) $B/tests/fuzz/replay.d
+-include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE, and which of them no test notices
 MUTANTS     ?= 200
