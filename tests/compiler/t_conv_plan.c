@@ -599,7 +599,8 @@ int main(void)
         cmocka_unit_test(test_a_wrong_estimate_is_never_faster),
         cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
-        cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials), cmocka_unit_test(test_odd_lengths),
+        cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
+        cmocka_unit_test(test_odd_lengths),
         cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
