@@ -12,123 +12,56 @@
 #include <math.h>
 #include "system-model/compiler/conv_internal.h"
 
-/* What loads of weights and positions of the field cost a tile. A rounding of the vertices may take a thousandth off a worker's cycles. */
-struct unit_costs { double loads, load, position, fixed; };
+/* One machine instruction, where the conversion of an unsigned number takes several; counts here are far below 2^63. */
+static double real(uint64_t n) { return (double)(int64_t)n; }
 
-static struct unit_costs amp_costs(const struct search *f, const struct candidate *c, const struct share *t)
+/* ---- what is the same for all splits of a candidate --------------------------------------------------------- */
+
+/* What loads of weights and positions of the field cost a tile; a rounding of the vertices may take a thousandth off a worker's
+ * cycles. HMAC's position has a part for each channel. */
+static void amp_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
     static const double setup[] = { 0, 15, 46, 0, 60 };         /* by filter height, as amp_nx1_cycles */
-    double turn = (double)chip_turn_cycles(f->chip), workers = (double)f->chip->n_workers;
-    struct unit_costs u = { .loads = (double)(t->groups * t->in * t->out * c->passes), .position = turn * c->amp.core_cycles / workers };
+    double turn = u->turn, workers = real(f->chip->n_workers);
+    u->position = turn * c->amp.core_cycles / workers;
+    u->by_in = u->by_out = true;
     if (c->vertex == VERTEX_AMP_1X1) {
-        u.load = 25 + (double)c->amp.load_cycles + turn * 18.99;
-        u.fixed = 63 + 7 * turn;
-        return u;
+        u->load = 25 + real(c->amp.load_cycles) + turn * 18.99;
+        u->fixed = 63 + 7 * turn;
+        u->loads = real(c->passes);
+        return;
     }
-    u.loads *= (double)(ceil_div(t->kernel_h, c->filter_height) * c->s.kernel_w);
-    double rows = (double)shape_positions(&c->s) / ((double)f->n_tiles * workers * (double)c->s.field_w);
-    double weights = c->filter_height == 4 ? (double)(c->amp.units * c->amp.in_grain * c->amp.element_bytes) / 8 : (double)c->amp.load_cycles;
-    u.load = 15 + weights + setup[c->filter_height] + turn * (17.99 + 15.99 * fmax(1, rows));
-    u.fixed = 110 + 18 * turn + 5 * turn;
-    return u;
+    double rows = real(shape_positions(&c->s)) / (real(f->n_tiles) * workers * real(c->s.field_w));
+    double weights = c->filter_height == 4 ? real(c->amp.units * c->amp.in_grain * c->amp.element_bytes) / 8 : real(c->amp.load_cycles);
+    u->load = 15 + weights + setup[c->filter_height] + turn * (17.99 + 15.99 * fmax(1, rows));
+    u->fixed = 110 + 23 * turn;
+    u->loads = real(c->passes * c->s.kernel_w);
+    u->zero = turn / (workers * real(f->chip->vector_bytes_per_cycle / 4));
 }
 
-static struct unit_costs unit_costs(const struct search *f, const struct candidate *c, const struct share *t)
+static void vertex_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
-    double turn = (double)chip_turn_cycles(f->chip), workers = (double)f->chip->n_workers;
-    double groups = (double)t->groups, kernel = (double)(t->kernel_h * c->s.kernel_w);
-    double in_bytes = (double)(t->in * c->in_grain * c->amp.element_bytes);
-    switch (c->vertex) {
-    case VERTEX_HMAC:
-        return (struct unit_costs){ .loads = groups * (double)t->out * kernel, .load = 19 * turn + (10 + 16 * turn) / kernel, .fixed = 65,
-                                    .position = turn / workers * (14 + in_bytes / (double)f->chip->vector_bytes_per_cycle) };
-    case VERTEX_SLIC:
-        return (struct unit_costs){ .loads = groups * (double)(t->kernel_h * ceil_div(c->s.kernel_w, 4)), .load = 34 + 20 * turn,
-                                    .position = turn / workers * (c->amp.partial_bytes == 4 ? 2 : 1), .fixed = 50 };
-    case VERTEX_OUTER_PRODUCT:
-        return (struct unit_costs){ .loads = groups, .load = 10 * turn, .position = 6 * turn / workers, .fixed = 25 * turn };
-    default:
-        return amp_costs(f, c, t);
+    double turn = u->turn, worker = turn / real(f->chip->n_workers), vector_bytes = real(f->chip->vector_bytes_per_cycle);
+    if (c->vertex == VERTEX_HMAC) {
+        u->load = 19 * turn + (10 + 16 * turn) / real((uint64_t)c->s.kernel_h * c->s.kernel_w);
+        u->fixed = 65;
+        u->position = 14 * worker;
+        u->channel = worker * real(c->in_grain * c->amp.element_bytes) / vector_bytes;
+        u->loads = real(c->s.kernel_w);
+        u->by_out = true;
+    } else if (c->vertex == VERTEX_SLIC) {
+        u->load = 34 + 20 * turn;
+        u->position = worker * (c->amp.partial_bytes == 4 ? 2 : 1);
+        u->fixed = 50;
+        u->loads = real(ceil_div(c->s.kernel_w, 4));
+    } else if (c->vertex == VERTEX_OUTER_PRODUCT) {
+        u->load = 10 * turn;
+        u->position = 6 * worker;
+        u->fixed = 25 * turn;
+        u->loads = 1;
+    } else {
+        amp_units(u, f, c);
     }
-}
-
-/* A share with its dimensions known or whole, in the terms of the file's head: of one step, in cycles or bytes a tile. */
-struct terms {
-    double weight_bytes, in_bytes, raw_bytes;       /* V; I y / n, as the vertex reads it and as it is exchanged */
-    double results, outputs;                        /* S / n: computed, and as they are exchanged */
-    double depth, steps, n;                         /* parts of a sum so far; serial steps; tiles left */
-    double rate, groups;                            /* bytes a cycle; parts that whole groups may come in */
-};
-
-/* Elements of the input below one channel: a share of the field reaches over strides, and no farther than the input goes. */
-static double field_elements(const struct candidate *c, const struct share *t, enum open_splits open)
-{
-    const struct conv_shape *s = &c->s;
-    if (c->flat)
-        return (double)shape_positions(s);
-    uint64_t high = min_u64(s->in_stride, open == OPEN_FIELD ? t->kernel_h : 1), wide = min_u64(s->in_stride, s->kernel_w);
-    uint64_t rows = min_u64(max_u64(s->in_h, 1), s->field_h * high), columns = min_u64(max_u64(s->in_w, 1), s->field_w * wide);
-    return (double)s->batch * (double)rows * (double)columns;
-}
-
-static struct terms terms_of(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles, enum open_splits open)
-{
-    double es = (double)c->amp.element_bytes, in_chans = (double)(t->groups * t->in * c->in_grain), n = (double)tiles;
-    double out_chans = (double)(t->out * c->out_grain), stride = (double)c->s.out_stride;
-    struct terms k = { .n = n, .depth = (double)(t->p_in * t->p_kernel), .steps = (double)(t->serial_in * t->serial_out),
-                       .rate = chip_exchange_bytes_per_cycle(f->chip),
-                       .groups = open == OPEN_GROUPS ? (double)min_u64(t->groups, tiles) : 1 };
-    k.weight_bytes = in_chans * out_chans * (double)(t->kernel_h * c->s.kernel_w) * es;
-    k.in_bytes = field_elements(c, t, open) * in_chans * es / n;
-    k.raw_bytes = k.in_bytes / (double)c->s.in_expand;
-    k.results = (double)t->groups * (double)shape_positions(&c->s) * out_chans / n;
-    k.outputs = k.results * stride * stride;
-    return k;
-}
-
-/* A / v + b v, at its least between 1 and most. */
-static double least_of_two(double a, double b, double most)
-{
-    double v = sqrt(a / fmax(b, 1e-9));
-    v = fmin(fmax(v, 1), most);
-    return a / v + b * v;
-}
-
-/* A / (x y) + b y + c x over y >= 1 and x from low to high; no y where the outputs are split already. */
-static double least_of_three(double a, double b, double c, double low, double high, bool y_is_open)
-{
-    double x = y_is_open ? cbrt(a * b / fmax(c * c, 1e-9)) : sqrt(a / fmax(c, 1e-9));
-    x = fmin(fmax(x, low), high);
-    return c * x + (y_is_open ? 2 * sqrt(a / x * b) : a / x + b);
-}
-
-static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct terms *k, enum open_splits open)
-{
-    double sums = k->outputs * (double)c->amp.partial_bytes, bytes = k->steps > 1 ? k->steps * k->weight_bytes / k->n : 0;
-    if (t->serial_in > 1)
-        bytes += sums / k->depth;
-    bytes = open == OPEN_FIELD ? bytes + k->weight_bytes + k->in_bytes + sums * (k->depth > 1 ? 1.5 : 1)
-        : bytes + least_of_three(k->weight_bytes / k->groups, k->in_bytes, sums, 1, k->n, open >= OPEN_OUTPUTS);
-    return fmax(bytes, 2 * (double)f->rearranged_bytes);
-}
-
-/* ---- cycles of one step: rest + loads / (x y) + inputs y + sums x, where sums are shared or whole --------------------------------- */
-
-struct step { double rest, loads, inputs, whole, shared, sums; };
-
-/* Weights that are there already are one part in z: V / (x y) - V / n. */
-static void add_work(struct step *p, const struct search *f, const struct candidate *c, const struct share *t, const struct terms *k)
-{
-    struct unit_costs u = unit_costs(f, c, t);
-    double work = u.loads * (double)shape_positions(&c->s) * u.position, weights = k->weight_bytes / k->rate;
-    bool apart = c->s.weights_elsewhere, less = !apart && work >= weights;
-    p->rest = u.fixed + (less ? work - weights : work) / k->n;
-    p->loads = u.loads * u.load + (apart || less ? weights : 0);
-    if (c->s.kernel_h % c->filter_height) {
-        p->rest += 587;
-        p->loads += 0.44 * k->weight_bytes;
-    }
-    p->loads /= k->groups;
 }
 
 /* Cycles a byte of a copy on the tile, as conv_price charges it at least. */
@@ -136,79 +69,178 @@ static double padding_slope(const struct search *f, const struct candidate *c)
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
     if (f->shape->in_chans % 4 == 0)
-        return 1.25 / (double)min_u64(vector_bytes, es);
+        return 1.25 / real(min_u64(vector_bytes, es));
     if (f->chip->planner_copies == COPIES_MEASURED)
         return es < 4 ? 5.15 : 3.13;
-    return 1.25 / (double)vector_bytes;
+    return 1.25 / real(vector_bytes);
 }
 
-static void add_inputs(struct step *p, const struct search *f, const struct candidate *c, const struct share *t, const struct terms *k,
+static void operand_units(struct conv_units *u, const struct search *f, const struct candidate *c)
+{
+    const struct conv_shape *s = &c->s;
+    double channel_bytes = real(c->in_grain * c->amp.element_bytes), positions = real(shape_positions(s));
+    uint64_t rows = max_u64(s->in_h, 1), columns = min_u64(max_u64(s->in_w, 1), (uint64_t)s->field_w * min_u64(s->in_stride, s->kernel_w));
+    u->weights = channel_bytes * real(c->out_grain * s->kernel_w);
+    u->input = channel_bytes * positions;
+    u->thin_input = u->input;
+    if (!c->flat) {                     /* a share of the field reaches over strides, and no farther than the input goes */
+        u->input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, (uint64_t)s->field_h * s->in_stride));
+        u->thin_input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, s->field_h));
+    }
+    u->results = positions * real(c->out_grain);
+    u->outputs = real((uint64_t)s->out_stride * s->out_stride);
+    u->received = 1 / (u->rate * s->in_expand);
+    if (conv_pads_tiles(f, c)) {
+        u->padding = padding_slope(f, c);
+        u->fixed += u->sync;
+    }
+    if (s->kernel_h % c->filter_height) {
+        u->weight_copy = 0.44;
+        u->fixed += 587;
+    }
+}
+
+/* What a result costs on its way: cycles to be exchanged, added up, cast, and brought home. */
+static void sum_units(struct conv_units *u, const struct search *f, const struct candidate *c)
+{
+    double worker = u->turn / real(f->chip->n_workers);
+    uint64_t vector_bytes = f->chip->vector_bytes_per_cycle, ps = c->amp.partial_bytes, rs = c->amp.result_bytes;
+    u->partial_bytes = real(ps);
+    u->exchanged = u->partial_bytes / u->rate;
+    u->added = u->exchanged + 3 * worker / real(2 * vector_bytes / ps);
+    u->home = real(rs) / u->rate;
+    if (ps > rs) {
+        u->cast = worker / real(vector_bytes / ps);
+        u->cast_fixed = 26 * u->turn + u->sync;
+    }
+}
+
+void conv_add_units(struct candidate *c, const struct search *f)
+{
+    struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
+                            .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
+    vertex_units(&u, f, c);
+    u.position *= real(shape_positions(&c->s));
+    u.channel *= real(shape_positions(&c->s));
+    u.fixed += u.sync;
+    operand_units(&u, f, c);
+    sum_units(&u, f, c);
+    u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
+    u.once = real(f->layout.compute + f->layout.exchange) + real(f->layout.supersteps) * u.sync;
+    c->units = u;
+}
+
+/* ---- one point of the search ------------------------------------------------------------------------------- */
+
+/* b y + a / y, at its least between 1 and most. */
+static double least_of_two(double a, double b, double most)
+{
+    double y = sqrt(a / (b + 1e-9));
+    y = y < 1 ? 1 : y > most ? most : y;
+    return a / y + b * y;
+}
+
+/* a / (x y) + b y + c x over y >= 1 and x from low to high; without y where the outputs are split already. */
+static double least_of_three(double a, double b, double c, double low, double high, bool y_is_open)
+{
+    double x = y_is_open ? cbrt(a * b / (c * c + 1e-9)) : sqrt(a / (c + 1e-9));
+    x = x < low ? low : x > high ? high : x;
+    return c * x + (y_is_open ? 2 * sqrt(a / x * b) : a / x + b);
+}
+
+/* The terms of the file's head, of one step: bytes of all loads of weights that are left (V), of a tile's input (I / n), and its results
+ * (S / n). */
+struct point { double n, weights, input, outputs, results, depth, steps, groups; };
+
+static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
+{
+    double sums = p->outputs * c->units.partial_bytes, bytes = p->steps > 1 ? p->steps * p->weights / p->n : 0;
+    if (t->serial_in > 1)
+        bytes += sums / p->depth;
+    if (open == OPEN_FIELD)
+        bytes += p->weights + p->input + sums * (p->depth > 1 ? 1.5 : 1);
+    else
+        bytes += least_of_three(p->weights / p->groups, p->input, sums, 1, p->n, open >= OPEN_OUTPUTS);
+    double before = 2 * real(f->rearranged_bytes);
+    return bytes > before ? bytes : before;
+}
+
+/* Cycles of a step: rest + loads / (x y) + inputs y, and sums x where they are shared. */
+struct step { double rest, loads, inputs; };
+
+/* Weights that are there already are one part in z: V / (x y) - V / n. */
+static void add_loads(struct step *s, const struct candidate *c, const struct share *t, const struct point *p)
+{
+    const struct conv_units *u = &c->units;
+    uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
+    double in = real(t->in), loads = real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? real(t->out) : 1);
+    double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate;
+    bool apart = c->s.weights_elsewhere, less = !apart && work >= weights;
+    s->rest = u->fixed + (less ? work - weights : work) / p->n;
+    s->loads = (loads * u->load + (apart || less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
+}
+
+static void add_inputs(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
                        enum open_splits open)
 {
-    uint64_t bus = f->chip->tiles_per_exchange_bus, split = open >= OPEN_OUTPUTS ? bus : t->p_out;
-    double received = k->raw_bytes / (k->rate * (split % bus == 0 ? (double)bus : 1)) / (t->serial_out > 1 ? k->steps : 1);
-    p->inputs = received;
+    const struct conv_units *u = &c->units;
+    double received = p->input * u->received;
+    if (open >= OPEN_OUTPUTS || t->p_out % f->chip->tiles_per_exchange_bus == 0)
+        received /= u->bus;
+    if (t->serial_out > 1)
+        received /= p->steps;
+    s->inputs = received + p->input * u->padding;
     if (!c->s.in_elsewhere)
-        p->rest -= open >= OPEN_OUTPUTS ? received : received / (double)t->p_out;
-    if (conv_pads_tiles(f, c)) {
-        p->inputs += k->in_bytes * padding_slope(f, c);
-        p->rest += (double)superstep_cycles(f->chip);
-    }
+        s->rest -= open >= OPEN_OUTPUTS ? received : received / real(t->p_out);
 }
 
-static void add_sums(struct step *p, const struct search *f, const struct candidate *c, const struct share *t, const struct terms *k)
+static void add_serial(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p)
 {
-    double turn = (double)chip_turn_cycles(f->chip), workers = (double)f->chip->n_workers, sync = (double)superstep_cycles(f->chip);
-    uint64_t vector_bytes = f->chip->vector_bytes_per_cycle, ps = c->amp.partial_bytes, rs = c->amp.result_bytes;
-    double exchanged = k->outputs * (double)ps / k->rate;
-    p->whole = k->outputs * (double)rs / k->rate;
-    if (ps > rs)
-        p->whole += (26 * turn + sync + k->outputs * (double)t->serial_out * turn / (workers * (double)(vector_bytes / max_u64(ps, rs)))) / k->steps;
-    p->sums = exchanged + k->outputs * 3 * turn / (workers * (double)(2 * vector_bytes / ps));
-    p->shared = 32 * turn + sync + (double)f->chip->exchange_transit_cycles - exchanged / k->depth;
-    if (c->vertex == VERTEX_AMP_NX1) {
-        double zero = k->results * turn / (workers * (double)(vector_bytes / 4));
-        p->whole += zero;
-        p->sums += zero;
-    }
-}
-
-static void add_serial(struct step *p, const struct search *f, const struct candidate *c, const struct share *t, const struct terms *k)
-{
-    double turn = (double)chip_turn_cycles(f->chip), slope = turn / (2 * (double)(f->chip->n_workers * c->amp.element_bytes));
-    double sync = (double)superstep_cycles(f->chip), sums = k->outputs * (double)c->amp.partial_bytes / k->depth;
-    p->rest += 2 * (25 + 63 * turn + sync) + k->weight_bytes / k->n * slope + ((double)f->by_step.exchange + sync) / k->steps;
+    const struct conv_units *u = &c->units;
+    s->rest += 2 * (25 + 63 * u->turn + u->sync) + p->weights / p->n * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
     if (t->serial_in > 1)
-        p->rest += 25 + 63 * turn + k->in_bytes / (double)t->p_out * slope;
+        s->rest += 25 + 63 * u->turn + p->input / real(t->p_out) * u->slice;
     else
-        p->rest += sync / k->steps + sums * slope;
+        s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
 
-static double least_cycles(const struct search *f, const struct candidate *c, const struct share *t, const struct terms *k, enum open_splits open)
+static double least_cycles(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
-    struct step p = { .rest = 0 };
-    add_work(&p, f, c, t, k);
-    add_inputs(&p, f, c, t, k, open);
-    add_sums(&p, f, c, t, k);
-    if (k->steps > 1)
-        add_serial(&p, f, c, t, k);
-    double cycles = p.rest + (double)superstep_cycles(f->chip);
+    const struct conv_units *u = &c->units;
+    struct step s;
+    add_loads(&s, c, t, p);
+    add_inputs(&s, f, c, t, p, open);
+    if (p->steps > 1)
+        add_serial(&s, f, c, t, p);
+    double zero = p->results * u->zero, sums = p->outputs * u->added + zero;
+    double whole = p->outputs * (u->home + u->cast * real(t->serial_out) / p->steps) + u->cast_fixed / p->steps + zero;
+    double shared = 32 * u->turn + u->sync + real(f->chip->exchange_transit_cycles) - p->outputs * u->exchanged / p->depth;
+    bool y_is_open = open >= OPEN_OUTPUTS;
     if (open == OPEN_FIELD) {
-        cycles += p.loads + p.inputs + (k->depth > 1 ? p.shared + p.sums : p.whole);
+        s.rest += s.loads + s.inputs + (p->depth > 1 ? shared + sums : whole);
     } else {
-        bool y_is_open = open >= OPEN_OUTPUTS;
-        double most = open == OPEN_KERNEL ? (double)t->kernel_h : k->n;
-        double least = p.shared + least_of_three(p.loads, p.inputs, p.sums, k->depth > 1 ? 1 : 2, fmax(2, most), y_is_open);
-        if (k->depth < 2)
-            least = fmin(least, p.whole + (y_is_open ? least_of_two(p.loads, p.inputs, k->n) : p.loads + p.inputs));
-        cycles += least;
+        double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
+        double least = shared + least_of_three(s.loads, s.inputs, sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
+        if (p->depth < 2) {
+            whole += y_is_open ? least_of_two(s.loads, s.inputs, p->n) : s.loads + s.inputs;
+            least = whole < least ? whole : least;
+        }
+        s.rest += least;
     }
-    return k->steps * cycles + (double)(f->layout.compute + f->layout.exchange + f->layout.supersteps * superstep_cycles(f->chip));
+    return p->steps * s.rest + u->once;
 }
 
 struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles, enum open_splits open)
 {
-    enum { ROUNDING = 1 };              /* of sums in doubles, and a cycle for the rest */
-    struct terms k = terms_of(f, c, t, tiles, open);
-    return (struct least){ least_cycles(f, c, t, &k, open) * (1 - 1e-9) - ROUNDING, least_bytes(f, c, t, &k, open) * (1 - 1e-9) };
+    const struct conv_units *u = &c->units;
+    double n = real(tiles), groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
+    struct point p = { .n = n, .depth = real(t->p_in * t->p_kernel), .steps = real(t->serial_in * t->serial_out), .groups = 1 };
+    p.weights = in * out * real(t->kernel_h) * u->weights;
+    p.input = in / n * (open == OPEN_FIELD && t->kernel_h >= c->s.in_stride ? u->input : u->thin_input);
+    p.results = groups * out / n * u->results;
+    p.outputs = p.results * u->outputs;
+    if (open == OPEN_GROUPS)
+        p.groups = real(min_u64(t->groups, tiles));
+    /* less what sums of doubles may be wrong by, and a cycle */
+    return (struct least){ least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, least_bytes(f, c, t, &p, open) * (1 - 1e-9) };
 }

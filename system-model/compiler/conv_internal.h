@@ -14,6 +14,18 @@ static inline uint64_t shape_positions(const struct conv_shape *s)
 
 /* ---- conv_shape.c: a vertex, its grains, and the shape it sees ----------------------------- */
 
+/* What does not depend on the split, in the terms of conv_bound.c; cycles unless bytes are named. */
+struct conv_units {
+    double turn, sync, rate, bus;       /* of the chip; rate: bytes a cycle */
+    double fixed, once;                 /* of a step, of all of them */
+    double load, position, channel, loads;          /* a load of weights, its use at all positions, and there for each channel; loads in a block */
+    double weights, weight_copy, input, thin_input; /* bytes of a block's weights, cycles a byte to copy them; bytes of a grain of the input */
+    double received, padding, slice;    /* cycles a byte */
+    double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
+    double exchanged, added, home, cast, cast_fixed, zero;
+    bool by_in, by_out;                 /* loads: a number for each grain of input channels, of output channels */
+};
+
 struct candidate {
     enum vertex_kind vertex;
     struct amp amp;
@@ -21,6 +33,7 @@ struct candidate {
     uint64_t in_grain, out_grain, filter_height, passes;
     uint64_t expand;                    /* input elements a raw one has become */
     bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
+    struct conv_units units;
     size_t order;                       /* in which it is tried: of equal plans the earlier one is kept */
 };
 
@@ -91,6 +104,7 @@ bool conv_pads_tiles(const struct search *f, const struct candidate *c);
  * channels too; output channels too; groups too. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
 struct least { double cycles, bytes; };
+void conv_add_units(struct candidate *c, const struct search *f);       /* before the first question */
 struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles, enum open_splits open);
 
 /* ---- conv_plan.c: splits worth a try ------------------------------------------------------------- */

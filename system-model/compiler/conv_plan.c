@@ -226,8 +226,10 @@ void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const str
     struct branches branches;
     branches.n = 0;
     conv_candidates(&list, s, chip, opt);
-    for (size_t i = 0; i < list.n; i++)
+    for (size_t i = 0; i < list.n; i++) {
+        conv_add_units(&list.items[i], &f);
         add_branches(&branches, &f, &list.items[i]);
+    }
     qsort(branches.items, branches.n, sizeof *branches.items, by_least);
     for (;;) {
         search_branches(&f, &branches);

@@ -380,6 +380,8 @@ static void test_search_is_exhaustive(void **state)
         struct candidates list;
         struct op_plan expected, found = planned(&s, &chip, &opt);
         conv_candidates(&list, &s, &chip, &opt);
+        for (size_t k = 0; k < list.n; k++)
+            conv_add_units(&list.items[k], &r.best);
         while (try_candidates(&r, &list), r.best.best_cycles == UINT64_MAX) {
             r.best.bound_bytes = r.best.bound_bytes > chip.tile_memory_bytes ? UINT64_MAX : 2 * r.best.bound_bytes;
             n_grown++;
