@@ -31,9 +31,9 @@ static void amp_units(struct conv_units *u, const struct search *f, const struct
         u->loads = real(c->passes);
         return;
     }
-    double rows = real(shape_positions(&c->s)) / (real(f->n_tiles) * workers * real(c->s.field_w));
     double weights = c->filter_height == 4 ? real(c->amp.units * c->amp.in_grain * c->amp.element_bytes) / 8 : real(c->amp.load_cycles);
-    u->load = 15 + weights + setup[c->filter_height] + turn * (17.99 + 15.99 * fmax(1, rows));
+    u->load = 15 + weights + setup[c->filter_height] + turn * 17.99;
+    u->row = 15.99 * turn;
     u->fixed = 110 + 23 * turn;
     u->loads = real(c->passes * c->s.kernel_w);
     u->zero = turn / (workers * real(f->chip->vector_bytes_per_cycle / 4));
@@ -120,12 +120,15 @@ void conv_add_units(struct candidate *c, const struct search *f)
     struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
                             .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
     vertex_units(&u, f, c);
+    u.positions = real(shape_positions(&c->s));
+    u.row_positions = real(f->chip->n_workers * c->s.field_w);
     u.position *= real(shape_positions(&c->s));
     u.channel *= real(shape_positions(&c->s));
     u.fixed += u.sync;
     operand_units(&u, f, c);
     sum_units(&u, f, c);
     u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
+    u.stage = 32 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
     u.once = real(f->layout.compute + f->layout.exchange) + real(f->layout.supersteps) * u.sync;
     c->units = u;
 }
@@ -149,12 +152,13 @@ static double least_of_three(double a, double b, double c, double low, double hi
 }
 
 /* The terms of the file's head, of one step: bytes of all loads of weights that are left (V), of a tile's input (I / n), and its results
- * (S / n). */
-struct point { double n, weights, input, outputs, results, depth, steps, groups; };
+ * (S / n). n may be less than the tiles, where an uneven split leaves some without a share; parts counts those too, as weights that are
+ * spread over tiles lie on all of them. */
+struct point { double n, parts, weights, input, outputs, results, depth, steps, groups; };
 
 static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
-    double sums = p->outputs * c->units.partial_bytes, bytes = p->steps > 1 ? p->steps * p->weights / p->n : 0;
+    double sums = p->outputs * c->units.partial_bytes, bytes = p->steps > 1 ? p->steps * p->weights / p->parts : 0;
     if (t->serial_in > 1)
         bytes += sums / p->depth;
     if (open == OPEN_FIELD)
@@ -174,10 +178,14 @@ static void add_loads(struct step *s, const struct candidate *c, const struct sh
     const struct conv_units *u = &c->units;
     uint64_t rows = c->filter_height == 1 ? t->kernel_h : ceil_div(t->kernel_h, c->filter_height);
     double in = real(t->in), loads = real(t->groups * rows) * u->loads * (u->by_in ? in : 1) * (u->by_out ? real(t->out) : 1);
-    double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate;
+    double work = loads * (u->position + in * u->channel), weights = p->weights / u->rate, load = u->load;
+    if (u->positions > u->row_positions * p->n)         /* a row of each worker or more: so many, or one for each load */
+        work += loads * u->row * u->positions / u->row_positions;
+    else
+        load += u->row;
     bool apart = c->s.weights_elsewhere, less = !apart && work >= weights;
     s->rest = u->fixed + (less ? work - weights : work) / p->n;
-    s->loads = (loads * u->load + (apart || less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
+    s->loads = (loads * load + (apart || less ? weights : 0) + u->weight_copy * p->weights) / p->groups;
 }
 
 static void add_inputs(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
@@ -197,7 +205,7 @@ static void add_inputs(struct step *s, const struct search *f, const struct cand
 static void add_serial(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
-    s->rest += 2 * (25 + 63 * u->turn + u->sync) + p->weights / p->n * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
+    s->rest += 2 * (25 + 63 * u->turn + u->sync) + p->weights / p->parts * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
     if (t->serial_in > 1)
         s->rest += 25 + 63 * u->turn + p->input / real(t->p_out) * u->slice;
     else
@@ -214,33 +222,37 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
         add_serial(&s, f, c, t, p);
     double zero = p->results * u->zero, sums = p->outputs * u->added + zero;
     double whole = p->outputs * (u->home + u->cast * real(t->serial_out) / p->steps) + u->cast_fixed / p->steps + zero;
-    double shared = 32 * u->turn + u->sync + real(f->chip->exchange_transit_cycles) - p->outputs * u->exchanged / p->depth;
+    double shared = u->stage - p->outputs * u->exchanged / p->depth, so_far = p->steps * (s.rest + zero) + u->once;
+    if (open == OPEN_FIELD)
+        return so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? shared + sums : whole) - zero);
+    if (so_far > (double)f->best_cycles)
+        return so_far;                  /* enough to leave it */
     bool y_is_open = open >= OPEN_OUTPUTS;
-    if (open == OPEN_FIELD) {
-        s.rest += s.loads + s.inputs + (p->depth > 1 ? shared + sums : whole);
-    } else {
-        double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
-        double least = shared + least_of_three(s.loads, s.inputs, sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
-        if (p->depth < 2) {
-            whole += y_is_open ? least_of_two(s.loads, s.inputs, p->n) : s.loads + s.inputs;
-            least = whole < least ? whole : least;
-        }
-        s.rest += least;
+    double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
+    double least = shared + least_of_three(s.loads, s.inputs, sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
+    if (p->depth < 2) {
+        whole += y_is_open ? least_of_two(s.loads, s.inputs, p->n) : s.loads + s.inputs;
+        least = whole < least ? whole : least;
     }
-    return p->steps * s.rest + u->once;
+    return so_far + p->steps * (least - zero);
 }
 
-struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles, enum open_splits open)
+struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
 {
     const struct conv_units *u = &c->units;
-    double n = real(tiles), groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
+    double groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
     struct point p = { .n = n, .depth = real(t->p_in * t->p_kernel), .steps = real(t->serial_in * t->serial_out), .groups = 1 };
     p.weights = in * out * real(t->kernel_h) * u->weights;
     p.input = in / n * (open == OPEN_FIELD && t->kernel_h >= c->s.in_stride ? u->input : u->thin_input);
     p.results = groups * out / n * u->results;
     p.outputs = p.results * u->outputs;
+    if (p.steps > 1)
+        p.parts = real(f->n_tiles) / real(t->p_groups * t->p_out * t->p_in * t->p_kernel);
     if (open == OPEN_GROUPS)
-        p.groups = real(min_u64(t->groups, tiles));
+        p.groups = groups < n ? groups : n;
     /* less what sums of doubles may be wrong by, and a cycle */
-    return (struct least){ least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, least_bytes(f, c, t, &p, open) * (1 - 1e-9) };
+    struct least least = { .cycles = least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1 };
+    if (least.cycles <= (double)f->best_cycles)
+        least.bytes = least_bytes(f, c, t, &p, open) * (1 - 1e-9);
+    return least;
 }

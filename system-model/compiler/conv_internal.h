@@ -18,11 +18,12 @@ static inline uint64_t shape_positions(const struct conv_shape *s)
 struct conv_units {
     double turn, sync, rate, bus;       /* of the chip; rate: bytes a cycle */
     double fixed, once;                 /* of a step, of all of them */
+    double positions, row, row_positions;           /* of the field; an item of a worker's list, and the positions of one of each worker */
     double load, position, channel, loads;          /* a load of weights, its use at all positions, and there for each channel; loads in a block */
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights, cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
-    double exchanged, added, home, cast, cast_fixed, zero;
+    double stage, exchanged, added, home, cast, cast_fixed, zero;
     bool by_in, by_out;                 /* loads: a number for each grain of input channels, of output channels */
 };
 
@@ -103,9 +104,9 @@ bool conv_pads_tiles(const struct search *f, const struct candidate *c);
 /* Which dimensions are still whole in a share, to be split over the tiles that are left: the field; kernel rows too; input
  * channels too; output channels too; groups too. */
 enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROUPS };
-struct least { double cycles, bytes; };
+struct least { double cycles, bytes; };         /* bytes: 0 where the cycles are more than those of the best plan */
 void conv_add_units(struct candidate *c, const struct search *f);       /* before the first question */
-struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, uint64_t tiles, enum open_splits open);
+struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double tiles, enum open_splits open);
 
 /* ---- conv_plan.c: splits worth a try ------------------------------------------------------------- */
 

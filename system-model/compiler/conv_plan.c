@@ -8,7 +8,7 @@
  * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
  * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */
-#include <stdlib.h>
+#include <assert.h>
 #include "system-model/compiler/conv_internal.h"
 
 /* Positions as one row: not at all, in two, three or four, and over all the tiles that are left. */
@@ -22,19 +22,6 @@ static void search_flat_field(struct search *f, const struct candidate *c, struc
         if (t->p_field != last)
             conv_price(f, c, t);
         last = t->p_field;
-    }
-}
-
-static void search_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
-{
-    for (uint64_t batch = 1; batch && batch <= tiles; batch = conv_next_split(c->s.batch, batch)) {
-        t->p_batch = batch;
-        t->batch = ceil_div(c->s.batch, batch);
-        for (uint64_t high = 1; high && high <= tiles / batch; high = conv_next_split(c->s.field_h, high)) {
-            t->height = ceil_div(c->s.field_h, high);
-            t->p_field = high * conv_fewest_parts(c->s.field_w, tiles / batch / high, &t->width);
-            conv_price(f, c, t);
-        }
     }
 }
 
@@ -69,7 +56,7 @@ static void search_splits(struct search *f, const struct candidate *c, struct sh
 static void offer_split(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, uint64_t p,
                         enum open_splits open, search_below *below)
 {
-    struct least least = conv_least(f, c, t, tiles / p, open);
+    struct least least = conv_least(f, c, t, (double)(tiles / p), open);
     if (!is_in_memory(f, least) || least.cycles > (double)f->best_cycles)
         return;
     s->items[s->n].p = p;
@@ -78,13 +65,35 @@ static void offer_split(struct search *f, const struct candidate *c, struct shar
         search_splits(f, c, t, tiles, s, below);
 }
 
+/* Whether there may be a plan as good as the best, and within the memory, where each tile has a share of 1 / n of the field. */
+static bool may_be_best(struct search *f, const struct candidate *c, const struct share *t, double n)
+{
+    struct least least = conv_least(f, c, t, n, OPEN_FIELD);
+    return is_in_memory(f, least) && least.cycles <= (double)f->best_cycles;
+}
+
+/* Batches that do not divide leave tiles without a share. */
+static void search_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
+{
+    for (uint64_t batch = 1; batch && batch <= tiles; batch = conv_next_split(c->s.batch, batch)) {
+        t->p_batch = batch;
+        t->batch = ceil_div(c->s.batch, batch);
+        if (!may_be_best(f, c, t, (double)c->s.batch / (double)t->batch * (double)(tiles / batch)))
+            continue;
+        for (uint64_t high = 1; high && high <= tiles / batch; high = conv_next_split(c->s.field_h, high)) {
+            t->height = ceil_div(c->s.field_h, high);
+            t->p_field = high * conv_fewest_parts(c->s.field_w, tiles / batch / high, &t->width);
+            conv_price(f, c, t);
+        }
+    }
+}
+
 static void search_kernel(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     for (uint64_t p = 1; p && p <= tiles; p = conv_next_split(c->s.kernel_h, p)) {
         t->p_kernel = p;
         t->kernel_h = ceil_div(c->s.kernel_h, p);
-        struct least least = conv_least(f, c, t, tiles / p, OPEN_FIELD);
-        if (is_in_memory(f, least) && least.cycles <= (double)f->best_cycles)
+        if (may_be_best(f, c, t, (double)(tiles / p)))
             search_field(f, c, t, tiles / p);
     }
     t->p_kernel = 1;
@@ -179,43 +188,62 @@ static void search_groups(struct search *f, const struct candidate *c, struct sh
     search_splits(f, c, t, f->n_tiles, &s, below_groups);
 }
 
-/* ---- vertices and serial steps: the most promising first ------------------------------------------------- */
+/* ---- vertices and serial steps ---------------------------------------------------------------------- */
 
 enum { N_SERIAL = 11 };
-struct branch { const struct candidate *c; struct share t; struct least least; };
-struct branches { struct branch items[MAX_CANDIDATES * (1 + 2 * N_SERIAL)]; size_t n; };
+struct branch { const struct candidate *c; uint64_t serial_in, serial_out; double cycles; };
+struct branches { struct branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
 
-static void add_branch(struct branches *b, const struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
+static void offer_branch(struct branches *b, struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
     struct share t = conv_whole(c, serial_in, serial_out);
-    b->items[b->n++] = (struct branch){ c, t, conv_least(f, c, &t, f->n_tiles, OPEN_GROUPS) };
+    struct least least = conv_least(f, c, &t, (double)f->n_tiles, OPEN_GROUPS);
+    if (is_in_memory(f, least) && least.cycles <= (double)f->best_cycles)
+        b->items[b->n++] = (struct branch){ c, serial_in, serial_out, least.cycles };
 }
 
-static void add_branches(struct branches *b, const struct search *f, const struct candidate *c)
+static void offer_serial(struct branches *b, struct search *f, const struct candidate *c)
 {
     static const uint32_t steps[N_SERIAL] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
-    add_branch(b, f, c, 1, 1);
+    uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
     if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
         return;
     for (size_t i = 0; i < N_SERIAL; i++) {
-        if (steps[i] <= ceil_div(c->s.out_chans, c->out_grain))
-            add_branch(b, f, c, 1, steps[i]);
-        if (steps[i] <= ceil_div(c->s.in_chans, c->in_grain))
-            add_branch(b, f, c, steps[i], 1);
+        if (steps[i] <= out)
+            offer_branch(b, f, c, 1, steps[i]);
+        if (steps[i] <= in)
+            offer_branch(b, f, c, steps[i], 1);
     }
 }
 
-static int by_least(const void *a, const void *b)
-{
-    const struct branch *x = a, *y = b;
-    return (x->least.cycles > y->least.cycles) - (x->least.cycles < y->least.cycles);
-}
-
+/* The most promising first, until none is as good as what was found. */
 static void search_branches(struct search *f, struct branches *b)
 {
-    for (size_t i = 0; i < b->n; i++)
-        if (is_in_memory(f, b->items[i].least) && b->items[i].least.cycles <= (double)f->best_cycles)
-            search_groups(f, b->items[i].c, &b->items[i].t);
+    while (b->n > 0) {
+        size_t best = 0;
+        for (size_t i = 1; i < b->n; i++)
+            best = b->items[i].cycles < b->items[best].cycles ? i : best;
+        struct branch next = b->items[best];
+        if (next.cycles > (double)f->best_cycles)
+            return;
+        b->items[best] = b->items[--b->n];
+        struct share t = conv_whole(next.c, next.serial_in, next.serial_out);
+        search_groups(f, next.c, &t);
+    }
+}
+
+/* Splits without serial steps, which are seldom worth their cost where there is memory, before those with them. */
+static void search_candidates(struct search *f, const struct candidates *list)
+{
+    struct branches b;
+    b.n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        offer_branch(&b, f, &list->items[i], 1, 1);
+    search_branches(f, &b);
+    b.n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        offer_serial(&b, f, &list->items[i]);
+    search_branches(f, &b);
 }
 
 void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
@@ -223,18 +251,11 @@ void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const str
 {
     struct search f = conv_search_start(s, chip, opt);
     struct candidates list;
-    struct branches branches;
-    branches.n = 0;
     conv_candidates(&list, s, chip, opt);
-    for (size_t i = 0; i < list.n; i++) {
+    for (size_t i = 0; i < list.n; i++)
         conv_add_units(&list.items[i], &f);
-        add_branches(&branches, &f, &list.items[i]);
-    }
-    qsort(branches.items, branches.n, sizeof *branches.items, by_least);
-    for (;;) {
-        search_branches(&f, &branches);
-        if (f.best_cycles != UINT64_MAX)
-            break;
+    while (search_candidates(&f, &list), f.best_cycles == UINT64_MAX) {
+        assert(f.bound_bytes != UINT64_MAX);
         do
             f.bound_bytes = f.bound_bytes > chip->tile_memory_bytes ? UINT64_MAX : 2 * f.bound_bytes;
         while (f.bound_bytes < f.least_over_bytes && f.bound_bytes != UINT64_MAX);

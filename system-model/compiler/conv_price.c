@@ -313,15 +313,16 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     if (t->serial_in * t->serial_out * compute > f->best_cycles)
         return;
     struct operand_bytes b = operand_bytes(c, t);
+    uint64_t bytes = temp_bytes(t, c, &b, f->rearranged_bytes);
+    if (bytes > f->bound_bytes) {
+        f->least_over_bytes = min_u64(f->least_over_bytes, bytes);
+        return;
+    }
     struct cost k = split_cost(f, c, t, &b, compute);
     uint64_t cycles = cost_cycles(f, &k);
     if (cycles > f->best_cycles || (cycles == f->best_cycles && f->best_candidate && !comes_first(c, t, f->best_candidate, &f->best)))
         return;
-    k.temp_bytes = temp_bytes(t, c, &b, f->rearranged_bytes);
-    if (k.temp_bytes > f->bound_bytes) {
-        f->least_over_bytes = min_u64(f->least_over_bytes, k.temp_bytes);
-        return;
-    }
+    k.temp_bytes = bytes;
     f->best_cycles = cycles;
     f->best_candidate = c;
     f->best = *t;

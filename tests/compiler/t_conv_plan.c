@@ -240,9 +240,17 @@ static void try_split(struct reference *r, const struct candidate *c, const stru
     }
 }
 
+/* With no plan known, as one that is known cuts the reckoning short. */
+static struct least bound(const struct reference *r, const struct candidate *c, const struct share *t, double tiles, enum open_splits open)
+{
+    struct search none = r->best;
+    none.best_cycles = UINT64_MAX;
+    return conv_least(&none, c, t, tiles, open);
+}
+
 static void try_fields(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
-    least[n++] = conv_least(&r->best, c, t, tiles, OPEN_FIELD);
+    least[n++] = bound(r, c, t, (double)tiles, OPEN_FIELD);
     struct share u = *t;
     if (c->flat) {
         uint64_t positions = shape_positions(&c->s), last = 0;
@@ -260,14 +268,15 @@ static void try_fields(struct reference *r, const struct candidate *c, struct sh
             u.p_batch = b;
             u.batch = ceil_div(c->s.batch, b);
             u.height = ceil_div(c->s.field_h, h);
+            least[n] = bound(r, c, &u, (double)c->s.batch / (double)u.batch * (double)(tiles / b), OPEN_FIELD);
             u.p_field = h * conv_fewest_parts(c->s.field_w, tiles / b / h, &u.width);
-            try_split(r, c, &u, least, n);
+            try_split(r, c, &u, least, n + 1);
         }
 }
 
 static void try_kernels(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
-    least[n++] = conv_least(&r->best, c, t, tiles, c->flat ? OPEN_FIELD : OPEN_KERNEL);
+    least[n++] = bound(r, c, t, (double)tiles, c->flat ? OPEN_FIELD : OPEN_KERNEL);
     struct share u = *t;
     for (uint64_t p = 1; p <= tiles; p = next_parts(c->s.kernel_h, p, tiles)) {
         u.p_kernel = p;
@@ -278,7 +287,7 @@ static void try_kernels(struct reference *r, const struct candidate *c, struct s
 
 static void try_inputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
-    least[n++] = conv_least(&r->best, c, t, tiles, OPEN_INPUTS);
+    least[n++] = bound(r, c, t, (double)tiles, OPEN_INPUTS);
     struct share u = *t;
     for (uint64_t p = 1; p <= tiles; p = next_parts(t->in, p, tiles))
         for (uint64_t q = p; q <= p + (p > 1) && q <= tiles; q++) {
@@ -292,7 +301,7 @@ static void try_inputs(struct reference *r, const struct candidate *c, struct sh
 
 static void try_outputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
-    least[n++] = conv_least(&r->best, c, t, tiles, OPEN_OUTPUTS);
+    least[n++] = bound(r, c, t, (double)tiles, OPEN_OUTPUTS);
     struct share u = *t;
     for (uint64_t p = 1; p <= tiles; p = next_parts(t->out, p, tiles))
         for (uint64_t q = p; q <= p + (p % 2 && p > 1) && q <= tiles && q <= max_u64(p, t->out); q++) {
@@ -306,7 +315,7 @@ static void try_groups(struct reference *r, const struct candidate *c, uint64_t 
 {
     struct least least[8];
     struct share t = conv_whole(c, serial_in, serial_out);
-    least[0] = conv_least(&r->best, c, &t, r->best.n_tiles, OPEN_GROUPS);
+    least[0] = bound(r, c, &t, (double)r->best.n_tiles, OPEN_GROUPS);
     for (uint64_t p = 1; p <= r->best.n_tiles; p = next_parts(c->s.groups, p, r->best.n_tiles)) {
         t.p_groups = p;
         t.groups = ceil_div(c->s.groups, p);
