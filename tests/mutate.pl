@@ -1,110 +1,227 @@
 #!/usr/bin/perl
 # mutate.pl - which changes of the code no test would notice: one operator, constant or bound changed at a time.
 #
-# usage: mutate.pl --build DIR [--count N] [--seed S] [--all-tests] FILE...
-# Each mutant is one object built anew and one shared library linked anew; the tests of its room run first, then those of the rooms
-# above, until one fails or takes too long. What passes them all is printed: FILE:LINE, the change, and the line. Exit 1 when more
-# than 5 % survive.
+# usage: mutate.pl --build DIR --lines DIR [--count N] [--seed S] [--jobs N] [--longest S] [--only FILE:LINE] FILE...
+# DIR of --build holds the objects, the library and the tests linked against it; DIR of --lines holds, for each test, the lines of the
+# product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
+# run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
+# takes. A mutant that the compiler turns into the same object is no change: it is dropped and counted. What passes is printed:
+# FILE:LINE, the change, and the line. Exit 1 when more than 5 % survive.
 use strict;
 use warnings;
 use Getopt::Long;
 use File::Basename;
 use File::Path qw(make_path);
+use Cwd qw(abs_path);
+use POSIX qw(_exit);
 
-my ($build, $count, $seed, $share) = ("build/mutate", 200, 1, 0.05);
-GetOptions("build=s" => \$build, "count=i" => \$count, "seed=i" => \$seed, "share=f" => \$share) or exit 2;
+my ($build, $lines, $count, $seed, $jobs, $share, $longest, $only) = ("build/mutate", "build/lines", 200, 1, 2, 0.05, 30, undef);
+GetOptions("build=s" => \$build, "lines=s" => \$lines, "count=i" => \$count, "seed=i" => \$seed, "jobs=i" => \$jobs, "share=f" => \$share,
+           "longest=f" => \$longest, "only=s" => \$only) or exit 2;
 my @files = @ARGV or die "mutate.pl: name the files to change\n";
-my $flags = $ENV{MUTATE_FLAGS} // die "mutate.pl: run it by 'make mutate'\n";
-my $libs = $ENV{MUTATE_LIBS} // "";
-my $timeout_s = 60;
+my $compiler = $ENV{MUTATE_COMPILER} // die "mutate.pl: run it by 'make mutate'\n";
+my $linker = $ENV{MUTATE_LINKER};
+my $libs = $ENV{MUTATE_LIBS};
+$| = 1;
 
-# What becomes what. Operators stand between spaces, by the style of this code.
+# ---- what becomes what. Operators stand between spaces, by the style of this code.
 my %becomes = (" < " => " <= ", " <= " => " < ", " > " => " >= ", " >= " => " > ", " == " => " != ", " != " => " == ",
                " && " => " || ", " || " => " && ", " + " => " - ", " - " => " + ", " * " => " / ", " / " => " * ",
-               " += " => " -= ", "++" => "--");
-my $operators = join "|", map { quotemeta } sort { length $b <=> length $a } keys %becomes;
+               " += " => " -= ", "++" => "--", "ceil(" => "floor(", "floor(" => "ceil(", "fmax(" => "fmin(", "fmin(" => "fmax(",
+               "max_u64(" => "min_u64(", "min_u64(" => "max_u64(");
+my $operators = join "|", map { /^\w/ ? "\\b" . quotemeta : quotemeta } sort { length $b <=> length $a } keys %becomes;
+
+sub changed_number {
+    my ($number, $suffix) = @_;
+    return ($number =~ /[.e]/ ? $number * 1.1 : $number + 1) . $suffix;
+}
 
 sub sites {                             # [file, line number, offset, length, replacement]
     my ($file) = @_;
     open my $f, "<", $file or die "$file: $!\n";
     my (@found, $in_comment, $n);
-    while (my $line = <$f>) {
+    while (my $code = <$f>) {
         $n++;
-        my $code = $line;
         if ($in_comment) { $code =~ s{^(.*?\*/)}{" " x length $1}e ? ($in_comment = 0) : next; }
         $code =~ s{(/\*.*?\*/)}{" " x length $1}ge;
         $in_comment = 1 if $code =~ s{(/\*.*)$}{" " x length $1}e;
         $code =~ s{("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')}{" " x length $1}ge;
         next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_0-9 *]+\(.*\)\s*$/;
-        while ($code =~ /($operators)/g) {
-            push @found, [$file, $n, pos($code) - length $1, length $1, $becomes{$1}];
-        }
-        while ($code =~ /(?<![\w.\[])(\d+\.\d+|\d+)(?![\w.\]]|\s*:)/g) {
-            my ($old, $end) = ($1, pos $code);
-            my $new = index($old, ".") >= 0 ? $old * 1.1 : $old + 1;
-            push @found, [$file, $n, $end - length $old, length $old, $new];
+        while ($code =~ /($operators)/g) { push @found, [$file, $n, pos($code) - length $1, length $1, $becomes{$1}]; }
+        while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
+            push @found, [$file, $n, $-[1], $+[2] - $-[1], changed_number($1, $2)];
         }
     }
     return @found;
 }
 
-sub quiet { my ($command) = @_; return system("($command) >$build/log 2>&1") >> 8; }
-
-my %objects;                            # source => object, of the whole library
-for my $source (glob "system-model/*/*.c workloads/*/*.c results/*/*.c") {
-    ($objects{$source} = "$build/$source") =~ s/\.c$/.o/;
-}
-sub compile { my ($from, $source) = @_; return quiet("$flags -c -o $objects{$source} $from") == 0; }
-sub link_library { return quiet("gcc -shared -o $build/libmutant.so " . join(" ", map { $objects{$_} } sort keys %objects)) == 0; }
-
-my @rooms = map { basename $_ } qw(base machine graph network compiler schedule timeline convergence models recipe simulate published
-                                   mlperf accuracy calibration);
-sub tests_of {                          # the file's own room first, then those above, then those below
-    my $room = basename dirname $_[0];
-    my ($at) = grep { $rooms[$_] eq $room } 0 .. $#rooms;
-    $at //= 0;
-    my @order = (@rooms[$at .. $#rooms], @rooms[0 .. $at - 1]);
-    my %seen;
-    return grep { -x && !$seen{$_}++ } map { sort glob "$build/tests/$_/t_*" } @order, "*";
-}
-
-sub killer {
-    my ($file) = @_;
-    for my $test (tests_of($file)) {
-        return $test if quiet("timeout $timeout_s $test") != 0;
+# ---- which tests run a line, and what they cost
+my (%hit, %counted, %touched, %seconds);        # file => line => tests; file => line => 1; file => tests; test => seconds of processor
+sub read_lines {
+    for my $path (glob "$lines/tests/*/t_*.lines") {
+        (my $test = $path) =~ s{^\Q$lines\E/|\.lines$}{}g;
+        $test .= ".sh" if -e "$test.sh";
+        open my $f, "<", $path or die "$path: $!\n";
+        my ($taken) = <$f> =~ /^seconds (\S+)/ or die "$path: no seconds\n";
+        $seconds{$test} = $taken;
+        while (<$f>) {
+            my ($file, @ran) = split " ";
+            for my $run (@ran) {
+                my ($line, $is_run) = $run =~ /^(\d+)([+-])$/ or die "$path: '$run'\n";
+                $counted{$file}{$line} = 1;
+                push @{$hit{$file}{$line}}, $test if $is_run eq "+";
+            }
+            push @{$touched{$file}}, $test if grep { /\+$/ } @ran;
+        }
     }
-    return undef;
+    die "mutate.pl: no lines in $lines; run 'make mutate'\n" unless %seconds;
 }
 
-my $broken = killer($files[0]);
-die "mutate.pl: $broken fails before anything is changed: see $build/log\n" if $broken;
-my @all = map { sites($_) } @files;
-srand $seed;
-for my $i (reverse 1 .. $#all) { my $k = int rand($i + 1); @all[$i, $k] = @all[$k, $i]; }
-splice @all, $count if @all > $count;
-my ($killed, $survived, $unbuilt, %by) = (0, 0, 0);
-for my $site (@all) {
-    my ($file, $n, $offset, $length, $new) = @$site;
-    open my $f, "<", $file or die;
-    my @lines = <$f>;
-    close $f;
-    my $old = substr $lines[$n - 1], $offset, $length;
-    (my $shown = $lines[$n - 1]) =~ s/^\s+|\s+$//g;
-    substr($lines[$n - 1], $offset, $length) = $new;
-    my $mutant = "$build/mutant.c";
-    open my $out, ">", $mutant or die;
-    print $out @lines;
-    close $out;
-    if (!compile($mutant, $file)) { $unbuilt++; compile($file, $file); next; }
-    link_library() or die "the library does not link\n";
-    my $by = killer($file);
-    compile($file, $file) or die;
-    if ($by) { $killed++; $by{$by}++; next; }
-    $survived++;
-    print "$file:$n: '$old' -> '$new': $shown\n";
+# Near and quick ones first; a table has no lines of its own: whatever runs its file. Long ones where there are no others.
+sub tests_of {
+    my ($file, $line) = @_;
+    my $found = $counted{$file}{$line} ? $hit{$file}{$line} : $touched{$file};
+    my $room = basename dirname $file;
+    my %cost = map { $_ => $seconds{$_} * (m{^tests/\Q$room\E/} ? 0.1 : 1) } @{$found // []};
+    my @order = sort { $cost{$a} <=> $cost{$b} || $a cmp $b } keys %cost;
+    my @short = grep { $seconds{$_} <= $longest } @order;
+    return @short ? @short : @order;
 }
-link_library();
-my $n = $killed + $survived;
-printf "%d mutants of %d files: %d killed, %d survived (%.1f %%); %d did not compile\n", $n, scalar @files, $killed, $survived,
-       $n ? 100 * $survived / $n : 0, $unbuilt;
-exit($survived > $share * $n ? 1 : 0);
+
+# ---- one mutant, in a slot of its own: nothing of the source tree is written
+sub quiet { my ($command, $log) = @_; return system("/bin/sh", "-c", "exec >$log 2>&1 </dev/null; $command") == 0; }
+
+sub object_of { (my $o = "$build/$_[0]") =~ s/\.c$/.o/; return $o; }
+my @all_objects = split " ", $ENV{MUTATE_OBJECTS};
+my @program = split " ", $ENV{MUTATE_PROGRAM};
+sub with { my ($old, $new, @objects) = @_; return join " ", map { $_ eq $old ? $new : $_ } @objects; }
+
+sub compile_as {                        # the text of a file at its place, wherever it lies: assertions print the same name and line
+    my ($object, $file, $text, $slot) = @_;
+    open my $out, ">", "$slot/text.c" or die "$slot/text.c: $!\n";
+    print $out qq{#line 1 "$file"\n$text};
+    close $out;
+    return quiet("$compiler -w -c -o $object $slot/text.c", "$slot/log");
+}
+
+sub link_mutant {
+    my ($file, $object, $slot) = @_;
+    my $library = "$linker -shared -o $slot/libmutant.so " . with(object_of($file), $object, @all_objects) . " $libs";
+    my $program = "$slot-podbench";
+    unlink $program;
+    return quiet("$library && ln -s podbench $program", "$slot/log") if $file !~ m{^harness/};
+    return quiet("$library && $linker -o $program " . with(object_of($file), $object, @program) . " -L$slot -lmutant $libs", "$slot/log");
+}
+
+sub passes {
+    my ($test, $slot) = @_;
+    my $cpu = int(5 + 4 * $seconds{$test});
+    my $command = $test =~ /\.sh$/ ? "sh $test" : "$build/$test";
+    local @ENV{qw(LD_LIBRARY_PATH PODBENCH CMOCKA_TEST_ABORT)} = (abs_path($slot), abs_path(dirname $slot) . "/" . basename($slot) . "-podbench", 1);
+    return quiet("ulimit -c 0; ulimit -t $cpu; ulimit -v 8000000; timeout -k 5 " . ($cpu * 10) . " $command", "$slot/test-log");
+}
+
+sub same_bytes { my ($a, $b) = @_; return system("cmp", "-s", $a, $b) == 0; }
+
+sub verdict {                           # dropped, unbuilt, survived or the test that killed it
+    my ($site, $slot) = @_;
+    my ($file, $n, $offset, $length, $new) = @$site;
+    open my $f, "<", $file or die "$file: $!\n";
+    my @text = <$f>;
+    close $f;
+    compile_as("$slot/same.o", $file, join("", @text), $slot) or die "mutate.pl: $file does not compile: see $slot/log\n";
+    substr($text[$n - 1], $offset, $length) = $new;
+    return "unbuilt" unless compile_as("$slot/mutant.o", $file, join("", @text), $slot);
+    return "same" if same_bytes("$slot/same.o", "$slot/mutant.o");
+    link_mutant($file, "$slot/mutant.o", $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
+    my @tests = tests_of($file, $n) or return "not run";
+    for my $test (@tests) { return $test unless passes($test, $slot); }
+    return "survived";
+}
+
+# A test that fails before anything is changed kills nothing.
+sub check_unchanged {
+    my ($slot) = @_;
+    link_mutant($files[0], object_of($files[0]), $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
+    for my $test (sort keys %seconds) {
+        (my $stamp = "$build/$test") =~ s/(\.sh)?$/.passed/;
+        (my $ran = "$lines/$test") =~ s/(\.sh)?$/.lines/;
+        next if -e $stamp && -M $stamp < -M $ran;
+        passes($test, $slot) or die "mutate.pl: $test fails before anything is changed: see $slot/test-log\n";
+        make_path(dirname $stamp);
+        open my $out, ">", $stamp or die "$stamp: $!\n";
+    }
+}
+
+# ---- the draw: in the order of the seed, until as many are judged as were asked for
+sub drawn {
+    my @all = map { sites($_) } @files;
+    return grep { "$_->[0]:$_->[1]" eq $only } @all if defined $only;
+    srand $seed;
+    for my $i (reverse 1 .. $#all) { my $k = int rand($i + 1); @all[$i, $k] = @all[$k, $i]; }
+    return @all;
+}
+
+sub shown {                             # FILE:LINE: 'old' -> 'new': the line
+    my ($file, $n, $offset, $length, $new) = @{$_[0]};
+    open my $f, "<", $file or die "$file: $!\n";
+    my $line = (<$f>)[$n - 1];
+    my $old = substr $line, $offset, $length;
+    $line =~ s/^\s+|\s+$//g;
+    return "$file:$n: '$old' -> '$new': $line";
+}
+
+read_lines();
+make_path(map { "$build/slot$_" } 1 .. $jobs);
+check_unchanged("$build/slot1");
+my @draw = drawn();
+$count = @draw if defined $only || $count > @draw;
+my (%running, %number, %killers, %rooms, @survivors);
+my @free = map { "$build/slot$_" } 1 .. $jobs;
+$number{$_} = 0 for qw(same unbuilt survived killed);
+sub start {
+    my ($site, $slot) = @_;
+    my $child = fork // die "fork: $!\n";
+    if (!$child) {
+        my $said = eval { verdict($site, $slot) } // "error $@";
+        open my $out, ">", "$slot/verdict" or _exit(1);
+        print $out $said;
+        close $out;
+        _exit(0);
+    }
+    $running{$child} = [$site, $slot];
+}
+
+sub take {
+    my $child = wait;
+    my ($site, $slot) = @{delete $running{$child} // die "mutate.pl: a child is lost\n"};
+    push @free, $slot;
+    open my $f, "<", "$slot/verdict" or die "mutate.pl: nothing from $slot\n";
+    my $said = <$f>;
+    die "mutate.pl: $said" if $said =~ /^error/;
+    unlink "$slot/verdict";
+    my $room = dirname $site->[0];
+    if ($said eq "same" || $said eq "unbuilt") { $number{$said}++; return; }
+    $rooms{$room}{all}++;
+    if ($said =~ m{^tests/}) { $number{killed}++; $killers{$said}++; print "killed by $said: ", shown($site), "\n"; return; }
+    $number{survived}++;
+    $rooms{$room}{survived}++;
+    print $said eq "not run" ? "NO TEST RUNS " : "SURVIVED ", shown($site), "\n";
+    push @survivors, $site;
+}
+while (@draw || %running) {
+    my $judged = $number{killed} + $number{survived};
+    last if $judged >= $count && !%running;
+    if (@free && @draw && $judged + keys(%running) < $count) { start(shift @draw, shift @free); } else { take(); }
+}
+
+print "\nsurvivors:\n", map { shown($_) . "\n" } sort { $a->[0] cmp $b->[0] || $a->[1] <=> $b->[1] } @survivors;
+print "\nby room:\n";
+printf "%-28s %3d of %3d survived\n", $_, $rooms{$_}{survived} // 0, $rooms{$_}{all} for sort keys %rooms;
+my $shell = 0;
+$shell += $killers{$_} for grep { /\.sh$/ } keys %killers;
+my $n = $number{killed} + $number{survived};
+printf "\nseed %d: %d mutants of %d files: %d killed (%d of them by shell tests alone), %d survived (%.1f %%); besides, %d compile to the same object, "
+       . "%d do not compile\n", $seed, $n, scalar @files, $number{killed}, $shell, $number{survived}, $n ? 100 * $number{survived} / $n : 0,
+       $number{same}, $number{unbuilt};
+exit($number{survived} > $share * $n ? 1 : 0);

@@ -60,17 +60,47 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 .PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run
 -include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
-# ---- mutation: MUTANTS (200) random changes of the files MUTATE, and which of them no test notices
+# ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
+# notices. MUTATE_ONLY=FILE:LINE tries every change of one line. One build counts which lines each test runs, the other is changed.
 MUTANTS     ?= 200
 MUTATE_SEED ?= 1
-MUTATE      ?= $(filter-out system-model/base/%,$(sources))
-mutate: | $B/needs                      ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
-	$(MAKE) B=$B/mutate CFLAGS="-O1 -fPIC" mutate-run
+MUTATE_JOBS ?= $(shell nproc)
+MUTATE      ?= $(sources)
+# Left out: what runs no simulation of this build, what builds for itself, and what times.
+mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed watch),$(shell))
+mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
+	$(MAKE) B=$B/lines CC=clang CFLAGS="-O1 -fPIC -fprofile-instr-generate -fcoverage-mapping" mutate-lines
+	$(MAKE) B=$B/mutate CC="$(lastword $(CC))" CFLAGS="-O2 -fPIC -fno-semantic-interposition" PODBENCH="" mutate-run
 
-mutate-run: $(objects) $(tests:=.o)
-	gcc -shared -o $B/libmutant.so $(objects)
-	set -e; for t in $(tests); do gcc -o $$t $$t.o -L$B -lmutant -Wl,-rpath,$(abspath $B) -lcmocka $(libs); done
-	MUTATE_FLAGS='$(CC) $(flags) $(CFLAGS) -w' MUTATE_LIBS='$(libs)' \
-	    perl tests/mutate.pl --build $B --count $(MUTANTS) --seed $(MUTATE_SEED) $(MUTATE)
+$B/libmutant.so: $(objects)
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) -shared -o $@ $(objects) $(libs)
 
-.PHONY: mutate mutate-run
+# Tests and program find the library by LD_LIBRARY_PATH: each mutant has its own.
+linked := $(tests:%=%.linked)
+$(linked): %.linked: %.o $B/libmutant.so
+	$(say) link $*
+	$(quiet)$(CC) $(CFLAGS) -o $* $< -L$B -lmutant -lcmocka $(libs) && touch $@
+
+$B/podbench.linked: $(program) $B/libmutant.so
+	$(say) link $@
+	$(quiet)$(CC) $(CFLAGS) -o $B/podbench $(program) -L$B -lmutant $(libs) && touch $@
+
+counted = here=$$(cd $B && pwd) && LD_LIBRARY_PATH=$$here PODBENCH=$$here/podbench perl tests/lines.pl "$B/libmutant.so -object $B/podbench"
+$(tests:=.lines): %.lines: %.linked
+	$(say) lines $*
+	$(quiet)$(counted) $* > $@.new && mv $@.new $@
+
+$(mutate_shell:%.sh=$B/%.lines): $B/%.lines: %.sh $B/podbench.linked
+	@mkdir -p $(@D)
+	$(say) lines $<
+	$(quiet)$(counted) sh $< > $@.new && mv $@.new $@
+
+mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
+
+mutate-run: $(linked) $B/podbench.linked
+	MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' \
+	    MUTATE_PROGRAM='$(program)' perl tests/mutate.pl --build $B --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
+	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) $(if $(MUTATE_ONLY),--only $(MUTATE_ONLY)) $(MUTATE)
+
+.PHONY: mutate mutate-lines mutate-run
