@@ -48,6 +48,26 @@ static void ring_of_three(void **state)
     arena_free(&a);
 }
 
+/*
+ * Broadcast of 63 MB from IPU 0 to 2 and 4: two flows of 21 MB leave it in one step, both over its rail, one of them over two: 42 MB and
+ * 0.22 us. Then an all-gather, 2 steps of 21 MB. The root alone sends in the first step: 2/3 x 21 MB a rank on average, then 42 MB.
+ */
+static void broadcast_of_three(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(6, 6, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[3] = { 0, 2, 4 };
+    struct collective_cost c = run(&t, (struct collective_request){ .kind = COLLECTIVE_BROADCAST, .method = METHOD_RING, .ranks = ranks,
+                                                                    .n_groups = 1, .n_ranks = 3, .bytes = 63e6 });
+    assert_int_equal(c.n_steps, 3);
+    assert_near(c.link_s, 0.22e-6 + 42e6 / 12.6e9 + 2 * (0.22e-6 + 21e6 / 12.6e9), 1e-12);
+    assert_near(c.reduce_s, 0, 0);
+    assert_near(c.bytes_sent_per_rank, 56e6, 1e-6);
+    assert_near(c.busiest_link_bytes, 84e6, 1e-6);
+    arena_free(&a);
+}
+
 /* All six in peripheral order 0 2 4 5 3 1: every hop one link, rungs at 18.9 and rails at 12.6 GB/s. 5 steps of 5 MB. */
 static void peripheral_ring(void **state)
 {
@@ -96,6 +116,7 @@ static void quad_uses_every_rail_once(void **state)
     assert_near(quad.link_s, 63 * (0.255e-6 + 200e3 / 27.52e9), 1e-12);
     assert_near(both.link_s, 63 * (0.255e-6 + 400e3 / 27.52e9), 1e-12);
     assert_near(quad.busiest_link_bytes, 63 * 400e3, 1e-6);
+    assert_near(quad.bytes_sent_per_rank, 63 * 800e3, 1e-6);
     arena_free(&a);
 }
 
@@ -420,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_method_turns_at_its_size),
         cmocka_unit_test(ring_of_three),
+        cmocka_unit_test(broadcast_of_three),
         cmocka_unit_test(peripheral_ring),
         cmocka_unit_test(groups_share_links),
         cmocka_unit_test(quad_uses_every_rail_once),
