@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 # mutate.pl - which changes of the code no test would notice: one operator, constant or bound changed at a time.
 #
-# usage: mutate.pl --build DIR --lines DIR [--count N] [--seed S] [--jobs N] [--longest S] [--only FILE:LINE] FILE...
+# usage: mutate.pl --build DIR --lines DIR [--count N] [--seed S] [--jobs N] [--budget S] [--only FILE:LINE] FILE...
 # DIR of --build holds the objects, the library and the tests linked against it; DIR of --lines holds, for each test, the lines of the
 # product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
-# takes. A mutant that the compiler turns into the same object is no change: it is dropped and counted. What passes is printed:
+# takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. A mutant that the compiler turns into the same object is no change: it is dropped and counted. What passes is printed:
 # FILE:LINE, the change, and the line. Exit 1 when more than 5 % survive.
 use strict;
 use warnings;
@@ -15,9 +15,9 @@ use File::Path qw(make_path);
 use Cwd qw(abs_path);
 use POSIX qw(_exit);
 
-my ($build, $lines, $count, $seed, $jobs, $share, $longest, $only) = ("build/mutate", "build/lines", 200, 1, 2, 0.05, 30, undef);
+my ($build, $lines, $count, $seed, $jobs, $share, $budget, $only) = ("build/mutate", "build/lines", 200, 1, 2, 0.05, 40, undef);
 GetOptions("build=s" => \$build, "lines=s" => \$lines, "count=i" => \$count, "seed=i" => \$seed, "jobs=i" => \$jobs, "share=f" => \$share,
-           "longest=f" => \$longest, "only=s" => \$only) or exit 2;
+           "budget=f" => \$budget, "only=s" => \$only) or exit 2;
 my @files = @ARGV or die "mutate.pl: name the files to change\n";
 my $compiler = $ENV{MUTATE_COMPILER} // die "mutate.pl: run it by 'make mutate'\n";
 my $linker = $ENV{MUTATE_LINKER};
@@ -77,15 +77,17 @@ sub read_lines {
     die "mutate.pl: no lines in $lines; run 'make mutate'\n" unless %seconds;
 }
 
-# Near and quick ones first; a table has no lines of its own: whatever runs its file. Long ones where there are no others.
+# Near and quick ones first, as many as the budget lets; a table has no lines of its own: whatever runs its file.
 sub tests_of {
     my ($file, $line) = @_;
     my $found = $counted{$file}{$line} ? $hit{$file}{$line} : $touched{$file};
     my $room = basename dirname $file;
     my %cost = map { $_ => $seconds{$_} * (m{^tests/\Q$room\E/} ? 0.1 : 1) } @{$found // []};
-    my @order = sort { $cost{$a} <=> $cost{$b} || $a cmp $b } keys %cost;
-    my @short = grep { $seconds{$_} <= $longest } @order;
-    return @short ? @short : @order;
+    my ($sum, @order) = (0);
+    for my $test (sort { $cost{$a} <=> $cost{$b} || $a cmp $b } keys %cost) {
+        push @order, $test if ($sum += $seconds{$test}) <= $budget;
+    }
+    return @order;
 }
 
 # ---- one mutant, in a slot of its own: nothing of the source tree is written
@@ -143,7 +145,7 @@ sub verdict {                           # dropped, unbuilt, survived or the test
 sub check_unchanged {
     my ($slot) = @_;
     link_mutant($files[0], object_of($files[0]), $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
-    for my $test (sort keys %seconds) {
+    for my $test (grep { $seconds{$_} <= $budget } sort keys %seconds) {
         (my $stamp = "$build/$test") =~ s/(\.sh)?$/.passed/;
         (my $ran = "$lines/$test") =~ s/(\.sh)?$/.lines/;
         next if -e $stamp && -M $stamp < -M $ran;

@@ -61,10 +61,11 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 -include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
-# notices. MUTATE_ONLY=FILE:LINE tries every change of one line. One build counts which lines each test runs, the other is changed.
+# notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE_ONLY=FILE:LINE tries every change of one line. One build counts which lines each test runs, the other is changed.
 MUTANTS     ?= 200
 MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
+MUTATE_BUDGET_S ?= 40
 MUTATE      ?= $(sources)
 # Left out: what runs no simulation of this build, what builds for itself, and what times.
 mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed watch),$(shell))
@@ -101,6 +102,6 @@ mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
 mutate-run: $(linked) $B/podbench.linked
 	MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' \
 	    MUTATE_PROGRAM='$(program)' perl tests/mutate.pl --build $B --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
-	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) $(if $(MUTATE_ONLY),--only $(MUTATE_ONLY)) $(MUTATE)
+	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(if $(MUTATE_ONLY),--only $(MUTATE_ONLY)) $(MUTATE)
 
 .PHONY: mutate mutate-lines mutate-run
