@@ -1,8 +1,8 @@
 /*
  * t_nodes.c - the ONNX project's tests of single operators, those whose graphs compute what they should: each must go on doing so.
  *
- * agreeing.txt names them: make onnx-nodes | sed -n 's/^agrees \([^:]*\).*/\1/p'. Skipped where they are not installed (Debian's
- * libonnx-testdata); what another release of it does not have is passed over.
+ * agreeing.txt names them, what "make onnx-nodes" calls agreeing. Skipped where they are not installed (Debian's libonnx-testdata);
+ * what another release of it does not have is passed over.
  */
 #define main nodes_main
 #include "tests/onnx/nodes.c"
