@@ -320,6 +320,53 @@ static void test_golden_log(void **state)
     arena_free(&a);
 }
 
+/* Milliseconds from the start of the run to the n-th line of a key. */
+static long long ms_of(const char *text, const char *key, int nth)
+{
+    char pattern[64];
+    long long from, to;
+    const char *at = strstr(text, "\"key\": \"run_start\""), *line = at;
+    snprintf(pattern, sizeof pattern, "\"key\": \"%s\"", key);
+    for (int i = 0; i < nth && line; i++)
+        line = strstr(line + 1, pattern);
+    assert_non_null(line);
+    while (at > text && strncmp(at, "\"time_ms\": ", 11) != 0)
+        at--;
+    while (line > text && strncmp(line, "\"time_ms\": ", 11) != 0)
+        line--;
+    assert_int_equal(sscanf(at, "\"time_ms\": %lld", &from) + sscanf(line, "\"time_ms\": %lld", &to), 2);
+    return to - from;
+}
+
+/* Evaluated at the end: 7 s startup, three epochs of 272 steps of 0.4 s, 2.3 s left over and 0.4 s to begin evaluating, three times 1.3 s:
+ * 340 s. Drawn as twice that, every part takes twice as long. */
+static void test_log_evaluated_at_the_end(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
+        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 2.3, .first_eval_extra_s = 0.4,
+                                      .eval_placement = EVAL_END } };
+    (void)state;
+    for (int times = 1; times <= 2; times++) {
+        char *text;
+        run.time_s = 340 * times;
+        PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+        assert_string_equal(err.msg, "");
+        assert_int_equal(ms_of(text, "epoch_start", 1), 7000 * times);
+        assert_int_equal(ms_of(text, "epoch_stop", 1), 115800 * times);
+        assert_int_equal(ms_of(text, "eval_start", 1), 333400 * times);
+        assert_int_equal(ms_of(text, "eval_stop", 1), 337400 * times);
+        assert_int_equal(ms_of(text, "eval_accuracy", 2), 338700 * times);
+        assert_int_equal(ms_of(text, "run_stop", 1), 340000 * times);
+        free(text);
+    }
+    arena_free(&a);
+}
+
 static void test_missing_hyperparameter(void **state)
 {
     struct arena a = { 0 };
@@ -376,8 +423,38 @@ static void test_coverage_by_hand(void **state)
     coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
     assert_int_equal(c.items[0].n, 0);
     assert_int_equal(c.n_without_timing, 3);
+    /* No model: a step as long as the other runs' of its submission, 4 s for the first of the closed ones and 2 s for the second; the
+     * open one has no other. */
+    coverage_report(&c, path, data, NULL, NULL, &a, &err);
+    assert_int_equal(c.items[0].n, 3);
+    assert_int_equal(c.items[0].time_n, 2);
+    assert_int_equal(c.items[0].time_inside, 0);
     unlink(path);
     arena_free(&a);
+}
+
+static void test_coverage_as_text(void **state)
+{
+    const struct coverage c = { .items = { { .what = "all", .n = 8, .samples_inside = 7, .time_n = 5, .time_inside = 4, .submissions = 3,
+                                             .samples_once = 2.7, .time_submissions = 2, .time_once = 1.5 },
+                                           { .what = "bert", .n = 4, .samples_inside = 1, .submissions = 2, .samples_once = 0.5 } },
+                                .n = 2, .n_without_reference = 6, .n_without_timing = 9 };
+    char *text;
+    (void)state;
+    PRINTED(text, coverage_print(f, &c));
+    assert_string_equal(text,
+        "runs       number     samples inside        time inside  submissions    samples %       time %\n"
+        "all             8         7 (87.5 %)         4 (80.0 %)            3         90.0         75.0\n"
+        "bert            4         1 (25.0 %)                  -            2         25.0\n"
+        "the last two columns count each submission once. 90 % intervals; left out: 6 runs of rounds without reference points, 9 of systems "
+        "that are not simulated\n");
+    free(text);
+    json_t *json = coverage_json(&c);
+    assert_near(json_number_value(json_object_get(json_array_get(json, 0), "samples_share")), 0.9, 1e-12);
+    assert_near(json_number_value(json_object_get(json_array_get(json, 0), "time_share")), 0.75, 1e-12);
+    assert_near(json_number_value(json_object_get(json_array_get(json, 1), "samples_share")), 0.25, 1e-12);
+    assert_true(json_is_null(json_object_get(json_array_get(json, 1), "time_share")));
+    json_decref(json);
 }
 
 int main(void)
@@ -387,7 +464,7 @@ int main(void)
         cmocka_unit_test(test_seeds), cmocka_unit_test(test_samples_lie_on_the_schedule), 
         cmocka_unit_test(test_intervals_by_hand), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_more_error_wider_interval),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_missing_hyperparameter),
-        cmocka_unit_test(test_coverage_by_hand),
+        cmocka_unit_test(test_coverage_by_hand), cmocka_unit_test(test_coverage_as_text), cmocka_unit_test(test_log_evaluated_at_the_end),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
