@@ -2,6 +2,7 @@
  * t_plan.c - refusals of the planner, word by word; what a plan adds up to, by hand and against the timeline.
  */
 #include "tests/planned.h"
+#include "tests/golden_text.h"
 #include <math.h>
 
 static bool build(struct planned *y, struct plan *p)
@@ -255,6 +256,40 @@ static void streamed_state_must_fit_the_memory(void **state)
                                    "shard it (parallel.rts=yes) or use more IPUs a replica");
     y.opt.rts = RTS_YES;
     assert_true(build(&y, &p));
+    stop(&y);
+}
+
+/* A convolution and an addition in two stages on two IPUs, eight micro-batches: every part of the text. */
+static void a_plan_as_text(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    struct plan p;
+    char *text;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    graph_start(&g, "unit", 2, &y.sim.arena);
+    struct op_attributes at = { .kernel_h = 3, .kernel_w = 3, .pad = 1, .stride = 1, .groups = 1 };
+    uint32_t x = NO_ID;
+    for (uint32_t i = 0; i < 2; i++) {
+        graph_layer(&g, (struct layer){ .name = i ? "second" : "first", .role = LAYER_BODY, .block_id = i, .n_parts = 1 });
+        x = i ? x : graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 2, 8, 8, 24 });
+        uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 3, 3, 24, 24 });
+        x = graph_op(&g, OP_ADD, (uint32_t[]){ x, graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 2, (struct op_attributes){0});
+    }
+    graph_add_backward(&g);
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    struct plan_options o = y.opt;
+    o.n_replicas = 8;
+    o.ipus_per_replica = 2;
+    o.grad_accum = 8;
+    sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 } }, 2);
+    if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err))
+        print_error("%s\n", y.err.msg);
+    PRINTED(text, plan_print(f, &p));
+    assert_golden(text, "tests/golden/plan_unit.txt", &y.sim.arena);
+    free(text);
     stop(&y);
 }
 
@@ -623,6 +658,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
-        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
