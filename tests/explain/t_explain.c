@@ -4,6 +4,7 @@
 #include "results/explain/diff.h"
 #include "results/explain/explain.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -207,6 +208,61 @@ static void check_sums(const struct diff *d)
     assert_true(parts == p.whole_ps && llabs(p.rounding_ps) <= N_PARTS);
 }
 
+/* 0.2 to 0.25 s a step, 500 to 400 samples/s: a fourth more of both. 3 ps of the convolutions are lost in rounding. */
+static void a_difference_as_text(void **state)
+{
+    static const char *sets[] = { "parallel.micro_batch=4" };
+    struct diff_cause causes[] = {
+        { "parallel.micro_batch 3 -> 4", sets, 1, { 30000000000, 300000000000 }, true, { 20000000000, 200000000000 } },
+        { "one with the other", NULL, 0, { 15000000000, 150000000000 }, false, { 0, 0 } },
+        { "optimizer.rate 1 -> 2", NULL, 0, { 0, 0 }, true, { 0, 0 } }, { "data.name x -> y", NULL, 0, { 0, 0 }, true, { 0, 0 } },
+    };
+    const struct diff d = {
+        .a = { .id = "slow", .system = "s", .step_time_s = 0.2, .throughput_samples_per_s = 500, .fits = true,
+               .breakdown_s = { [PART_MATMUL] = 0.1, [PART_CONV] = 0.06, [PART_EXCHANGE] = 0.04 } },
+        .b = { .id = "slower", .system = "s", .step_time_s = 0.25, .throughput_samples_per_s = 400,
+               .breakdown_s = { [PART_MATMUL] = 0.13, [PART_CONV] = 0.05 - 3e-12, [PART_EXCHANGE] = 0.06, [PART_SYNC] = 0.01 } },
+        .causes = causes, .n = 4, .whole = { 50000000000, 500000000000 }, .rest = { 5000000000, 50000000000 },
+    };
+    char *text;
+    (void)state;
+    PRINTED(text, diff_print(f, &d));
+    assert_string_equal(text,
+        "A slow: 0.2 s a step, 500 samples/s, fits\nB slower: 0.25 s a step, 400 samples/s, does not fit\nB takes +25 % a step, +25 % a sample\n\n"
+        "causes, added one after the other: the recipe's keys, then sheet values\n"
+        "            a step          a sample      alone on A     interaction\n"
+        "           +0.03 s           +300 us         +0.02 s         +0.01 s  parallel.micro_batch 3 -> 4\n"
+        "          +0.015 s           +150 us    not possible                  one with the other\n"
+        "          +0.005 s            +50 us        +0.005 s                  what no key or value states\n"
+        "           +0.05 s           +500 us  sum\n"
+        "  no effect on the step: optimizer.rate 1 -> 2, data.name x -> y\n\n"
+        "slower by what a step is spent on, mean of the IPUs\n"
+        "           +0.03 s  matmul       0.1 -> 0.13 s\n"
+        "           -0.01 s  conv         0.06 -> 0.05 s\n"
+        "           +0.02 s  exchange     0.04 -> 0.06 s\n"
+        "           +0.01 s  sync         0 -> 0.01 s\n"
+        "          +3e-12 s  rounding    \n"
+        "           +0.05 s  sum          0.2 -> 0.25 s\n");
+    free(text);
+    PRINTED(text, diff_print_parts_line(f, &d.a, &d.b));
+    assert_string_equal(text, "slower: step +25 %: matmul +15, exchange +10, conv -5, others +5\n");
+    free(text);
+    PRINTED(text, diff_print_parts_line(f, &d.b, &d.b));
+    assert_string_equal(text, "slower: step +0 %\n");
+    free(text);
+    json_t *json = diff_json(&d), *cause = json_array_get(json_object_get(json, "causes"), 0);
+    assert_near(json_number_value(json_object_get(cause, "step_time_s")), 0.03, 1e-15);
+    assert_near(json_number_value(json_object_get(cause, "sample_time_s")), 3e-4, 1e-15);
+    assert_near(json_number_value(json_object_get(json_object_get(cause, "alone"), "step_time_s")), 0.02, 1e-15);
+    assert_near(json_number_value(json_object_get(json_object_get(cause, "interaction"), "step_time_s")), 0.01, 1e-15);
+    assert_near(json_number_value(json_object_get(json_object_get(cause, "interaction"), "sample_time_s")), 1e-4, 1e-15);
+    assert_int_equal(json_array_size(json_object_get(cause, "set")), 1);
+    assert_true(json_is_null(json_object_get(json_array_get(json_object_get(json, "causes"), 1), "interaction")));
+    assert_near(json_number_value(json_object_get(json_object_get(json, "parts"), "conv")), -0.010000000003, 1e-15);
+    assert_near(json_number_value(json_object_get(json_object_get(json, "parts"), "rounding")), 3e-12, 1e-18);
+    json_decref(json);
+}
+
 /* PODBENCH_ALL_PAIRS=1: every recipe with the next one; else one in nineteen. */
 static void neighbours_add_up(void **state)
 {
@@ -315,7 +371,7 @@ static void every_part_has_its_formula(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(recomputation_is_told_apart),
-    cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up),
+    cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up), cmocka_unit_test(a_difference_as_text),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
     cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(assumptions_are_moved_both_ways),
     cmocka_unit_test(every_part_has_its_formula),
