@@ -1,6 +1,6 @@
 /*
- * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each row, and against
- * inference runs of one chip, each a whole simulation.
+ * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each, and against the throughput of
+ * runs, each a whole simulation with the system's constants as their sheet has them.
  *
  * The steps of the differences are wide, 2 % of a constant's range: a plan is a minimum over whole splits.
  */
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A measured kernel of one of the chips, or (chip NULL) a measured inference run of one chip. */
+/* A measured kernel of one of the chips, or (chip NULL) a measured run. */
 struct fit_row { const char *recipe; const struct chip *chip; double log_measured; };
 struct fit_job {
     struct fit_row *rows;
@@ -33,7 +33,7 @@ static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const d
     return true;
 }
 
-static bool inference_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,
+static bool run_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,
                             struct plan_cache *cache, struct err *err)
 {
     struct model_paths paths = *job->paths;
@@ -56,7 +56,7 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
     for (size_t i = 0; good && i < job->n_rows; i++) {
         const struct fit_row *row = &job->rows[i];
         double value = 1;
-        good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : inference_value(&value, row, x, job, &cache, err);
+        good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : run_value(&value, row, x, job, &cache, err);
         out[i] = log(value) - row->log_measured;
     }
     plan_cache_free(&cache);
@@ -97,27 +97,29 @@ static const struct chip *chip_of(const struct fit_job *job, const char *kernel,
     return NULL;
 }
 
-/* A run of one chip that only infers: its recipe says so. */
-static bool is_single_chip_inference(const struct fit_job *job, const char *recipe, struct arena *a)
+/* Rows of one recipe are one measurement, their mean. */
+static void take_row(struct fit_job *job, uint32_t *n_taken, const char *recipe, const struct chip *chip, double log_measured)
 {
-    struct recipe r;
-    return recipe_load(&r, recipe, job->paths->recipes_dir, NULL, 0, a, NULL) && r.mode == MODE_INFER
-        && r.replicas * r.ipus_per_replica == 1;
+    size_t i = 0;
+    while (i < job->n_rows && !text_is(job->rows[i].recipe, recipe))
+        i++;
+    if (i == job->n_rows)
+        job->rows[job->n_rows++] = (struct fit_row){ recipe, chip, 0 };
+    n_taken[i]++;
+    job->rows[i].log_measured += (log_measured - job->rows[i].log_measured) / n_taken[i];
 }
 
 static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
 {
     job->rows = ARENA_ARRAY(a, struct fit_row, figures->n + 1);
+    uint32_t *n_taken = ARENA_ARRAY(a, uint32_t, figures->n + 1);
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->items[i];
         if (f->role != FIGURE_CALIBRATE)
             continue;
         const struct chip *chip = is_kernel_recipe(f->recipe) ? chip_of(job, f->recipe, a) : NULL;
-        bool kernel = chip && text_is(f->metric, "tflop_per_s");
-        bool run = !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s")
-                && is_single_chip_inference(job, f->recipe, a);
-        if (kernel || run)
-            job->rows[job->n_rows++] = (struct fit_row){ f->recipe, kernel ? chip : NULL, log(f->value) };
+        if (chip ? text_is(f->metric, "tflop_per_s") : !is_kernel_recipe(f->recipe) && text_is(f->metric, "throughput_samples_per_s"))
+            take_row(job, n_taken, f->recipe, chip, log(f->value));
     }
 }
 
@@ -152,7 +154,7 @@ void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
         const struct fitted_constant *k = &fitted_constants[i];
         const struct fit_value *v = &fit->values[i];
         bool whole = k->field.type == FIELD_U64;
-        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu rows, by least squares on log ratios\",", generation_names[k->generation], k->field.name,
+        fprintf(f, "%s.%s,%.*f,%s,\"fitted to %s, %zu recipes, by least squares on log ratios\",", generation_names[k->generation], k->field.name,
                 whole ? 0 : 3, v->value, k->field.unit, table, fit->n_rows);
         fprintf(f, "\"standard error %.*f; bounds %g to %g; open source %g%s\"\n", whole ? 0 : 3, v->standard_error,
                 k->field.min, k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");

@@ -1,5 +1,5 @@
 /*
- * kernel_fit.h - fits the chip constants that may be fitted to the measured kernels.
+ * kernel_fit.h - fits the chip constants that may be fitted to the measured kernels and runs.
  */
 #ifndef KERNEL_FIT_H
 #define KERNEL_FIT_H
@@ -13,7 +13,7 @@ struct kernel_fit {
     size_t n_rows;
     double median_before, median_after;     /* absolute relative error of the rows, open-source values and fitted */
 };
-/* Only rows of role calibrate count: measured kernels, and inference runs of one chip. */
+/* Only rows of role calibrate count: measured kernels, and throughputs of runs; each recipe once. */
 bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
                     struct err *err);
 /* The sheet: key,value,unit,source,note. table: the path of the rows. */

@@ -178,6 +178,33 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
         && a->n_tiles == b->n_tiles;
 }
 
+/* Of its operands an element-wise operation takes the layout of the one that is most even (poputil, createOutputForElementWiseOp). */
+static double operand_imbalance(const struct graph *g, const struct op *op, const double *imbalances)
+{
+    uint64_t n = op->n_outputs ? tensor_elements(&g->tensors[op->outputs[0]]) : 0;
+    double least = 0;
+    for (uint32_t k = 0; k < op->n_inputs; k++) {
+        double imbalance = fmax(1, imbalances[op->inputs[k]]);
+        if (tensor_elements(&g->tensors[op->inputs[k]]) >= n && (least == 0 || imbalance < least))
+            least = imbalance;
+    }
+    return fmax(1, least);
+}
+
+static void plan_ops(struct op_plan *out, struct compiler *c, const struct op_plan_options *opt)
+{
+    const struct graph *g = c->graph;
+    struct arena scratch = {0};
+    double *imbalances = ARENA_ARRAY(&scratch, double, g->n_tensors);       /* 0: even */
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        op_plan_build(&out[i], g, i, operand_imbalance(g, op, imbalances), &c->topology->machine->chip, opt, c->cache);
+        for (uint32_t k = 0; k < op->n_outputs; k++)
+            imbalances[op->outputs[k]] = out[i].imbalance;
+    }
+    arena_free(&scratch);
+}
+
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err)
 {
     for (uint32_t i = 0; i < c->n_variants; i++)
@@ -190,8 +217,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
     struct compiled *out = ARENA_NEW(c->arena, struct compiled);
     out->options = *opt;
     out->op_plans = ARENA_ARRAY(c->arena, struct op_plan, c->graph->n_ops);
-    for (uint32_t i = 0; i < c->graph->n_ops; i++)
-        op_plan_build(&out->op_plans[i], c->graph, i, &c->topology->machine->chip, opt, c->cache);
+    plan_ops(out->op_plans, c, opt);
     compile_layers(out, c->graph, c->arena);
     c->variants[c->n_variants++] = out;
     return out;

@@ -100,15 +100,14 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
     }
 }
 
-/* What a result costs on its way: cycles to be exchanged, added up, cast, and brought home. */
+/* What a result costs on its way: cycles to be exchanged, added up and cast. */
 static void sum_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
     double worker = u->turn / real(f->chip->n_workers);
     uint64_t vector_bytes = f->chip->vector_bytes_per_cycle, ps = c->amp.partial_bytes, rs = c->amp.result_bytes;
     u->partial_bytes = real(ps);
     u->exchanged = u->partial_bytes / u->rate;
-    u->added = u->exchanged + 3 * worker / real(2 * vector_bytes / ps);
-    u->home = real(rs) / u->rate;
+    u->added = u->exchanged + 2 * worker / real(2 * vector_bytes / ps);
     if (ps > rs) {
         u->cast = worker / real(vector_bytes / ps);
         u->cast_fixed = 26 * u->turn + u->sync;
@@ -128,7 +127,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
     operand_units(&u, f, c);
     sum_units(&u, f, c);
     u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
-    u.stage = 32 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
+    u.stage = 33 + 20 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
     u.once = real(f->layout.compute + f->layout.exchange) + real(f->layout.supersteps) * u.sync;
     c->units = u;
 }
@@ -221,7 +220,7 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
     if (p->steps > 1)
         add_serial(&s, f, c, t, p);
     double zero = p->results * u->zero, sums = p->outputs * u->added + zero;
-    double whole = p->outputs * (u->home + u->cast * real(t->serial_out) / p->steps) + u->cast_fixed / p->steps + zero;
+    double whole = p->outputs * u->cast * real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero;
     double shared = u->stage - p->outputs * u->exchanged / p->depth, so_far = p->steps * (s.rest + zero) + u->once;
     if (open == OPEN_FIELD)
         return so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? shared + sums : whole) - zero);

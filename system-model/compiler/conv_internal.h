@@ -23,7 +23,7 @@ struct conv_units {
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights, cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
-    double stage, exchanged, added, home, cast, cast_fixed, zero;
+    double stage, exchanged, added, cast, cast_fixed, zero;
     bool by_in, by_out;                 /* loads: a number for each grain of input channels, of output channels */
 };
 

@@ -7,8 +7,9 @@
  * are (bulk synchronous):
  *     cycles = steps * (exchange in + compute + reduce) + once (changes of layout, cast)   + sync a superstep.
  * The form and the terms are those of the convolution planner of PopLibs (poplin at 7eac0f2), which leaves out
- * what the chip pays besides: sync for each superstep, exchange transit, the halo's share of the exchange, the way
- * of a result to where its tensor lives. Those are added here, and no estimate is charged where nothing moves.
+ * what the chip pays besides: sync for each superstep, exchange transit, the halo's share of the exchange. Those are added here,
+ * and no estimate is charged where nothing moves, such as the planner's exchange of partial sums where a sum has one part. A result
+ * lies where it was computed, as evenly as the split leaves it (op_plan's imbalance).
  *
  * Copies by single elements are where the planner's estimate and the chip may part (planner_copies on the chip's sheet, with the
  * release that its measurements were made with): splits are then chosen by the estimate, and the plan pays the regression over
@@ -234,14 +235,6 @@ static uint64_t cost_cycles(const struct search *f, const struct cost *k)
     return k->compute + k->exchange + k->supersteps * superstep_cycles(f->chip);
 }
 
-/* An output that no reduction has spread moves from where it was computed to where the tensor lives; it
- * shares the superstep of what follows. */
-static void add_home(const struct search *f, struct cost *k, uint64_t n_bytes)
-{
-    k->exchange += exchange_cycles(f->chip, n_bytes, 0);
-    k->received_bytes += n_bytes;
-}
-
 /* A reduction writes the output's type; without one, or where partial sums stay in a loop, they are cast at the end. */
 static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
 {
@@ -289,8 +282,6 @@ static struct cost split_cost(const struct search *f, const struct candidate *c,
         k.supersteps++;
     }
     add_cast(f, &k, c, t, b->outputs);
-    if (t->p_in * t->p_kernel == 1)
-        add_home(f, &k, b->outputs * steps * c->amp.result_bytes);
     return k;
 }
 
@@ -377,6 +368,18 @@ static void pay_copies(const struct search *f, struct cost *k)
     k->rearrange += steps * more;
 }
 
+/* Outputs of the fullest tile over an even share; the tiles that share a sum share its outputs. */
+static double output_imbalance(const struct search *f)
+{
+    const struct share *t = &f->best;
+    uint64_t stride = f->best_candidate->s.out_stride, parts = t->p_in * t->p_kernel;
+    double fullest = (double)(t->serial_out * t->groups * share_positions(t) * t->out * f->best_candidate->out_grain * stride * stride) / (double)parts;
+    double all = (double)f->shape->groups * (double)shape_positions(f->shape) * (double)f->shape->out_chans
+               * (double)(f->shape->out_stride * f->shape->out_stride);
+    double imbalance = fullest * (double)f->n_tiles / all;
+    return imbalance > 1 ? imbalance : 1;
+}
+
 void conv_fill_plan(struct op_plan *out, struct search *f)
 {
     const struct share *t = &f->best;
@@ -390,7 +393,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
         .temp_bytes_per_tile = k->temp_bytes, .code_bytes_per_tile = code_bytes(f),
         .vertex = f->best_candidate->vertex,
         .partials = f->best_candidate->amp.partial_bytes == 2 ? PARTIALS_FP16 : PARTIALS_FP32,
-        .rearrange_cycles = k->rearrange,
+        .rearrange_cycles = k->rearrange, .imbalance = output_imbalance(f),
         .split = { .batch = (uint32_t)t->p_batch, .field = (uint32_t)t->p_field, .kernel = (uint32_t)t->p_kernel,
                    .conv_groups = (uint32_t)t->p_groups, .in_chans = (uint32_t)t->p_in,
                    .out_chans = (uint32_t)t->p_out, .serial_in = (uint32_t)t->serial_in,

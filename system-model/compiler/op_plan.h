@@ -39,6 +39,7 @@ struct op_plan {
     enum partials_type partials;
     struct conv_split split;            /* convolutions and matmuls */
     uint64_t rearrange_cycles;          /* of the above: changes of layout, compute and exchange */
+    double imbalance;                   /* of the results over the tiles: the fullest tile's over an even share; at least 1 */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -57,8 +58,12 @@ uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum part
 bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);
 
 /* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
-void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, const struct chip *chip,
+/* imbalance: of the operand over the tiles, as the operation that made it has left it (1: even). Vector operations run where their
+ * operand lies, and leave their results there; products fetch theirs. */
+void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, double imbalance, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
+/* Does the operation leave its results where its first operand lies? */
+bool op_stays(const struct op *op);
 
 /* Element-wise work that is not in the graph: gradient accumulation, optimizer update, casts, stash copies. */
 enum vector_work {

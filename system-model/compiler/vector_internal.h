@@ -1,5 +1,5 @@
 /*
- * vector_internal.h - passes over data spread evenly over the tiles: what vector plans are built of.
+ * vector_internal.h - passes over data where it lies: what vector plans are built of.
  */
 #ifndef VECTOR_INTERNAL_H
 #define VECTOR_INTERNAL_H
@@ -10,6 +10,8 @@ struct passes {
     struct op_plan *plan;
     const struct chip *chip;
     uint64_t n_tiles, element_bytes;
+    uint64_t n_operand;                 /* so many elements and more lie as the operand does; fewer are even over the tiles */
+    double imbalance;                   /* the fullest tile's share of the operand over an even one; 0 or 1: even */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
 };
 

@@ -1,7 +1,7 @@
 /*
  * vector_passes.c - what vector operations are built of: a compute set of one vertex over a tile's share, exchanges, reductions.
  *
- * Data is even over the tiles, in words of 64 bits. Rows of tokens lie as matmuls leave them, a group of 16 channels after the other, so
+ * Data is even over the tiles, in words of 64 bits, but for an operand that a product has left unevenly. Rows of tokens lie as matmuls leave them, a group of 16 channels after the other, so
  * that a value of a whole row (its sum, its mean) meets it in pieces of 16: 10 cycles a piece besides its vectors (PopLibs 7eac0f2, the
  * estimators of general reductions and of broadcasts over rows). Values of a channel meet its rows at full speed.
  */
@@ -15,7 +15,8 @@ enum { ATOM_BYTES = 8 };
 uint64_t tile_share(const struct passes *p, uint64_t n)
 {
     uint64_t grain = max_u64(1, ATOM_BYTES / p->element_bytes);
-    return grain * ceil_div(ceil_div(n, grain), p->n_tiles);
+    uint64_t even = grain * ceil_div(ceil_div(n, grain), p->n_tiles);
+    return p->imbalance > 1 && n >= p->n_operand ? (uint64_t)(p->imbalance * (double)even) : even;
 }
 
 void add_superstep(struct passes *p, uint64_t compute_cycles)

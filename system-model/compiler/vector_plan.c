@@ -1,15 +1,15 @@
 /*
- * vector_plan.c - operations that are no convolution, as passes over data spread evenly over the tiles.
+ * vector_plan.c - operations that are no convolution, as passes over data where it lies.
  *
- * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, and
- * runs one vertex over them (vertex_cost.c); every compute set costs a sync. Where operands lie elsewhere their bytes
+ * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, or more where what made
+ * them has left them unevenly (popops maps an element-wise result as its operand), and runs one vertex over them (vertex_cost.c); every compute set costs a sync. Where operands lie elsewhere their bytes
  * are exchanged first. How many passes an operation takes is how PopLibs (popops, popnn, poplin at 7eac0f2) and PopART
  * build it; neighbours are not fused, as these frameworks run one operation after the other.
  *     batch norm    statistics (two sums in one pass), then subtract, multiply, multiply, add: 5 passes; inference 2
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
  *     LSTM, GRU     a matmul (a GRU that resets before it: two) and ten small compute sets a time step, one step after the other
- * Limits: data is taken to be even over the tiles; broadcasts of vectors cost the vector's bytes once a tile.
+ * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once a tile.
  */
 #include <assert.h>
 #include <string.h>
@@ -538,7 +538,14 @@ static struct passes passes_start(struct op_plan *out, const struct chip *chip, 
                             .element_bytes = element_bytes };
 }
 
-void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, const struct chip *chip,
+bool op_stays(const struct op *op)
+{
+    enum part part = op_part(op->kind);
+    bool view = op->kind == OP_VIEW || (op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at.pieces > 0);
+    return view || part == PART_ELEMENTWISE || part == PART_NORM || part == PART_SOFTMAX;
+}
+
+void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, double imbalance, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache)
 {
     const struct op *f = op_forward(g, op);
@@ -549,7 +556,10 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     w.last = w.x->dims[w.x->n_dims - 1];
     assert(op_rows[op->kind].plan);
     struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
+    p.imbalance = imbalance;
+    p.n_operand = w.n;
     op_rows[op->kind].plan(&p, &w);
+    out->imbalance = imbalance;
     out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);
 }
 

@@ -135,12 +135,11 @@ uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t
 
 /* ---- what surrounds a convolution ------------------------------------------------------------ */
 
-/* The vertex for partials that lie apart, as those received from other tiles do: PopLibs has one of 33 + w (20 + (2 (depth - 1) + 9) vectors)
- * for partials in one piece, with which measured convolutions and matmuls come out too fast. */
+/* Partials of one stage reach a tile in one piece, an output's after the other's: PopLibs' vertex for a single input, of 64-bit loads. */
 uint64_t reduce_cycles(const struct chip *chip, uint64_t n, uint64_t depth, uint64_t partial_bytes)
 {
     uint64_t w = chip_turn_cycles(chip), vector = 2 * chip->vector_bytes_per_cycle / partial_bytes;
-    return w * (32 + ceil_div(ceil_div(n, vector), chip->n_workers) * (3 * depth + 8));
+    return 33 + w * (20 + ceil_div(ceil_div(n, vector), chip->n_workers) * (2 * (depth - 1) + 9));
 }
 
 uint64_t cast_cycles(const struct chip *chip, uint64_t n, uint64_t from_bytes, uint64_t to_bytes)

@@ -14,29 +14,30 @@ static struct op_plan planned(const struct conv_shape *s, const struct chip *chi
     return p;
 }
 
-/* 13 x 16 x 16 on 7 tiles. Best: columns in two grains of 8, rows in three: 5, 5, 3, on six tiles.
+/* 13 x 16 x 16 on 7 tiles, input from elsewhere. Best: columns in two grains of 8, rows in three: 5, 5, 3, on six tiles.
  *   compute   50 + 6 x 7 + 13 + 15 + (19 + 6 + 32 + 6 x 26) = 333
- *   exchange  weights 256 B less the third that is there = 171; input 160 B, half there, 80 at double rate as both tiles
- *             of a pair take it: (171 + 40) / 4 -> 53, and 37 transit; results to where they live, 80 B -> 21
- *   one superstep: 101. All rows on one pair would take 581 together, three times two tiles 545. */
+ *   exchange  weights 256 B; input 160 B at double rate as both tiles of a pair take it: (256 + 80) / 4 -> 85, and 37 transit
+ *   one superstep: 101. Results stay: 40 on the fullest tile, of 208 for seven. */
 static void test_one_block(void **state)
 {
     (void)state;
     struct chip chip = small_chip(7);
     struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    s.in_elsewhere = s.weights_elsewhere = 1;
     struct op_plan p = planned(&s, &chip, &options);
     assert_int_equal(p.vertex, VERTEX_AMP_1X1);
     assert_int_equal(p.split.field, 3);
     assert_int_equal(p.split.out_chans, 2);
     assert_int_equal(p.n_tiles_used, 6);
     assert_int_equal(p.compute_cycles, 333);
-    assert_int_equal(p.exchange_cycles, 53 + 37 + 21);
+    assert_int_equal(p.exchange_cycles, 85 + 37);
     assert_int_equal(p.sync_cycles, 101);
     assert_int_equal(p.n_supersteps, 1);
-    assert_int_equal(p.exchanged_bytes, 6 * (171 + 80 + 80));
+    assert_int_equal(p.exchanged_bytes, 6 * (256 + 160));
     assert_int_equal(p.temp_bytes_per_tile, 160 + 256 + 80);
     assert_int_equal(p.mac, 13 * 16 * 16);
     assert_int_equal(p.padded_mac, 6 * 5 * 16 * 8);
+    assert_near(p.imbalance, 40 * 7 / 208.0, 1e-12);
 }
 
 /* Batch 3, 10 x 9 field, 5 x 5 kernel of stride 2 to 5 x 5, 6 to 7 channels in two groups: work is the same in all passes. */
@@ -133,6 +134,9 @@ static void test_laws(void **state)
         assert_true(p.exchange_cycles * 2 * chip.exchange_bytes_per_cycle * p.n_tiles_used >= p.exchanged_bytes);
         assert_int_equal(p.sync_cycles, p.n_supersteps * chip.on_chip_sync_cycles);
         assert_true(p.rearrange_cycles <= p.compute_cycles + p.exchange_cycles);
+        assert_true(p.imbalance >= 1 && p.imbalance <= 16 * 16 * (double)chip.n_tiles);     /* grains padded, at worst, from one channel */
+        if (p.split.in_chans * p.split.kernel == 1)                 /* results lie where they were computed: no tile has more than the fullest */
+            assert_true(p.imbalance * p.n_tiles_used >= (double)chip.n_tiles * (1 - 1e-12));
         assert_true(p.temp_bytes_per_tile * p.n_tiles_used >= conv_shape_mac(&s) * 2 / ((uint64_t)s.in_chans * s.kernel_h * s.kernel_w));
     }
 }
@@ -556,17 +560,22 @@ static void test_partials(void **state)
     assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
 }
 
-/* An operand that another operation has laid out moves whole: 13 x 16 halves for one column grain, no share of it there. */
+/* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, no share of them there. Of weights
+ * that are there, a third is. Where all are there, one tile computes all (395 cycles) and nothing moves. */
 static void test_operands_from_elsewhere(void **state)
 {
     (void)state;
     struct chip chip = small_chip(7);
     uint64_t seed = 31;
     struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
-    s.in_elsewhere = 1;
     struct op_plan p = planned(&s, &chip, &options);
-    assert_int_equal(p.exchanged_bytes, 6 * (171 + 160 + 80));      /* as test_one_block, but all 160 B of input */
-    assert_int_equal(p.exchange_cycles, 62 + 1 + 37 + 21);          /* (171 + 80) / 4 */
+    assert_int_equal(p.exchange_cycles, 0);
+    assert_int_equal(p.compute_cycles, 395);
+    assert_near(p.imbalance, 7, 0);
+    s.in_elsewhere = 1;
+    p = planned(&s, &chip, &options);
+    assert_int_equal(p.exchanged_bytes, 6 * (171 + 160));           /* as test_one_block, but for the weights */
+    assert_int_equal(p.exchange_cycles, 62 + 1 + 37);               /* (171 + 80) / 4 */
     for (int i = 0; i < N_RANDOM; i++) {
         struct conv_shape here = random_shape(&seed), there = here;
         chip.n_tiles = draw(&seed, 1, 60);

@@ -86,10 +86,10 @@ static void test_graph_passes_share_a_search(void **state)
     graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ 0 });
     graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ .serial_steps = 5 });
     struct op_plan whole, steps;
-    op_plan_build(&whole, &g, 0, &chip, &options, &c);
-    op_plan_build(&whole, &g, 0, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, 1, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, 1, &chip, &options, &c);
     assert_int_equal(c.misses, 1);
-    op_plan_build(&steps, &g, 1, &chip, &options, &c);
+    op_plan_build(&steps, &g, 1, 1, &chip, &options, &c);
     assert_int_equal(c.misses, 2);
     assert_int_equal(steps.mac, 13 * 40 * 50);
     assert_int_equal(steps.n_supersteps % 5, 0);

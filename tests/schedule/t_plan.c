@@ -318,6 +318,37 @@ static void inference_holds_what_is_read_later(void **state)
     stop(&y);
 }
 
+/* A product of 48 groups leaves its results on 1,440 of 1,472 tiles at most: what follows runs there, until an operand that lies more
+ * evenly comes in, or another product fetches them. */
+static void work_runs_where_results_lie(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, resnet);
+    graph_start(&g, "scores", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "scores", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t a = graph_tensor(&g, "a", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 48, 512, 64 });
+    uint32_t b = graph_tensor(&g, "b", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 48, 64, 512 });
+    uint32_t scores = graph_op(&g, OP_MATMUL, (uint32_t[]){ a, b }, 2, (struct op_attributes){0});
+    uint32_t scaled = graph_op(&g, OP_SCALE, (uint32_t[]){ scores }, 1, (struct op_attributes){ .rate = 0.5 });
+    uint32_t even = graph_tensor(&g, "even", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 48, 512, 512 });
+    uint32_t sum = graph_op(&g, OP_ADD, (uint32_t[]){ scaled, even }, 2, (struct op_attributes){0});
+    graph_op(&g, OP_RELU, (uint32_t[]){ sum }, 1, (struct op_attributes){0});
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    const struct op_plan *p = made->op_plans;
+    assert_true(p[0].imbalance * p[0].n_tiles_used >= 1472 && p[0].imbalance > 1.02);
+    assert_near(p[1].imbalance, p[0].imbalance, 0);
+    assert_near(p[2].imbalance, 1, 0);
+    assert_near(p[3].imbalance, 1, 0);
+    assert_true(p[1].compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
+    stop(&y);
+}
+
 /* Pairs of neighbours share each norm's mean and variance, floats: eight pairs on sixteen chips at once, forward. */
 static void norms_of_pairs_by_hand(void **state)
 {
@@ -655,7 +686,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
         cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),

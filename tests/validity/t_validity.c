@@ -219,14 +219,16 @@ static void what_lies_outside_is_named(void **state)
     arena_free(&a);
 }
 
-/* A machine whose host takes a second more for each word: by then nearly all time is in proportion to one assumed value. */
+/* Where the exchange is slow, more of the time is in proportion to its fitted efficiency; where links are, to their assumed one. */
 static void shares_follow_the_values(void **state)
 {
     (void)state;
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
     struct validity v = validity_with(recipe, NULL);
     assert_true(v.from_fitted_share >= 0 && v.from_assumed_share > 0 && v.from_fitted_share + v.from_assumed_share < 1);
-    struct validity slow = validity_with(recipe, "machine.exchange_bytes_per_cycle=1");     /* exchange's efficiency is assumed */
+    struct validity slow = validity_with(recipe, "machine.exchange_bytes_per_cycle=1");
+    assert_true(slow.from_fitted_share > v.from_fitted_share + 0.1);
+    slow = validity_with(recipe, "machine.link_bytes_per_s=1e8");
     assert_true(slow.from_assumed_share > v.from_assumed_share + 0.1);
     arena_free(&a);
 }
