@@ -43,6 +43,7 @@ baseline: $B/podbench                   ## simulate, and record the predictions 
 	@[ -n "$(REASON)" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench baseline $B/gate --reason "$(REASON)"
+	$B/podbench validate $B/gate --out results/validity >> $B/bench.txt
 
 gate: $B/podbench                       ## compare a fresh simulation with the recorded one: exit 1 when anything moved
 	@[ -e results/baselines/rows.csv ] || { echo "podbench: no baseline is recorded in results/baselines; 'make baseline' records one" >&2; exit 2; }
