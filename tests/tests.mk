@@ -68,7 +68,7 @@ MUTATE_JOBS ?= $(shell nproc)
 MUTATE_BUDGET_S ?= 40
 MUTATE      ?= $(sources)
 # Left out: what runs no simulation of this build, what builds for itself, and what times.
-mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed watch),$(shell))
+mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch),$(shell))
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
 	$(MAKE) B=$B/lines CC=clang CFLAGS="-O1 -fPIC -fprofile-instr-generate -fcoverage-mapping" mutate-lines
 	$(MAKE) B=$B/mutate CC="$(lastword $(CC))" CFLAGS="-O2 -fPIC -fno-semantic-interposition" PODBENCH="" mutate-run
