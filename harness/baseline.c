@@ -32,30 +32,23 @@ static const char *reason_line(const struct gate *g, const char *reason, struct 
     return line;
 }
 
-static bool copy_file(const char *from, const char *to, struct arena *a, struct err *err)
+struct reason { const char *path, *line; };
+
+static bool write_reason(void *what, struct err *err)
 {
-    enum { LARGEST_BYTES = 64 << 20 };
-    char *text;
-    size_t n;
-    struct new_file file;
-    if (!read_text_file(&text, &n, from, LARGEST_BYTES, a, err) || !new_file_open(&file, to, err))
-        return false;
-    fwrite(text, 1, n, file.f);
-    return new_file_save(&file, err);
+    const struct reason *r = what;
+    return append_lines(r->path, header, r->line, err);
 }
 
-/* The manifest last: a run is whole once it stands. */
-static bool copy_run(const char *run, const char *baseline, struct session *s, struct err *err)
+/* The folder of a run that run_open() has passed; a table by itself is none. */
+static bool run_folder_of(const char **out, const char *run, struct session *s, struct err *err)
 {
-    static const char *const names[] = { "rows.csv", "check.csv", "manifest.json" };
-    if (!make_folders(baseline, err))
+    const char *path;
+    if (!run_table_path(&path, run, "manifest.json", s, err))
         return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *from;
-        const char *to = arena_printf(&s->arena, "%s/%s", baseline, names[i]);
-        if (!run_table_path(&from, run, names[i], s, err) || !copy_file(from, to, &s->arena, err))
-            return false;
-    }
+    if (text_is(path, run))
+        return fail(err, "%s: is a table; want the folder of a run", run);
+    *out = arena_printf(&s->arena, "%.*s", (int)(strrchr(path, '/') - path), path);
     return true;
 }
 
@@ -73,12 +66,13 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
     if (!o->reason || !o->reason[strspn(o->reason, " \t")])
         return bad_input(err, "baseline: a reason is wanted: podbench baseline %s --reason \"why the predictions moved\"", run);
     bool first = !is_recorded(s->baselines_dir, &s->arena);
-    if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) ||
+    const char *folder = NULL;
+    if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) || !run_folder_of(&folder, run, s, err) ||
         (!first && !gate_of(&g, tables, s->baselines_dir, run, margin, s, err)))
         return EXIT_BAD_INPUT;
-    if (!copy_run(run, s->baselines_dir, s, err) ||
-        !append_lines(arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), header,
-                      reason_line(&g, o->reason, &s->arena), err))
+    struct reason reason = { arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), reason_line(&g, o->reason, &s->arena) };
+    const struct run_record record = { write_reason, &reason };
+    if (!run_folder_copy(s->baselines_dir, folder, &record, err))
         return EXIT_BAD_INPUT;
     if (first)
         printf("recorded %s as the first baseline in %s\n", run, s->baselines_dir);

@@ -188,26 +188,64 @@ static void finish_before_writing(const char *folder, struct arena *a)
         close(lock);
 }
 
+/* tables: the manifest last; listed: the hashes of those before it. */
+static bool write_all(const char *folder, const struct run_table *tables, size_t n, json_t *listed, const struct run_record *record,
+                      struct err *err)
+{
+    struct arena scratch = {0};
+    struct new_file *files = ARENA_ARRAY(&scratch, struct new_file, n);
+    bool good = make_folders(folder, err);
+    if (good)
+        finish_before_writing(folder, &scratch);
+    for (size_t i = 0; good && i + 1 < n; i++)
+        good = write_table(&files[i], folder, &tables[i], listed, &scratch, err);
+    good = good && (!record || record->write(record->what, err))    /* with the manifest, even under its other name, the run is there */
+        && write_table(&files[n - 1], folder, &tables[n - 1], NULL, &scratch, err) && rename_all(files, n, folder, err);
+    for (size_t i = 0; i < n; i++)
+        new_file_drop(&files[i]);
+    arena_free(&scratch);
+    return good;
+}
+
 bool run_folder_write(const char *folder, const struct run_table *tables, size_t n, const char *schema, json_t *manifest,
                       struct err *err)
 {
     struct arena scratch = {0};
-    struct new_file *files = ARENA_ARRAY(&scratch, struct new_file, n + 1);
+    struct run_table *all = ARENA_ARRAY(&scratch, struct run_table, n + 1);
     json_t *listed = json_object();
-    bool good = make_folders(folder, err);
-    if (good)
-        finish_before_writing(folder, &scratch);
-    for (size_t i = 0; good && i < n; i++)
-        good = write_table(&files[i], folder, &tables[i], listed, &scratch, err);
+    for (size_t i = 0; i < n; i++)
+        all[i] = tables[i];
+    all[n] = (struct run_table){ MANIFEST, write_manifest, manifest };
     json_object_set_new(manifest, "schema", json_string(hash_text(hash_bytes(schema, strlen(schema), 0), &scratch)));
     json_object_set(manifest, "files", listed);
-    struct run_table last = { MANIFEST, write_manifest, manifest };
-    good = good && write_table(&files[n], folder, &last, NULL, &scratch, err);
-    if (good)
-        good = rename_all(files, n + 1, folder, err);
-    for (size_t i = 0; i <= n; i++)
-        new_file_drop(&files[i]);
+    bool good = write_all(folder, all, n + 1, listed, NULL, err);
     json_decref(listed);
+    arena_free(&scratch);
+    return good;
+}
+
+static void write_text(FILE *f, const void *text)
+{
+    fputs(text, f);
+}
+
+bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err)
+{
+    struct arena scratch = {0};
+    json_t *m = json_load_file(arena_printf(&scratch, "%s/%s", from, MANIFEST), 0, NULL), *files = json_object_get(m, "files"), *hash;
+    struct run_table *all = ARENA_ARRAY(&scratch, struct run_table, json_object_size(files) + 1);
+    bool good = json_is_object(files) || fail(err, "%s: is no run folder", from);
+    const char *name;
+    char *text;
+    size_t n = 0;
+    json_object_foreach(files, name, hash) {
+        good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, name), LARGEST_TABLE_BYTES, &scratch, err);
+        all[n++] = (struct run_table){ name, write_text, text };
+    }
+    good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, MANIFEST), LARGEST_TABLE_BYTES, &scratch, err);
+    all[n++] = (struct run_table){ MANIFEST, write_text, text };
+    good = good && write_all(to, all, n, NULL, record, err);
+    json_decref(m);
     arena_free(&scratch);
     return good;
 }

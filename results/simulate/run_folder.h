@@ -18,6 +18,11 @@ struct run_table { const char *name; void (*write)(FILE *f, const void *what); c
 bool run_folder_write(const char *folder, const struct run_table *tables, size_t n, const char *schema, struct json_t *manifest,
                       struct err *err);
 
+/* The same files in another folder. record, unless NULL, is written when the tables are on disk and before the manifest is: a run is
+ * never there without it. from: checked before. */
+struct run_record { bool (*write)(void *what, struct err *err); void *what; };
+bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err);
+
 /* Finishes what a killed program began, then checks that every file is the one the manifest lists, and, unless schema is NULL, that
  * the tables have the columns of this version. The message says what to do. */
 bool run_folder_check(const char *folder, const char *schema, struct err *err);

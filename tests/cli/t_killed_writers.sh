@@ -1,0 +1,100 @@
+#!/bin/sh
+# What else writes, killed at its system calls that write, rename, cut or remove: a sweep goes on where it stopped, a merge, a baseline and a
+# history are as before or as after, a package and a project are whole once they are written again.
+. tests/tap.sh
+if ! strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
+    echo "1..0 # SKIP strace cannot trace here"
+    exit 0
+fi
+PODBENCH=$(realpath "$PODBENCH")
+PODBENCH_ROOT=$PWD
+export PODBENCH_ROOT
+id=vendor-c600-resnet50-b1-poprt
+cp -r workloads/recipes/$id.ini "$work/$id.ini"
+cd "$work" || exit 1
+mkdir recipes keep
+mv $id.ini recipes/
+
+# STATE (folder that the command starts from), CHECK (function: status 0 when all is well), EVERY (so many'th call), then the command.
+# Sets n_killed and torn.
+kill_everywhere() {
+    state=$1 check=$2 every=$3
+    shift 3
+    n_killed=0 torn=
+    for call in write rename ftruncate unlink fsync; do
+        at=1
+        while [ "$at" -lt 100 ]; do
+            rm -rf now
+            cp -r "$state" now
+            (cd now && strace -f -qq -o ../trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$at" "$PODBENCH" "$@" >../out 2>../err </dev/null) 2>/dev/null
+            grep -q 'killed by SIGKILL' trace || break
+            n_killed=$((n_killed + 1))
+            "$check" "$@" || torn="$torn $call:$at($(head -c 200 err))"
+            at=$((at + every))
+        done
+    done
+}
+again() { (cd now && "$PODBENCH" "$@" >../out 2>../err </dev/null) 2>/dev/null; }
+same() { diff -r now "$1" >difference 2>&1 || { cat difference >>err; return 1; }; }
+
+# ---- sweep
+mkdir empty
+sweep="sweep $id --over parallel.micro_batch=1,2,3 --jobs 1 --out s.csv"
+mkdir swept && (cd swept && "$PODBENCH" $sweep 2>/dev/null)
+goes_on() { again "$@" --resume && same swept; }
+kill_everywhere empty goes_on 1 $sweep
+[ -z "$torn" ] && [ "$n_killed" -ge 4 ]
+result $? "a sweep killed at each of $n_killed calls goes on to the same bytes" "$torn"
+
+# ---- merge
+mkdir parts && (cd parts && for i in 1 2; do "$PODBENCH" $sweep --shard $i/2 2>/dev/null; done)
+cp -r parts merged && (cd merged && "$PODBENCH" merge s.1-of-2.csv s.2-of-2.csv --out m.csv)
+old_or_new() { [ ! -e now/m.csv ] || cmp -s now/m.csv merged/m.csv; }
+kill_everywhere parts old_or_new 1 merge s.1-of-2.csv s.2-of-2.csv --out m.csv
+[ -z "$torn" ] && [ "$n_killed" -ge 2 ]
+result $? "a merge killed at each of $n_killed calls leaves the whole or nothing" "$torn"
+
+# ---- baseline: another run in its place, never without its reason, never torn
+"$PODBENCH" bench --recipes recipes --out first >/dev/null 2>&1
+sed -i 's/^micro_batch = 1$/micro_batch = 2/' recipes/$id.ini
+"$PODBENCH" bench --recipes recipes --out second >/dev/null 2>&1
+mkdir before && "$PODBENCH" baseline first --baseline before/base --reason first >/dev/null
+cp -r before after && "$PODBENCH" baseline second --baseline after/base --reason second >/dev/null
+is_baseline() { # before or after; and recording again gives what it should
+    "$PODBENCH" compare --baseline now/base first >out 2>err
+    [ $? -ne 2 ] || return 1
+    cmp -s now/base/rows.csv before/base/rows.csv || { cmp -s now/base/rows.csv after/base/rows.csv && grep -q second now/base/reasons.csv; } || return 1
+    again baseline ../second --baseline base --reason second && cmp -s now/base/rows.csv after/base/rows.csv && cmp -s now/base/manifest.json after/base/manifest.json
+}
+kill_everywhere before is_baseline 1 baseline ../second --baseline base --reason second
+[ -z "$torn" ] && [ "$n_killed" -ge 8 ]
+result $? "a baseline killed at each of $n_killed calls is one or the other" "$torn"
+
+refuses "is a table; want the folder of a run" "a table is no baseline" baseline second/rows.csv --baseline before/base --reason table
+
+# ---- history
+"$PODBENCH" record first --baseline before/base --label one >/dev/null
+cp -r before after2 && "$PODBENCH" record second --baseline after2/base --label two >/dev/null
+is_history() { # all of the new point or none; said again, it is there once
+    n_points=$("$PODBENCH" history throughput_samples_per_s --baseline now/base --format csv 2>err | grep -c "^[^,]*,.*$id\|$id")
+    [ "$n_points" -ge 1 ] && [ "$n_points" -le 2 ] || return 1
+    again record ../second --baseline base --label two || return 1
+    [ "$("$PODBENCH" history throughput_samples_per_s --baseline now/base --format csv | wc -l)" -eq 3 ]
+}
+kill_everywhere before is_history 1 record ../second --baseline base --label two
+[ -z "$torn" ] && [ "$n_killed" -ge 2 ]
+result $? "a point recorded and killed at each of $n_killed calls is there or not" "$torn"
+
+# ---- a package and a project, written again
+package="run mlperf-v2.0-closed-bow-pod16-resnet50 --runs 2 --seed 5 --mllog out --force"
+mkdir packed && (cd packed && "$PODBENCH" $package >/dev/null 2>&1)
+is_package() { again "$@"; same packed; }
+kill_everywhere empty is_package 17 $package
+[ -z "$torn" ] && [ "$n_killed" -ge 4 ]
+result $? "a package killed at $n_killed calls is whole when it is written again" "$torn"
+mkdir made && (cd made && "$PODBENCH" init mine >/dev/null)
+is_project() { again init mine || { grep -q 'mine' err && rm -rf now/mine && again init mine; }; same made; }
+kill_everywhere empty is_project 1 init mine
+[ -z "$torn" ] && [ "$n_killed" -ge 4 ]
+result $? "a project killed at each of $n_killed calls is whole, or is said to be there" "$torn"
+done_testing
