@@ -157,17 +157,38 @@ static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradi
     }
 }
 
+/* A piece of a slice that the loss does not depend on: zeros, made of another piece's gradient, which has its shape. */
+static uint32_t no_gradient(struct backward *b, const struct op *f, uint32_t piece_id, uint32_t gradient_id)
+{
+    struct op zeros = { .kind = OP_SCALE, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = NO_ID,
+                        .n_inputs = 1, .inputs = { gradient_id }, .n_outputs = 1, .at = { .rate = 0 } };
+    assert(tensor_is_same_shape(&b->g->tensors[piece_id], &b->g->tensors[gradient_id]));
+    zeros.outputs[0] = gradient_tensor(b->g, piece_id, f->layer_id);
+    graph_append(b->g, zeros);
+    return zeros.outputs[0];
+}
+
+/* Of each output; false where the loss depends on none. */
+static bool gradients_of(uint32_t gradients[MAX_OP_OUTPUTS], struct backward *b, const struct op *f)
+{
+    uint32_t known = NO_ID;
+    for (uint32_t i = 0; i < f->n_outputs; i++) {
+        gradients[i] = b->gradient[f->outputs[i]];
+        known = gradients[i] == NO_ID ? known : gradients[i];
+    }
+    if (!b->wanted[f->outputs[0]] || (known == NO_ID && !is_loss(f)))
+        return false;
+    for (uint32_t i = 0; i < f->n_outputs && known != NO_ID; i++)
+        if (gradients[i] == NO_ID)
+            gradients[i] = no_gradient(b, f, f->outputs[i], known);
+    return true;
+}
+
 static void differentiate(struct backward *b, uint32_t forward_id)
 {
     const struct op f = b->g->ops[forward_id];
     uint32_t gradients[MAX_OP_OUTPUTS];
-    bool any = is_loss(&f);
-    for (uint32_t i = 0; i < f.n_outputs; i++) {
-        gradients[i] = b->gradient[f.outputs[i]];
-        any |= gradients[i] != NO_ID;
-        assert((gradients[i] == NO_ID) == (gradients[0] == NO_ID));     /* all pieces of a slice, or none */
-    }
-    if (!any || !b->wanted[f.outputs[0]])
+    if (!gradients_of(gradients, b, &f))
         return;
     if (op_rules[f.kind].gradient.pass_through)
         pass_through(b, forward_id, gradients[0]);

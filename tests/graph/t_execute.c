@@ -356,10 +356,23 @@ static void windows(void **state)
     arena_free(&a);
 }
 
+/* The loss depends on the last two of three pieces: the first one's gradient is zeros, not missing. */
+static void pieces_that_nothing_reads(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    struct builder b = started(&g, &a);
+    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(3, 4)), 6, true);
+    uint32_t first = graph_op(&g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .pieces = 3 });
+    finish(&b, build_op2(&b, OP_MUL, first + 1, build_op1(&b, OP_TANH, first + 2)), 3);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(gated), cmocka_unit_test(transformer_transducer),
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
-    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows),
+    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(pieces_that_nothing_reads),
 };
 TAP_MAIN(tests)
