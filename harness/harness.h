@@ -86,6 +86,8 @@ typedef bool names_lister(char ***names, size_t *n, struct session *s, struct er
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
 /* The recipe that is the command's argument, with its --set. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
+/* As many as --jobs says, else one for each core. */
+bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */
 void print_json(FILE *f, struct json_t *json);
 

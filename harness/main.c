@@ -45,8 +45,8 @@ const struct command commands[] = {
     { "merge", "PART...", "Join the shards of a sweep; refuses gaps, overlaps and parts of another sweep or version.", 1, SIZE_MAX,
       OPTION_BIT(OPT_OUT), 0, command_merge },
     { "search", "RECIPE", "The best configuration of a recipe under limits: micro-batch, memory share, I/O tiles, IPUs of a replica, cuts into stages, "
-      "recomputation, optimizer's place, sharding; exact, or how far from it.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST),
+      "schedule, recomputation, optimizer's place, sharding; exact, or how far from it.", 1, 1,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_JOBS),
       TEXT_JSON, command_search },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },

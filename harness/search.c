@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_MOST = 200000, EXHAUSTIVE = 20000 };
+enum { USUAL_MOST = 1000000, EXHAUSTIVE = 20000 };
 
 /* ---- what is asked ------------------------------------------------------------------------------- */
 
@@ -132,7 +132,7 @@ static void print_proof(FILE *f, const struct search_result *s, const struct sea
     else if (s->exact)
         fprintf(f, "branch and bound; the rest is proved no better\n");
     else
-        fprintf(f, "stopped; the rest has no %s beyond %.6g (best known %.6g)\n", objective_names[q->objective], s->best_bound, s->best.value);
+        fprintf(f, "stopped; the rest has no %s beyond %.6g (best known %.6g)\n", objective_names[q->objective], s->best_bound, s->any ? s->best.value : NAN);
 }
 
 static int by_memory(const void *x, const void *y)
@@ -210,7 +210,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     struct result again;
     struct progress p;
     q.user = &p;
-    if (!take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err))
+    if (!count_threads(&q.n_threads, o, err) || !take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err))
         return EXIT_BAD_INPUT;
     progress_start(&p, "searching");
     s->simulator.totals_only = true;

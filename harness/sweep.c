@@ -34,7 +34,7 @@ static bool build_space(struct space *space, const struct options *o, struct are
     return space_close(space, err);
 }
 
-static bool count_jobs(uint32_t *out, const struct options *o, struct err *err)
+bool count_threads(uint32_t *out, const struct options *o, struct err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t n = o->jobs ? o->jobs : cores > 0 ? (uint64_t)cores : 1;
@@ -152,7 +152,7 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     struct sweep w = { .space = &space, .judge = &judge, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
                        .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
     uint64_t first, end;
-    if (!build_space(&space, o, &s->arena, err) || !count_jobs(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
+    if (!build_space(&space, o, &s->arena, err) || !count_threads(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
         || !judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
         || !sweep_identity(&w.identity, &w, &s->arena, err))
         return EXIT_BAD_INPUT;

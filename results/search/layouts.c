@@ -1,139 +1,218 @@
 /*
- * layouts.c - cuts of the layers into stages, found depth first; a branch is left when a stage is too long or too large already, or
- * when what is left is too long for the IPUs that are left.
+ * layouts.c - cuts of the layers into stages, found depth first. A branch is left when a stage is too large, or when what is placed,
+ * or the best that memory allows of the rest, is too long already: that best is known for every rest before the first cut is made.
  */
 #include "results/search/layouts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };       /* as memory.c spreads tensors */
+/* ---- how long a step takes at least ------------------------------------------------------------ */
 
-bool layer_work_of(struct layer_work *out, const struct plan *p, struct arena *a)
+static bool one_after_the_other(const struct layout_rules *r)
 {
-    const struct compiled *compiled = p->stages[0].compiled;
-    struct graph *g = ARENA_NEW(a, struct graph);
-    struct layer_cost *layers = ARENA_ARRAY(a, struct layer_cost, p->graph->n_layers);
-    *g = *p->graph;
-    g->layers = ARENA_ARRAY(a, struct layer, g->n_layers);
-    memcpy(g->layers, p->graph->layers, g->n_layers * sizeof *g->layers);
-    memcpy(layers, compiled->layers, g->n_layers * sizeof *layers);
-    *out = (struct layer_work){ .graph = g, .layers = layers, .n_layers = (uint32_t)g->n_layers, .n_tiles = compiled->options.n_tiles,
-                                .tile_bytes = p->topology->machine->chip.tile_memory_bytes };
-    while (out->first_body < out->n_layers && g->layers[out->first_body].role == LAYER_FIRST)
-        out->first_body++;
-    while (out->first_body + out->n_body < out->n_layers && g->layers[out->first_body + out->n_body].role == LAYER_BODY)
-        out->n_body++;
-    for (uint32_t i = out->first_body + out->n_body; i < out->n_layers; i++)
-        if (g->layers[i].role != LAYER_LAST)
-            return false;
-    return out->n_body > 0;
+    return r->schedule == SCHEDULE_NONE || r->schedule == SCHEDULE_SEQUENTIAL;
 }
 
-static uint64_t work_of(const struct layer_work *w, const struct layout_rules *rules, uint32_t layer, bool again)
+static uint64_t add_floor(uint64_t step, const struct layout_rules *r)
 {
-    const struct layer_cost *l = &w->layers[layer];
-    uint64_t forward = cycles_total(&l->forward);
-    return rules->training ? forward * (again ? 2 : 1) + cycles_total(&l->backward) : forward;
+    return max_u64(step, r->grad_accum * r->floor_cycles);
 }
 
-uint64_t least_bottleneck(const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus)
+/* With at most L cycles on each IPU, the last stage's forward work, which is not done again, is as much again of it as of the layer
+ * with most: work / (n - 1 + that) <= L. */
+uint64_t least_step_cycles(const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
 {
-    uint64_t total = 0, longest = 0;
+    uint64_t total = 0, longest = 0, all_last = 0;
+    double most_again = 1;
     for (uint32_t i = 0; i < w->n_layers; i++) {
-        total += work_of(w, rules, i, false);
-        longest = max_u64(longest, work_of(w, rules, i, false));
+        uint64_t again = layer_work_cycles(w, r, i, false), last = layer_work_cycles(w, r, i, true);
+        total += again;
+        all_last += last;
+        longest = max_u64(longest, last);
+        most_again = last && (double)again / (double)last > most_again ? (double)again / (double)last : most_again;
     }
-    return max_u64(ceil_div(total, n_ipus), longest);
+    uint64_t each = n_ipus == 1 || one_after_the_other(r) ? all_last
+                  : max_u64(longest, (uint64_t)((double)total / ((double)n_ipus - 1 + most_again) * (1 - 1e-12)));
+    return add_floor(r->grad_accum * (each + r->each_cycles) + r->once_cycles, r);
 }
 
-/* ---- one stage ---------------------------------------------------------------------------------- */
-
-static uint64_t spread(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
+static uint64_t copy_cycles(const struct layer_work *w, const struct hop *h, uint64_t bytes)
 {
-    return ceil_div(ceil_div(bytes, grain_bytes), n_tiles) * grain_bytes;
+    if (!bytes || !(h->s_per_byte > 0))
+        return 0;
+    return (uint64_t)((h->latency_s + (double)bytes * h->s_per_byte) * w->chip.clock_hz) + w->chip.global_sync_cycles;
 }
 
-static uint64_t others_in_flight(const struct layout_rules *rules, uint32_t s, uint32_t n_stages)
+/* What a task hands on: forward to the next stage, or back to the one before. */
+static uint64_t handed_on(const struct layer_work *w, const struct stage_cost *costs, const struct task *t, uint32_t n_stages, uint32_t n_ipus)
 {
-    uint64_t behind = n_stages - 1 - s;
-    return rules->schedule == SCHEDULE_POPART || rules->schedule == SCHEDULE_GROUPED ? 2 * behind
-         : rules->schedule == SCHEDULE_INTERLEAVED ? behind : 0;
+    bool forward = t->kind == TASK_FORWARD;
+    if (n_ipus == 1 || (forward ? t->stage + 1 == n_stages : t->stage == 0))
+        return 0;
+    uint32_t between = forward ? t->stage : t->stage - 1;       /* and the stage after it */
+    bool home = between + 1 == n_ipus;
+    const struct hop *hops = home ? (forward ? w->home : w->out) : forward ? w->forth : w->back;
+    return copy_cycles(w, &hops[between], costs[between].output_bytes);
 }
 
-/* What one micro-batch leaves behind until its backward pass. */
-static uint64_t stash_bytes(const struct layer_work *w, const struct layout_rules *rules, uint32_t first, uint32_t end)
+struct busy { uint64_t slots[MAX_STAGES][2], copies[2], work[MAX_STAGES], all; };     /* by IPU and slot; by slot; by stage; one after the other */
+
+static void add_task(struct busy *b, const struct layer_work *w, const struct layout_rules *r, const struct stage_cost *costs, struct task t,
+                     uint32_t n_stages, uint32_t n_ipus)
 {
-    uint64_t bytes = first ? w->layers[first - 1].output_bytes : 0;
-    for (uint32_t i = first; i < end; i++)
-        bytes += rules->recompute == RECOMPUTE_NONE ? w->layers[i].kept_bytes
-               : rules->recompute == RECOMPUTE_LAYER && i + 1 < end ? w->layers[i].output_bytes : 0;
-    return bytes;
+    uint64_t cycles = t.kind == TASK_FORWARD ? costs[t.stage].forward : costs[t.stage].backward, copy = handed_on(w, costs, &t, n_stages, n_ipus);
+    b->work[t.stage] += cycles;
+    b->all += cycles + copy;
+    if (one_after_the_other(r))
+        return;
+    place_task(&t, r->schedule, n_stages, r->training);
+    b->slots[t.stage % n_ipus][t.slot] += cycles;
+    b->copies[t.slot] = max_u64(b->copies[t.slot], copy);
 }
 
-/* Without checkpoints the whole stage's activations are there when its last layer is worked on backward. */
-static uint64_t worst_moment(const struct layer_work *w, const struct layout_rules *rules, uint32_t first, uint32_t end)
+/* The better of both laws at the most micro-batches. */
+static void take_times(struct layout *l, const struct busy *b, const struct layout_rules *r, uint32_t n_ipus)
 {
-    uint64_t worst = 0, segment = 0;
-    for (uint32_t i = first; i < end; i++) {
-        const struct layer_cost *l = &w->layers[i];
-        uint64_t live = segment + l->forward_live_bytes;
-        if (rules->training) {
-            segment += l->kept_bytes;
-            live = max_u64(live, segment + l->backward_live_bytes);
+    uint64_t busiest = 0, before = 0, copies = b->copies[0] + b->copies[1];
+    for (int slot = 0; slot < 2; slot++) {
+        uint64_t longest = 0;
+        for (uint32_t i = 0; i < n_ipus; i++)
+            longest = max_u64(longest, b->slots[i][slot]);
+        busiest += longest;
+    }
+    l->each_cycles = busiest;
+    l->once_cycles = 0;
+    for (uint32_t i = 0; i < n_ipus; i++) {
+        uint64_t all = b->slots[i][0] + b->slots[i][1];
+        if (r->grad_accum * all + before > r->grad_accum * l->each_cycles + l->once_cycles) {
+            l->each_cycles = all;
+            l->once_cycles = before;
         }
-        worst = max_u64(worst, spread(live, w->n_tiles, ACTIVATION_GRAIN_BYTES) + l->temp_bytes_per_tile);
-        if (rules->recompute == RECOMPUTE_LAYER || rules->recompute == RECOMPUTE_CHECKPOINTS)     /* named ones: each might be one */
-            segment = 0;
+        before += b->work[i];
     }
-    return worst;
+    l->each_cycles += copies;
+    if (r->schedule == SCHEDULE_POPART && r->training)
+        l->once_cycles += (2 * (uint64_t)l->n_stages - 2) * copies;
 }
 
-bool activations_fill_a_tile(const struct layer_work *w, bool training)
+void layout_time(struct layout *l, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
 {
-    for (uint32_t i = 0; i < w->n_layers; i++) {
-        const struct layer_cost *l = &w->layers[i];
-        uint64_t live = training ? max_u64(l->forward_live_bytes, l->kept_bytes + l->backward_live_bytes) : l->forward_live_bytes;
-        if (spread(live, w->n_tiles, ACTIVATION_GRAIN_BYTES) > w->tile_bytes)
-            return true;
+    struct stage_cost costs[MAX_STAGES + 1];
+    struct busy b = {0};
+    for (uint32_t s = 0; s < l->n_stages; s++)
+        costs[s] = stage_cost(w, r, (struct stage_place){ s, l->n_stages, n_ipus, s ? l->cuts[s - 1] : 0, s + 1 < l->n_stages ? l->cuts[s] : w->n_layers });
+    for (uint32_t s = 0; s < l->n_stages; s++) {
+        add_task(&b, w, r, costs, (struct task){ .stage = s, .kind = TASK_FORWARD }, l->n_stages, n_ipus);
+        if (r->training)
+            add_task(&b, w, r, costs, (struct task){ .stage = s, .kind = TASK_BACKWARD }, l->n_stages, n_ipus);
     }
-    return false;
+    l->each_cycles = b.all;
+    l->once_cycles = 0;
+    if (!one_after_the_other(r))
+        take_times(l, &b, r, n_ipus);
+    l->each_cycles += r->each_cycles;
+    l->once_cycles += r->once_cycles;
+    l->step_cycles = add_floor(r->grad_accum * l->each_cycles + l->once_cycles, r);
 }
 
-struct stage_bound stage_bound(const struct layer_work *w, const struct layout_rules *rules, uint32_t s, uint32_t n_stages, uint32_t first, uint32_t end)
-{
-    struct stage_bound b = {0};
-    uint64_t weights = 0, stash = rules->training ? stash_bytes(w, rules, first, end) * others_in_flight(rules, s, n_stages) : 0;
-    bool last = s + 1 == n_stages;
-    for (uint32_t i = first; i < end; i++) {
-        bool kept = last && (rules->recompute != RECOMPUTE_LAYER || i + 1 == end);     /* its last segment */
-        b.cycles += work_of(w, rules, i, rules->recompute != RECOMPUTE_NONE && !kept);
-        weights += w->layers[i].weight_bytes;
-    }
-    b.bytes = spread(weights, w->n_tiles, WEIGHT_GRAIN_BYTES) * (rules->training ? 2 : 1)
-            + spread(rules->half_stash ? stash / 2 : stash, w->n_tiles, ACTIVATION_GRAIN_BYTES) + worst_moment(w, rules, first, end);
-    return b;
-}
+enum { MOST_CUTS = 2000000 };           /* of one walk */
 
 /* ---- all cuts --------------------------------------------------------------------------------------- */
 
 struct walk {
     struct layouts *out;
     const struct layer_work *w;
-    const struct layout_rules *rules;
-    uint32_t n_ipus, n_stages;
-    struct stage_bound heads;           /* where they are back on the first IPU; zero else */
-    uint64_t below, *rest;              /* rest[i]: cycles of the layers from i on that are still to be placed, nothing computed again */
+    const struct layout_rules *r;
+    uint32_t n_ipus, n_stages, end;     /* end: of the layers to place; heads that are back on the first IPU are not among them */
+    struct stage_cost heads;            /* those; zero else */
+    uint64_t below, host;               /* host: of a step, the host's call and the copies that every layout makes */
+    uint64_t n_cuts;                    /* tried */
+    uint64_t *before;                   /* before[i]: work of the layers before i, computed again where that is on */
+    uint64_t *stage;                    /* cycles of a micro-batch: stage[(s * (n + 1) + from) * (n + 1) + to]; UINT64_MAX: does not fit */
+    uint64_t *rest;                     /* a step's at least: rest[s * (n + 1) + from], stages from s on */
     size_t most;
     struct arena *a;
     struct layout now;
 };
 
-static int by_bottleneck(const void *x, const void *y)
+static uint64_t *stage_at(const struct walk *k, uint32_t s, uint32_t from, uint32_t to)
+{
+    size_t n = k->w->n_layers + 1;
+    return &k->stage[(s * n + from) * n + to];
+}
+
+static uint64_t *rest_at(const struct walk *k, uint32_t s, uint32_t from)
+{
+    return &k->rest[s * ((size_t)k->w->n_layers + 1) + from];
+}
+
+static uint64_t stage_cycles(const struct walk *k, uint32_t s, uint32_t from, uint32_t to)
+{
+    struct stage_cost c = stage_cost(k->w, k->r, (struct stage_place){ s, k->n_stages, k->n_ipus, from, to });
+    bool with_heads = s == 0 && k->n_stages > k->n_ipus;
+    if (ipu_bytes(&c, with_heads ? &k->heads : NULL) > k->w->tile_bytes)
+        return UINT64_MAX;
+    return c.forward + c.backward + (with_heads ? k->heads.forward + k->heads.backward : 0);
+}
+
+/* Of a step, with the stage's and what comes after it, or before. */
+static uint64_t joined(const struct walk *k, uint64_t cycles, uint32_t from, uint64_t others)
+{
+    uint64_t step = k->r->grad_accum * cycles;
+    return one_after_the_other(k->r) ? step + others : max_u64(step + k->before[from], others);
+}
+
+static uint32_t first_to(const struct walk *k, uint32_t s, uint32_t from)
+{
+    uint32_t least = from + 1 > k->w->first_body ? from + 1 : k->w->first_body;
+    return s + 1 == k->n_ipus ? k->end : least;
+}
+
+static uint32_t last_to(const struct walk *k, uint32_t s)
+{
+    return s + 1 == k->n_ipus ? k->end : k->w->first_body + k->w->n_body;
+}
+
+/* The best of every rest, from the last stage to the first. A stage that does not fit does not fit with one more layer either. */
+static void find_rests(struct walk *k)
+{
+    for (uint32_t s = k->n_ipus; s-- > 0; )
+        for (uint32_t from = 0; from <= (s ? k->end : 0); from++) {
+            uint64_t *best = rest_at(k, s, from);
+            bool fits = from < k->end;
+            *best = UINT64_MAX;
+            for (uint32_t to = first_to(k, s, from); to <= last_to(k, s); to++) {
+                uint64_t cycles = fits ? stage_cycles(k, s, from, to) : UINT64_MAX, others = s + 1 == k->n_ipus ? 0 : *rest_at(k, s + 1, to);
+                fits = cycles != UINT64_MAX;
+                *stage_at(k, s, from, to) = cycles;
+                if (fits && others != UINT64_MAX)
+                    *best = min_u64(*best, joined(k, cycles, from, others));
+            }
+        }
+}
+
+/* Whatever the cut, each IPU hands something to the next one, forward and, in a slot of its own where schedules have one, back. */
+static uint64_t host_cycles(const struct walk *k)
+{
+    const struct layer_work *w = k->w;
+    const struct layout_rules *r = k->r;
+    uint64_t least_bytes = UINT64_MAX, copies = 0, slots = one_after_the_other(r) || (r->schedule == SCHEDULE_GROUPED && r->training) ? 2 : 1;
+    for (uint32_t i = w->first_body ? w->first_body - 1 : 0; i < w->first_body + w->n_body; i++)
+        least_bytes = min_u64(least_bytes, w->layers[i].output_bytes);
+    for (uint32_t s = 0; s + 1 < k->n_ipus; s++)
+        copies = max_u64(copies, min_u64(copy_cycles(w, &w->forth[s], least_bytes), copy_cycles(w, &w->back[s], least_bytes)));
+    if (!r->training)
+        slots = 1;
+    uint64_t times = r->grad_accum + (r->schedule == SCHEDULE_POPART && r->training ? 2 * (uint64_t)k->n_stages - 2 : 0);
+    return times * slots * copies + r->grad_accum * r->each_cycles + r->once_cycles;
+}
+
+static int by_step(const void *x, const void *y)
 {
     const struct layout *a = x, *b = y;
-    if (a->bottleneck != b->bottleneck)
-        return a->bottleneck < b->bottleneck ? -1 : 1;
+    if (a->step_cycles != b->step_cycles)
+        return a->step_cycles < b->step_cycles ? -1 : 1;
     return a->n_stages != b->n_stages ? (int)a->n_stages - (int)b->n_stages : memcmp(a->cuts, b->cuts, sizeof a->cuts);
 }
 
@@ -141,75 +220,91 @@ static int by_bottleneck(const void *x, const void *y)
 static void drop_half(struct walk *k)
 {
     struct layouts *l = k->out;
-    sort_items(l->items, l->n, sizeof *l->items, by_bottleneck);
+    sort_items(l->items, l->n, sizeof *l->items, by_step);
     l->n_dropped += l->n - l->n / 2;
     l->n /= 2;
-    l->least_dropped = min_u64(l->least_dropped, l->items[l->n].bottleneck);
-    k->below = min_u64(k->below, l->items[l->n].bottleneck);
+    l->least_dropped = min_u64(l->least_dropped, l->items[l->n].step_cycles);
+    k->below = min_u64(k->below, l->items[l->n].step_cycles);
 }
 
-static void keep(struct walk *k, uint64_t bottleneck)
+static void keep(struct walk *k)
 {
     struct layouts *l = k->out;
+    struct layout timed = k->now;
+    layout_time(&timed, k->w, k->r, k->n_ipus);
+    if (timed.step_cycles >= k->below)
+        return;
     if (l->n == k->most)
         drop_half(k);
-    if (bottleneck >= k->below) {
-        l->n_dropped += l->n_dropped > 0;
+    if (timed.step_cycles >= k->below) {
+        l->n_dropped++;
+        l->least_dropped = min_u64(l->least_dropped, timed.step_cycles);
         return;
     }
     l->items = arena_grow(k->a, l->items, l->n, &l->cap, sizeof *l->items);
-    k->now.bottleneck = bottleneck;
-    l->items[l->n++] = k->now;
+    l->items[l->n++] = timed;
 }
 
-static bool may_hold(const struct walk *k, struct stage_bound *b, uint32_t s)
+/* Too many cuts are as good: what is left of them is no better than the best that memory allows. */
+static void give_up(struct walk *k)
 {
-    if (s == 0) {                       /* weights and work of both; their moments are not at once */
-        b->cycles += k->heads.cycles;
-        b->bytes = max_u64(b->bytes, k->heads.bytes);
-    }
-    return b->bytes <= k->w->tile_bytes;
+    k->out->n_dropped++;
+    k->out->least_dropped = min_u64(k->out->least_dropped, *rest_at(k, 0, 0) + k->host);
+    k->below = 0;
 }
 
-/* Stage s begins with layer `from`. */
-static void cut(struct walk *k, uint32_t s, uint32_t from, uint64_t bottleneck)
+/* Stage s begins with layer `from`; step: of the stages before it. */
+static void cut(struct walk *k, uint32_t s, uint32_t from, uint64_t step)
 {
-    const struct layer_work *w = k->w;
-    uint32_t body_end = w->first_body + w->n_body, end = k->n_stages > k->n_ipus ? body_end : w->n_layers;
-    if (s + 1 == k->n_ipus) {
-        struct stage_bound b = stage_bound(w, k->rules, s, k->n_stages, from, end);
-        if (from < end && may_hold(k, &b, s) && b.cycles < k->below)
-            keep(k, max_u64(bottleneck, b.cycles));
+    if (s == k->n_ipus) {
+        keep(k);
         return;
     }
-    for (uint32_t to = from + 1 > w->first_body ? from + 1 : w->first_body; to <= body_end; to++) {
-        struct stage_bound b = stage_bound(w, k->rules, s, k->n_stages, from, to);
-        if (!may_hold(k, &b, s) || b.cycles >= k->below)
-            return;
-        if (ceil_div(k->rest[to], k->n_ipus - s - 1) >= k->below)
-            continue;
-        k->now.cuts[s] = (uint16_t)to;
-        cut(k, s + 1, to, max_u64(bottleneck, b.cycles));
+    if (++k->n_cuts > MOST_CUTS) {
+        give_up(k);
+        return;
     }
+    for (uint32_t to = first_to(k, s, from); to <= last_to(k, s); to++) {
+        uint64_t cycles = *stage_at(k, s, from, to), others = s + 1 == k->n_ipus ? 0 : *rest_at(k, s + 1, to);
+        if (cycles == UINT64_MAX)
+            return;
+        uint64_t now = joined(k, cycles, from, step);
+        uint64_t all = others == UINT64_MAX ? UINT64_MAX : one_after_the_other(k->r) ? now + others : max_u64(now, others);
+        if (all >= k->below || all + k->host >= k->below)
+            continue;
+        if (s + 1 < k->n_stages)
+            k->now.cuts[s] = (uint16_t)to;
+        cut(k, s + 1, to, now);
+    }
+}
+
+static void walk(struct layouts *out, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus, bool back, uint64_t below, size_t most,
+                 struct arena *a)
+{
+    struct arena scratch = {0};
+    size_t n = w->n_layers + 1;
+    uint32_t body_end = w->first_body + w->n_body;
+    struct walk k = { .out = out, .w = w, .r = r, .n_ipus = n_ipus, .n_stages = n_ipus + back, .end = back ? body_end : w->n_layers, .below = below, .most = most,
+                      .a = a, .now = { .n_stages = n_ipus + back }, .before = ARENA_ARRAY(&scratch, uint64_t, n),
+                      .stage = ARENA_ARRAY(&scratch, uint64_t, n * n * n_ipus), .rest = ARENA_ARRAY(&scratch, uint64_t, n * n_ipus) };
+    for (uint32_t i = 0; i < w->n_layers; i++)
+        k.before[i + 1] = k.before[i] + layer_work_cycles(w, r, i, false);
+    if (back)
+        k.heads = stage_cost(w, r, (struct stage_place){ n_ipus, n_ipus + 1, n_ipus, body_end, w->n_layers });
+    k.host = host_cycles(&k);
+    find_rests(&k);
+    cut(&k, 0, 0, 0);
+    arena_free(&scratch);
 }
 
 void layouts_list(struct layouts *out, const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus, uint64_t below, size_t most,
                   struct arena *a)
 {
-    uint32_t body_end = w->first_body + w->n_body;
+    bool heads = n_ipus > 1 && w->first_body + w->n_body < w->n_layers;
     *out = (struct layouts){ .least_dropped = UINT64_MAX };
-    for (uint32_t back = 0; back < (n_ipus > 1 && body_end < w->n_layers ? 2 : 1); back++) {
-        struct walk k = { .out = out, .w = w, .rules = rules, .n_ipus = n_ipus, .n_stages = n_ipus + back, .below = min_u64(below, out->least_dropped),
-                          .most = most, .a = a, .now = { .n_stages = n_ipus + back }, .rest = ARENA_ARRAY(a, uint64_t, w->n_layers + 1) };
-        for (uint32_t i = back ? body_end : w->n_layers; i-- > 0; )
-            k.rest[i] = k.rest[i + 1] + work_of(w, rules, i, false);
-        if (back) {
-            k.heads = stage_bound(w, rules, n_ipus, n_ipus + 1, body_end, w->n_layers);
-            k.now.cuts[n_ipus - 1] = (uint16_t)body_end;
-        }
-        cut(&k, 0, 0, 0);
-    }
-    sort_items(out->items, out->n, sizeof *out->items, by_bottleneck);
+    for (int back = 0; back < (heads ? 2 : 1); back++)
+        walk(out, w, rules, n_ipus, back, min_u64(below, out->least_dropped), most, a);
+    sort_items(out->items, out->n, sizeof *out->items, by_step);
 }
 
 const char *layout_text(const struct layer_work *w, const struct layout *l, struct arena *a)

@@ -2,10 +2,12 @@
  * search.h - the best configuration of a recipe under limits, with the proof that no other in the space is better.
  *
  * The space: micro-batch, share of memory, I/O tiles, IPUs of a replica, every cut of the layers into stages (at halves of blocks
- * where blocks have them), recomputation, the optimizer's place, sharding, gradient accumulation; and the recipe as it stands. A
- * space of at most `exhaustive` configurations is simulated whole. A larger one is searched by branch and bound: parts of it whose
- * bound (layouts.h) is no better than the best known are left, best bound first. Stopped at `most` simulations, it says how much
- * better the rest could be at best.
+ * where blocks have them), the schedules that the framework can run, recomputation, the optimizer's place, sharding, gradient
+ * accumulation; any other key that values are given for; and the recipe as it stands. What fits only when it is planned again with
+ * a smaller share of memory than it asks for is that smaller share's, and does not count. A space of at most `exhaustive`
+ * configurations is simulated whole. A larger one is searched by branch and bound: parts of it whose bound (layouts.h) is no better
+ * than the best known are left, best bound first. Stopped at `most` simulations, it says how much better the rest could be at best.
+ * The answer is the same for any number of threads.
  */
 #ifndef SEARCH_H
 #define SEARCH_H
@@ -15,7 +17,7 @@ enum objective { MAXIMISE_THROUGHPUT, MINIMISE_TIME_TO_TRAIN, MINIMISE_ENERGY, M
 extern const char *const objective_names[N_OBJECTIVES];     /* throughput, time-to-train, energy, ipus */
 
 struct limit { double low, high; };             /* inclusive; high 0: as the recipe has it */
-enum { MAX_SETTINGS = 24, MAX_FRONT = 64, MAX_VALUES = 32, MAX_DIMENSIONS = 12 };
+enum { MAX_SETTINGS = 24, MAX_FRONT = 64, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 
 struct search_request {
@@ -25,6 +27,7 @@ struct search_request {
     enum objective objective;
     struct limit ipus, global_batch, tokens, throughput;
     uint64_t most, exhaustive;
+    uint32_t n_threads;
     struct simulator *simulator;
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };

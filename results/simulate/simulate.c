@@ -230,6 +230,7 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     opt.fitted = sim->fitted;
     opt.unfolded = sim->by->paths->unfolded;
     opt.totals_only = sim->by->totals_only;
+    opt.as_asked = sim->by->as_asked;
     if (!split_layers(&opt, sim->compiler, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);

@@ -19,6 +19,7 @@ struct simulator {
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
+    bool as_asked;                      /* what does not fit is not planned again */
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct convergence_tables *tables;

@@ -35,7 +35,7 @@ static void place_tick(struct task *t, uint32_t tick)
     t->slot = tick % 2;
 }
 
-static void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
+void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training)
 {
     uint32_t s = t->stage, last = n_stages - 1;
     bool forward = t->kind == TASK_FORWARD;

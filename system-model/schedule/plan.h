@@ -41,6 +41,8 @@ struct stage_plan {
 enum task_kind { TASK_FORWARD, TASK_BACKWARD };
 struct task { uint32_t stage; enum task_kind kind; uint32_t first_cycle, slot; uint64_t n_cycles; };
 
+void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool training);    /* cycle and slot, from its stage and kind */
+
 /* What moves between the IPUs after a slot, all at once. */
 struct stage_copy { uint64_t cycles; double busiest_bytes[N_LINK_KINDS]; };     /* on the busiest link of each kind */
 

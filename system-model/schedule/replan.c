@@ -66,7 +66,7 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_options 
     if (!plan_once(out, c, opt, a, err))
         return false;
     struct plan tried = *out;
-    for (uint32_t i = 0; i < MOST_TRIES && !tried.fits && tighten(&o, &tried); i++)
+    for (uint32_t i = 0; i < MOST_TRIES && !opt->as_asked && !tried.fits && tighten(&o, &tried); i++)
         if (!plan_once(&tried, c, &o, a, err))
             return false;
     if (tried.fits && !out->fits) {

@@ -1,0 +1,311 @@
+/*
+ * layers.c - see layers.h. The formulas are those of placement.c and memory.c in the schedule's room, for a stage by itself.
+ */
+#include "results/search/layers.h"
+
+#include <string.h>
+
+enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };       /* as memory.c spreads tensors */
+
+/* ---- what is kept of a plan -------------------------------------------------------------------- */
+
+static void copy_layers(struct layer_work *w, const struct plan *p, const struct compiled *compiled, struct arena *a)
+{
+    struct graph *g = ARENA_NEW(a, struct graph);
+    struct layer_cost *layers = ARENA_ARRAY(a, struct layer_cost, p->graph->n_layers);
+    *g = *p->graph;
+    g->layers = ARENA_ARRAY(a, struct layer, g->n_layers);
+    memcpy(g->layers, p->graph->layers, g->n_layers * sizeof *g->layers);
+    memcpy(layers, compiled->layers, g->n_layers * sizeof *layers);
+    w->graph = g;
+    if (p->named_checkpoints) {
+        bool *named = ARENA_ARRAY(a, bool, g->n_layers + 1);
+        memcpy(named, p->named_checkpoints, g->n_layers * sizeof *named);
+        w->named_checkpoints = named;
+    }
+    w->layers = layers;
+    w->n_layers = (uint32_t)g->n_layers;
+}
+
+static void copy_weight_work(struct layer_work *w, const struct compiled *compiled, struct compiler *c, struct arena *a)
+{
+    uint64_t *cycles = ARENA_ARRAY(a, uint64_t, w->n_layers + 1);
+    for (uint32_t i = 0; i < w->n_layers; i++) {
+        struct cycles sum = compile_weight_work(c, &(struct layer_range){ compiled, i, 1 }, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
+        cycles[i] = cycles_total(&sum);
+    }
+    w->accumulate_cycles = cycles;
+    w->tied = ARENA_ARRAY(a, struct tied, c->n_tied + 1);
+    for (size_t i = 0; i < c->n_tied; i++) {
+        const struct tensor *t = &c->graph->tensors[c->tied[i].tensor_id];
+        w->tied[w->n_tied++] = (struct tied){ c->tied[i].layer_id, t->layer_id, tensor_bytes(t) };
+    }
+}
+
+/* Code of each run of layers, as compile_code_bytes() sums it: operations of equal plans share theirs. */
+struct code { uint64_t hash; uint32_t layer, id; uint64_t bytes; };
+
+static int by_hash(const void *x, const void *y)
+{
+    const struct code *a = x, *b = y;
+    return a->hash != b->hash ? (a->hash < b->hash ? -1 : 1) : 0;
+}
+
+static int by_layer(const void *x, const void *y)
+{
+    const struct code *a = x, *b = y;
+    return a->layer != b->layer ? (a->layer < b->layer ? -1 : 1) : 0;
+}
+
+static struct code *list_code(const struct graph *g, const struct compiled *compiled, struct arena *scratch)
+{
+    struct code *all = ARENA_ARRAY(scratch, struct code, g->n_ops + 1);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct op_plan *o = &compiled->op_plans[i];
+        uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
+        all[i] = (struct code){ hash_bytes(what, sizeof what, o->mac) | 1, g->ops[i].layer_id, 0, o->code_bytes_per_tile };
+    }
+    sort_items(all, g->n_ops, sizeof *all, by_hash);
+    for (uint32_t i = 1; i < g->n_ops; i++)
+        all[i].id = all[i - 1].id + (all[i].hash != all[i - 1].hash);
+    sort_items(all, g->n_ops, sizeof *all, by_layer);
+    return all;
+}
+
+static void sum_code(struct layer_work *w, const struct graph *g, const struct compiled *compiled, struct arena *a)
+{
+    struct arena scratch = {0};
+    const struct code *all = list_code(g, compiled, &scratch);
+    uint32_t n = w->n_layers, *seen = ARENA_ARRAY(&scratch, uint32_t, g->n_ops + 1);
+    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, (size_t)(n + 1) * (n + 1));
+    for (uint32_t first = 0, start = 0; first < n; first++) {
+        while (start < g->n_ops && all[start].layer < first)
+            start++;
+        uint64_t sum = 0;
+        for (uint32_t i = start, end = first; end < n; end++) {
+            for (; i < g->n_ops && all[i].layer == end; i++)
+                if (seen[all[i].id] != first + 1) {
+                    seen[all[i].id] = first + 1;
+                    sum += all[i].bytes;
+                }
+            bytes[(size_t)first * (n + 1) + end + 1] = sum;
+        }
+    }
+    w->code_bytes = bytes;
+    arena_free(&scratch);
+}
+
+static struct hop hop_of(const struct topology *t, uint32_t from, uint32_t to)
+{
+    uint32_t links[64];
+    size_t n;
+    struct hop h = {0};
+    if (from >= t->n_ipus || to >= t->n_ipus || from == to || !topology_route(links, 64, &n, t, from, to, NULL))
+        return h;
+    for (size_t i = 0; i < n; i++) {
+        const struct link *l = &t->links[links[i]];
+        h.latency_s += l->latency_s;
+        h.s_per_byte = 1 / l->bytes_per_s > h.s_per_byte ? 1 / l->bytes_per_s : h.s_per_byte;
+    }
+    return h;
+}
+
+static void find_hops(struct layer_work *w, const struct topology *t)
+{
+    for (uint32_t i = 0; i < MAX_STAGES; i++) {
+        w->forth[i] = hop_of(t, i, i + 1);
+        w->back[i] = hop_of(t, i + 1, i);
+        w->home[i] = hop_of(t, i, 0);
+        w->out[i] = hop_of(t, 0, i);
+    }
+}
+
+bool layer_work_of(struct layer_work *out, const struct plan *p, struct compiler *c, struct arena *a)
+{
+    const struct chip *chip = &p->topology->machine->chip;
+    const struct compiled *compiled = p->stages[0].compiled;
+    *out = (struct layer_work){ .n_tiles = compiled->options.n_tiles, .tile_bytes = chip->tile_memory_bytes, .chip = *chip, .options = compiled->options };
+    copy_layers(out, p, compiled, a);
+    copy_weight_work(out, compiled, c, a);
+    sum_code(out, p->graph, compiled, a);
+    find_hops(out, p->topology);
+    if (!p->options.io_tiles && chip->host_link_bytes_per_s > 0)
+        out->input_s_per_byte = 1 / chip->host_link_bytes_per_s;
+    const struct layer *layers = out->graph->layers;
+    while (out->first_body < out->n_layers && layers[out->first_body].role == LAYER_FIRST)
+        out->first_body++;
+    while (out->first_body + out->n_body < out->n_layers && layers[out->first_body + out->n_body].role == LAYER_BODY)
+        out->n_body++;
+    for (uint32_t i = out->first_body + out->n_body; i < out->n_layers; i++)
+        if (layers[i].role != LAYER_LAST)
+            return false;
+    return out->n_body > 0;
+}
+
+/* ---- one stage ---------------------------------------------------------------------------------- */
+
+static uint64_t spread(uint64_t bytes, uint64_t n_tiles, uint64_t grain_bytes)
+{
+    return ceil_div(ceil_div(bytes, grain_bytes), n_tiles) * grain_bytes;
+}
+
+bool activations_fill_a_tile(const struct layer_work *w, bool training)
+{
+    for (uint32_t i = 0; i < w->n_layers; i++) {
+        const struct layer_cost *l = &w->layers[i];
+        uint64_t live = training ? max_u64(l->forward_live_bytes, l->kept_bytes + l->backward_live_bytes) : l->forward_live_bytes;
+        if (spread(live, w->n_tiles, ACTIVATION_GRAIN_BYTES) > w->tile_bytes)
+            return true;
+    }
+    return false;
+}
+
+uint64_t layer_work_cycles(const struct layer_work *w, const struct layout_rules *r, uint32_t layer, bool last)
+{
+    const struct layer_cost *l = &w->layers[layer];
+    uint64_t forward = cycles_total(&l->forward);
+    if (!r->training)
+        return forward;
+    bool again = r->recompute != RECOMPUTE_NONE && !last;
+    return forward * (again ? 2 : 1) + cycles_total(&l->backward) + (r->accumulates && w->accumulate_cycles ? w->accumulate_cycles[layer] : 0);
+}
+
+/* Checkpoints by names that are not known may be anywhere, or nowhere: what is least is taken. */
+static bool are_unknown(const struct layer_work *w, const struct layout_rules *r)
+{
+    return r->recompute == RECOMPUTE_CHECKPOINTS && !w->named_checkpoints;
+}
+
+static bool is_checkpoint_of(const struct layer_work *w, const struct layout_rules *r, uint32_t layer)
+{
+    return r->recompute == RECOMPUTE_LAYER || (r->recompute == RECOMPUTE_CHECKPOINTS && w->named_checkpoints && w->named_checkpoints[layer]);
+}
+
+static uint64_t others_in_flight(const struct layout_rules *r, const struct stage_place *at)
+{
+    uint64_t behind = at->n_stages - 1 - at->s;
+    return r->schedule == SCHEDULE_POPART || r->schedule == SCHEDULE_GROUPED ? 2 * behind : r->schedule == SCHEDULE_INTERLEAVED ? behind : 0;
+}
+
+static uint64_t input_bytes(const struct layer_work *w, const struct stage_place *at)
+{
+    return at->first ? w->layers[at->first - 1].output_bytes : 0;
+}
+
+/* What one micro-batch leaves behind until its backward pass. */
+static uint64_t stash_of_one(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
+{
+    uint64_t bytes = input_bytes(w, at);
+    for (uint32_t i = at->first; i < at->end; i++)
+        bytes += r->recompute == RECOMPUTE_NONE ? w->layers[i].kept_bytes : is_checkpoint_of(w, r, i) && i + 1 < at->end ? w->layers[i].output_bytes : 0;
+    return bytes;
+}
+
+/* Of the last stage's last segment nothing is computed again. */
+static uint64_t cycles_again(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
+{
+    uint64_t again = 0, segment = 0;
+    for (uint32_t i = at->first; i < at->end && r->recompute != RECOMPUTE_NONE; i++) {
+        segment += cycles_total(&w->layers[i].forward);
+        if (i + 1 < at->end ? is_checkpoint_of(w, r, i) : at->s + 1 < at->n_stages) {
+            again += segment;
+            segment = 0;
+        }
+    }
+    return again;
+}
+
+static void add_cycles(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at, uint64_t stash_bytes)
+{
+    uint64_t host_bytes = 0;
+    for (uint32_t i = at->first; i < at->end; i++) {
+        c->forward += cycles_total(&w->layers[i].forward);
+        host_bytes += w->layers[i].host_bytes;
+        if (r->training)
+            c->backward += layer_work_cycles(w, r, i, true) - cycles_total(&w->layers[i].forward);
+    }
+    c->forward += (uint64_t)((double)host_bytes * w->input_s_per_byte * w->chip.clock_hz);
+    if (!r->training)
+        return;
+    c->backward += cycles_again(w, r, at);
+    if (at->n_stages < 2 || !r->stash_is_known)
+        return;
+    struct op_plan copy;
+    vector_work_plan(&copy, r->half_stash ? WORK_CAST : WORK_COPY, stash_bytes / data_type_bytes(TYPE_FP16), TYPE_FP16, &w->chip, &w->options);
+    c->forward += op_plan_cycles(&copy);
+    c->backward += op_plan_cycles(&copy);
+}
+
+/* A stage that reads another IPU's weight keeps a copy. Heads back on the first IPU have the first layers beside them. */
+static uint64_t weights_of(const struct layer_work *w, const struct stage_place *at)
+{
+    uint64_t bytes = 0;
+    bool beside = at->n_stages > at->n_ipus && at->s % at->n_ipus == 0;
+    for (uint32_t i = at->first; i < at->end; i++)
+        bytes += w->layers[i].weight_bytes;
+    for (size_t i = 0; i < w->n_tied && !beside; i++) {
+        const struct tied *t = &w->tied[i];
+        if (t->layer >= at->first && t->layer < at->end && (t->owner < at->first || t->owner >= at->end))
+            bytes += t->bytes;
+    }
+    return bytes;
+}
+
+static void add_lasting(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
+{
+    uint64_t parameters = 0, host_bytes = 0;
+    for (uint32_t i = at->first; i < at->end; i++) {
+        parameters += w->layers[i].n_parameters;
+        host_bytes += w->layers[i].host_bytes;
+    }
+    c->lasting_bytes = spread(weights_of(w, at), w->n_tiles, WEIGHT_GRAIN_BYTES) * (r->training && r->keeps_gradients ? 2 : 1)
+                     + spread((uint64_t)((double)parameters * r->state_bytes_per_param), w->n_tiles, WEIGHT_GRAIN_BYTES)
+                     + spread(host_bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES);
+    c->code_bytes = w->code_bytes ? w->code_bytes[(size_t)at->first * (w->n_layers + 1) + at->end] : 0;
+}
+
+static void keep_worst(struct stage_cost *c, uint64_t stash_bytes, uint64_t moment_bytes)
+{
+    if (c->stash_bytes + c->moment_bytes < stash_bytes + moment_bytes) {
+        c->stash_bytes = stash_bytes;
+        c->moment_bytes = moment_bytes;
+    }
+}
+
+static void find_worst(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at, uint64_t others)
+{
+    uint64_t mine = r->training ? input_bytes(w, at) : 0, segment = 0;
+    bool half = r->half_stash && (at->s + 1 < at->n_stages || !r->stash_is_known);
+    for (uint32_t i = at->first; i < at->end; i++) {
+        const struct layer_cost *l = &w->layers[i];
+        uint64_t stash = spread((others + mine) / (half ? 2 : 1), w->n_tiles, ACTIVATION_GRAIN_BYTES);
+        keep_worst(c, stash, spread(segment + l->forward_live_bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES) + l->temp_bytes_per_tile);
+        if (!r->training)
+            continue;
+        segment += l->kept_bytes;
+        keep_worst(c, stash, spread(segment + l->backward_live_bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES) + l->temp_bytes_per_tile);
+        if (is_checkpoint_of(w, r, i))
+            mine += l->output_bytes;
+        if (is_checkpoint_of(w, r, i) || are_unknown(w, r))
+            segment = 0;
+    }
+}
+
+struct stage_cost stage_cost(const struct layer_work *w, const struct layout_rules *r, struct stage_place at)
+{
+    struct stage_cost c = {0};
+    uint64_t stash_bytes = r->training ? stash_of_one(w, r, &at) : 0;
+    add_cycles(&c, w, r, &at, stash_bytes);
+    add_lasting(&c, w, r, &at);
+    find_worst(&c, w, r, &at, stash_bytes * others_in_flight(r, &at));
+    c.output_bytes = at.end < w->n_layers ? w->layers[at.end - 1].output_bytes : 0;
+    return c;
+}
+
+uint64_t ipu_bytes(const struct stage_cost *a, const struct stage_cost *b)
+{
+    static const struct stage_cost none;
+    b = b ? b : &none;
+    return a->lasting_bytes + b->lasting_bytes + a->stash_bytes + b->stash_bytes + max_u64(a->moment_bytes, b->moment_bytes)
+         + max_u64(a->code_bytes, b->code_bytes);
+}
