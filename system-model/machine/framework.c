@@ -37,6 +37,7 @@ const struct field framework_fields[] = {
     NUMBER(host_data_bytes_per_s, "B/s", 1e3, 1e15, "one process prepares input at this rate"),
     NUMBER(uploads_per_step, "uploads", 0, 1000, "optimizer values go to the chips so often"),
     NUMBER(upload_s, "s", 0, 10, "one such upload"),
+    COUNT(fetch_threads, "threads", 10000, "of a process, each serving one replica's fetch of a micro-batch at a time; 0: one a replica"),
     COUNT(output_reductions, "reductions", 1000, "numbers averaged over the host's processes, each call"),
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;

@@ -33,6 +33,7 @@ struct framework {
     double host_data_bytes_per_s;       /* one process prepares input at this rate */
     double uploads_per_step;            /* optimizer values go to the chips so often */
     double upload_s;
+    uint64_t fetch_threads;             /* of a process, which serve the fetches of its replicas */
     uint64_t output_reductions;         /* numbers that are averaged over the host's processes, each call */
     struct sheet sheets[2];             /* its own and its engine's */
     size_t n_sheets;

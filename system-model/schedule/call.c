@@ -14,14 +14,18 @@ const char *const call_part_names[N_CALL_PARTS] = {
     [CALL_OUTPUTS] = "outputs", [CALL_UPLOAD] = "upload",
 };
 
+uint64_t replicas_of_process(const struct plan *p)
+{
+    return ceil_div(p->options.n_replicas, max_u64(1, p->options.n_instances));
+}
+
 /* One micro-batch's input of a process's replicas. */
 static double process_bytes(const struct plan *p)
 {
-    const struct plan_options *o = &p->options;
-    double bytes = 0, instances = o->n_instances ? o->n_instances : 1;
+    double bytes = 0;
     for (uint32_t s = 0; s < p->n_stages; s++)
         bytes += (double)p->stages[s].host_bytes;
-    return bytes * (o->n_replicas > instances ? o->n_replicas / instances : 1);
+    return bytes * (double)replicas_of_process(p);
 }
 
 void plan_call(struct plan *p)

@@ -72,6 +72,7 @@ static bool check_length(const struct plan *p, struct err *err)
         computing += one * p->options.grad_accum;
         input += (double)p->io_cycles[s] * p->options.grad_accum;
     }
+    input += (double)p->fetch_cycles * p->options.grad_accum;
     for (uint32_t i = 0; i < p->n_runs; i++)
         copies += (double)p->runs[i].copy_cycles * p->runs[i].n_cycles;
     for (uint32_t i = 0; i < p->update.n_chains; i++)

@@ -79,6 +79,7 @@ struct plan {
     uint32_t n_runs;
     struct pipeline_run *runs;
     uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
+    uint64_t fetch_cycles;              /* a replica waits so long for each micro-batch's host exchange, beside its bytes */
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];

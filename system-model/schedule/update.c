@@ -391,6 +391,7 @@ static void fill_question(struct question *q, const struct plan *p)
     o->schedule = (enum schedule)0;
     o->recompute = (enum recompute)0;
     o->framework.steps_per_call = o->host_decode_bytes_per_s = 0;
+    o->framework.fetch_threads = 0;
     o->faults = NULL;
     o->framework.name = o->framework.schedules = NULL;
     memset(o->framework.sheets, 0, sizeof o->framework.sheets);     /* where values came from is no value */

@@ -30,7 +30,7 @@ static void print_call(FILE *f, const struct plan *p)
     fprintf(f, "call: by %s, %g steps a call; of one step, ms:", fw->name, fw->steps_per_call);
     for (int i = 0; i < N_CALL_PARTS; i++)
         fprintf(f, " %s %.3f", call_part_names[i], to_ms(p, p->call_cycles[i]));
-    fputc('\n', f);
+    fprintf(f, "; each micro-batch waits %.4f for its host exchange\n", to_ms(p, p->fetch_cycles));
 }
 
 void update_print(FILE *f, const struct plan *p)

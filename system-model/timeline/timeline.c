@@ -164,11 +164,23 @@ static uint64_t play_copy(struct player *pl, const struct pipeline_run *run, uin
     return cycles;
 }
 
+/* All IPUs wait for the host exchange that brings a micro-batch to the first stage. */
+static uint64_t play_fetch(struct player *pl, const struct pipeline_run *run, uint64_t start)
+{
+    uint64_t cycles = run->active & 1 ? pl->p->fetch_cycles : 0;
+    for (uint32_t i = 0; i < pl->width; i++) {
+        pl->t->rows[pl->first_row + i].spent.part[PART_HOST] += cycles * run->n_cycles;
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
+                                    .stage = UINT16_MAX, .kind = SPAN_INPUT, .which = run->first_cycle });
+    }
+    return cycles;
+}
+
 static void play_run(struct player *pl, const struct pipeline_run *run)
 {
     struct timeline *t = pl->t;
     size_t first_span = t->n_spans;
-    uint64_t at = pl->now;
+    uint64_t at = pl->now + play_fetch(pl, run, pl->now);
     for (uint32_t slot = 0; slot < pl->p->n_slots; slot++) {
         at += play_slot(pl, run, slot, at);
         at += play_copy(pl, run, slot, at);

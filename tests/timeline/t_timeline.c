@@ -343,6 +343,35 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
     arena_free(&y.arena);
 }
 
+/* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs wait so long for each of 5
+ * micro-batches, beside 2 x 10 cycles of fill, 5 x 30 and 2 x 20 of drain; a thread for each replica: one turn; with I/O tiles, or
+ * where nothing is read, or where requests overlap: none. */
+static void a_replica_waits_for_its_turn_with_the_host(void **state)
+{
+    (void)state;
+    static const struct { uint64_t host_bytes; uint32_t io_tiles, threads; bool training, evaluation; uint64_t want; } cases[] = {
+        { 6, 0, 3, true, false, 210 + 5 * 2 * 17 }, { 6, 0, 0, true, false, 210 + 5 * 17 }, { 6, 0, 1, true, false, 210 + 5 * 4 * 17 },
+        { 6, 1, 1, true, false, 210 }, { 0, 0, 1, true, false, 210 }, { 6, 0, 3, false, true, 7 * 10 + 5 * 2 * 17 }, { 6, 0, 3, false, false, 7 * 10 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy y;
+        toy_start(&y, 3, 3, SCHEDULE_POPART, cases[i].training, 5);
+        all_alike(&y, 10, 20);
+        y.machine.host_latency_s = 17e-9;
+        y.plan.stages[0].host_bytes = cases[i].host_bytes;
+        y.plan.options.n_replicas = 7;
+        y.plan.options.n_instances = 2;
+        y.plan.options.evaluation = cases[i].evaluation;
+        y.plan.options.io_tiles = cases[i].io_tiles;
+        y.plan.options.framework.fetch_threads = cases[i].threads;
+        toy_run(&y);
+        assert_int_equal(y.timeline.step_cycles, cases[i].want);
+        for (uint32_t r = 0; r < 3; r++)
+            assert_int_equal(y.timeline.rows[r].spent.part[PART_HOST], cases[i].want - (cases[i].training ? 210 : 70));
+        arena_free(&y.arena);
+    }
+}
+
 /* Every schedule, several depths: the parts sum and no spans overlap (asserted by toy_run). */
 static void laws_hold_for_every_schedule(void **state)
 {
@@ -352,6 +381,8 @@ static void laws_hold_for_every_schedule(void **state)
             for (uint32_t accum = 2 * stages - 1; accum < 2 * stages + 30; accum += 7) {
                 struct toy y;
                 toy_start(&y, stages, stages > 3 ? stages - 1 : stages, (enum schedule)schedule, true, accum);
+                y.machine.host_latency_s = 13e-9;
+                y.plan.stages[0].host_bytes = 1;
                 toy_run(&y);
                 uint64_t busy = 0;
                 for (uint32_t s = 0; s < stages; s++)
@@ -436,5 +467,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(an_update_in_series_takes_turns),
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
     cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
+    cmocka_unit_test(a_replica_waits_for_its_turn_with_the_host),
 };
 TAP_MAIN(tests)
