@@ -134,6 +134,8 @@ static inline double unary(const struct op_attributes *at, double x)
     case FUNCTION_CEIL: return ceil(x);
     case FUNCTION_ROUND: return nearbyint(x);
     case FUNCTION_SIGN: return (x > 0) - (x < 0);
+    case FUNCTION_IS_NAN: return isnan(x);
+    case FUNCTION_IS_INF: return isinf(x) != 0;
     default: assert(false); return 0;
     }
 }
@@ -422,6 +424,15 @@ static inline void run_local_norm(const struct run *r)
         for (uint64_t k = first; k <= last; k++)
             out(r, 0)[i - c + k] -= in(r, 0)[i] * x[i] * at->low * pow(sum, -at->low - 1) * 2 * factor * x[i - c + k];
     }
+}
+
+static inline void run_arg_max(const struct run *r)
+{
+    uint64_t n = last_dim(tensor_in(r, 0));
+    for (uint64_t i = 0; i < n_out(r); i++)
+        for (uint64_t k = 1; k < n; k++)
+            if (in(r, 0)[i * n + k] > in(r, 0)[i * n + (uint64_t)out(r, 0)[i]])
+                out(r, 0)[i] = (double)k;
 }
 
 /* ---- normalisation, softmax ------------------------------------------------------------------------ */
@@ -908,6 +919,7 @@ static inline void run_op(const struct run *r)
     case OP_EXPAND: run_expand(r); return;
     case OP_RESIZE: run_resize(r); return;
     case OP_LOCAL_NORM: run_local_norm(r); return;
+    case OP_ARG_MAX: run_arg_max(r); return;
     case OP_ADD: run_pair(r); return;
     case OP_MUL: forward ? run_pair(r) : run_mul_backward(r); return;
     case OP_SCALE: run_copy(r, r->op->at.rate); return;

@@ -32,6 +32,8 @@ static const struct function_row { uint32_t n, n_backward; enum map_op forward[M
     [FUNCTION_CEIL]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
     [FUNCTION_ROUND]        = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
     [FUNCTION_SIGN]         = { 1, 1, { MAP_SCALAR }, { MAP_FILL } },
+    [FUNCTION_IS_NAN]       = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
+    [FUNCTION_IS_INF]       = { 1, 1, { MAP_BINARY }, { MAP_FILL } },
     [FUNCTION_SUBTRACT]     = { 1, 1, { MAP_BINARY }, { MAP_SCALAR } },
     [FUNCTION_DIVIDE]       = { 1, 2, { MAP_DIVIDE }, { MAP_DIVIDE, MAP_BINARY } },
     [FUNCTION_POWER]        = { 3, 4, { MAP_LOG, MAP_BINARY, MAP_EXP }, { MAP_LOG, MAP_BINARY, MAP_EXP, MAP_BINARY } },

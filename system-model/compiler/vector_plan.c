@@ -321,6 +321,12 @@ static void plan_outer_add(struct passes *p, const struct work *w)
     add_reduction(p, MAP_REDUCE, false, w->n_out, tensor_elements(b), 1);
 }
 
+/* Values and the places they came from are reduced together, as popnn does it (Loss.cpp, argMax). */
+static void plan_arg_max(struct passes *p, const struct work *w)
+{
+    add_reduction(p, MAP_REDUCE, true, w->n, w->n / w->last, 2);
+}
+
 /* ---- losses ------------------------------------------------------------------------------------------ */
 
 static void plan_cross_entropy(struct passes *p, const struct work *w)
@@ -511,6 +517,7 @@ static const struct op_row { enum part part; void (*plan)(struct passes *p, cons
     [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_nonlinearity },
     [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
     [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
+    [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max },
     [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add },
     [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax },
     [OP_BATCH_NORM] = { PART_NORM, plan_norm }, [OP_GROUP_NORM] = { PART_NORM, plan_norm }, [OP_LAYER_NORM] = { PART_NORM, plan_norm },

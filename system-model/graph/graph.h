@@ -62,6 +62,7 @@ enum op_kind {
     OP_EXPAND,                              /* dimensions of one repeated */
     OP_RESIZE,                              /* images made larger or smaller: nearest, or linear in both directions */
     OP_LOCAL_NORM,                          /* local response normalisation over neighbouring channels */
+    OP_ARG_MAX,                             /* where the largest of the last dimension stands, the first of equal ones */
     OP_CONV_TRANSPOSE,                      /* the data gradient of a convolution, as a layer */
     N_OP_KINDS
 };
@@ -75,6 +76,7 @@ enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
     FUNCTION_LEAKY_RELU, FUNCTION_ELU, FUNCTION_HARD_SIGMOID, FUNCTION_HARD_SWISH, FUNCTION_SOFTPLUS, FUNCTION_CLIP, FUNCTION_ADD,
     FUNCTION_SIN, FUNCTION_COS, FUNCTION_FLOOR, FUNCTION_CEIL, FUNCTION_ROUND, FUNCTION_SIGN,
+    FUNCTION_IS_NAN, FUNCTION_IS_INF,
     FUNCTION_SUBTRACT, FUNCTION_DIVIDE, FUNCTION_POWER, FUNCTION_MAXIMUM, FUNCTION_MINIMUM,
     FUNCTION_EQUAL, FUNCTION_GREATER, FUNCTION_LESS, FUNCTION_AND, FUNCTION_OR,
     N_OP_FUNCTIONS
@@ -155,8 +157,8 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
 /* Every pass that the chain rule asks for. PASS_BACKWARD_DATA makes gradients of activations; for a matmul that of
  * its first operand. PASS_BACKWARD_WEIGHT makes gradients of weights; for a matmul that of its second operand, be it
  * a weight or an activation (role ROLE_GRADIENT). An OP_ADD in a backward pass with forward_op NO_ID sums two
- * gradients of one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data pass has the gradient of its gates as last output, which its weight pass
- * reads. Forward tensors among a backward operation's inputs are those it needs kept. */
+ * gradients of one tensor; an OP_SCALE, by 0, is the gradient of a slice's piece that the loss does not depend on. An LSTM's data
+ * pass has the gradient of its gates as last output, which its weight pass reads. Forward tensors among a backward operation's inputs are those it needs kept. */
 void graph_add_backward(struct graph *g);
 uint32_t graph_append(struct graph *g, struct op op);           /* an operation as it is; returns its id */
 

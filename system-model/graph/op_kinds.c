@@ -22,7 +22,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_LSTM] = "lstm", [OP_GRU] = "gru", [OP_OUTER_ADD] = "outer-add", [OP_CROSS_ENTROPY] = "cross-entropy",
     [OP_TRANSDUCER_LOSS] = "transducer-loss", [OP_CAST] = "cast", [OP_INPUT_PREPARE] = "input-prepare",
     [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
-    [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_CONV_TRANSPOSE] = "conv-transpose",
+    [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_ARG_MAX] = "arg-max", [OP_CONV_TRANSPOSE] = "conv-transpose",
 };
 
 static uint64_t product(const uint64_t *dims, uint32_t n)
@@ -263,6 +263,13 @@ static void shape_resize(const struct graph *g, struct op *op, struct tensor *ou
     assert(x->n_dims == 4 && out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == x->dims[3]);
 }
 
+static void shape_arg_max(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    out->dims[out->n_dims - 1] = 1;
+    out->type = TYPE_INT32;
+}
+
 /* Weights as of the convolution it turns round: [kernel_h, kernel_w, output channels / groups, input channels]. */
 static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
@@ -368,6 +375,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_EXPAND]           = { shape_expand, NULL, PER_OUTPUT, { 0, 1, 1 }, { 0 } },    /* backward adds up */
     [OP_RESIZE]           = { shape_resize, NULL, PER_OUTPUT, { 7, 7, 0 }, { 0 } },    /* linear: four neighbours */
     [OP_LOCAL_NORM]       = { shape_same, NULL, PER_OUTPUT, { 9, 14, 0 }, { .data_keeps = KEEP_INPUT } },
+    [OP_ARG_MAX]          = { shape_arg_max, NULL, PER_INPUT, { 1, 0, 0 }, { .no_gradient = true } },
     [OP_CONV_TRANSPOSE]   = { shape_conv_transpose, conv_transpose_mac, PER_OUTPUT, { 0, 0, 0 },
                               { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
 };

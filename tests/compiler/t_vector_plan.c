@@ -297,6 +297,20 @@ static void test_gru(void **state)
     toy_end(&t);
 }
 
+/* Where the largest stands: value and place of each element, in one reduction of 7 rows of 1000. */
+static void test_arg_max(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[1] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(7, 1000)) };
+    struct op_plan p = plan_op(&t, OP_ARG_MAX, in, 1, (struct op_attributes){ 0 });
+    struct op_plan sum = plan_op(&t, OP_SOFTMAX, in, 1, (struct op_attributes){ 0 });
+    assert_true(p.compute_cycles > 0 && p.n_supersteps > 0 && p.n_supersteps < sum.n_supersteps);
+    assert_true(p.compute_cycles < sum.compute_cycles);
+    toy_end(&t);
+}
+
 /* Every kind of operation has a plan, forward and backward, and it costs something. */
 static void test_all_kinds_backward(void **state)
 {
@@ -348,7 +362,7 @@ int main(void)
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
         cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_gru),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

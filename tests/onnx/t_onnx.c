@@ -298,6 +298,14 @@ static void composed(void **state)
     for (uint64_t e = 0; e < 48; e++)
         assert_near(y[e], X(e / 24, e / 8 % 3, e / 2 % 4, 1 + 2 * (e % 2)), 1e-9);
     done(r);
+    y = through("ArgMin", "x", "axis=1 keepdims=0", 2 * 4 * 5, &r);
+    for (uint64_t e = 0; e < 40; e++) {
+        uint64_t at = 0;
+        for (uint64_t i = 1; i < 3; i++)
+            at = X(e / 20, i, e / 5 % 4, e % 5) < X(e / 20, at, e / 5 % 4, e % 5) ? i : at;
+        assert_near(y[e], (double)at, 1e-9);
+    }
+    done(r);
     y = through("CumSum", "x two", "reverse=1 exclusive=1", 120, &r);
     for (uint64_t e = 0; e < 120; e++) {
         double sum = 0;
@@ -595,6 +603,24 @@ static void trained(void **state)
     done(r);
 }
 
+/* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
+static void one_of_two_outputs(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,6");
+    draft_dense(d, "x", "both", "qa", 6, 2);
+    draft_whole(d, "last", WHOLE(-1));
+    draft_node(d, "Split", "both", "a b", "axis=-1");
+    draft_node(d, "Squeeze", "a last", "start", "");
+    draft_node(d, "Squeeze", "b last", "end", "");
+    struct imported *r = import(d, "start end", train);
+    assert_string_equal(r->err.msg, "");
+    assert_string_equal(r->im.loss, "start");
+    assert_true(r->g.n_ops > r->g.n_forward_ops);
+    done(r);
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------------------------- */
 
 static void refused(struct draft *d, struct onnx_options o, const char *message)
@@ -674,7 +700,8 @@ static void approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
-    cmocka_unit_test(composed), cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
-    cmocka_unit_test(trained), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
+    cmocka_unit_test(composed),
+    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

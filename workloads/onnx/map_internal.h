@@ -64,7 +64,7 @@ bool map_node(struct mapper *p, const bool *wanted);
 /* map_math.c */
 MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);
 MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_recurrence); MAPS(map_not); MAPS(map_prelu);
-MAPS(map_composed); MAPS(map_cumsum); MAPS(map_triangle);
+MAPS(map_arg_max); MAPS(map_composed); MAPS(map_cumsum); MAPS(map_triangle);
 /* map_einsum.c */
 MAPS(map_einsum);
 /* map_image.c */
@@ -72,7 +72,7 @@ MAPS(map_conv); MAPS(map_conv_transpose); MAPS(map_pool); MAPS(map_global_pool);
 MAPS(map_layer_norm); MAPS(map_lrn); MAPS(map_resize); MAPS(map_blocks);
 /* map_move.c */
 MAPS(map_reshape); MAPS(map_transpose); MAPS(map_concat); MAPS(map_split); MAPS(map_slice); MAPS(map_gather); MAPS(map_pad);
-MAPS(map_expand); MAPS(map_tile);
+MAPS(map_expand); MAPS(map_tile); MAPS(map_gather_elements);
 #undef MAPS
 
 /* layers.c: gives every operation its layer. */

@@ -32,6 +32,7 @@ bool map_function(struct mapper *p)
         { "HardSigmoid", OP_MAP, FUNCTION_HARD_SIGMOID, 0.2, 0.5, { "alpha", "beta" } },
         { "HardSwish", OP_MAP, FUNCTION_HARD_SWISH, 0, 0, { 0 } },
         { "Floor", OP_MAP, FUNCTION_FLOOR, 0, 0, { 0 } }, { "Ceil", OP_MAP, FUNCTION_CEIL, 0, 0, { 0 } },
+        { "IsNaN", OP_MAP, FUNCTION_IS_NAN, 0, 0, { 0 } }, { "IsInf", OP_MAP, FUNCTION_IS_INF, 0, 0, { 0 } },
         { "Round", OP_MAP, FUNCTION_ROUND, 0, 0, { 0 } }, { "Sign", OP_MAP, FUNCTION_SIGN, 0, 0, { 0 } },
     };
     uint32_t x = input_as_it_is(p);
@@ -600,6 +601,28 @@ bool map_reduce(struct mapper *p)
     x = r->sum ? scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
     x = r->after < 0 ? x : emit_function(p, (enum op_function)r->after, x);
     return map_done(p, 0, x, image && y->n_dims == n);
+}
+
+/* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
+bool map_arg_max(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis, x = any_plain(p, in_id(p, 0));
+    uint64_t outer = 1, inner = 1;
+    if (x == NO_ID)
+        return false;
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || onnx_int(p->n, "select_last_index", 0))
+        return MAP_REFUSE(p, "axis is out of range, or the last of equal ones is wanted");
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    if (inner > 1)
+        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
+    else
+        x = map_view(p, x, 2, (uint64_t[]){ outer, v->dims[axis] });
+    if (text_is(p->n->op, "ArgMin"))
+        x = emit_function(p, FUNCTION_NEGATE, x);
+    return map_done(p, 0, emit1(p, OP_ARG_MAX, x, AT(0)), false);
 }
 
 /* Running sums are a product with a triangle of ones, as PopART makes them (willow/src/popx/op/cumsumx.cpp). */

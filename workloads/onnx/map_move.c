@@ -279,6 +279,23 @@ bool map_gather(struct mapper *p)
     return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
 }
 
+/* Along the last dimension each row is a table of its own numbers. */
+bool map_gather_elements(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint32_t axis = 0;
+    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
+    if (axis + 1 != v->n_dims || onnx_elements(at) != rows * wanted)
+        return MAP_REFUSE(p, "along dimension %u of %u; want the last one, and all of the others", axis, v->n_dims);
+    uint32_t x = any_plain(p, in_id(p, 0)), index = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
+    if (index == NO_ID)
+        return false;
+    x = map_view(p, x, 3, (uint64_t[]){ rows, n, 1 });
+    index = map_view(p, index, 2, (uint64_t[]){ rows, wanted });
+    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ x, index }, 2, AT(0)), false);
+}
+
 /* ---- padding and repeating ---------------------------------------------------------------------------------------------- */
 
 bool map_pad(struct mapper *p)

@@ -86,6 +86,12 @@ static int type_of(const struct shape *s, uint32_t i) { return onnx_in(s->m, s->
 static bool shape_numbers(const struct shape *s) { return broadcast(s, 0, type_of(s, 0)); }
 static bool shape_truth(const struct shape *s) { return broadcast(s, 0, ONNX_BOOL); }
 static bool shape_where(const struct shape *s) { return broadcast(s, 0, type_of(s, 1)); }
+static bool shape_test(const struct shape *s)
+{
+    if (!onnx_int(s->n, "detect_negative", 1) || !onnx_int(s->n, "detect_positive", 1))
+        return REFUSE(s, "looks for one sign of infinity alone");
+    return like_input(s) && (onnx_out(s->m, s->n, 0)->type = ONNX_BOOL, true);
+}
 static bool shape_cast_like(const struct shape *s)
 {
     if (onnx_in(s->m, s->n, 1) && onnx_in(s->m, s->n, 1)->type == ONNX_STRING)
@@ -395,7 +401,8 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "ReduceSum", shape_reduce }, { "ReduceMax", shape_reduce }, { "ReduceMin", shape_reduce }, { "ReduceProd", shape_reduce },
     { "ReduceL2", shape_reduce }, { "ReduceL1", shape_reduce }, { "ReduceLogSum", shape_reduce }, { "ReduceLogSumExp", shape_reduce },
     { "ReduceSumSquare", shape_reduce }, { "ArgMax", shape_argmax }, { "ArgMin", shape_argmax }, { "Constant", shape_constant },
-    { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Size", shape_size }, { "Range", shape_range },
+    { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Size", shape_size },
+    { "IsNaN", shape_test }, { "IsInf", shape_test }, { "GatherElements", shape_gather_elements }, { "Range", shape_range },
 };
 
 static const struct shape_rule *find_rule(const char *op)

@@ -20,6 +20,7 @@ bool shape_depth_to_space(const struct shape *s);
 bool shape_einsum(const struct shape *s);       /* map_einsum.c */
 bool shape_expand(const struct shape *s);
 bool shape_flatten(const struct shape *s);
+bool shape_gather_elements(const struct shape *s);
 bool shape_gather(const struct shape *s);
 bool shape_pad(const struct shape *s);
 bool shape_reduce(const struct shape *s);

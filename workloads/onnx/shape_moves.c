@@ -216,6 +216,20 @@ bool shape_gather(const struct shape *s)
     return shape_set(s, 0, n, dims, x->type);
 }
 
+bool shape_gather_elements(const struct shape *s)
+{
+    uint32_t axis;
+    if (!shape_wants(s, 2))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *at = onnx_in(s->m, s->n, 1);
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || at->n_dims != x->n_dims)
+        return REFUSE(s, "axis is out of range, or its indices have %u dimensions beside %u", at->n_dims, x->n_dims);
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        if (i != axis && at->dims[i] > x->dims[i])
+            return REFUSE(s, "its indices are larger than its input in dimension %u", i);
+    return shape_set(s, 0, at->n_dims, at->dims, x->type);
+}
+
 bool shape_pad(const struct shape *s)
 {
     struct onnx_list pads;
