@@ -3,8 +3,9 @@
  * (Cauchy's loss): a row that misses for a cause that is not modelled pulls little.
  *
  * A parameter u stands for x = low + (high - low) / (1 + exp(-u)), which keeps the bounds. The Jacobian is by central
- * differences, as wide as the caller asks: plans are minima over whole numbers, and small steps see nothing. A standard
- * error is the square root of the covariance's diagonal, scaled by the residuals.
+ * differences, as wide as the caller asks: plans are minima over whole numbers, and small steps see nothing. Standard errors are
+ * White's (HC1: Econometrica 48, 817): each row with its own residual, so that what scatters in rows that do not move with a
+ * constant says nothing of it.
  */
 #include "results/calibration/fit.h"
 
@@ -85,21 +86,32 @@ static size_t counted_rows(const struct fit_problem *p)
     return n;
 }
 
+/* Row k, column i: how far the residual of row k has moved constant i. */
+static gsl_matrix *influences(gsl_multifit_nlinear_workspace *w)
+{
+    const gsl_vector *f = gsl_multifit_nlinear_residual(w);
+    const gsl_matrix *j = gsl_multifit_nlinear_jac(w);
+    gsl_matrix *covariance = gsl_matrix_alloc(j->size2, j->size2), *moved = gsl_matrix_alloc(j->size1, j->size2);
+    gsl_multifit_nlinear_covar(j, 1e-12, covariance);
+    gsl_blas_dgemm(CblasNoTrans, CblasNoTrans, 1, j, covariance, 0, moved);
+    gsl_matrix_scale_rows(moved, f);
+    gsl_matrix_free(covariance);
+    return moved;
+}
+
 static void take_values(struct fit_value *out, const struct fit_problem *p, gsl_multifit_nlinear_workspace *w)
 {
-    double chi2 = 0, spare = (double)counted_rows(p) - (double)p->n_parameters;
-    gsl_matrix *covariance = gsl_matrix_alloc(p->n_parameters, p->n_parameters);
-    const gsl_vector *f = gsl_multifit_nlinear_residual(w);
-    gsl_blas_ddot(f, f, &chi2);
-    gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(w), 1e-12, covariance);
+    double n = (double)counted_rows(p), spare = n - (double)p->n_parameters;
+    gsl_matrix *moved = influences(w);
     for (size_t i = 0; i < p->n_parameters; i++) {
         const struct fit_parameter *k = &p->parameters[i];
         double u = gsl_vector_get(gsl_multifit_nlinear_position(w), i), share = share_of(u);
         double slope = (k->high - k->low) * share * (1 - share);
+        gsl_vector_view of_constant = gsl_matrix_column(moved, i);
         out[i] = (struct fit_value){ .value = value_of(k, u), .at_bound = share < 0.01 || share > 0.99,
-                                     .standard_error = slope * sqrt(chi2 / spare * gsl_matrix_get(covariance, i, i)) };
+                                     .standard_error = slope * sqrt(n / spare) * gsl_blas_dnrm2(&of_constant.vector) };
     }
-    gsl_matrix_free(covariance);
+    gsl_matrix_free(moved);
 }
 
 bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct err *err)

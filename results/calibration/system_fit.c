@@ -50,6 +50,7 @@ static double loop_share(const struct timeline *t)
     return (double)first / (double)t->step_cycles;
 }
 
+/* The group of one more row. */
 static size_t group_of(struct system_fit *fit, const struct recipe *r)
 {
     const struct workload *w = workload_find(r->workload, NULL);
@@ -61,6 +62,7 @@ static size_t group_of(struct system_fit *fit, const struct recipe *r)
         return i - 1;
     if (i == fit->n_groups)
         fit->groups[fit->n_groups++] = (struct loop_group){ .family = family, .training = r->mode == MODE_TRAIN };
+    fit->groups[i].n_rows++;
     return i;
 }
 
@@ -373,6 +375,15 @@ static void print_rows(FILE *f, const struct system_fit *fit)
     }
 }
 
+static void print_group(FILE *f, const struct loop_group *g)
+{
+    fprintf(f, "  loops of %s, %s: %+.1f %% ", g->family, g->training ? "training" : "inference", 100 * g->error.value);
+    if (g->n_rows > 1)
+        fprintf(f, "+- %.1f beside the constants (in no prediction)\n", 100 * g->error.standard_error);
+    else
+        fputs("beside the constants (one row, so met; in no prediction)\n", f);
+}
+
 void system_fit_print(FILE *f, const struct system_fit *fit)
 {
     fprintf(f, "system: %zu times of %zu configurations, median error %.2f %% unfitted, %.2f %% fitted, %.2f %% left out (spread %.2f %%)\n",
@@ -389,7 +400,6 @@ void system_fit_print(FILE *f, const struct system_fit *fit)
             fprintf(f, "its default: rows cannot tell it from that  %s\n", c->help);
     }
     for (size_t g = 0; g < fit->n_groups; g++)
-        fprintf(f, "  loops of %s, %s: %+.1f %% +- %.1f beside the constants (in no prediction)\n", fit->groups[g].family,
-                fit->groups[g].training ? "training" : "inference", 100 * fit->groups[g].error.value, 100 * fit->groups[g].error.standard_error);
+        print_group(f, &fit->groups[g]);
     print_rows(f, fit);
 }

@@ -19,7 +19,7 @@ struct system_row {
 /* Rows of one model family, of training or of inference. Their loops may all be too fast or too slow by a share, which is fitted beside
  * the constants so that it does not pass for one of them, and reported; no prediction uses it. */
 enum { MAX_LOOP_GROUPS = 8 };
-struct loop_group { const char *family; bool training; struct fit_value error; };
+struct loop_group { const char *family; bool training; size_t n_rows; struct fit_value error; };
 
 struct system_fit {
     struct loop_group groups[MAX_LOOP_GROUPS]; size_t n_groups;
