@@ -575,6 +575,70 @@ static void encoder(void **state)
     arena_free(&a);
 }
 
+/* ---- what is told, and what is asked, of a file ------------------------------------------------------------------- */
+
+static void the_report(void **state)
+{
+    char *text;
+    (void)state;
+    struct imported *r = import(draft_encoder(false), "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    PRINTED(text, onnx_print(f, &r->im));
+    assert_string_equal(text,
+        "made by not named, opset 14: 49 nodes\n"
+        "  mapped           8 x MatMul                   matmul\n"
+        "  mapped           6 x Add                      bias-add\n"
+        "  mapped           4 x Reshape                  view\n"
+        "  mapped           4 x Transpose                transpose\n"
+        "  mapped           1 x Div                      scale\n"
+        "  mapped           1 x Softmax                  softmax\n"
+        "  mapped           2 x Add                      add\n"
+        "  fused            4 x ReduceMean               LayerNormalization\n"
+        "  fused            2 x Sub                      LayerNormalization\n"
+        "  fused            2 x Pow                      LayerNormalization\n"
+        "  fused            4 x Add                      LayerNormalization\n"
+        "  fused            2 x Sqrt                     LayerNormalization\n"
+        "  fused            2 x Div                      LayerNormalization\n"
+        "  fused            2 x Mul                      LayerNormalization\n"
+        "  fused            1 x Div                      Gelu\n"
+        "  fused            1 x Erf                      Gelu\n"
+        "  fused            1 x Add                      Gelu\n"
+        "  fused            2 x Mul                      Gelu\n");
+    free(text);
+    done(r);
+}
+
+/* Four dimensions of floats, one, three or four channels, under a window, or up to three operations before one: a picture. */
+static void pictures(void **state)
+{
+    static const struct { const char *dims; uint64_t channels; int type, n_between; bool picture; } cases[] = {
+        { "1,1,8,8", 1, ONNX_FLOAT, 0, true }, { "1,2,8,8", 2, ONNX_FLOAT, 0, false }, { "1,3,8,8", 3, ONNX_FLOAT, 3, true },
+        { "1,4,8,8", 4, ONNX_FLOAT16, 1, true }, { "1,5,8,8", 5, ONNX_FLOAT, 0, false }, { "1,3,8,8", 3, ONNX_FLOAT, 4, false },
+        { "1,3,8", 3, ONNX_FLOAT, 0, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        bool flat = strlen(cases[i].dims) < 6;
+        const char *at = "x";
+        draft_input(d, "x", cases[i].type, cases[i].dims);
+        draft_number(d, "two", 2);
+        draft_weight(d, "w", flat ? 3 : 4, (uint64_t[]){ 2, cases[i].channels, 3, 3 });
+        for (int k = 0; k < cases[i].n_between; k++) {
+            const char *next = arena_printf(&d->arena, "x%d", k);
+            draft_node(d, "Mul", arena_printf(&d->arena, "%s two", at), next, "");
+            at = next;
+        }
+        draft_node(d, "Conv", arena_printf(&d->arena, "%s w", at), "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .byte_images = true });
+        assert_string_equal(r->err.msg, "");
+        if (r->im.input_is_image[0] != cases[i].picture)
+            print_error("case %zu\n", i);
+        assert_true(r->im.input_is_image[0] == cases[i].picture);
+        assert_int_equal(r->g.tensors[r->im.inputs[0]].type == TYPE_UINT8, cases[i].picture);
+        done(r);
+    }
+}
+
 /* ---- training ----------------------------------------------------------------------------------------------------- */
 
 /* Softmax becomes part of the loss; every weight gets a gradient; layers are found. */
@@ -702,6 +766,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

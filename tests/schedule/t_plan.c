@@ -259,6 +259,20 @@ static void streamed_state_must_fit_the_memory(void **state)
     stop(&y);
 }
 
+/* PopLibs' default where none is given; one for all; a share each, the last for what follows. */
+static void shares_of_memory_by_ipu(void **state)
+{
+    struct plan_options o = { .available_memory = { 0.35, 0.2, 0.45 } };
+    (void)state;
+    assert_near(ipu_available_memory(&o, 2), 0.6, 0);
+    o.n_available_memory = 1;
+    assert_near(ipu_available_memory(&o, 3), 0.35, 0);
+    o.n_available_memory = 3;
+    assert_near(ipu_available_memory(&o, 0), 0.35, 0);
+    assert_near(ipu_available_memory(&o, 1), 0.2, 0);
+    assert_near(ipu_available_memory(&o, 3), 0.45, 0);
+}
+
 /* A convolution and an addition in two stages on two IPUs, eight micro-batches: every part of the text. */
 static void a_plan_as_text(void **state)
 {
@@ -689,6 +703,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
-        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
