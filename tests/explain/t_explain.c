@@ -1,5 +1,5 @@
 /* t_explain.c - what an explanation says adds up: costs, waterfall, causes of a difference; and by hand where a cause is known. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/explain/assumptions.h"
 #include "results/explain/diff.h"
 #include "results/explain/explain.h"
@@ -361,6 +361,49 @@ static void assumptions_are_moved_both_ways(void **state)
     arena_free(&a);
 }
 
+static void an_explanation_as_text(void **state)
+{
+    struct simulation sim = {0};
+    struct result r = {0};
+    struct question q = ask("vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
+    struct explanation e;
+    char *text;
+    (void)state;
+    run(&sim, &r, q.recipe, NULL);
+    explain(&e, &sim, &r, &q, &a);
+    PRINTED(text, explain_print(f, &e));
+    assert_golden(text, "tests/golden/explain_pipelined.txt", &a);
+    free(text);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+static void assumptions_as_text(void **state)
+{
+    struct assumption_effect effects[] = {
+        { .workload = "resnet50", .recipe = "r", .n_recipes = 3, .faster = -0.0125, .slower = 0.025, .fit_changes = true },
+        { .workload = "bert", .n_recipes = 2 }, { .workload = "rnnt" },
+    };
+    struct assumption item = { .key = "chip.rate", .value = "3", .unit = "B/s", .path = "specs/x.csv", .line = 7, .source = "assumed", .effects = effects };
+    const char *of[] = { "resnet50", "bert", "rnnt" };
+    const struct assumptions all = { .items = &item, .n = 1, .of = of, .n_of = 3 };
+    static const char expected[] =
+        "key                               value unit                 resnet50                  bert                  rnnt  where, why\n"
+        "chip.rate                             3 B/s       -1.250 to  +2.500 %               nothing              not read  specs/x.csv:7, assumed\n";
+    char *text;
+    (void)state;
+    PRINTED(text, assumptions_print(f, &all));
+    const char *line = strchr(text, '\n') + 1;
+    assert_true(strncmp(line, expected, strlen(expected)) == 0);
+    free(text);
+    json_t *json = assumptions_json(&all), *first = json_array_get(json, 0), *effect = json_array_get(json_object_get(first, "effects"), 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "line")), 7);
+    assert_int_equal(json_array_size(json_object_get(first, "effects")), 3);
+    assert_int_equal(json_integer_value(json_object_get(effect, "systems")), 3);
+    assert_true(json_is_true(json_object_get(effect, "changes_fit")) && json_array_size(json) > 3);
+    json_decref(json);
+}
+
 /* Every part says what it is bound by and how it is counted. */
 static void every_part_has_its_formula(void **state)
 {
@@ -375,7 +418,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up), cmocka_unit_test(a_difference_as_text),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
     cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(assumptions_are_moved_both_ways),
-    cmocka_unit_test(every_part_has_its_formula),
+    cmocka_unit_test(every_part_has_its_formula), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(assumptions_as_text),
 };
 
 TAP_MAIN(tests)
