@@ -53,7 +53,7 @@ static void constants_come_back(void **state)
     rows[N_RECIPES] = rows[0];
     rows[N_RECIPES].role = FIGURE_VALIDATE;
     rows[N_RECIPES].value *= 3;
-    struct figures figures = { rows, N_RECIPES + 1, N_RECIPES + 1 };
+    struct figures figures = { .items = rows, .n = N_RECIPES + 1 };
     if (!system_fit_run(&fit, &figures, &paths, &a, &err)) {
         print_error("%s\n", err.msg);
         assert_true(false);
@@ -74,5 +74,39 @@ static void constants_come_back(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back) };
+/* A row of 3 s: 1 s at the defaults and 0.5 s for each second of a call more than its default, published 2.5 s. */
+static void a_fit_as_text(void **state)
+{
+    struct figure figure = { .id = "row" };
+    struct system_row row = { .figure = &figure, .published_s = 2.5, .base_s = 1 };
+    struct system_fit fit = { .rows = &row, .n_rows = 1, .n_configurations = 1, .n_groups = 1, .median_unfitted = 0.6, .median_fitted = 0.2,
+                              .median_left_out = 0.3, .left_out_spread = 0.125,
+                              .groups = { { .family = "bert", .training = true, .error = { .value = 0.04, .standard_error = 0.005 } } } };
+    char *text;
+    (void)state;
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        bool call = text_is(system_constants[k].field.name, "call_s");
+        fit.values[k] = (struct fit_value){ .value = call ? 4 + system_constants[k].unfitted_value : system_constants[k].unfitted_value,
+                                            .standard_error = 0.25 };
+        fit.fitted[k] = call;
+        row.slope[k] = call ? 0.5 : 0;
+        fit.median_default[k] = 0.07;
+    }
+    PRINTED(text, system_fit_print(f, &fit));
+    assert_true(strncmp(text, "system: 1 times of 1 configurations, median error 60.00 % unfitted, 20.00 % fitted, 30.00 % left out (spread 12.50 %)\n"
+                              "  call_s                        4 s      +- 0.25  (bounds 0 to 1, default 0: median error 7.00 %)  the chips wait", 215) == 0);
+    assert_non_null(strstr(text, "\n  output_reduction_s        0.005 s      its default: rows cannot tell it from that  one number"));
+    assert_non_null(strstr(text, "\n  loops of bert, training: +4.0 % +- 0.5 beside the constants (in no prediction)\n"));
+    assert_non_null(strstr(text, "\n  row                                                                           66.67                 0.00"
+                                 "                 0.00                 0.00   -16.67\n"));
+    free(text);
+    PRINTED(text, system_fit_write(f, &fit));
+    assert_non_null(strstr(text, "\ncall_s,4,s,\"fitted by podbench calibrate to 1 times (1 configurations) of role calibrate in results/published\","
+                                 "\"standard error 0.25; bounds 0 to 1; unfitted 0\"\n"));
+    assert_non_null(strstr(text, "\nremote_access_s,8.83e-06,s,"));
+    assert_non_null(strstr(text, "\nthroughput_error,0.125,share,"));
+    free(text);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(a_fit_as_text) };
 TAP_MAIN(tests)
