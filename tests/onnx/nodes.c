@@ -240,6 +240,8 @@ static enum verdict run_inputs(const char *folder, const char *name, enum way wa
     return worst;
 }
 
+extern int __llvm_profile_write_file(void) __attribute__((weak));   /* where lines are counted (make mutate): a child's, too */
+
 /* In a process of its own: a broken invariant is one test's. */
 static enum verdict run_test(const char *folder, const char *name, char *why, size_t room)
 {
@@ -256,6 +258,8 @@ static enum verdict run_test(const char *folder, const char *name, char *why, si
             if (way == 0 || v != REFUSED)
                 memcpy(said, again, sizeof said);
         }
+        if (__llvm_profile_write_file)
+            __llvm_profile_write_file();
         _exit(write(ends[1], said, strlen(said)) < 0 ? DIFFERS : (int)v);
     }
     close(ends[1]);
