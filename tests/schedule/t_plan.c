@@ -273,7 +273,7 @@ static void shares_of_memory_by_ipu(void **state)
     assert_near(ipu_available_memory(&o, 3), 0.45, 0);
 }
 
-/* A convolution and an addition in two stages on two IPUs, eight micro-batches: every part of the text. */
+/* A convolution and an addition in two stages on two IPUs, eight micro-batches: every part of the texts of its plan and its timeline. */
 static void a_plan_as_text(void **state)
 {
     (void)state;
@@ -281,6 +281,7 @@ static void a_plan_as_text(void **state)
     struct graph g;
     struct compiler c;
     struct plan p;
+    struct timeline t;
     char *text;
     start(&y, "vendor-ipu-pod16-resnet50-pipelined");
     graph_start(&g, "unit", 2, &y.sim.arena);
@@ -301,7 +302,8 @@ static void a_plan_as_text(void **state)
     sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 } }, 2);
     if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err))
         print_error("%s\n", y.err.msg);
-    PRINTED(text, plan_print(f, &p));
+    assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
+    PRINTED(text, (plan_print(f, &p), timeline_print(f, &t, true)));
     assert_golden(text, "tests/golden/plan_unit.txt", &y.sim.arena);
     free(text);
     stop(&y);

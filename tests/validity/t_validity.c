@@ -2,6 +2,7 @@
 #include "tests/check.h"
 #include "results/validity/validity.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,9 +234,49 @@ static void shares_follow_the_values(void **state)
     arena_free(&a);
 }
 
+/* 1000 samples/s, 10 % less to 25 % more; the nearest run 4 % too fast when left out. */
+static void a_judgement_as_text(void **state)
+{
+    const struct reference near = { .configuration = "one", .left_out = log(1.04) };
+    const struct result r = { .throughput_samples_per_s = 1000 };
+    struct validity v = { .low = 900, .high = 1250, .distance = 0.75, .nearest = { { &near, 0.75 } }, .n_nearest = 1, .near = true, .same_kind = true,
+                          .from_fitted_share = 0.12, .from_assumed_share = 0.03 };
+    char *text;
+    (void)state;
+    PRINTED(text, validity_print(f, &v, &r));
+    assert_string_equal(text, "trust: 90 % within 900 to 1250 samples/s (-10, +25 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
+                              "  nearest: one, distance 0.75, +4.0 % off when left out of the fit\n");
+    free(text);
+    json_t *json = validity_json(&v), *nearest = json_array_get(json_object_get(json, "nearest"), 0);
+    assert_near(json_number_value(json_object_get(json, "interval_low")), 900, 0);
+    assert_near(json_number_value(json_object_get(json, "interval_high")), 1250, 0);
+    assert_near(json_number_value(json_object_get(json, "level")), 0.9, 0);
+    assert_near(json_number_value(json_object_get(json, "from_sourced_share")), 0.85, 1e-12);
+    assert_near(json_number_value(json_object_get(nearest, "error")), 0.04, 1e-12);
+    assert_near(json_number_value(json_object_get(nearest, "distance")), 0.75, 0);
+    json_decref(json);
+    v.near = v.same_kind = false;
+    v.from_fitted_share = v.from_assumed_share = NAN;
+    v.extrapolates[v.n_extrapolates++] = "micro-batch 9";
+    v.extrapolates[v.n_extrapolates++] = "128 IPUs";
+    PRINTED(text, validity_print(f, &v, &r));
+    assert_string_equal(text, "trust: 90 % within 900 to 1250 samples/s (-10, +25 %)\n"
+                              "  NOTHING NEAR IS PUBLISHED, and nothing of this kind: the interval is a guess; nearest: one, distance 0.75, +4.0 % off when left "
+                              "out of the fit\n  outside everything published: micro-batch 9, 128 IPUs\n");
+    free(text);
+    v.high = v.low = 0;
+    PRINTED(text, validity_print(f, &v, &r));
+    assert_non_null(strstr(text, "trust: unknown"));
+    free(text);
+    json = validity_json(&v);
+    assert_true(json_is_null(json_object_get(json, "interval_high")) && json_is_null(json_object_get(json, "from_fitted_share")));
+    assert_int_equal(json_array_size(json_object_get(json, "extrapolates")), 2);
+    json_decref(json);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider),
-    cmocka_unit_test(coverage_by_hand), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
+    cmocka_unit_test(coverage_by_hand), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
 };
 
