@@ -382,6 +382,40 @@ static void check_map(const struct drawing_source *from, char **lines)
     assert_non_null(strstr(d.finding, best));
 }
 
+/* Of several runs the one that the figure is about; the others are no recipes, so that taking one of them fails. */
+static void the_run_is_chosen(void **state)
+{
+#define COPIES(share) .step_time_s = 1, .breakdown_s = { [PART_STAGE_COPY] = (share) }
+    const struct result links[] = {
+        { .id = "too-large", .ipus = 65, .fits = true, COPIES(0.9) }, { .id = "no-copies", .ipus = 4, .fits = true, COPIES(0) },
+        { .id = "fewer-copies", .ipus = 16, .fits = true, COPIES(0.2) }, { .id = pipelined, .ipus = 64, .fits = true, COPIES(0.3) },
+        { .id = "too-large-too", .ipus = 128, .fits = true, COPIES(0.8) }, { .id = "half-as-many", .ipus = 16, .fits = true, COPIES(0.15) },
+        { .id = "no-fit", .ipus = 16, COPIES(0.8) }, { .id = "inference", .ipus = 16, .fits = true, .latency_s = 1, COPIES(0.8) },
+    };
+    const struct result waterfall[] = {
+        { .id = "fewer", .ipus = 15, .fits = true, COPIES(0) }, { .id = "a-first-name", .ipus = 16, .fits = true, COPIES(0) },
+        { .id = pipelined, .ipus = 16, .fits = true, COPIES(0) }, { .id = "b-name", .ipus = 16, .fits = true, COPIES(0) },
+        { .id = "fewer-too", .ipus = 4, .fits = true, COPIES(0) },
+    };
+    const struct result map[] = {
+        { .id = "z-last-name", .ipus = 16, .fits = true, COPIES(0) }, { .id = "copies", .ipus = 2, .fits = true, COPIES(0.1) },
+        { .id = pipelined, .ipus = 16, .fits = true, COPIES(0) }, { .id = "larger", .ipus = 17, .fits = true, COPIES(0) },
+        { .id = "copies-too", .ipus = 8, .fits = true, COPIES(0.1) },
+    };
+    const struct { const char *name; const struct result *runs; size_t n; } cases[] = {
+        { "links", links, sizeof links / sizeof *links }, { "waterfall", waterfall, sizeof waterfall / sizeof *waterfall },
+        { "map", map, sizeof map / sizeof *map },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct results list = { .items = (struct result *)cases[i].runs, .n = cases[i].n };
+        struct drawing_source from = { &list, &figures, NULL, simulator() };
+        struct drawing d = drawn(cases[i].name, &from);
+        assert_non_null(d.finding);
+        assert_non_null(strstr(d.finding, "ipu-pod16-resnet50-pipelined"));
+    }
+}
+
 static void figures_of_one_run(void **state)
 {
     struct simulation sim = {0};
@@ -435,7 +469,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(labels), cmocka_unit_test(figures_of_one_run),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(figures_of_one_run),
         cmocka_unit_test(recomputation),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
