@@ -33,7 +33,7 @@ const char *const cost_formulas[N_PARTS] = {
     [PART_ALL_REDUCE] = "steps of the collective x (bytes on the busiest link / (rate x efficiency) + hops + sync) + sums on the tiles",
     [PART_OPTIMIZER] = VECTOR,
     [PART_STREAMING] = "moments x an access + bytes of state / (the board's rate x efficiency / IPUs that move), in and out",
-    [PART_HOST] = "launch, input and outputs of a call / steps a call, uploads of optimizer values, input that is not hidden",
+    [PART_HOST] = "launch, input and outputs of a call / steps a call, uploads of optimizer values, a turn with the host and what is not hidden of the input each micro-batch",
 };
 #undef VECTOR
 
