@@ -95,6 +95,7 @@ void print_json(FILE *f, struct json_t *json);
 struct progress { const char *what; double started_s, shown_s; };
 void progress_start(struct progress *p, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
+void progress_tell(void *progress, const char *what, size_t done, size_t of);   /* of a part of the work: a simulator's watch */
 void progress_end(struct progress *p);
 
 /* ---- commands: command_NAME stands in NAME.c (merge: in sweep.c) -------------------------------------------------- */

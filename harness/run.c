@@ -28,6 +28,7 @@ struct run_state {
     char **answers;
     json_t **made_by, **validities, **energies;
     struct judge judge;
+    struct progress progress;
     bool draws;
     int status;
 };
@@ -95,6 +96,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     struct result r;
     struct err law = {0};
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
+    progress_end(&state->progress);     /* what follows may tell of something */
     if (good)
         tell_unused_keys(&sim.recipe, &sim.arena);
     if (good)
@@ -215,23 +217,27 @@ int command_run(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     if (o->format == FORMAT_TEXT && !published_load(&state.figures, s->published_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
-    struct progress p;
     bool refused = false;
     s->paths.unfolded = o->unfolded;
     state.n_asked = o->n_arguments;
     s->simulator.totals_only = o->format == FORMAT_CSV && !o->check;        /* a row needs no spans */
-    progress_start(&p, "simulating");
+    progress_start(&state.progress, "simulating");
+    s->simulator.watch = (struct watch){ progress_tell, &state.progress };
     for (size_t i = 0; i < o->n_arguments; i++) {
-        if (!run_one(&state, o->arguments[i], o, s, err)) {
+        bool good = run_one(&state, o->arguments[i], o, s, err);
+        progress_end(&state.progress);
+        if (!good) {
             if (o->n_arguments == 1)
                 return EXIT_BAD_INPUT;
             fprintf(stderr, "podbench: %s\n", err->msg);
             *err = (struct err){0};
             refused = true;
         }
-        progress_show(&p, i + 1, o->n_arguments);
+        if (i + 1 < o->n_arguments)
+            progress_show(&state.progress, i + 1, o->n_arguments);
     }
-    progress_end(&p);
+    progress_end(&state.progress);
+    s->simulator.watch = (struct watch){ NULL, NULL };
     if (state.results.n)
         print_results(o->format, o->all, &state, &s->arena);
     return refused ? EXIT_BAD_INPUT : state.status;

@@ -84,7 +84,13 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
 
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err)
 {
-    return simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
+    struct progress p;
+    progress_start(&p, "simulating");
+    s->simulator.watch = (struct watch){ progress_tell, &p };
+    bool good = simulator_run(&s->simulator, sim, r, o->arguments[0], o->sets, o->n_sets, err);
+    s->simulator.watch = (struct watch){ NULL, NULL };
+    progress_end(&p);
+    return good;
 }
 
 /* A run of recipes of one's own: their folders, as bench was told them, unless options name others. */
@@ -149,19 +155,34 @@ void progress_start(struct progress *p, const char *what)
     *p = (struct progress){ .what = what, .started_s = now_s() };
 }
 
+/* Two seconds after the start, and not more than five times a second. */
+static bool is_due(struct progress *p, double now)
+{
+    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !isatty(STDERR_FILENO))
+        return false;
+    p->shown_s = now;
+    return true;
+}
+
+void progress_tell(void *progress, const char *what, size_t done, size_t of)
+{
+    if (is_due(progress, now_s()))
+        fprintf(stderr, "\rpodbench: %s: %zu of %zu \033[K", what, done, of);
+}
+
 void progress_show(void *progress, size_t done, size_t of)
 {
     struct progress *p = progress;
     double now = now_s();
-    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !isatty(STDERR_FILENO))
+    if (!is_due(p, now))
         return;
     double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
     fprintf(stderr, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
-    p->shown_s = now;
 }
 
 void progress_end(struct progress *p)
 {
     if (p->shown_s > 0)
         fprintf(stderr, "\r\033[K");
+    p->shown_s = 0;
 }

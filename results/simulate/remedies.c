@@ -113,10 +113,12 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
                          size_t n_overrides, struct simulator *by, struct arena *a)
 {
     struct remedy pairs[MAX_SINGLE_REMEDIES * (MAX_SINGLE_REMEDIES - 1) / 2] = {0};
-    size_t n = 0, kept = 0;
+    size_t n = 0, kept = 0, tried = 0;
     for (size_t i = 0; i < n_listed; i++)
-        for (size_t j = i + 1; j < n_listed; j++)
+        for (size_t j = i + 1; j < n_listed; j++) {
             n += join(&pairs[n], &listed[i], &listed[j], a) && try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
+            watch_tell(&by->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
+        }
     sort_items(pairs, n, sizeof *pairs, better);
     for (; kept < n && kept < MAX_PAIRS; kept++)
         out[kept] = pairs[kept];
@@ -133,9 +135,11 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
     list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, sim->machine, a);
     list_shape(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     *n = 0;
-    for (size_t i = 0; i < n_listed; i++)
+    for (size_t i = 0; i < n_listed; i++) {
         if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
             out[(*n)++] = listed[i];
+        watch_tell(&sim->by->watch, "trying remedies", i + 1, n_listed);
+    }
     sort_items(out, *n, sizeof *out, better);
     if (*n == 0 || !out[0].fits) {
         *n += find_pairs(out + *n, listed, n_listed, recipe, overrides, n_overrides, sim->by, a);

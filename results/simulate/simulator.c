@@ -244,6 +244,7 @@ static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struc
     struct kept_compiler *c = x->value = ARENA_NEW(&x->arena, struct kept_compiler);
     struct kept_topology *t = topology->value;
     compiler_start(&c->compiler, graph->value, &t->topology, s->plans, &x->arena);
+    c->compiler.watch = &s->watch;
     c->graph = graph;
     c->topology = topology;
     graph->users++;

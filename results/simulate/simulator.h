@@ -18,6 +18,7 @@ struct simulator {
     const struct model_paths *paths;    /* who opens it keeps them; unfolded may change between simulations, nothing else */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
+    struct watch watch;                 /* told of plans and remedies as they are made */
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     bool as_asked;                      /* what does not fit is not planned again */
     uint64_t n_simulated;

@@ -43,6 +43,15 @@ void arena_reset(struct arena *a);                      /* empty, but its larges
  * items: the array now (NULL at first), n: in use, *cap: its capacity. Returns the array. */
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes);
 
+/* ---- long work tells how far it is ---------------------------------------------- */
+
+struct watch { void (*tell)(void *user, const char *what, size_t done, size_t of); void *user; };      /* tell: NULL where nobody listens */
+static inline void watch_tell(const struct watch *w, const char *what, size_t done, size_t of)
+{
+    if (w && w->tell)
+        w->tell(w->user, what, done, of);
+}
+
 /* ---- numbers and strings: independent of the locale ---------------------------- */
 
 bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */

@@ -40,6 +40,7 @@ struct compiler {
     const struct topology *topology;
     struct plan_cache *cache;
     struct arena *arena;
+    const struct watch *watch;                  /* of who simulates, or NULL: told of operations that are planned anew */
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct memo collectives, flows, sums;
     struct memo stages, updates;                /* the schedule's: what follows from a stage's layers; from where all layers are */

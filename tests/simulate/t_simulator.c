@@ -2,6 +2,7 @@
  * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
  */
 #include "tests/check.h"
+#include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
@@ -217,6 +218,51 @@ static void a_change_makes_only_what_depends_on_it(void **state)
     simulator_close(&s);
 }
 
+struct told { size_t n_planned, n_remedies, last; };
+
+static void listen(void *user, const char *what, size_t done, size_t of)
+{
+    struct told *t = user;
+    bool planning = strcmp(what, "planning operations") == 0;
+    assert_true(planning || strncmp(what, "trying remedies", 15) == 0);
+    assert_true(done >= 1 && done <= of);
+    t->n_planned += planning;
+    t->n_remedies += !planning;
+    if (!planning && strcmp(what, "trying remedies") == 0) {
+        assert_int_equal(done, t->last + 1);
+        t->last = done;
+    }
+}
+
+/* Who listens hears of each search for a plan, and of nothing where all is known; then of each remedy for what does not fit. */
+static void long_work_is_told(void **state)
+{
+    (void)state;
+    struct simulator s;
+    struct simulation sim;
+    struct result r;
+    struct told told = { 0, 0, 0 };
+    struct remedy remedies[MAX_REMEDIES];
+    struct arena a = {0};
+    struct err err = { "" };
+    size_t n;
+    const char *const sets[] = { "parallel.micro_batch=100" };
+    simulator_open(&s, &paths);
+    s.watch = (struct watch){ listen, &told };
+    assert_true(simulator_run(&s, &sim, &r, recipes[0], sets, 1, &err));
+    assert_true(told.n_planned > 10 && told.n_planned <= s.plans->misses);
+    simulation_free(&sim);
+    size_t before = told.n_planned;
+    assert_true(simulator_run(&s, &sim, &r, recipes[0], sets, 1, &err));
+    assert_int_equal(told.n_planned, before);
+    assert_int_equal(told.n_remedies, 0);
+    assert_true(remedies_find(remedies, &n, &sim, recipes[0], sets, 1, &a, &err));
+    assert_true(told.last > 3 && told.n_remedies >= told.last && told.n_planned > before);
+    simulation_free(&sim);
+    simulator_close(&s);
+    arena_free(&a);
+}
+
 /* What no single key sets shapes the graph too. */
 static void graphs_are_told_apart_by_file_and_dimensions(void **state)
 {
@@ -239,5 +285,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
     cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
+    cmocka_unit_test(long_work_is_told),
 };
 TAP_MAIN(tests)
