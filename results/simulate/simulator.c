@@ -40,6 +40,7 @@ static void drop_idle(struct simulator *s)
     keeper_drop_idle(&s->compilers, leave_compiler);
     keeper_drop_idle(&s->topologies, leave_topology);
     keeper_drop_idle(&s->graphs, NULL);
+    keeper_drop_idle(&s->sheets_asked, NULL);
     keeper_drop_idle(&s->sheets, NULL);
     keeper_drop_idle(&s->convergences, NULL);
 }
@@ -49,7 +50,7 @@ static void keep_limit(struct simulator *s)
 {
     if (s->n_simulated++ % LOOK_EVERY)
         return;
-    const struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->convergences };
+    const struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->sheets_asked, &s->convergences };
     size_t n_bytes = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         n_bytes += keeper_bytes(all[i]);
@@ -61,7 +62,7 @@ static void keep_limit(struct simulator *s)
 
 void simulator_close(struct simulator *s)
 {
-    struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->convergences, &s->recipes };
+    struct keeper *all[] = { &s->compilers, &s->topologies, &s->graphs, &s->sheets, &s->sheets_asked, &s->convergences, &s->recipes };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         keeper_free(all[i]);
     plan_cache_free(&s->own_plans);
@@ -106,13 +107,13 @@ static bool keep_recipe(const struct recipe_file **out, struct simulator *s, con
 }
 
 /* Machine, system and software, as the sheets and what is given in their place have it. */
-static bool load_sheets(struct kept_sheets *k, const struct simulator *s, const struct recipe *rec, const char *const *overrides,
-                        size_t n_overrides, struct arena *a, struct err *err)
+static bool load_sheets(struct kept_sheets *k, const struct simulator *s, const struct recipe *rec, const char *system,
+                        const char *const *overrides, size_t n_overrides, struct arena *a, struct err *err)
 {
     const char **rest, *specs_dir = s->paths->specs_dir;
     size_t n_rest;
     if (!what_ifs_take(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err)
-        || !machine_load_changed(&k->machine, path_beside(rec->path, rec->system, a), specs_dir, &k->changes, a, err))
+        || !machine_load_changed(&k->machine, arena_strdup(a, system), specs_dir, &k->changes, a, err))
         return false;
     if (s->paths->chip_constants)
         fitted_constants_set(&k->machine.chip, s->paths->chip_constants);
@@ -150,33 +151,50 @@ static bool check_changes(const struct simulation *sim, struct err *err)
     return good;
 }
 
-static struct kept *keep_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
+static struct key sheets_key(const char *beside, const char *system, const struct simulation *sim, struct arena *a)
 {
-    struct simulator *s = sim->by;
-    const struct recipe *rec = &sim->recipe;
-    const char *names[] = { rec->path, rec->system, rec->sdk, rec->framework };
-    struct key key = { .a = &sim->arena };
+    const char *names[] = { beside, system, sim->recipe.sdk, sim->recipe.framework };
+    struct key key = { .a = a };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         add_text(&key, names[i]);
     for (size_t i = 0; i < sim->changes.n; i++) {
         add_text(&key, sim->changes.items[i].key);
         add_text(&key, sim->changes.items[i].value);
     }
+    return key;
+}
+
+static struct kept *make_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
+{
+    struct simulator *s = sim->by;
+    const char *system = path_beside(sim->recipe.path, sim->recipe.system, &sim->arena);
+    struct key key = sheets_key("", system, sim, &sim->arena);
     struct kept *x = keeper_find(&s->sheets, key.bytes, key.n);
-    if (x) {
-        take_sheets(sim, x->value);
+    if (x)
         return x;
-    }
     x = keeper_add(&s->sheets, key.bytes, key.n);
     struct kept_sheets *k = x->value = ARENA_NEW(&x->arena, struct kept_sheets);
-    bool good = load_sheets(k, s, rec, overrides, n_overrides, &x->arena, err);
-    if (good) {
+    bool good = load_sheets(k, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err);
+    if (good)
         take_sheets(sim, k);
-        if (check_changes(sim, err))
-            return x;
-    }
+    if (good && check_changes(sim, err))
+        return x;
     keeper_drop(&s->sheets, x);
     return NULL;
+}
+
+/* As asked for beside the recipe's file; recipes of other files may mean the same sheets. */
+static struct kept *keep_sheets(struct simulation *sim, const char *const *overrides, size_t n_overrides, struct err *err)
+{
+    struct simulator *s = sim->by;
+    struct key key = sheets_key(sim->recipe.path, sim->recipe.system, sim, &sim->arena);
+    struct kept *asked = keeper_find(&s->sheets_asked, key.bytes, key.n), *x = asked ? asked->value : make_sheets(sim, overrides, n_overrides, err);
+    if (!x)
+        return NULL;
+    if (!asked)
+        keeper_add(&s->sheets_asked, key.bytes, key.n)->value = x;
+    take_sheets(sim, x->value);
+    return x;
 }
 
 static struct faults *copy_faults(const struct faults *f, struct arena *a)

@@ -24,7 +24,7 @@ struct simulator {
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct convergence_tables *tables;
-    struct keeper recipes, sheets, topologies, graphs, compilers, convergences;
+    struct keeper recipes, sheets, sheets_asked, topologies, graphs, compilers, convergences;
 };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths);
