@@ -8,6 +8,7 @@
 #include "harness/harness.h"
 #include "results/drawings/scaling.h"
 #include "results/accuracy/check.h"
+#include "results/simulate/crew.h"
 #include "results/simulate/run_folder.h"
 #include "results/simulate/provenance.h"
 #include <gsl/gsl_version.h>
@@ -90,31 +91,61 @@ static bool write_run(const char *folder, const struct results *set, const struc
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-static bool simulate_all(struct results *out, struct session *s, struct err *err)
+enum { ROUND = 64, CHUNK = 4 };
+
+/* Recipes are simulated on all threads and taken in their order. */
+struct simulated { const char *id; bool good; struct results row; struct arena arena; struct err err; };
+
+static void simulate_one(void *user, size_t i, struct simulator *by)
+{
+    struct simulated *x = (struct simulated *)user + i;
+    struct simulation sim;
+    struct result r;
+    x->good = simulator_run(by, &sim, &r, x->id, NULL, 0, &x->err);
+    if (!x->good)
+        return;
+    if (!text_is(r.id, x->id))
+        x->good = fail(&x->err, "%s: id: '%.80s', want the file's name, %s", sim.recipe.path, r.id, x->id);
+    result_provenance(&r, &sim, NULL, 0);
+    results_add(&x->row, &r, &x->arena);
+    simulation_free(&sim);
+}
+
+static bool take_round(struct results *out, struct simulated *round, size_t n, struct session *s, struct err *err)
+{
+    bool good = true;
+    for (size_t i = 0; i < n; i++) {
+        if (good && !round[i].good) {
+            *err = round[i].err;
+            good = false;
+        }
+        if (good)
+            results_add(out, &round[i].row.items[0], &s->arena);
+        arena_free(&round[i].arena);
+    }
+    return good;
+}
+
+static bool simulate_all(struct results *out, struct crew *crew, struct session *s, struct err *err)
 {
     char **ids;
     size_t n;
     struct progress p;
+    bool good = true;
     if (!all_recipes(&ids, &n, s, err))
         return false;
     progress_start(&p, "simulating");
-    for (size_t i = 0; i < n; i++) {
-        struct simulation sim = {0};
-        struct result r;
-        bool good = simulator_run(&s->simulator, &sim, &r, ids[i], NULL, 0, err);
-        if (good && !text_is(r.id, ids[i]))
-            good = fail(err, "%s: id: '%.80s', want the file's name, %s", sim.recipe.path, r.id, ids[i]);
-        if (good) {
-            result_provenance(&r, &sim, NULL, 0);
-            results_add(out, &r, &s->arena);
-        }
-        simulation_free(&sim);
-        if (!good)
-            return false;
-        progress_show(&p, i + 1, n);
+    for (size_t first = 0; first < n && good; first += ROUND) {
+        struct simulated round[ROUND] = {0};
+        size_t n_round = min_u64(ROUND, n - first);
+        for (size_t i = 0; i < n_round; i++)
+            round[i].id = ids[first + i];
+        crew_run(crew, n_round, CHUNK, simulate_one, round);
+        good = take_round(out, round, n_round, s, err);
+        progress_show(&p, first + n_round, n);
     }
     progress_end(&p);
-    return true;
+    return good;
 }
 
 static void print_scaling(const struct results *results, const struct figures *figures)
@@ -161,20 +192,15 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
-int command_bench(const struct options *o, struct session *s, struct err *err)
+static int bench_all(const struct options *o, struct figures *figures, struct crew *crew, struct session *s, struct err *err)
 {
-    struct figures figures = {0};
-    struct check_source from = { .simulator = &s->simulator };
+    struct check_source from = { .simulator = &crew->simulators[0] };
     struct check c;
     json_t *manifest = NULL;
-    if (!session_figures(&figures, NULL, s, err))
-        return EXIT_BAD_INPUT;
-    if (o->kernels || o->links)
-        return bench_parts(o, &figures, &from, s, err);
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
-    bool good = simulate_all(&from.known, s, err);
+    bool good = simulate_all(&from.known, crew, s, err);
     size_t n_recipes = from.known.n;
-    good = good && check_build(&c, &figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures.n, s, err);
+    good = good && check_build(&c, figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures->n, s, err);
     from.known.n = good ? n_recipes : 0;
     good = good && write_run(folder, &from.known, &c, manifest, s, err);
     json_decref(manifest);
@@ -182,8 +208,26 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     print_check(o->format, &c, &s->arena);
     if (o->format == FORMAT_TEXT)
-        print_scaling(&from.known, &figures);
+        print_scaling(&from.known, figures);
     fflush(stdout);
-    fprintf(stderr, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, n_recipes == 1 ? "" : "s", figures.n, figures.n == 1 ? "" : "s", folder);
+    fprintf(stderr, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, n_recipes == 1 ? "" : "s", figures->n, figures->n == 1 ? "" : "s", folder);
     return EXIT_DONE;
+}
+
+int command_bench(const struct options *o, struct session *s, struct err *err)
+{
+    struct figures figures = {0};
+    struct check_source parts = { .simulator = &s->simulator };
+    struct crew crew;
+    uint32_t n_threads;
+    if (!session_figures(&figures, NULL, s, err) || !count_threads(&n_threads, o, err))
+        return EXIT_BAD_INPUT;
+    if (o->kernels || o->links)
+        return bench_parts(o, &figures, &parts, s, err);
+    crew_open(&crew, &s->paths, n_threads);
+    for (uint32_t i = 0; i < crew.n; i++)
+        crew.simulators[i].totals_only = true;
+    int status = bench_all(o, &figures, &crew, s, err);
+    crew_close(&crew);
+    return status;
 }

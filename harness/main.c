@@ -49,7 +49,8 @@ const struct command commands[] = {
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_JOBS),
       TEXT_JSON, command_search },
     { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
-      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS), TEXT_CSV_JSON, command_bench },
+      OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS) | OPTION_BIT(OPT_JOBS),
+      TEXT_CSV_JSON, command_bench },
     { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "
       "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_check },
