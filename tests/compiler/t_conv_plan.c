@@ -374,6 +374,10 @@ static struct conv_shape any_shape(uint64_t *seed)
         s.in_chans = thin[draw(seed, 0, 3)];
     if (draw(seed, 0, 5) == 0)
         s.out_chans = thin[draw(seed, 0, 3)];
+    if (s.kernel_w > 1 && draw(seed, 0, 2) == 0) {      /* what slice vertices are for */
+        s.groups = draw32(seed, 2, 30);
+        s.in_chans = s.out_chans = thin[draw(seed, 0, 3)];
+    }
     s.in_elsewhere = (uint32_t)draw(seed, 0, 1);
     s.weights_elsewhere = (uint32_t)draw(seed, 0, 1);
     return s;
@@ -384,7 +388,7 @@ static struct conv_shape any_shape(uint64_t *seed)
 static void test_search_is_exhaustive(void **state)
 {
     (void)state;
-    uint64_t seed = 90901, n_priced = 0, n_ties = 0, n_grown = 0;
+    uint64_t seed = 90901, n_priced = 0, n_ties = 0, n_grown = 0, n_best[N_VERTEX_KINDS] = { 0 };
     for (int i = 0; i < N_RANDOM; i++) {
         struct chip chip = random_chip(&seed);
         struct conv_shape s = any_shape(&seed);
@@ -404,10 +408,13 @@ static void test_search_is_exhaustive(void **state)
             print_error("shape %d: %lu cycles, the search of all %lu\n", i, (unsigned long)op_plan_cycles(&found),
                         (unsigned long)op_plan_cycles(&expected));
         assert_memory_equal(&expected, &found, sizeof found);
+        n_best[found.vertex]++;
         n_priced += r.n_priced;
         n_ties += r.n_ties;
     }
     assert_true(n_priced > 1000000 && n_ties > 200 && n_grown > 20);
+    for (int vertex = VERTEX_AMP_1X1; vertex < N_VERTEX_KINDS; vertex++)
+        assert_true(n_best[vertex] > 0);
 }
 
 static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
