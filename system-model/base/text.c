@@ -66,9 +66,24 @@ static size_t utf8_length(const unsigned char *s, size_t n)
     return 0;
 }
 
+/* Eight bytes of ASCII at a time, as most text is. */
+static size_t ascii_length(const char *text, size_t n)
+{
+    size_t i = 0;
+    for (uint64_t word; n - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, text + i, sizeof word);
+        if (word & 0x8080808080808080u)
+            break;
+    }
+    return i;
+}
+
 bool is_utf8(const char *text, size_t n)
 {
     for (size_t i = 0, step; i < n; i += step) {
+        i += ascii_length(text + i, n - i);
+        if (i == n)
+            break;
         step = utf8_length((const unsigned char *)text + i, n - i);
         if (!step)
             return false;

@@ -1,6 +1,7 @@
 /* t_base.c - numbers, arena, files, CSV and INI: what they accept and the exact words of what they refuse. */
 #include "tests/check.h"
 #include "system-model/base/base.h"
+#include <csv.h>
 
 static void numbers_are_whole_texts(void **state)
 {
@@ -104,6 +105,78 @@ static void csv_refuses(void **state)
     assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cells, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\0\n"), ": is binary (a zero byte at offset 6), want text");
+}
+
+/* ---- tables beside libcsv alone --------------------------------------------------- */
+
+static void write_cell(void *text, size_t n, void *f) { fprintf(f, "%.*s|", (int)n, (const char *)text); }
+static void write_row(int end, void *f) { (void)end; fputc('\n', f); }
+
+static const char *draw_text(uint64_t *state, const char *const *texts, size_t n)
+{
+    *state = *state * 48271 % 2147483647;
+    return texts[*state % n];
+}
+
+/* Rows of three cells: some in quotes, with commas, line ends and quotes in them; blanks around them; every kind of line end, and none. */
+static void write_table(FILE *f, uint64_t *seed)
+{
+    static const char *const blanks[] = { "", "", "", " ", "\t ", "  " };
+    static const char *const cells[] = { "", "1", "a b", "caf\xc3\xa9 au lait", "\"x,y\"", "\"two\nlines\"", "\"two\r\n\n, three\"", "\"a \"\"b\"\"\"", "\"\"" };
+    static const char *const ends[] = { "\n", "\n", "\n", "\r\n", "\n\n", "\n \t\n", "\r", "\n\r\n" };
+    fputs("one,two,three\n", f);
+    for (int row = 0; row < 9; row++)
+        for (int i = 0; i < 3; i++) {
+            fputs(draw_text(seed, blanks, sizeof blanks / sizeof *blanks), f);
+            fputs(draw_text(seed, cells, sizeof cells / sizeof *cells), f);
+            fputs(draw_text(seed, blanks, sizeof blanks / sizeof *blanks), f);
+            fputs(i < 2 ? "," : row < 8 ? draw_text(seed, ends, sizeof ends / sizeof *ends) : "", f);
+        }
+}
+
+static char *table_text(const char *path)
+{
+    struct csv_table t;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    size_t n;
+    assert_true(csv_load(&t, path, &a, &err));
+    FILE *f = open_memstream(&text, &n);
+    for (size_t i = 0; i <= t.n_rows; i++, fputc('\n', f))
+        for (size_t k = 0; k < t.n_columns; k++)
+            fprintf(f, "%s|", i ? t.rows[i - 1].cells[k] : t.columns[k]);
+    fclose(f);
+    arena_free(&a);
+    return text;
+}
+
+/* Lines that are cut without libcsv come out as libcsv has them. */
+static void tables_are_as_libcsv_has_them(void **state)
+{
+    (void)state;
+    uint64_t seed = 4711;
+    for (int i = 0; i < 500; i++) {
+        char *table, *expected, *got;
+        size_t n, m;
+        struct csv_parser p;
+        FILE *f = open_memstream(&table, &n);
+        write_table(f, &seed);
+        fclose(f);
+        const char *path = temp_file(table, n, ".csv");
+        f = open_memstream(&expected, &m);
+        assert_int_equal(csv_init(&p, CSV_STRICT | CSV_STRICT_FINI), 0);
+        assert_int_equal(csv_parse(&p, table, n, write_cell, write_row, f), n);
+        assert_int_equal(csv_fini(&p, write_cell, write_row, f), 0);
+        csv_free(&p);
+        fclose(f);
+        got = table_text(path);
+        assert_string_equal(got, expected);
+        unlink(path);
+        free(table);
+        free(expected);
+        free(got);
+    }
 }
 
 static const char *ini_message(const char *text)
@@ -282,7 +355,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(numbers_print_as_printf_does), cmocka_unit_test(the_first_repeated_name_is_found),
     cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
-    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses),
+    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
