@@ -128,6 +128,13 @@ $B/%.pb-c.c $B/%.pb-c.h &: %.proto | $B/needs
 	$(say) protoc-c $<
 	$(quiet)protoc-c --proto_path=. --c_out=$B $<
 
+# The families of models: every file that begins a line with WORKLOADS(its name).
+$B/workloads/models/families.h: always
+	@mkdir -p $(@D)
+	@sed -n 's/^WORKLOADS(\(.*\))$$/FAMILY(\1)/p' $(wildcard workloads/models/*.c) > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$B/workloads/models/workload.o: | $B/workloads/models/families.h
+
 $(schemas:%.proto=$B/%.pb-c.o): %.o: %.c
 	$(say) cc $<
 	$(quiet)$(CC) -std=c11 -I$B $(CFLAGS) -c -o $@ $<
@@ -143,7 +150,7 @@ $B/needs-lint:
 	@sh harness/needs.sh lint
 	@mkdir -p $B && touch $@
 
-.PHONY: own-cost own-cost-record onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
+.PHONY: always own-cost own-cost-record onnx-outputs onnx-nodes all bench test plots baseline gate gate-quality readme golden lint asan speed clean help
 .SECONDARY:
 -include $(objects:.o=.d) $(program:.o=.d) $(wildcard $B/tests/*.d $B/tests/*/*.d)
 

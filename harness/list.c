@@ -13,9 +13,9 @@ bool all_machines(char ***names, size_t *n, struct session *s, struct err *err)
 bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err)
 {
     (void)err;
-    *names = ARENA_ARRAY(&s->arena, char *, n_workloads);
-    for (*n = 0; *n < n_workloads; (*n)++)
-        (*names)[*n] = arena_strdup(&s->arena, workloads[*n].name);
+    *names = ARENA_ARRAY(&s->arena, char *, workload_count());
+    for (*n = 0; *n < workload_count(); (*n)++)
+        (*names)[*n] = arena_strdup(&s->arena, workload_at(*n)->name);
     return true;
 }
 

@@ -90,8 +90,8 @@ int command_workload(const struct options *o, struct session *s, struct err *err
     if (o->n_arguments == 0 && o->format == FORMAT_JSON)
         return print_names(all_workloads, o, s, err);
     if (o->n_arguments == 0) {
-        for (size_t i = 0; i < n_workloads; i++)
-            printf("%-24s %s\n", workloads[i].name, workloads[i].help);
+        for (size_t i = 0; i < workload_count(); i++)
+            printf("%-24s %s\n", workload_at(i)->name, workload_at(i)->help);
         return EXIT_DONE;
     }
     const struct workload *w = workload_find(o->arguments[0], err);

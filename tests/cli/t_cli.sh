@@ -31,7 +31,7 @@ gives 0 "  replicas (1..65536) required: copies of the model" "list keys: a reci
 refuses "known: recipes, machines, workloads, frameworks, keys, assumptions" "list of something else" list bananas
 refuses "--format: unknown format 'yaml'" "an unknown format" run "$recipe" --format yaml
 refuses "known: " "an unknown machine lists the known ones" machine ipu-pod15
-refuses "resnet152" "an unknown workload lists the known ones" workload resnet51
+refuses "bert-large" "an unknown workload lists the known ones" workload resnet51
 refuses "mlperf-v1.0-" "an unknown recipe lists the known ones" run mlperf-v9
 refuses "parallel" "a --set without its parts" run "$recipe" --set parallel
 refuses "replicas" "a --set of a bad value" run "$recipe" --set parallel.replicas=many

@@ -118,3 +118,17 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
         graph_add_backward(g);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+/* WeNet's medium size on AISHELL-1: utterances of up to 12.2 s, whose longest transcript has 44 characters. */
+static const struct conformer_config conformer_medium = { .n_encoder = 12, .n_decoder = 6, .hidden = 256, .heads = 4, .inner = 2048, .kernel = 15,
+                                                          .features = 80, .vocabulary = 4233, .labels = 44 };
+enum { LONGEST_AISHELL_FRAMES = 1220 };
+
+WORKLOADS(conformer)
+{
+    { "conformer-medium", "conformer", "WeNet's conformer with its decoder", "utterance", conformer_build, &conformer_medium, LONGEST_AISHELL_FRAMES,
+      NULL, TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_NORMS },
+    { 0 }
+};

@@ -49,3 +49,20 @@ bool gpt2_build(struct graph *g, const struct workload *w, const struct model_op
         graph_add_backward(g);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+static const struct gpt2_config
+    gpt2_small  = { .n_layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257, .positions = 1024 },
+    gpt2_medium = { .n_layers = 24, .hidden = 1024, .heads = 16, .vocabulary = 50257, .positions = 1024 },
+    gpt2_large  = { .n_layers = 36, .hidden = 1280, .heads = 20, .vocabulary = 50257, .positions = 1024 },
+    gpt2_xl     = { .n_layers = 48, .hidden = 1600, .heads = 25, .vocabulary = 50257, .positions = 1024 };
+
+WORKLOADS(gpt2)
+{
+    { "gpt2-small", "gpt2", "GPT-2, 124 million parameters", "sequence", gpt2_build, &gpt2_small, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt2-medium", "gpt2", "GPT-2, 355 million parameters", "sequence", gpt2_build, &gpt2_medium, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt2-large", "gpt2", "GPT-2, 774 million parameters", "sequence", gpt2_build, &gpt2_large, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { "gpt2-xl", "gpt2", "GPT-2, 1558 million parameters", "sequence", gpt2_build, &gpt2_xl, 1024, NULL, TAKES_SEQUENCES | HAS_TABLE | HAS_ATTENTION },
+    { 0 }
+};

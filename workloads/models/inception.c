@@ -77,3 +77,11 @@ bool inception_build(struct graph *g, const struct workload *w, const struct mod
     build_image_head(&b, x, 0.5);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+WORKLOADS(inception)
+{
+    { "inception-v3", "inception", "Inception v3", "image", inception_build, NULL, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { 0 }
+};

@@ -112,3 +112,41 @@ bool mobilenet_build(struct graph *g, const struct workload *w, const struct mod
     build_inverted(g, w, o, a, mobilenet_stages, &v);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+/* Width, depth, image and dropout: Tan and Le 2019 and their published code. G16: groups of 16, expansion 4 (Masters et al. 2021). */
+#define EFFICIENTNET(name, width, depth, image, dropout) \
+    static const struct efficientnet_config name = { width, depth, image, dropout, 1, 6 }, name##_g16 = { width, depth, image, dropout, 16, 4 }
+EFFICIENTNET(b0, 1000, 1000, 224, 0.2);
+EFFICIENTNET(b1, 1000, 1100, 240, 0.2);
+EFFICIENTNET(b2, 1100, 1200, 260, 0.3);
+EFFICIENTNET(b3, 1200, 1400, 300, 0.3);
+EFFICIENTNET(b4, 1400, 1800, 380, 0.4);
+EFFICIENTNET(b5, 1600, 2200, 456, 0.4);
+EFFICIENTNET(b6, 1800, 2600, 528, 0.5);
+EFFICIENTNET(b7, 2000, 3100, 600, 0.5);
+#undef EFFICIENTNET
+static const struct efficientnet_config mobilenet = { 1000, 1000, 224, 0.2, 1, 6 };
+
+WORKLOADS(inverted)
+{
+    { "efficientnet-b0", "efficientnet", "EfficientNet-B0, depthwise", "image", efficientnet_build, &b0, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b1", "efficientnet", "EfficientNet-B1, depthwise", "image", efficientnet_build, &b1, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b2", "efficientnet", "EfficientNet-B2, depthwise", "image", efficientnet_build, &b2, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b3", "efficientnet", "EfficientNet-B3, depthwise", "image", efficientnet_build, &b3, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b4", "efficientnet", "EfficientNet-B4, depthwise", "image", efficientnet_build, &b4, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b5", "efficientnet", "EfficientNet-B5, depthwise", "image", efficientnet_build, &b5, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b6", "efficientnet", "EfficientNet-B6, depthwise", "image", efficientnet_build, &b6, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b7", "efficientnet", "EfficientNet-B7, depthwise", "image", efficientnet_build, &b7, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b0-g16", "efficientnet", "EfficientNet-B0 in groups of 16", "image", efficientnet_build, &b0_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b1-g16", "efficientnet", "EfficientNet-B1 in groups of 16", "image", efficientnet_build, &b1_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b2-g16", "efficientnet", "EfficientNet-B2 in groups of 16", "image", efficientnet_build, &b2_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b3-g16", "efficientnet", "EfficientNet-B3 in groups of 16", "image", efficientnet_build, &b3_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b4-g16", "efficientnet", "EfficientNet-B4 in groups of 16", "image", efficientnet_build, &b4_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b5-g16", "efficientnet", "EfficientNet-B5 in groups of 16", "image", efficientnet_build, &b5_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b6-g16", "efficientnet", "EfficientNet-B6 in groups of 16", "image", efficientnet_build, &b6_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "efficientnet-b7-g16", "efficientnet", "EfficientNet-B7 in groups of 16", "image", efficientnet_build, &b7_g16, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "mobilenet-v2", "mobilenet", "MobileNet v2", "image", mobilenet_build, &mobilenet, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { 0 }
+};

@@ -55,9 +55,11 @@ struct workload {
     const char *benchmark;              /* its MLPerf name: resnet, bert, rnnt; NULL: none */
     unsigned traits;                    /* enum workload_trait */
 };
-extern const struct workload workloads[];
-extern const size_t n_workloads;
-/* A row of the table, or, for a name that ends in .onnx, that of all files. NULL for an unknown name, with the known ones in err. */
+/* A family's rows, in its own file, ended by a row of zeros. */
+#define WORKLOADS(family) const struct workload family##_workloads[] =
+size_t workload_count(void);
+const struct workload *workload_at(size_t i);       /* of all families, by file; NULL past the last */
+/* One of them, or, for a name that ends in .onnx, that of all files. NULL for an unknown name, with the known ones in err. */
 const struct workload *workload_find(const char *name, struct err *err);
 /* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: micro-batch 1, defaults. */
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);

@@ -94,3 +94,24 @@ bool densenet_build(struct graph *g, const struct workload *w, const struct mode
     build_image_head(&b, norm_relu(&b, x), 0);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+static const struct resnet_config resnet18 = { { 2, 2, 2, 2 }, false, 0, 0 }, resnet34 = { { 3, 4, 6, 3 }, false, 0, 0 },
+    resnet50 = { { 3, 4, 6, 3 }, true, 0, 0 }, resnet101 = { { 3, 4, 23, 3 }, true, 0, 0 }, resnet152 = { { 3, 8, 36, 3 }, true, 0, 0 };
+static const struct resnet_config resnext50 = { { 3, 4, 6, 3 }, true, 32, 4 }, resnext101 = { { 3, 4, 23, 3 }, true, 32, 4 };
+static const struct densenet_config densenet121 = { { 6, 12, 24, 16 }, 32 };
+
+WORKLOADS(resnet)
+{
+    { "resnet18", "resnet", "residual network, 18 layers", "image", resnet_build, &resnet18, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "resnet34", "resnet", "residual network, 34 layers", "image", resnet_build, &resnet34, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "resnet50", "resnet", "residual network, 50 layers, v1.5", "image", resnet_build, &resnet50, 0, "resnet", TAKES_IMAGES | HAS_NORMS },
+    { "resnet101", "resnet", "residual network, 101 layers, v1.5", "image", resnet_build, &resnet101, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "resnet152", "resnet", "residual network, 152 layers, v1.5", "image", resnet_build, &resnet152, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "densenet121", "densenet", "densely connected network, 121 layers", "image", densenet_build, &densenet121, 0,
+      NULL, TAKES_IMAGES | HAS_NORMS },
+    { "resnext50", "resnet", "ResNeXt, 50 layers, 32 groups of 4", "image", resnet_build, &resnext50, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { "resnext101", "resnet", "ResNeXt, 101 layers, 32 groups of 4", "image", resnet_build, &resnext101, 0, NULL, TAKES_IMAGES | HAS_NORMS },
+    { 0 }
+};

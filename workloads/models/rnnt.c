@@ -162,3 +162,24 @@ bool transducer_build(struct graph *g, const struct workload *w, const struct mo
     build_joint(&b, build_layer_norm(&b, x), &joint);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+enum { LONGEST_UTTERANCE_FRAMES = 557 };        /* 16.7 s in frames of 30 ms: longer ones are left out of training */
+static const struct rnnt_config rnnt = {
+    .features = 240, .encoder_hidden = 1024, .encoder_first = 2, .encoder_second = 3, .time_stack = 2,
+    .predictor_hidden = 512, .predictor_layers = 2, .joint_hidden = 512, .labels = 1023,
+};
+static const struct transducer_config transducer = {
+    .n_layers = 14, .hidden = 768, .heads = 8, .inner = 4 * 768, .kernel = 16, .subsampling = 2, .features = 240,
+    .predictor_hidden = 512, .predictor_layers = 2, .joint_hidden = 512, .labels = 1023,
+};
+
+WORKLOADS(rnnt)
+{
+    { "rnnt", "transducer", "RNN-T of the MLPerf reference: LSTM encoder", "utterance", rnnt_build, &rnnt,
+      LONGEST_UTTERANCE_FRAMES, "rnnt", TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT },
+    { "transformer-transducer", "transducer", "RNN-T of the open MLPerf v2.0 entry: transformer encoder", "utterance",
+      transducer_build, &transducer, LONGEST_UTTERANCE_FRAMES, "rnnt", TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT },
+    { 0 }
+};

@@ -70,3 +70,11 @@ bool unet_build(struct graph *g, const struct workload *w, const struct model_op
         graph_add_backward(g);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+WORKLOADS(unet)
+{
+    { "unet", "unet", "U-Net for medical images", "image", unet_build, NULL, 0, NULL, TAKES_IMAGES },
+    { 0 }
+};

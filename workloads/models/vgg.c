@@ -44,3 +44,16 @@ bool vgg_build(struct graph *g, const struct workload *w, const struct model_opt
         graph_add_backward(g);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+static const struct vgg_config vgg11 = { { 1, 1, 2, 2, 2 } }, vgg13 = { { 2, 2, 2, 2, 2 } }, vgg16 = { { 2, 2, 3, 3, 3 } }, vgg19 = { { 2, 2, 4, 4, 4 } };
+
+WORKLOADS(vgg)
+{
+    { "vgg11", "vgg", "VGG, 11 layers", "image", vgg_build, &vgg11, 0, NULL, TAKES_IMAGES },
+    { "vgg13", "vgg", "VGG, 13 layers", "image", vgg_build, &vgg13, 0, NULL, TAKES_IMAGES },
+    { "vgg16", "vgg", "VGG, 16 layers", "image", vgg_build, &vgg16, 0, NULL, TAKES_IMAGES },
+    { "vgg19", "vgg", "VGG, 19 layers", "image", vgg_build, &vgg19, 0, NULL, TAKES_IMAGES },
+    { 0 }
+};

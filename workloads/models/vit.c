@@ -53,3 +53,13 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
         graph_add_backward(g);
     return true;
 }
+
+/* ---- sizes ------------------------------------------------------------------------------------------ */
+
+static const struct vit_config vit_base = { .n_layers = 12, .hidden = 768, .heads = 12, .inner = 3072, .patch = 16, .image = 224 };
+
+WORKLOADS(vit)
+{
+    { "vit-b16", "vit", "ViT-Base, patches of 16 x 16", "image", vit_build, &vit_base, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { 0 }
+};
