@@ -575,6 +575,35 @@ static void encoder(void **state)
     arena_free(&a);
 }
 
+static uint32_t count_function(const struct graph *g, enum op_function function)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        n += g->ops[i].kind == OP_MAP && g->ops[i].at.function == function;
+    return n;
+}
+
+/* Squares, roots and cubes are cheaper than powers. */
+static void powers(void **state)
+{
+    static const struct { double e; uint32_t n_squares, n_roots, n_products; } cases[] = { { 2, 1, 0, 0 }, { 0.5, 0, 1, 0 }, { 3, 1, 0, 1 }, { 4, 0, 0, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "1,3");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_number(d, "e", cases[i].e);
+        draft_node(d, "Pow", "x e", "p", "");
+        draft_node(d, "MatMul", "p w", "y", "");
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_function(&r->g, FUNCTION_SQUARE), cases[i].n_squares);
+        assert_int_equal(count_function(&r->g, FUNCTION_SQRT), cases[i].n_roots);
+        assert_int_equal(count_kind(&r->g, OP_MUL), cases[i].n_products);
+        done(r);
+    }
+}
+
 /* ---- what is told, and what is asked, of a file ------------------------------------------------------------------- */
 
 static void the_report(void **state)
@@ -766,7 +795,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
-    cmocka_unit_test(the_report), cmocka_unit_test(pictures),
+    cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

@@ -10,16 +10,12 @@
  * layer before) and its relu's output, 5 x 7 x 2 = 70 bytes each. Kept by layer: 70 (the relu's output), the last 70 as well.
  * All kept: 210. One checkpoint (70): the larger segment has two layers, 140 + 70 = 210, no gain; so one point is left.
  */
-static void a_chain_of_equal_small_layers_gains_nothing(void **state)
+static void chain(struct recompute_point **points, size_t *n, uint32_t n_layers, struct arena *a)
 {
-    (void)state;
-    struct arena a = {0};
     struct graph g;
-    struct recompute_point *points;
-    size_t n;
-    graph_start(&g, "chain", 5, &a);
+    graph_start(&g, "chain", 5, a);
     uint32_t x = NO_ID;
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < n_layers; i++) {
         graph_layer(&g, (struct layer){ .name = "dense", .role = LAYER_BODY, .block_id = i, .n_parts = 1 });
         if (!i)
             x = graph_tensor(&g, "in", ROLE_INPUT, TYPE_FP16, 2, (uint64_t[]){ 5, 7 });
@@ -30,12 +26,39 @@ static void a_chain_of_equal_small_layers_gains_nothing(void **state)
     uint32_t labels = graph_tensor(&g, "labels", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 5 });
     graph_op(&g, OP_CROSS_ENTROPY, (uint32_t[]){ x, labels }, 2, (struct op_attributes){0});
     graph_add_backward(&g);
-    recompute_curve(&points, &n, &g, &a);
+    recompute_curve(points, n, &g, a);
+}
+
+static void a_chain_of_equal_small_layers_gains_nothing(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct recompute_point *points;
+    size_t n;
+    chain(&points, &n, 3, &a);
     assert_int_equal(n, 1);
     assert_int_equal(points[0].n_checkpoints, 0);
     assert_int_equal(points[0].memory_bytes, 210);
     assert_near(points[0].memory_share, 1, 0);
     assert_near(points[0].extra_work_share, 0, 0);
+    arena_free(&a);
+}
+
+/* Six layers: 420 bytes; halves with a checkpoint between 70 + 210, and the first half's three products again, of 17 in all (the first
+ * layer has no data gradient). Thirds, 140 + 140, are no less. */
+static void six_layers_in_halves(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct recompute_point *points;
+    size_t n;
+    chain(&points, &n, 6, &a);
+    assert_int_equal(n, 2);
+    assert_int_equal(points[0].memory_bytes, 420);
+    assert_int_equal(points[1].n_checkpoints, 1);
+    assert_int_equal(points[1].memory_bytes, 280);
+    assert_near(points[1].memory_share, 2.0 / 3, 1e-15);
+    assert_near(points[1].extra_work_share, 3.0 / 17, 1e-15);
     arena_free(&a);
 }
 
@@ -84,7 +107,7 @@ static void deep_networks_keep_a_fifth(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_chain_of_equal_small_layers_gains_nothing), cmocka_unit_test(memory_is_bought_with_work),
+    cmocka_unit_test(a_chain_of_equal_small_layers_gains_nothing), cmocka_unit_test(six_layers_in_halves), cmocka_unit_test(memory_is_bought_with_work),
     cmocka_unit_test(deep_networks_keep_a_fifth),
 };
 TAP_MAIN(tests)

@@ -2,7 +2,8 @@
  * t_simulate.c - laws of whole simulations: what folds, what sums, what never makes a run slower, what fits, what faults cost.
  */
 #include "tests/check.h"
-#include "results/simulate/simulate.h"
+#include "results/simulate/remedies.h"
+#include "results/simulate/simulator.h"
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",
@@ -413,6 +414,44 @@ static void published_runs_fit_their_machines(void **state)
     arena_free(&all.arena);
 }
 
+/* What is listed is what simulating it says; those that fit come first, the fastest of them leading; two together where none alone helps. */
+static void remedies_do_what_they_say(void **state)
+{
+    static const struct { const char *recipe, *override; bool pairs; } cases[] = {
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=48", false },
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=64", true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulator s;
+        struct simulation sim = {0}, again = {0};
+        struct remedy list[MAX_REMEDIES];
+        struct result r;
+        struct err err = { "" };
+        size_t n;
+        simulator_open(&s, &paths);
+        assert_true(simulator_run(&s, &sim, &r, cases[i].recipe, &cases[i].override, 1, &err));
+        assert_false(r.fits);
+        assert_true(remedies_find(list, &n, &sim, cases[i].recipe, &cases[i].override, 1, &sim.arena, &err));
+        assert_true(list[0].fits && (strstr(list[0].what, ", and ") != NULL) == cases[i].pairs);
+        for (size_t k = 0; k < n; k++) {
+            const char *sets[MAX_REMEDY_SETS + 1] = { cases[i].override };
+            for (uint32_t m = 0; m < list[k].n_sets; m++)
+                sets[m + 1] = list[k].sets[m];
+            assert_true(simulator_run(&s, &again, &r, cases[i].recipe, sets, list[k].n_sets + 1, &err));
+            assert_true(r.fits == list[k].fits && r.throughput_samples_per_s == list[k].throughput_samples_per_s);
+            assert_true(r.memory_shortfall_bytes_per_tile == list[k].shortfall_bytes_per_tile);
+            assert_true(k == 0 || list[k - 1].fits > list[k].fits || (list[k - 1].fits == list[k].fits && (list[k].fits
+                        ? list[k - 1].throughput_samples_per_s >= list[k].throughput_samples_per_s
+                        : list[k - 1].shortfall_bytes_per_tile <= list[k].shortfall_bytes_per_tile)));
+            simulation_free(&again);
+        }
+        assert_true(n > 2);
+        simulation_free(&sim);
+        simulator_close(&s);
+    }
+}
+
 /* Temporaries of 0.6 of tile memory do not fit beside the activations of 20 images: all is planned again within what is free, and the
  * plan is that of a recipe that asks for as much. What fits as asked is left alone. */
 static void too_large_temporaries_are_planned_again(void **state)
@@ -497,6 +536,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it),
     cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
-    cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again),
+    cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),
 };
 TAP_MAIN(tests)
