@@ -1,5 +1,6 @@
 /* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
 #include "tests/check.h"
+#include <jansson.h>
 #include "results/accuracy/submission_effects.h"
 #include <math.h>
 
@@ -115,8 +116,27 @@ static void every_submitter_is_left_out_once(void **state)
     arena_free(&a);
 }
 
+static void left_out_submitters_as_text(void **state)
+{
+    struct submitter_left_out made[] = {
+        { .submitter = "A", .benchmark = "bert", .n = 4, .n_others = 9, .rms_error = 0.125, .mean_error = -0.05, .n_runs = 40, .n_inside = 37 },
+        { .submitter = "B", .benchmark = "rnnt" },
+    };
+    const struct submitters_left_out l = { .items = made, .n = 2 };
+    char *text;
+    (void)state;
+    PRINTED(text, submitters_left_out_print(f, &l));
+    assert_string_equal(text, "A          bert      4 submissions by the reference and  9 of others: rms error  12.5 %, mean  -5.0 %; 37 of 40 runs inside "
+                              "90 % (92.5 %)\nB          rnnt    no other submitter's to tell the spread from\n");
+    free(text);
+    json_t *json = submitters_left_out_json(&l);
+    assert_int_equal(json_array_size(json), 2);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(json, 0), "inside")), 37);
+    json_decref(json);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
-    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once),
+    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(left_out_submitters_as_text),
 };
 TAP_MAIN(tests)

@@ -1,0 +1,133 @@
+/* t_run_log.c - what a log's lines say of its run, by hand: intervals, samples, rates of its parts. */
+#include "tests/check.h"
+#include "results/mlperf/run_log.h"
+
+struct event { double s; const char *key, *value, *metadata; };
+
+/* Seconds from a start at 1000 s since the epoch. */
+static struct run_log folded(const struct event *events, size_t n, const char *unit, struct arena *a)
+{
+    struct run_log r;
+    struct run_fold *f = run_fold_start(&r, "log", a);
+    for (size_t i = 0; i < n; i++) {
+        json_t *value = json_loads(events[i].value ? events[i].value : "null", JSON_DECODE_ANY, NULL);
+        json_t *metadata = events[i].metadata ? json_loads(events[i].metadata, 0, NULL) : json_null();
+        assert_true(value && metadata);
+        run_fold_line(f, &(struct mllog_line){ i + 1, 1e3 * (1000 + events[i].s), events[i].key, "", value, metadata });
+        json_decref(value);
+        json_decref(metadata);
+    }
+    run_fold_end(f, unit);
+    return r;
+}
+#define FOLDED(events, unit, a) folded(events, sizeof (events) / sizeof *(events), unit, a)
+
+/* Three epochs of 100, 80 and 90 s of 7000 samples, an evaluation of 5 and one of 7 s behind the first two. */
+static void epochs_by_hand(void **state)
+{
+    static const struct event events[] = {
+        { -30, "init_start", NULL, NULL }, { 0, "global_batch_size", "64", NULL }, { 0, "train_samples", "7000", NULL },
+        { -3, "init_stop", NULL, NULL }, { -2, "init_stop", NULL, NULL }, { 0, "run_start", NULL, NULL }, { 1, "run_start", NULL, NULL },
+        { 4, "epoch_start", NULL, "{\"epoch_num\": 1}" }, { 104, "epoch_stop", NULL, "{\"epoch_num\": 1}" },
+        { 104, "eval_start", NULL, NULL }, { 109, "eval_accuracy", "0.25", "{\"epoch_num\": 1}" }, { 109, "eval_stop", NULL, NULL },
+        { 110, "epoch_start", NULL, "{\"epoch_num\": 2}" }, { 190, "epoch_stop", NULL, "{\"epoch_num\": 2}" },
+        { 190, "eval_start", NULL, NULL }, { 197, "eval_accuracy", "0.5", "{\"epoch_num\": 2}" }, { 197, "eval_stop", NULL, NULL },
+        { 200, "epoch_start", NULL, "{\"epoch_num\": 3}" }, { 290, "epoch_stop", NULL, "{\"epoch_num\": 3}" },
+        { 300, "run_stop", NULL, "{\"status\": \"success\"}" }, { 310, "eval_accuracy", "0.75", "{\"epoch_num\": 3}" },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "epochs", &a);
+    assert_null(r.problem);
+    assert_true(r.success);
+    assert_near(r.time_to_train_s, 300, 1e-9);
+    assert_near(r.init_s, 27, 1e-9);
+    assert_near(r.startup_s, 4, 1e-9);
+    assert_near(r.global_batch, 64, 0);
+    assert_near(r.epochs_trained, 3, 0);
+    assert_near(r.samples_to_converge, 21000, 0);
+    assert_near(r.convergence_point, 2, 0);
+    assert_near(r.final_accuracy, 0.5, 0);
+    assert_near(r.first_eval_epoch, 1, 0);
+    assert_near(r.eval_interval, 1, 0);
+    assert_near(r.eval_time_s, 6, 1e-9);
+    assert_near(r.train_unit_s, 90, 1e-9);
+    assert_near(r.throughput_samples_per_s, 7000.0 / 90, 1e-9);
+    assert_int_equal(r.n_evals, 2);
+    assert_int_equal(r.n_units, 3);
+    assert_int_equal(r.first_unit, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_near(r.unit_rates[i], 7000.0 / (i == 0 ? 100 : i == 1 ? 80 : 90), 1e-9);
+    arena_free(&a);
+}
+
+/* Evaluations count steps of 16 samples: blocks of 50, 40 and 25 s, evaluations at 10, 30 and 40 steps. The first block warms up, and the
+ * first gain is unknown: 20 x 16 samples in 40 s, 10 x 16 in 25 s. */
+static void steps_by_hand(void **state)
+{
+    static const struct event events[] = {
+        { 0, "global_batch_size", "16", NULL }, { 0, "train_samples", "640", NULL }, { 0, "run_start", NULL, NULL },
+        { 10, "block_start", NULL, NULL }, { 60, "block_stop", NULL, NULL }, { 62, "eval_accuracy", "0.1", "{\"step_num\": 10}" },
+        { 63, "block_start", NULL, NULL }, { 103, "block_stop", NULL, NULL }, { 106, "eval_accuracy", "0.2", "{\"step_num\": 30}" },
+        { 107, "block_start", NULL, NULL }, { 132, "block_stop", NULL, NULL }, { 136, "eval_accuracy", "0.3", "{\"step_num\": 40}" },
+        { 140, "run_stop", NULL, "{\"status\": \"aborted\"}" },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "steps", &a);
+    assert_false(r.success);
+    assert_near(r.samples_to_converge, 640, 0);
+    assert_near(r.convergence_point, 40, 0);
+    assert_near(r.startup_s, 10, 1e-9);
+    assert_near(r.eval_interval, 15, 1e-9);
+    assert_near(r.eval_time_s, 3, 1e-9);                    /* no eval_start: from the block's end */
+    assert_near(r.train_unit_s, 32.5, 1e-9);
+    assert_near(r.throughput_samples_per_s, (8 + 6.4) / 2, 1e-9);
+    assert_int_equal(r.n_units, 2);
+    assert_int_equal(r.first_unit, 2);
+    assert_near(r.unit_rates[0], 8, 1e-9);
+    assert_near(r.unit_rates[1], 6.4, 1e-9);
+    arena_free(&a);
+}
+
+/* No blocks: between evaluations, of which the first gain and the first time are no rate. */
+static void samples_between_evaluations(void **state)
+{
+    static const struct event events[] = {
+        { 0, "run_start", NULL, NULL }, { 20, "eval_accuracy", "0.1", "{\"samples_count\": 100}" },
+        { 50, "eval_accuracy", "0.2", "{\"samples_count\": 400}" }, { 90, "eval_accuracy", "0.3", "{\"samples_count\": 1000}" },
+        { 110, "eval_accuracy", "0.3", "{\"samples_count\": 1200}" }, { 120, "run_stop", NULL, "{\"status\": \"success\"}" },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "samples", &a);
+    assert_near(r.samples_to_converge, 1200, 0);
+    assert_near(r.eval_interval, 300, 0);
+    assert_int_equal(r.n_evals, 4);
+    assert_int_equal(r.first_unit, 3);
+    assert_int_equal(r.n_units, 2);
+    assert_near(r.unit_rates[0], 15, 1e-9);
+    assert_near(r.unit_rates[1], 10, 1e-9);
+    assert_near(r.throughput_samples_per_s, 12.5, 1e-9);
+    assert_near(r.train_unit_s, 30, 1e-9);
+    arena_free(&a);
+}
+
+static void problems_are_named(void **state)
+{
+    static const struct event whole[] = { { 0, "run_start", NULL, NULL }, { 5, "run_stop", NULL, NULL } };
+    static const struct event turned[] = { { 5, "run_start", NULL, NULL }, { 5, "run_stop", NULL, NULL } };
+    struct arena a = {0};
+    (void)state;
+    assert_null(FOLDED(whole, "epochs", &a).problem);
+    assert_string_equal(FOLDED(turned, "epochs", &a).problem, "run_stop is not after run_start");
+    assert_string_equal(folded(whole, 1, "epochs", &a).problem, "no run_stop");
+    assert_string_equal(folded(whole + 1, 1, "epochs", &a).problem, "no run_start");
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
+    cmocka_unit_test(problems_are_named),
+};
+TAP_MAIN(tests)
