@@ -1,5 +1,6 @@
 /* t_compare.c - the gate sees every change, says how much and whether for better, and sees nothing in equal tables. */
 #include "tests/check.h"
+#include <jansson.h>
 #include "results/accuracy/compare.h"
 
 static void load(struct csv_table *t, const char *text, struct arena *a)
@@ -78,6 +79,24 @@ static void rows_and_columns_come_and_go(void **state)
     arena_free(&a);
 }
 
+static void changes_as_json(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    compare(&c, "id,step_time_s,gone\nx,2,1\n", "id,step_time_s\nx,3\n", &a);
+    json_t *json = compare_json(&c), *gone = json_array_get(json, 0), *time = json_array_get(json, 1);
+    assert_int_equal(json_array_size(json), 2);
+    assert_string_equal(json_string_value(json_object_get(gone, "column")), "gone");
+    assert_true(json_is_null(json_object_get(gone, "id")) && json_is_null(json_object_get(gone, "relative")));
+    assert_string_equal(json_string_value(json_object_get(time, "before")), "2");
+    assert_string_equal(json_string_value(json_object_get(time, "after")), "3");
+    assert_near(json_number_value(json_object_get(time, "relative")), 0.5, 1e-12);
+    assert_string_equal(json_string_value(json_object_get(time, "verdict")), "worse");
+    json_decref(json);
+    arena_free(&a);
+}
+
 static void accuracy_is_shown_by_role(void **state)
 {
     (void)state;
@@ -130,6 +149,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_change_has_size_and_direction),
     cmocka_unit_test(the_comparison_is_of_text),
     cmocka_unit_test(rows_and_columns_come_and_go),
+    cmocka_unit_test(changes_as_json),
     cmocka_unit_test(accuracy_is_shown_by_role),
     cmocka_unit_test(accuracy_counts_configurations),
     cmocka_unit_test(tables_without_ids_are_refused),
