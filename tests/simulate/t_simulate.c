@@ -1,7 +1,7 @@
 /*
  * t_simulate.c - laws of whole simulations: what folds, what sums, what never makes a run slower, what fits, what faults cost.
  */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 
@@ -414,6 +414,36 @@ static void published_runs_fit_their_machines(void **state)
     arena_free(&all.arena);
 }
 
+/* Every column of a row with odd values, as text, and read back from its CSV. */
+static void a_result_as_text_and_back(void **state)
+{
+    struct arena a = {0};
+    struct err err = { "" };
+    struct results back = {0};
+    struct result r = { .id = "x", .workload = "w", .system = "s", .ipus = 7, .global_batch = 33, .throughput_samples_per_s = 1320.5, .step_time_s = 0.025,
+                        .latency_s = 0.0035, .samples_to_converge = 1.25e6, .train_time_s = 900, .eval_time_s = 30.5, .startup_time_s = 4, .tail_time_s = 3,
+                        .evaluation_time_s = 2.75, .time_to_train_s = 937.5, .predicted_samples_to_converge = 1.5e6, .predicted_time_to_train_s = 1111,
+                        .fits = true, .memory_peak_bytes_per_tile = 456789, .mfu = 0.31, .hfu = 0.37, .energy_per_step_j = 12.5, .energy_j = 468750,
+                        .cost_per_step = 0.001, .cost_to_train = 37.5, .fault_cost_s = 0.0005, .version = "v", .overrides = "", .inputs = "" };
+    char *text, *csv;
+    (void)state;
+    r.breakdown_s[PART_MATMUL] = 0.02;
+    r.breakdown_s[PART_HOST] = 0.005;
+    PRINTED(text, result_print_text(f, &r));
+    assert_golden(text, "tests/golden/result_text.txt", &a);
+    free(text);
+    PRINTED(csv, (result_write_csv_header(f), result_write_csv(f, &r)));
+    const char *path = temp_file(csv, strlen(csv), ".csv");
+    assert_true(results_load(&back, path, &a, &err));
+    unlink(path);
+    free(csv);
+    assert_int_equal(back.n, 1);
+    PRINTED(text, result_print_text(f, &back.items[0]));
+    assert_golden(text, "tests/golden/result_text.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 /* What is listed is what simulating it says; those that fit come first, the fastest of them leading; two together where none alone helps. */
 static void remedies_do_what_they_say(void **state)
 {
@@ -537,5 +567,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),
+    cmocka_unit_test(a_result_as_text_and_back),
 };
 TAP_MAIN(tests)
