@@ -101,8 +101,39 @@ static void rows_that_come_and_go_are_a_change(void **state)
     arena_free(&p.a);
 }
 
+static const char *manifest(const char *text, const char *suffix, struct arena *a)
+{
+    return arena_strdup(a, temp_file(text, strlen(text), suffix));
+}
+
+/* One file changed, one new, one gone, one the same; without one of the manifests nothing is known. */
+static void inputs_that_changed_are_named(void **state)
+{
+    struct arena a = {0};
+    struct err err = { "" };
+    struct gate g = {0};
+    (void)state;
+    const char *before = manifest("{\"inputs\": {\"changed\": \"1\", \"same\": \"2\", \"gone\": \"3\"}}", ".before", &a);
+    const char *after = manifest("{\"inputs\": {\"changed\": \"9\", \"same\": \"2\", \"new\": \"4\"}}", ".after", &a);
+    assert_true(gate_inputs(&g, before, after, &a, &err));
+    assert_true(g.inputs_known);
+    assert_int_equal(g.n_inputs, 3);
+    assert_string_equal(g.inputs[0], "changed");
+    assert_string_equal(g.inputs[1], "new");
+    assert_string_equal(g.inputs[2], "gone");
+    g = (struct gate){0};
+    assert_true(gate_inputs(&g, "/nowhere/at/all", after, &a, &err));
+    assert_false(g.inputs_known);
+    assert_int_equal(g.n_inputs, 0);
+    assert_false(gate_moved(&g));
+    assert_true(gate_moved(&(struct gate){ .n_new = 1 }) && gate_moved(&(struct gate){ .n_gone = 1 }) && gate_moved(&(struct gate){ .n_moves = 1 }));
+    unlink(before);
+    unlink(after);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
+    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
     cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)

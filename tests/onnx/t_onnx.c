@@ -636,6 +636,23 @@ static void the_report(void **state)
     done(r);
 }
 
+static void kinds_of_convolutions(void **state)
+{
+    static const struct { uint64_t each; const char *group, *into; } cases[] = {
+        { 4, "group=1", "conv" }, { 1, "group=4", "depthwise conv" }, { 2, "group=2", "grouped conv" } };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct draft *d = draft_start(11);
+        draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
+        draft_weight(d, "w", DIMS(4, cases[i].each, 3, 3));
+        draft_node(d, "Conv", "x w", "y", cases[i].group);
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_string_equal(r->im.counts[0].into, cases[i].into);
+        done(r);
+    }
+}
+
 /* Four dimensions of floats, one, three or four channels, under a window, or up to three operations before one: a picture. */
 static void pictures(void **state)
 {
@@ -795,7 +812,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
-    cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
+    cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)
