@@ -6,7 +6,10 @@
  * sum, or a backward pass that was not given what it needs shows.
  */
 #include "tests/check.h"
+#include "tests/chip_fixture.h"
 #include "tests/execute.h"
+#include "tests/golden_text.h"
+#include "system-model/compiler/op_plan.h"
 #include "workloads/models/builders.h"
 
 /* ---- inputs ------------------------------------------------------------------------------------- */
@@ -62,9 +65,35 @@ static double gradient_along(const struct graph *g, double **v)
     return sum;
 }
 
+/* What the operations of all graphs here cost on 97 tiles, by kind and pass: sums. */
+static struct op_plan costs[N_OP_KINDS][N_OP_PASSES];
+static uint32_t n_ops[N_OP_KINDS][N_OP_PASSES];
+
+static void add_costs(const struct graph *g)
+{
+    const struct chip chip = small_chip(97);
+    const struct op_plan_options options = { .available_memory = 0.6 };
+    struct plan_cache cache = { 0 };
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        struct op_plan p, *sum = &costs[g->ops[i].kind][g->ops[i].pass];
+        op_plan_build(&p, g, i, i % 2 ? 1.5 : 1, &chip, &options, &cache);
+        n_ops[g->ops[i].kind][g->ops[i].pass]++;
+        sum->compute_cycles += p.compute_cycles;
+        sum->exchange_cycles += p.exchange_cycles;
+        sum->sync_cycles += p.sync_cycles;
+        sum->mac += p.mac;
+        sum->exchanged_bytes += p.exchanged_bytes;
+        sum->temp_bytes_per_tile += p.temp_bytes_per_tile;
+        sum->code_bytes_per_tile += p.code_bytes_per_tile;
+        sum->rearrange_cycles += p.rearrange_cycles;
+    }
+    plan_cache_free(&cache);
+}
+
 static void check_gradient(const struct graph *g)
 {
     struct arena a = { 0 };
+    add_costs(g);
     const double step = 1e-5;
     double **v = make_values(g, &a);
     double loss = graph_execute(g, v), along = gradient_along(g, v);
@@ -369,10 +398,35 @@ static void pieces_that_nothing_reads(void **state)
     arena_free(&a);
 }
 
+/* Runs last: the golden text shows which kind of operation a change makes dearer. */
+static void costs_by_kind(void **state)
+{
+    struct arena a = { 0 };
+    char *text;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    (void)state;
+    fprintf(f, "%-16s %-16s %5s %10s %10s %8s %9s %10s %9s %9s %10s\n", "kind", "pass", "ops", "compute", "exchange", "sync", "mac", "moved B",
+            "temp B", "code B", "rearrange");
+    for (int k = 0; k < N_OP_KINDS; k++)
+        for (int pass = 0; pass < N_OP_PASSES; pass++) {
+            const struct op_plan *c = &costs[k][pass];
+            if (n_ops[k][pass])
+                fprintf(f, "%-16s %-16s %5u %10ju %10ju %8ju %9ju %10ju %9ju %9ju %10ju\n", op_kind_names[k], op_pass_names[pass], n_ops[k][pass],
+                        (uintmax_t)c->compute_cycles, (uintmax_t)c->exchange_cycles, (uintmax_t)c->sync_cycles, (uintmax_t)c->mac,
+                        (uintmax_t)c->exchanged_bytes, (uintmax_t)c->temp_bytes_per_tile, (uintmax_t)c->code_bytes_per_tile,
+                        (uintmax_t)c->rearrange_cycles);
+        }
+    fclose(f);
+    assert_golden(text, "tests/golden/op_costs.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(gated), cmocka_unit_test(transformer_transducer),
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
-    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(pieces_that_nothing_reads),
+    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(costs_by_kind),
 };
 TAP_MAIN(tests)
