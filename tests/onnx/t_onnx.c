@@ -757,6 +757,17 @@ static void refusals(void **state)
     refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; cut the model before it, or price it "
                       "roughly with --approximate");
     d = draft_start(17);
+    draft_input(d, "x", ONNX_UINT8, "n,4");
+    draft_node(d, "QLinearMatMul", "x", "y", "");
+    refused(d, infer, "node 0, QLinearMatMul 'n0': the chip's products are of floats; export the model before it is quantised, or price it roughly with "
+                      "--approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "SkipLayerNormalization", "x", "y", "");
+    d->nodes[0]->domain = "com.microsoft";
+    refused(d, infer, "node 0, SkipLayerNormalization 'n0': not an operator of ONNX's own; export the model with its functions inlined, and before a "
+                      "runtime has optimised it, or price it roughly with --approximate");
+    d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "GridSample", "x", "y", "");
     refused(d, infer, "node 0, GridSample 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");

@@ -11,8 +11,9 @@
 /* A window reads it, perhaps behind a few operations element by element. */
 static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t depth)
 {
-    static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" }, *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity",
-                                                                                                   "BatchNormalization", "Resize", "Transpose" };
+    static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" };
+    static const char *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity", "BatchNormalization", "Resize", "Transpose",
+                                           "Slice", "Concat" };
     for (size_t i = 0; i < m->n_nodes; i++) {
         const struct onnx_node *n = &m->nodes[i];
         bool passes = false;

@@ -266,14 +266,14 @@ static bool fold_product(struct fold *f)
 static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } rules[] = {
     { "Add", fold_binary }, { "Sub", fold_binary }, { "Mul", fold_binary }, { "Div", fold_binary }, { "Pow", fold_binary },
     { "Max", fold_binary }, { "Min", fold_binary }, { "Mod", fold_binary }, { "Equal", fold_binary }, { "Greater", fold_binary },
-    { "Less", fold_binary }, { "GreaterOrEqual", fold_binary }, { "LessOrEqual", fold_binary }, { "And", fold_binary }, { "Or", fold_binary },
-    { "Floor", fold_unary }, { "Ceil", fold_unary }, { "Neg", fold_unary }, { "Sqrt", fold_unary }, { "Not", fold_unary },
-    { "Abs", fold_unary }, { "Reciprocal", fold_unary }, { "Identity", fold_unary }, { "Reshape", fold_unary },
-    { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary },
-    { "Cast", fold_cast }, { "Where", fold_where }, { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant },
-    { "ConstantOfShape", fold_constant_of_shape }, { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather },
-    { "Slice", fold_slice }, { "Transpose", fold_transpose }, { "ReduceProd", fold_product }, { "Size", fold_size }, { "Trilu", fold_triangle }, { "CastLike", fold_cast },
-    { "Round", fold_unary }, { "Sign", fold_unary },
+    { "Less", fold_binary }, { "GreaterOrEqual", fold_binary }, { "LessOrEqual", fold_binary }, { "And", fold_binary },
+    { "Or", fold_binary }, { "Floor", fold_unary }, { "Ceil", fold_unary }, { "Neg", fold_unary }, { "Sqrt", fold_unary },
+    { "Not", fold_unary }, { "Abs", fold_unary }, { "Reciprocal", fold_unary }, { "Identity", fold_unary }, { "Reshape", fold_unary },
+    { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary }, { "Cast", fold_cast }, { "Where", fold_where },
+    { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant }, { "ConstantOfShape", fold_constant_of_shape },
+    { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather }, { "Slice", fold_slice },
+    { "Transpose", fold_transpose }, { "ReduceProd", fold_product }, { "Size", fold_size }, { "Trilu", fold_triangle },
+    { "CastLike", fold_cast }, { "Round", fold_unary }, { "Sign", fold_unary },
 };
 
 static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)

@@ -2,7 +2,8 @@
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
  * Read in order: file.c reads and links, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
- * fold.c, branches of If in branch.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
+ * fold.c, branches of If in branch.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a
+ * graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H

@@ -34,7 +34,8 @@ struct onnx_source {
     enum onnx_layout layout;
     uint32_t values[8];                         /* of the model: kernel, bias; a norm's scale, shift, mean, variance, and what scales and
                                                  * shifts behind it; NO_ID: none */
-    double number;                              /* epsilon of a norm, or the number itself; a triangle's first diagonal of ones; a recurrence's direction */
+    double number;                              /* epsilon of a norm, or the number itself; a triangle's first diagonal of ones; the
+                                                 * direction of a recurrence */
     bool turned;                                /* triangle: counted to the left; gates: the file's order is input, output, forget, cell */
 };
 

@@ -401,8 +401,8 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "ReduceSum", shape_reduce }, { "ReduceMax", shape_reduce }, { "ReduceMin", shape_reduce }, { "ReduceProd", shape_reduce },
     { "ReduceL2", shape_reduce }, { "ReduceL1", shape_reduce }, { "ReduceLogSum", shape_reduce }, { "ReduceLogSumExp", shape_reduce },
     { "ReduceSumSquare", shape_reduce }, { "ArgMax", shape_argmax }, { "ArgMin", shape_argmax }, { "Constant", shape_constant },
-    { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Size", shape_size },
-    { "IsNaN", shape_test }, { "IsInf", shape_test }, { "GatherElements", shape_gather_elements }, { "Range", shape_range },
+    { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Size", shape_size }, { "IsNaN", shape_test },
+    { "IsInf", shape_test }, { "GatherElements", shape_gather_elements }, { "Range", shape_range },
 };
 
 static const struct shape_rule *find_rule(const char *op)
