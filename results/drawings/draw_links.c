@@ -30,24 +30,24 @@ static size_t copies_of(struct flow *flows, const struct plan *p)
     return n;
 }
 
-static void write_links(FILE *f, const struct topology *t, const double *load, double *busiest, double *sum)
+static void write_links(FILE *f, const struct topology *t, struct link_loads *loads, double *busiest, double *sum)
 {
     double most = 0;
-    for (uint32_t i = 0; i < t->n_links; i++)
-        most = fmax(most, load[i] / t->links[i].bytes_per_s);
+    for (uint32_t i = 0; i < loads->n; i++)
+        most = fmax(most, loads->items[i].bytes / topology_link(t, loads->items[i].link).bytes_per_s);
     fprintf(f, "x,y,dx,dy,load,label\n");
     for (uint32_t i = 0; i < t->n_links; i++) {
-        const struct link *l = &t->links[i];
-        if (l->from >= t->n_ipus || l->to >= t->n_ipus)
+        struct link l = topology_link(t, i);
+        if (l.from >= t->n_ipus || l.to >= t->n_ipus)
             continue;
-        double x = l->from / 2, y = l->from % 2, to_x = l->to / 2, to_y = l->to % 2;
+        double x = l.from / 2, y = l.from % 2, to_x = l.to / 2, to_y = l.to % 2, load = *link_loads_at(loads, i);
         if (fabs(to_x - x) > 1)                 /* what closes a ring goes round the end: a stub */
             to_x = x + (to_x > x ? -0.4 : 0.4);
-        double side = l->from < l->to ? 0.06 : -0.06;   /* both directions beside each other */
-        double share = load[i] / l->bytes_per_s / most;
-        *busiest = fmax(*busiest, load[i]);
-        *sum += load[i];
-        fprintf(f, "%g,%g,%g,%g,%.4g,%u\n", x + (x == to_x ? side : 0), y + (y == to_y ? side : 0), to_x - x, to_y - y, 100 * share, l->from);
+        double side = l.from < l.to ? 0.06 : -0.06;   /* both directions beside each other */
+        double share = load / l.bytes_per_s / most;
+        *busiest = fmax(*busiest, load);
+        *sum += load;
+        fprintf(f, "%g,%g,%g,%g,%.4g,%u\n", x + (x == to_x ? side : 0), y + (y == to_y ? side : 0), to_x - x, to_y - y, 100 * share, l.from);
     }
 }
 
@@ -67,12 +67,13 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
     const struct topology *t = sim->topology;
     const struct plan *p = &sim->plan;
     struct flow *flows = ARENA_ARRAY(d->a, struct flow, 2 * (size_t)p->options.n_replicas * p->n_stages + 1);
-    double *load = ARENA_ARRAY(d->a, double, t->n_links), time_s, busiest = 0, sum = 0;
+    struct link_loads loads = link_loads_new(d->a);
+    double time_s, busiest = 0, sum = 0;
     size_t n = copies_of(flows, p);
     struct new_file file;
-    if (!topology_flows(&time_s, t, flows, n, load, d->a, err) || !drawing_open(&file, d, "links", err))
+    if (!topology_flows(&time_s, t, flows, n, &loads, d->a, err) || !drawing_open(&file, d, "links", err))
         return false;
-    write_links(file.f, t, load, &busiest, &sum);
+    write_links(file.f, t, &loads, &busiest, &sum);
     d->finding = arena_printf(d->a, "%s: copies between stages put %.1f MB on the busiest IPU-Link each micro-batch", drawing_label(id, d->a),
                               busiest / 1e6);
     return new_file_save(&file, err) && write_ipus(d, t, err);

@@ -128,7 +128,7 @@ static bool find_path(struct path *p, const struct link_case *c, uint32_t from, 
     if (!topology_route(p->links, sizeof p->links / sizeof *p->links, &p->n, &c->topology, from, to, err))
         return false;
     for (size_t i = 0; i < p->n; i++)
-        p->latency_s += c->topology.links[p->links[i]].latency_s;
+        p->latency_s += topology_link(&c->topology, p->links[i]).latency_s;
     return true;
 }
 
@@ -138,12 +138,12 @@ static double hold_s(const struct link_case *c, const struct path *p, bool regul
     const struct machine *m = &c->machine;
     double pairs = (double)(m->rung_links - m->rung_through_links) / 2, time_s = 0;
     for (size_t i = 0; i < p->n; i++) {
-        const struct link *l = &c->topology.links[p->links[i]];
-        bool straight = i > 0 && c->topology.links[p->links[i - 1]].kind == l->kind;
+        struct link l = topology_link(&c->topology, p->links[i]);
+        bool straight = i > 0 && topology_link(&c->topology, p->links[i - 1]).kind == l.kind;
         if (straight)
             time_s += word_s(c);
-        else if (l->kind == LINK_RUNG)
-            time_s += m->rung_message_s / (regular && !l->through ? pairs : 1);
+        else if (l.kind == LINK_RUNG)
+            time_s += m->rung_message_s / (regular && !l.through ? pairs : 1);
         else
             time_s += m->rail_message_s;
     }
@@ -209,7 +209,8 @@ static bool halves(double *time_s, double *bytes, struct link_case *c, struct er
     uint32_t n = c->n_ipus, half = n / 2;
     size_t n_flows = 0;
     struct flow *flows = ARENA_ARRAY(c->a, struct flow, (size_t)2 * half * half + 1);
-    double *messages = ARENA_ARRAY(c->a, double, c->topology.n_links), ignored, links_s, sync_s;
+    struct link_loads messages = link_loads_new(c->a);
+    double ignored, links_s, sync_s;
     struct path longest;
     if (n < 2 || n % 2)
         return fail(err, "link case: halves: ipus %u, want an even number", n);
@@ -219,11 +220,11 @@ static bool halves(double *time_s, double *bytes, struct link_case *c, struct er
             flows[n_flows++] = (struct flow){ ipu_of(c, j), ipu_of(c, i), (double)c->n_tiles / half };
         }
     }
-    if (!topology_flows(&ignored, &c->topology, flows, n_flows, messages, c->a, err) || !span(&sync_s, &longest, c, err))
+    if (!topology_flows(&ignored, &c->topology, flows, n_flows, &messages, c->a, err) || !span(&sync_s, &longest, c, err))
         return false;
     double most = 0;
-    for (uint32_t i = 0; i < c->topology.n_links; i++)
-        most = messages[i] > most ? messages[i] : most;
+    for (uint32_t i = 0; i < messages.n; i++)
+        most = messages.items[i].bytes > most ? messages.items[i].bytes : most;
     for (size_t i = 0; i < n_flows; i++)
         flows[i].bytes *= c->bytes;
     if (!topology_flows(&links_s, &c->topology, flows, n_flows, NULL, c->a, err))
@@ -264,9 +265,9 @@ static double further_rails_s(const struct link_case *c, const struct path *p)
     double time_s = 0;
     uint32_t n_rails = 0;
     for (size_t i = 0; i < p->n; i++) {
-        const struct link *l = &c->topology.links[p->links[i]];
-        if (l->kind == LINK_RAIL && n_rails++ > 0)
-            time_s += c->bytes / l->bytes_per_s;
+        struct link l = topology_link(&c->topology, p->links[i]);
+        if (l.kind == LINK_RAIL && n_rails++ > 0)
+            time_s += c->bytes / l.bytes_per_s;
     }
     return time_s;
 }

@@ -103,9 +103,9 @@ static struct hop hop_of(const struct topology *t, uint32_t from, uint32_t to)
     if (from >= t->n_ipus || to >= t->n_ipus || from == to || !topology_route(links, 64, &n, t, from, to, NULL))
         return h;
     for (size_t i = 0; i < n; i++) {
-        const struct link *l = &t->links[links[i]];
-        h.latency_s += l->latency_s;
-        h.s_per_byte = 1 / l->bytes_per_s > h.s_per_byte ? 1 / l->bytes_per_s : h.s_per_byte;
+        struct link l = topology_link(t, links[i]);
+        h.latency_s += l.latency_s;
+        h.s_per_byte = 1 / l.bytes_per_s > h.s_per_byte ? 1 / l.bytes_per_s : h.s_per_byte;
     }
     return h;
 }

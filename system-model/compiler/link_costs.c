@@ -46,17 +46,18 @@ static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n
 {
     struct arena scratch = {0};
     struct flow *all = ARENA_ARRAY(&scratch, struct flow, n * n_replicas);
-    double *load_bytes = ARENA_ARRAY(&scratch, double, t->n_links);
+    struct link_loads loads = link_loads_new(&scratch);
     *out = (struct flows_cost){0};
     for (size_t i = 0; i < n * n_replicas; i++) {
         uint32_t offset = (uint32_t)(i / n) * width;
         const struct flow *f = &flows[i % n];
         all[i] = (struct flow){ f->from + offset, f->to + offset, f->bytes };
     }
-    bool good = topology_flows(&out->time_s, t, all, n * n_replicas, load_bytes, &scratch, err);
-    for (uint32_t i = 0; good && i < t->n_links; i++)
-        if (out->busiest_bytes[t->links[i].kind] < load_bytes[i])
-            out->busiest_bytes[t->links[i].kind] = load_bytes[i];
+    bool good = topology_flows(&out->time_s, t, all, n * n_replicas, &loads, &scratch, err);
+    for (uint32_t i = 0; good && i < loads.n; i++) {
+        double *busiest = &out->busiest_bytes[topology_link(t, loads.items[i].link).kind];
+        *busiest = loads.items[i].bytes > *busiest ? loads.items[i].bytes : *busiest;
+    }
     arena_free(&scratch);
     return good;
 }

@@ -41,8 +41,7 @@ struct run {
     struct layout at;
     struct arena *a;
     struct collective_cost *cost;
-    struct link_loads loads;
-    double *total_bytes;                    /* by link */
+    struct link_loads loads, total;         /* of a step; of all */
     double sync_s, slowdown;
     bool fold_domains;
 };
@@ -177,14 +176,14 @@ static void count_steps(struct run *run, uint32_t n, double link_s, double add_s
     run->cost->reduce_s += n * add_s;
     run->cost->sync_s += n * run->sync_s;
     run->cost->n_steps += n;
-    for (uint32_t i = 0; i < run->loads.n_touched; i++) {
-        uint32_t link = run->loads.touched[i];
-        run->total_bytes[link] += n * run->loads.bytes[link];
-        double *busiest = &run->cost->busiest_bytes[run->t->links[link].kind];
-        if (run->total_bytes[link] > *busiest)
-            *busiest = run->total_bytes[link];
-        if (run->total_bytes[link] > run->cost->busiest_link_bytes)
-            run->cost->busiest_link_bytes = run->total_bytes[link];
+    for (uint32_t i = 0; i < run->loads.n; i++) {
+        const struct link_load *load = &run->loads.items[i];
+        double *total = link_loads_at(&run->total, load->link), *busiest = &run->cost->busiest_bytes[topology_link(run->t, load->link).kind];
+        *total += n * load->bytes;
+        if (*total > *busiest)
+            *busiest = *total;
+        if (*total > run->cost->busiest_link_bytes)
+            run->cost->busiest_link_bytes = *total;
     }
 }
 
@@ -449,7 +448,7 @@ static void run_start(struct run *run, struct collective_cost *out, enum collect
 {
     *out = (struct collective_cost){ .method = method };
     run->cost = out;
-    run->total_bytes = ARENA_ARRAY(run->a, double, (size_t)run->t->n_links + 1);
+    run->total = link_loads_new(run->a);
 }
 
 static bool run_all(struct run *run, struct collective_cost *out, enum collective_method method, bool by_domain, struct err *err)
@@ -475,7 +474,7 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     out->method = by_domain ? METHOD_HIERARCHICAL : method;
     if (req->n_ranks == 1 || req->bytes == 0)
         return true;
-    run.loads = link_loads_new(t, scratch);
+    run.loads = link_loads_new(scratch);
     run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
     run.slowdown = slowest(t, req);
     run.fold_domains = !req->unfolded && !t->faults && run.at.alike;

@@ -13,25 +13,37 @@
 
 static bool live(const struct topology *t, int64_t link)
 {
-    return link != NO_LINK && t->links[link].bytes_per_s > 0;
+    return link != NO_LINK && topology_link(t, (uint32_t)link).bytes_per_s > 0;
 }
 
-static uint32_t n_out(const struct topology *t, uint32_t node)
+/* Between two IPUs of a domain. */
+static int64_t find_ipu_link(const struct topology *t, uint32_t from, uint32_t to, bool through)
 {
-    return t->first_out[node + 1] - t->first_out[node];
+    uint32_t domain = from / t->ipus_per_domain, base = domain * t->ipus_per_domain;
+    int64_t found = NO_LINK;
+    for (uint32_t i = t->first_out[from - base]; i < t->first_out[from - base + 1]; i++) {
+        const struct link *l = &t->domain[t->out_links[i]];
+        if (l->to + base == to && (found == NO_LINK || l->through == through))
+            found = (int64_t)domain * t->domain_links + t->out_links[i];
+    }
+    return found;
 }
 
 /* The first link from one node to the next; through: one kept for traffic that goes on, where there is such a link.
  * Links are made in pairs, there and back, so that a switch need not be searched: its neighbour has few links. */
 static int64_t find_link(const struct topology *t, uint32_t from, uint32_t to, bool through)
 {
-    bool backwards = n_out(t, to) < n_out(t, from);
+    if (from < t->n_ipus && to < t->n_ipus)
+        return find_ipu_link(t, from, to, through);
+    uint32_t n_from = topology_n_out(t, from), n_to = topology_n_out(t, to);
+    bool backwards = n_to < n_from;
     uint32_t at = backwards ? to : from, other = backwards ? from : to;
     int64_t found = NO_LINK;
-    for (uint32_t i = t->first_out[at]; i < t->first_out[at + 1]; i++) {
-        const struct link *l = &t->links[t->out_links[i]];
-        if (l->to == other && (found == NO_LINK || l->through == through))
-            found = t->out_links[i];
+    for (uint32_t i = 0; i < (backwards ? n_to : n_from); i++) {
+        uint32_t link = topology_out(t, at, i);
+        struct link l = topology_link(t, link);
+        if (l.to == other && (found == NO_LINK || l.through == through))
+            found = link;
     }
     return found != NO_LINK && backwards ? found ^ 1 : found;
 }
@@ -84,13 +96,14 @@ static void search_domain(struct domain_search *s, const struct topology *t, uin
     queue[n++] = from;
     for (uint32_t head = 0; head < n; head++) {
         uint32_t at = queue[head];
-        for (uint32_t i = t->first_out[at]; i < t->first_out[at + 1]; i++) {
-            const struct link *l = &t->links[t->out_links[i]];
-            if (l->kind > LINK_RAIL || l->bytes_per_s <= 0 || s->hops[l->to - base] != UINT32_MAX)
+        for (uint32_t i = 0; i < topology_n_out(t, at); i++) {
+            uint32_t link = topology_out(t, at, i);
+            struct link l = topology_link(t, link);
+            if (l.kind > LINK_RAIL || l.bytes_per_s <= 0 || s->hops[l.to - base] != UINT32_MAX)
                 continue;
-            s->hops[l->to - base] = s->hops[at - base] + 1;
-            s->came_by[l->to - base] = t->out_links[i];
-            queue[n++] = l->to;
+            s->hops[l.to - base] = s->hops[at - base] + 1;
+            s->came_by[l.to - base] = link;
+            queue[n++] = l.to;
         }
     }
 }
@@ -105,7 +118,7 @@ static bool domain_route(uint32_t *links, size_t *n_links, const struct topology
     if (s.hops[to - base] == UINT32_MAX)
         return false;
     size_t n = *n_links = s.hops[to - base];
-    for (uint32_t at = to; at != from; at = t->links[links[n]].from)
+    for (uint32_t at = to; at != from; at = topology_link(t, links[n]).from)
         links[--n] = (uint32_t)s.came_by[at - base];
     return true;
 }
@@ -242,39 +255,74 @@ double route_latency_s(const struct topology *t, const uint32_t *links, size_t n
 {
     double latency_s = 0;
     for (size_t i = 0; i < n_links; i++)
-        latency_s += t->links[links[i]].latency_s;
+        latency_s += topology_link(t, links[i]).latency_s;
     return latency_s;
 }
 
 /* ---- loads ---------------------------------------------------------------------------------- */
 
-struct link_loads link_loads_new(const struct topology *t, struct arena *a)
+enum { FIRST_SLOTS = 256 };
+
+struct link_loads link_loads_new(struct arena *a)
 {
-    return (struct link_loads){ ARENA_ARRAY(a, double, (size_t)t->n_links + 1), ARENA_ARRAY(a, uint32_t, (size_t)t->n_links + 1), 0 };
+    return (struct link_loads){ ARENA_ARRAY(a, struct link_load, FIRST_SLOTS / 2), 0, FIRST_SLOTS, ARENA_ARRAY(a, uint32_t, FIRST_SLOTS), a };
 }
 
 void link_loads_clear(struct link_loads *loads)
 {
-    for (uint32_t i = 0; i < loads->n_touched; i++)
-        loads->bytes[loads->touched[i]] = 0;
-    loads->n_touched = 0;
+    for (uint32_t i = 0; i < loads->n; i++)
+        loads->slots[loads->items[i].slot] = 0;
+    loads->n = 0;
+}
+
+/* Its slot, or the free one where it would be. */
+static uint32_t slot_of(const struct link_loads *loads, uint32_t link)
+{
+    uint32_t at = link * 0x9e3779b1u >> 8 & (loads->n_slots - 1);
+    while (loads->slots[at] && loads->items[loads->slots[at] - 1].link != link)
+        at = (at + 1) & (loads->n_slots - 1);
+    return at;
+}
+
+static void widen(struct link_loads *loads)
+{
+    struct link_load *items = ARENA_ARRAY(loads->a, struct link_load, loads->n_slots);
+    memcpy(items, loads->items, loads->n * sizeof *items);
+    loads->items = items;
+    loads->n_slots *= 2;
+    loads->slots = ARENA_ARRAY(loads->a, uint32_t, loads->n_slots);
+    for (uint32_t i = 0; i < loads->n; i++) {
+        items[i].slot = slot_of(loads, items[i].link);
+        loads->slots[items[i].slot] = i + 1;
+    }
+}
+
+double *link_loads_at(struct link_loads *loads, uint32_t link)
+{
+    uint32_t slot = slot_of(loads, link);
+    if (!loads->slots[slot]) {
+        if (2 * loads->n == loads->n_slots) {
+            widen(loads);
+            slot = slot_of(loads, link);
+        }
+        loads->items[loads->n] = (struct link_load){ link, slot, 0 };
+        loads->slots[slot] = ++loads->n;
+    }
+    return &loads->items[loads->slots[slot] - 1].bytes;
 }
 
 void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes)
 {
     assert(bytes > 0);
-    for (size_t i = 0; i < n_links; i++) {
-        if (loads->bytes[links[i]] == 0)
-            loads->touched[loads->n_touched++] = links[i];
-        loads->bytes[links[i]] += bytes;
-    }
+    for (size_t i = 0; i < n_links; i++)
+        *link_loads_at(loads, links[i]) += bytes;
 }
 
 double link_loads_time_s(const struct link_loads *loads, const struct topology *t)
 {
     double longest_s = 0;
-    for (uint32_t i = 0; i < loads->n_touched; i++) {
-        double time_s = loads->bytes[loads->touched[i]] / t->links[loads->touched[i]].bytes_per_s;
+    for (uint32_t i = 0; i < loads->n; i++) {
+        double time_s = loads->items[i].bytes / topology_link(t, loads->items[i].link).bytes_per_s;
         if (time_s > longest_s)
             longest_s = time_s;
     }
@@ -282,9 +330,9 @@ double link_loads_time_s(const struct link_loads *loads, const struct topology *
 }
 
 bool topology_flows(double *time_s, const struct topology *t, const struct flow *flows, size_t n_flows,
-                    double *load_bytes, struct arena *scratch, struct err *err)
+                    struct link_loads *loads, struct arena *scratch, struct err *err)
 {
-    struct link_loads loads = link_loads_new(t, scratch);
+    struct link_loads these = link_loads_new(scratch);
     double latency_s = 0;
     for (size_t i = 0; i < n_flows; i++) {
         uint32_t links[MAX_ROUTE];
@@ -297,10 +345,10 @@ bool topology_flows(double *time_s, const struct topology *t, const struct flow 
         if (flow_latency_s > latency_s)
             latency_s = flow_latency_s;
         if (flows[i].bytes > 0)
-            link_loads_add(&loads, links, n, flows[i].bytes);
+            link_loads_add(&these, links, n, flows[i].bytes);
     }
-    for (uint32_t i = 0; load_bytes && i < loads.n_touched; i++)
-        load_bytes[loads.touched[i]] += loads.bytes[loads.touched[i]];
-    *time_s = latency_s + link_loads_time_s(&loads, t);
+    for (uint32_t i = 0; loads && i < these.n; i++)
+        *link_loads_at(loads, these.items[i].link) += these.items[i].bytes;
+    *time_s = latency_s + link_loads_time_s(&these, t);
     return true;
 }

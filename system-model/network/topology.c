@@ -16,11 +16,11 @@
 
 const char *const link_kind_names[N_LINK_KINDS] = { "rung", "rail", "port", "gateway", "switch", "host", "streaming" };
 
-/* ---- the links, kind by kind ------------------------------------------------------ */
+/* ---- the links of a domain --------------------------------------------------------- */
 
 static void add_link(struct topology *t, uint32_t from, uint32_t to, enum link_kind kind, bool through, double rate, double latency_s)
 {
-    t->links[t->n_links++] = (struct link){ from, to, kind, through, rate, latency_s };
+    t->domain[t->domain_links++] = (struct link){ from, to, kind, through, rate, latency_s };
 }
 
 static void add_both_ways(struct topology *t, uint32_t a, uint32_t b, enum link_kind kind, double rate, double latency_s)
@@ -42,58 +42,179 @@ static void add_rung(struct topology *t, uint32_t left)
 }
 
 /* A torus of two rows has its rails already; a third row is needed to close them. */
-static void add_domain(struct topology *t, uint32_t first)
+static void add_domain(struct topology *t, struct arena *a)
 {
     const struct machine *m = t->machine;
     uint32_t n = t->ipus_per_domain;
     double rate = m->chip.link_bytes_per_s * m->chip.link_efficiency * (double)m->rail_links;
+    t->domain = ARENA_ARRAY(a, struct link, 4 * (size_t)n + 4);
     for (uint32_t i = 0; i + 1 < n; i += 2)
-        add_rung(t, first + i);
+        add_rung(t, i);
     for (uint32_t i = 0; i + 2 < n; i++)
-        add_both_ways(t, first + i, first + i + 2, LINK_RAIL, rate, m->rail_latency_s);
+        add_both_ways(t, i, i + 2, LINK_RAIL, rate, m->rail_latency_s);
     for (uint32_t i = 0; m->domain_topology == DOMAIN_TORUS && n > 4 && i < 2; i++)
-        add_both_ways(t, first + n - 2 + i, first + i, LINK_RAIL, rate, m->rail_latency_s);
+        add_both_ways(t, n - 2 + i, i, LINK_RAIL, rate, m->rail_latency_s);
 }
 
-static void add_hubs(struct topology *t)
+/* By the IPU they leave, in the order they were made. */
+static void index_domain(struct topology *t, struct arena *a)
 {
-    const struct machine *m = t->machine;
-    double host_rate = m->pcie_shared_ipus > 1 ? m->pcie_shared_bytes_per_s : m->host_network_bytes_per_s;
-    for (uint32_t i = 0; i < t->n_ipus; i++)
-        add_both_ways(t, i, t->first_hub + i / t->ipus_per_hub, LINK_PORT, m->chip.host_link_bytes_per_s, 0);
-    for (uint32_t i = 0; i < t->n_memories; i++)
-        add_both_ways(t, t->first_hub + i, t->first_memory + i, LINK_STREAMING, m->streaming_bytes_per_s * m->streaming_efficiency, 0);
-    for (uint32_t i = 0; i < t->n_hubs; i++) {
-        uint32_t host = t->first_host + (uint32_t)(i * t->ipus_per_hub / m->ipus_per_host);
-        add_both_ways(t, t->first_hub + i, host, LINK_HOST, host_rate, m->host_latency_s);
-    }
+    uint32_t n = t->ipus_per_domain;
+    t->first_out = ARENA_ARRAY(a, uint32_t, (size_t)n + 2);
+    t->out_links = ARENA_ARRAY(a, uint32_t, (size_t)t->domain_links + 1);
+    for (uint32_t i = 0; i < t->domain_links; i++)
+        t->first_out[t->domain[i].from + 2]++;
+    for (uint32_t i = 2; i < n + 2; i++)
+        t->first_out[i] += t->first_out[i - 1];
+    for (uint32_t i = 0; i < t->domain_links; i++)
+        t->out_links[t->first_out[t->domain[i].from + 1]++] = i;
 }
 
-static void add_gateways(struct topology *t)
+/* ---- any link by its number ----------------------------------------------------------- */
+
+static enum gateway_topology gateways(const struct topology *t)
+{
+    return t->n_domains > 1 ? (enum gateway_topology)t->machine->gateway_topology : GATEWAY_NONE;
+}
+
+static uint32_t hubs_per_domain(const struct topology *t)
+{
+    return t->n_hubs / t->n_domains;
+}
+
+/* Between hubs and switches: pair i. */
+static struct link gateway_link(const struct topology *t, uint32_t i)
 {
     const struct machine *m = t->machine;
     double rate = m->gateway_bytes_per_s * m->gateway_efficiency;
-    uint32_t hubs_per_domain = t->n_hubs / t->n_domains;
-    switch (t->n_domains > 1 ? m->gateway_topology : GATEWAY_NONE) {
-    case GATEWAY_NONE:
-        return;
-    case GATEWAY_DIRECT:
-        for (uint32_t i = 0; i < hubs_per_domain; i++)
-            add_both_ways(t, t->first_hub + i, t->first_hub + hubs_per_domain + i, LINK_GATEWAY, rate, m->gateway_latency_s);
-        return;
-    case GATEWAY_SWITCHED:
-        for (uint32_t i = 0; i < t->n_hubs; i++)
-            add_both_ways(t, t->first_hub + i, t->first_switch, LINK_GATEWAY, rate, m->gateway_latency_s);
-        return;
-    case GATEWAY_NETWORK:
-        for (uint32_t i = 0; i < t->n_hubs; i++)
-            add_both_ways(t, t->first_hub + i, t->first_switch + i / hubs_per_domain, LINK_GATEWAY, rate, m->gateway_latency_s);
-        for (uint32_t i = 0; i < t->n_domains; i++)
-            add_both_ways(t, t->first_switch + i, t->first_switch + t->n_domains, LINK_SWITCH, rate * hubs_per_domain,
-                          m->gateway_latency_s);
-        return;
+    uint32_t hub = t->first_hub + i, to = gateways(t) == GATEWAY_DIRECT ? hub + hubs_per_domain(t)
+                                        : gateways(t) == GATEWAY_SWITCHED ? t->first_switch : t->first_switch + i / hubs_per_domain(t);
+    return (struct link){ hub, to, LINK_GATEWAY, false, rate, m->gateway_latency_s };
+}
+
+static struct link spine_link(const struct topology *t, uint32_t i)
+{
+    const struct machine *m = t->machine;
+    double rate = m->gateway_bytes_per_s * m->gateway_efficiency;
+    return (struct link){ t->first_switch + i, t->first_switch + t->n_domains, LINK_SWITCH, false, rate * hubs_per_domain(t), m->gateway_latency_s };
+}
+
+static struct link host_link(const struct topology *t, uint32_t hub)
+{
+    const struct machine *m = t->machine;
+    double rate = m->pcie_shared_ipus > 1 ? m->pcie_shared_bytes_per_s : m->host_network_bytes_per_s;
+    uint32_t host = t->first_host + (uint32_t)(hub * t->ipus_per_hub / m->ipus_per_host);
+    return (struct link){ t->first_hub + hub, host, LINK_HOST, false, rate, m->host_latency_s };
+}
+
+/* The way there of the pair that begins with this link. */
+static struct link link_there(const struct topology *t, uint32_t link)
+{
+    const struct machine *m = t->machine;
+    if (link >= t->first_spine)
+        return spine_link(t, (link - t->first_spine) / 2);
+    if (link >= t->first_gateway)
+        return gateway_link(t, (link - t->first_gateway) / 2);
+    if (link >= t->first_host_link)
+        return host_link(t, (link - t->first_host_link) / 2);
+    uint32_t i = (link - (link >= t->first_streaming ? t->first_streaming : t->first_port)) / 2;
+    if (link >= t->first_streaming)
+        return (struct link){ t->first_hub + i, t->first_memory + i, LINK_STREAMING, false, m->streaming_bytes_per_s * m->streaming_efficiency, 0 };
+    return (struct link){ i, t->first_hub + i / t->ipus_per_hub, LINK_PORT, false, m->chip.host_link_bytes_per_s, 0 };
+}
+
+struct link topology_link(const struct topology *t, uint32_t link)
+{
+    struct link l;
+    if (link < t->first_port) {
+        uint32_t first_ipu = link / t->domain_links * t->ipus_per_domain;
+        l = t->domain[link % t->domain_links];
+        l.from += first_ipu;
+        l.to += first_ipu;
+    } else {
+        l = link_there(t, link & ~1u);
+        uint32_t from = l.from;
+        l.from = link & 1 ? l.to : from;
+        l.to = link & 1 ? from : l.to;
     }
-    assert(false && "a gateway topology");
+    if (t->rates)
+        l.bytes_per_s = t->rates[link];
+    return l;
+}
+
+/* ---- the links that leave a node ----------------------------------------------------------- */
+
+/* A run of link numbers, each `step` after the one before; several runs make up a node's list. */
+struct run_of_links { uint32_t first, n, step; };
+enum { MOST_RUNS = 4 };
+
+static struct run_of_links gateways_of_hub(const struct topology *t, uint32_t hub)
+{
+    uint32_t n = hubs_per_domain(t);
+    if (gateways(t) == GATEWAY_NONE || (gateways(t) == GATEWAY_DIRECT && hub >= 2 * n))
+        return (struct run_of_links){0};
+    bool other_end = gateways(t) == GATEWAY_DIRECT && hub >= n;
+    return (struct run_of_links){ t->first_gateway + 2 * (other_end ? hub - n : hub) + other_end, 1, 0 };
+}
+
+static uint32_t runs_of_switch(struct run_of_links *runs, const struct topology *t, uint32_t i)
+{
+    uint32_t n = gateways(t) == GATEWAY_SWITCHED ? t->n_hubs : hubs_per_domain(t);
+    if (gateways(t) == GATEWAY_NETWORK && i == t->n_domains) {
+        runs[0] = (struct run_of_links){ t->first_spine + 1, t->n_domains, 2 };
+        return 1;
+    }
+    runs[0] = (struct run_of_links){ t->first_gateway + 2 * i * n + 1, n, 2 };
+    runs[1] = (struct run_of_links){ t->first_spine + 2 * i, 1, 0 };
+    return gateways(t) == GATEWAY_NETWORK ? 2 : 1;
+}
+
+/* Of a node that is no IPU. */
+static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uint32_t node)
+{
+    uint32_t n = 0;
+    if (node >= t->first_switch)
+        return runs_of_switch(runs, t, node - t->first_switch);
+    if (node >= t->first_host) {
+        uint64_t host = node - t->first_host, each = t->machine->ipus_per_host;
+        uint32_t from = (uint32_t)ceil_div(host * each, t->ipus_per_hub), to = (uint32_t)min_u64(ceil_div((host + 1) * each, t->ipus_per_hub), t->n_hubs);
+        runs[0] = (struct run_of_links){ t->first_host_link + 2 * from + 1, to > from ? to - from : 0, 2 };
+        return 1;
+    }
+    if (node >= t->first_memory) {
+        runs[0] = (struct run_of_links){ t->first_streaming + 2 * (node - t->first_memory) + 1, 1, 0 };
+        return 1;
+    }
+    uint32_t hub = node - t->first_hub;
+    runs[n++] = (struct run_of_links){ t->first_port + 2 * hub * t->ipus_per_hub + 1, t->ipus_per_hub, 2 };
+    if (t->n_memories)
+        runs[n++] = (struct run_of_links){ t->first_streaming + 2 * hub, 1, 0 };
+    runs[n++] = (struct run_of_links){ t->first_host_link + 2 * hub, 1, 0 };
+    runs[n++] = gateways_of_hub(t, hub);
+    return n;
+}
+
+uint32_t topology_n_out(const struct topology *t, uint32_t node)
+{
+    struct run_of_links runs[MOST_RUNS];
+    uint32_t n = 0, local = node % t->ipus_per_domain;
+    if (node < t->first_hub)
+        return t->first_out[local + 1] - t->first_out[local] + 1;
+    for (uint32_t k = runs_of(runs, t, node); k-- > 0; )
+        n += runs[k].n;
+    return n;
+}
+
+uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i)
+{
+    struct run_of_links runs[MOST_RUNS];
+    uint32_t local = node % t->ipus_per_domain, n_local = t->first_out[local + 1] - t->first_out[local], k = 0;
+    if (node < t->first_hub)
+        return i < n_local ? node / t->ipus_per_domain * t->domain_links + t->out_links[t->first_out[local] + i] : t->first_port + 2 * node;
+    runs_of(runs, t, node);
+    while (i >= runs[k].n)
+        i -= runs[k++].n;
+    return runs[k].first + i * runs[k].step;
 }
 
 /* ---- the graph --------------------------------------------------------------------- */
@@ -117,23 +238,15 @@ static void count_nodes(struct topology *t)
     t->n_nodes = t->first_switch + t->n_switches;
 }
 
-static size_t most_links(const struct topology *t)
+static void count_links(struct topology *t)
 {
-    size_t domain = 2 * (size_t)t->ipus_per_domain + 2 * ((size_t)t->ipus_per_domain + 2);
-    return t->n_domains * domain + 2 * (size_t)t->n_ipus + 6 * (size_t)t->n_hubs + 2 * (size_t)t->n_switches;
-}
-
-/* Links by the node they leave, in the order they were made. */
-static void index_links(struct topology *t, struct arena *a)
-{
-    t->first_out = ARENA_ARRAY(a, uint32_t, (size_t)t->n_nodes + 2);
-    t->out_links = ARENA_ARRAY(a, uint32_t, (size_t)t->n_links + 1);
-    for (uint32_t i = 0; i < t->n_links; i++)
-        t->first_out[t->links[i].from + 2]++;
-    for (uint32_t i = 2; i < t->n_nodes + 2; i++)
-        t->first_out[i] += t->first_out[i - 1];
-    for (uint32_t i = 0; i < t->n_links; i++)
-        t->out_links[t->first_out[t->links[i].from + 1]++] = i;
+    enum gateway_topology kind = gateways(t);
+    t->first_port = t->n_domains * t->domain_links;
+    t->first_streaming = t->first_port + 2 * t->n_ipus;
+    t->first_host_link = t->first_streaming + 2 * t->n_memories;
+    t->first_gateway = t->first_host_link + 2 * t->n_hubs;
+    t->first_spine = t->first_gateway + 2 * (kind == GATEWAY_NONE ? 0 : kind == GATEWAY_DIRECT ? hubs_per_domain(t) : t->n_hubs);
+    t->n_links = t->first_spine + 2 * (kind == GATEWAY_NETWORK ? t->n_domains : 0);
 }
 
 /* ---- faults ------------------------------------------------------------------------ */
@@ -145,11 +258,11 @@ static bool slow_links(struct topology *t, const struct link_fault *f, struct er
     bool found = false;
     const uint32_t ends[2] = { f->from, f->to };
     for (int way = 0; way < 2 && f->from < t->n_nodes && f->to < t->n_nodes; way++) {
-        for (uint32_t i = t->first_out[ends[way]]; i < t->first_out[ends[way] + 1]; i++) {
-            struct link *l = &t->links[t->out_links[i]];
-            if (l->to != ends[1 - way])
+        for (uint32_t i = 0; i < topology_n_out(t, ends[way]); i++) {
+            uint32_t link = topology_out(t, ends[way], i);
+            if (topology_link(t, link).to != ends[1 - way])
                 continue;
-            l->bytes_per_s *= f->rate_share;
+            t->rates[link] *= f->rate_share;
             found = true;
         }
     }
@@ -172,14 +285,18 @@ static bool take_background(struct topology *t, const struct faults *faults, str
             taken[links[j]] += f->bytes;
     }
     for (uint32_t i = 0; i < t->n_links; i++) {
-        double rate = t->links[i].bytes_per_s, left = rate - taken[i];
-        t->links[i].bytes_per_s = left > rate / 2 ? left : rate / 2;
+        double rate = t->rates[i], left = rate - taken[i];
+        t->rates[i] = left > rate / 2 ? left : rate / 2;
     }
     return true;
 }
 
 static bool apply_faults(struct topology *t, const struct faults *faults, struct arena *a, struct err *err)
 {
+    double *rates = ARENA_ARRAY(a, double, t->n_links);
+    for (uint32_t i = 0; i < t->n_links; i++)
+        rates[i] = topology_link(t, i).bytes_per_s;
+    t->rates = rates;
     for (size_t i = 0; i < faults->n_links; i++)
         if (!slow_links(t, &faults->links[i], err))
             return false;
@@ -195,14 +312,9 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
 {
     *out = (struct topology){ .machine = m };
     count_nodes(out);
-    size_t most = most_links(out);
-    out->links = ARENA_ARRAY(a, struct link, most);
-    for (uint32_t d = 0; d < out->n_domains; d++)
-        add_domain(out, d * out->ipus_per_domain);
-    add_hubs(out);
-    add_gateways(out);
-    assert(out->n_links <= most);
-    index_links(out, a);
+    add_domain(out, a);
+    index_domain(out, a);
+    count_links(out);
     if (!faults || faults->n_links + faults->n_chips + faults->n_background == 0)
         return true;
     out->faults = faults;

@@ -27,9 +27,12 @@ struct topology {
     uint32_t n_ipus, n_nodes, n_links;
     uint32_t n_domains, ipus_per_domain, ipus_per_hub;
     uint32_t first_hub, n_hubs, first_memory, n_memories, first_host, n_hosts, first_switch, n_switches;
-    struct link *links;
-    uint32_t *first_out;                    /* links leaving node i: out_links[first_out[i] .. first_out[i+1]) */
-    uint32_t *out_links;
+    /* Links by their numbers: IPU-Links domain by domain, then ports, streaming, hosts', gateways', the spine's. All are in pairs, there
+     * and back. Domains are alike, so that only the first one's links are listed, and a machine of any size takes as little memory. */
+    uint32_t domain_links, first_port, first_streaming, first_host_link, first_gateway, first_spine;
+    struct link *domain;
+    uint32_t *first_out, *out_links;        /* of a domain's IPU i: out_links[first_out[i] .. first_out[i+1]) */
+    double *rates;                          /* by link, where something is at fault; NULL: nominal */
 };
 
 /* What is wrong with the machine in this run (a recipe's [faults]). */
@@ -42,6 +45,11 @@ struct faults {
 };
 
 struct flow { uint32_t from, to; double bytes; };
+
+struct link topology_link(const struct topology *t, uint32_t link);
+/* Links that leave a node, in the order of their numbers. */
+uint32_t topology_n_out(const struct topology *t, uint32_t node);
+uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i);
 
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults,
                     struct arena *a, struct err *err);
@@ -56,8 +64,15 @@ double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n)
 bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const struct topology *t,
                     uint32_t from, uint32_t to, struct err *err);
 
-/* Seconds until all flows, started together, have arrived. load_bytes (one a link, may be NULL) is added to. */
+/* Bytes by link, for those that carry any, in the order they were met. */
+struct link_load { uint32_t link, slot; double bytes; };
+struct link_loads { struct link_load *items; uint32_t n, n_slots, *slots; struct arena *a; };     /* slots: hashed; 0: free, else an item's place + 1 */
+struct link_loads link_loads_new(struct arena *a);
+void link_loads_clear(struct link_loads *loads);
+double *link_loads_at(struct link_loads *loads, uint32_t link);        /* 0 where it is new; until the next one is asked for */
+
+/* Seconds until all flows, started together, have arrived. loads (may be NULL) is added to. */
 bool topology_flows(double *time_s, const struct topology *t, const struct flow *flows, size_t n_flows,
-                    double *load_bytes, struct arena *scratch, struct err *err);
+                    struct link_loads *loads, struct arena *scratch, struct err *err);
 
 #endif

@@ -309,12 +309,13 @@ static void check_links(const struct drawing_source *from, const struct simulati
     size_t n = lines_of(lines, "links"), between = 0;
     double most = 0;
     for (uint32_t i = 0; i < sim->topology->n_links; i++)
-        between += sim->topology->links[i].from < 16 && sim->topology->links[i].to < 16;
+        between += topology_link(sim->topology, i).from < 16 && topology_link(sim->topology, i).to < 16;
     assert_int_equal(n, between);
-    for (size_t i = 0, link = 0; i < n; i++, link++) {
-        while (sim->topology->links[link].from >= 16 || sim->topology->links[link].to >= 16)
+    uint32_t link = 0;
+    for (size_t i = 0; i < n; i++, link++) {
+        while (topology_link(sim->topology, link).from >= 16 || topology_link(sim->topology, link).to >= 16)
             link++;
-        uint32_t ipu = sim->topology->links[link].from, to = sim->topology->links[link].to;
+        uint32_t ipu = topology_link(sim->topology, link).from, to = topology_link(sim->topology, link).to;
         double along = (double)(to / 2) - ipu / 2, across = (double)(to % 2) - ipu % 2, side = ipu < to ? 0.06 : -0.06;
         assert_near(number(lines[i], 5), ipu, 0);
         assert_near(number(lines[i], 0), ipu / 2 + (along == 0 ? side : 0), 1e-9);

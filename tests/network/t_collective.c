@@ -250,8 +250,8 @@ static void a_missing_or_slow_link_is_never_faster(void **state)
         struct collective_cost before = run(&whole_t, whole(&whole_t, some[i].n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 9e6));
         bool any_slower = false;
         for (uint32_t l = 0; l < whole_t.n_links; l += 2 * 3) {
-            struct link_fault fault = { whole_t.links[l].from, whole_t.links[l].to, 0 };
-            if (whole_t.links[l].kind > LINK_RAIL && whole_t.links[l].kind != LINK_GATEWAY)
+            struct link_fault fault = { topology_link(&whole_t, l).from, topology_link(&whole_t, l).to, 0 };
+            if (topology_link(&whole_t, l).kind > LINK_RAIL && topology_link(&whole_t, l).kind != LINK_GATEWAY)
                 continue;
             for (int way = 0; way < 2; way++, fault.rate_share = 0.4) {
                 struct topology t = build(m, &(struct faults){ .links = &fault, .n_links = 1 });

@@ -11,7 +11,7 @@ static const char *route(const struct topology *t, uint32_t from, uint32_t to)
         return err.msg;
     const char *text = "";
     for (size_t i = 0; i < n; i++)
-        text = arena_printf(&a, "%s%s%u%s", text, i ? " " : "", t->links[links[i]].to, t->links[links[i]].through ? "*" : "");
+        text = arena_printf(&a, "%s%s%u%s", text, i ? " " : "", topology_link(t, links[i]).to, topology_link(t, links[i]).through ? "*" : "");
     return text;
 }
 
@@ -62,7 +62,7 @@ static void domains_are_joined_by_gateways(void **state)
     assert_string_equal(route(&d, 0, 6), "8 10 4 6");      /* hub 8 is joined to hub 10 only: on along the rail */
     assert_string_equal(route(&s, 0, 11), "12 27 17 11");  /* 6 hubs, 6 memories, 3 hosts, then the switch */
     assert_string_equal(route(&n, 0, 11), "12 27 30 29 17 11");
-    assert_near(n.links[n.n_links - 1].bytes_per_s, 2 * 11e9 * 0.8, 1);     /* the spine carries both hubs of a domain */
+    assert_near(topology_link(&n, n.n_links - 1).bytes_per_s, 2 * 11e9 * 0.8, 1);     /* the spine carries both hubs of a domain */
     const struct flow two[2] = { { 0, 10, 2.2e9 }, { 1, 11, 2.2e9 } };     /* one gateway of 8.8 GB/s; each port has 5 */
     assert_near(flows_s(&s, two, 2), 2 * 1.7e-6 + 4.4e9 / 8.8e9, 1e-12);
     arena_free(&a);
@@ -89,11 +89,13 @@ static void flows_share_links(void **state)
     struct machine m = toy_machine(10, 10, DOMAIN_LADDER, GATEWAY_NONE);
     struct topology t = build(&m, NULL);
     const struct flow flows[3] = { { 0, 6, 3e9 }, { 2, 4, 4e9 }, { 4, 2, 6e9 } };
-    double *load = ARENA_ARRAY(&a, double, t.n_links), time_s, sum = 0;
-    assert_true(topology_flows(&time_s, &t, flows, 3, load, &a, &err));
+    struct link_loads loads = link_loads_new(&a);
+    double time_s, sum = 0;
+    assert_true(topology_flows(&time_s, &t, flows, 3, &loads, &a, &err));
     assert_near(time_s, 3 * 0.11e-6 + 7e9 / 12.6e9, 1e-12);
-    for (uint32_t i = 0; i < t.n_links; i++)
-        sum += load[i];
+    assert_int_equal(loads.n, 4);
+    for (uint32_t i = 0; i < loads.n; i++)
+        sum += loads.items[i].bytes;
     assert_near(sum, 3 * 3e9 + 4e9 + 6e9, 0);              /* every byte on every link of its route */
     const struct flow bad = { 0, 2, -1 };
     assert_false(topology_flows(&time_s, &t, &bad, 1, NULL, &a, &err));
@@ -129,8 +131,8 @@ static void every_pair_has_a_route(void **state)
                 size_t n;
                 assert_true(topology_route(links, 128, &n, &t, from, to, &err));
                 for (size_t i = 0; i < n; i++) {
-                    assert_int_equal(t.links[links[i]].from, at);
-                    at = t.links[links[i]].to;
+                    assert_int_equal(topology_link(&t, links[i]).from, at);
+                    at = topology_link(&t, links[i]).to;
                     assert_int_not_equal(at, from);
                 }
                 assert_int_equal(at, to);
@@ -147,15 +149,51 @@ static void links_come_in_pairs_and_none_is_idle(void **state)
     for (size_t k = 0; k < N_MACHINES; k++) {
         struct topology t = build(load(machines[k]), NULL);
         assert_int_equal(t.n_links % 2, 0);
-        assert_int_equal(t.first_out[t.n_nodes], t.n_links);
         for (uint32_t i = 0; i < t.n_links; i += 2) {
-            const struct link *there = &t.links[i], *back = &t.links[i + 1];
-            assert_int_equal(there->from, back->to);
-            assert_int_equal(there->to, back->from);
-            assert_true(there->bytes_per_s > 0 && there->bytes_per_s == back->bytes_per_s);
+            struct link there = topology_link(&t, i), back = topology_link(&t, i + 1);
+            assert_int_equal(there.from, back.to);
+            assert_int_equal(there.to, back.from);
+            assert_true(there.kind == back.kind && there.bytes_per_s > 0 && there.bytes_per_s == back.bytes_per_s);
         }
         arena_free(&a);
     }
+}
+
+/* Nodes' lists rise, and hold every link once, at the node that it leaves. */
+static void every_link_leaves_one_node(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < N_MACHINES; k++) {
+        struct topology t = build(load(machines[k]), NULL);
+        uint32_t n = 0;
+        for (uint32_t node = 0; node < t.n_nodes; node++)
+            for (uint32_t i = 0, before = 0; i < topology_n_out(&t, node); i++, n++) {
+                uint32_t link = topology_out(&t, node, i);
+                assert_int_equal(topology_link(&t, link).from, node);
+                assert_true(link < t.n_links && (i == 0 || link > before));
+                before = link;
+            }
+        assert_int_equal(n, t.n_links);
+        arena_free(&a);
+    }
+}
+
+/* Loads of many links, asked for again after the table has grown, and after it has been emptied. */
+static void loads_are_found_again(void **state)
+{
+    (void)state;
+    struct link_loads loads = link_loads_new(&a);
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 1000; i++)
+            *link_loads_at(&loads, 7 * i) += i;
+        for (uint32_t i = 0; i < 1000; i++)
+            assert_true(*link_loads_at(&loads, 7 * i) == i && loads.items[i].link == 7 * i);
+        assert_int_equal(loads.n, 1000);
+        link_loads_clear(&loads);
+        assert_true(loads.n == 0 && *link_loads_at(&loads, 7) == 0);
+        link_loads_clear(&loads);
+    }
+    arena_free(&a);
 }
 
 /* No IPU uses more links than its chip has. */
@@ -167,9 +205,10 @@ static void links_of_a_chip_are_enough(void **state)
         const struct chip *c = &t.machine->chip;
         for (uint32_t i = 0; i < t.n_ipus; i++) {
             double rate = 0;
-            for (uint32_t j = t.first_out[i]; j < t.first_out[i + 1]; j++)
-                if (t.links[t.out_links[j]].kind <= LINK_RAIL)
-                    rate += t.links[t.out_links[j]].bytes_per_s;
+            for (uint32_t j = 0; j < topology_n_out(&t, i); j++) {
+                struct link l = topology_link(&t, topology_out(&t, i, j));
+                rate += l.kind <= LINK_RAIL ? l.bytes_per_s : 0;
+            }
             assert_true(rate <= 1.0000001 * (double)c->n_links * c->link_bytes_per_s * c->link_efficiency);
         }
         arena_free(&a);
@@ -261,7 +300,8 @@ int main(void)
         cmocka_unit_test(flows_share_links),
         cmocka_unit_test(sync_reaches_the_farthest_board),
         cmocka_unit_test(every_pair_has_a_route),
-        cmocka_unit_test(links_come_in_pairs_and_none_is_idle),
+        cmocka_unit_test(every_link_leaves_one_node), cmocka_unit_test(loads_are_found_again),
+    cmocka_unit_test(links_come_in_pairs_and_none_is_idle),
         cmocka_unit_test(links_of_a_chip_are_enough),
         cmocka_unit_test(a_cut_rail_is_gone_round),
         cmocka_unit_test(a_slow_link_slows_and_a_busy_one_is_shared),
