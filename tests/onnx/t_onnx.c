@@ -316,6 +316,135 @@ static void composed(void **state)
     done(r);
 }
 
+static double f_selu(double x) { return 1.5 * (x > 0 ? x : 0.7 * (exp(x) - 1)); }
+static double f_celu(double x) { return x > 0 ? x : 0.7 * (exp(x / 0.7) - 1); }
+static double f_mish(double x) { return x * tanh(log(1 + exp(x))); }
+static double f_softsign(double x) { return x / (1 + fabs(x)); }
+static double f_thresholded(double x) { return x > 0.125 ? x : 0; }
+static double f_sign(double x) { return x > 0 ? 1 : -1; }
+static double f_is_inf(double x) { (void)x; return 0; }
+
+/* Functions without an operation of their own. */
+static void composed_functions(void **state)
+{
+    static const struct { const char *op, *attributes; double (*f)(double x); } rows[] = {
+        { "Selu", "alpha=0.7 gamma=1.5", f_selu }, { "Celu", "alpha=0.7", f_celu }, { "Mish", "", f_mish }, { "Softsign", "", f_softsign },
+        { "ThresholdedRelu", "alpha=0.125", f_thresholded }, { "Floor", "", floor }, { "Ceil", "", ceil }, { "Round", "", nearbyint },
+        { "Sign", "", f_sign }, { "IsInf", "", f_is_inf }, { "IsNaN", "", f_is_inf },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct imported *r;
+        double *y = through(rows[i].op, "x", rows[i].attributes, 120, &r);
+        for (uint64_t e = 0; e < 120; e++)
+            assert_near(y[e], rows[i].f(draft_noise("x", e)), 1e-6);
+        done(r);
+    }
+}
+
+/* Over the second and the last dimension. */
+static void reductions(void **state)
+{
+    static const char *const ops[] = { "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare" };
+    (void)state;
+    for (int k = 0; k < 7; k++) {
+        struct imported *r;
+        double *y = through(ops[k], "x apart", "", 2 * 4, &r);
+        for (uint64_t e = 0; e < 8; e++) {
+            double sum = 0, most = -1, least = 1, size = 0, squares = 0;
+            for (uint64_t n = 0; n < 15; n++) {
+                double x = X(e / 4, n / 5, e % 4, n % 5);
+                sum += x;
+                most = fmax(most, x);
+                least = fmin(least, x);
+                size += fabs(x);
+                squares += x * x;
+            }
+            const double want[] = { sum / 15, sum, most, least, size, sqrt(squares), squares };
+            assert_near(y[e], want[k], 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Products with vectors on either side, limits that are tensors, a choice between two numbers, a triangle, rows by their own indices. */
+static void small_operators(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3,5");
+    draft_input(d, "at", ONNX_INT64, "batch,3,2");
+    draft_weight(d, "v", DIMS(5));
+    draft_weight(d, "low", DIMS(3, 1));
+    draft_number(d, "yes", 2.5);
+    draft_number(d, "no", -1.25);
+    draft_whole(d, "k", WHOLE(-1));
+    draft_whole(d, "apart", WHOLE(1, 2));
+    draft_node(d, "MatMul", "x v", "xv", "");
+    draft_node(d, "Unsqueeze", "xv k", "column", "");
+    draft_node(d, "Clip", "x low column", "clipped", "");
+    draft_node(d, "Greater", "clipped low", "above", "");
+    draft_node(d, "Where", "above yes no", "chosen", "");
+    draft_node(d, "Squeeze", "k", "diagonal", "");
+    draft_node(d, "Trilu", "x diagonal", "upper", "upper=1");
+    draft_node(d, "GatherElements", "upper at", "picked", "axis=-1");
+    draft_node(d, "ReduceSum", "picked k", "sums", "");
+    draft_node(d, "Add", "chosen sums", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 30; e++) {
+        uint64_t b = e / 15, i = e / 5 % 3;
+        double product = 0, sum = 0, low = draft_noise("low", i);
+        for (uint64_t k = 0; k < 5; k++)
+            product += draft_noise("x", b * 15 + i * 5 + k) * draft_noise("v", k);
+        double clipped = fmin(fmax(draft_noise("x", e), low), product);
+        for (uint64_t k = 0; k < 2; k++) {
+            uint64_t at = ((b * 3 + i) * 2 + k) * 7 % 5;
+            sum += at + 1 >= i ? draft_noise("x", b * 15 + i * 5 + at) : 0;
+        }
+        assert_near(y[e], (clipped > low ? 2.5 : -1.25) + sum, 1e-6);
+    }
+    done(r);
+}
+
+/* Constants that follow from shapes: a part of a shape, its size, a triangle, a join along the second dimension; all become one reshape. */
+static void shape_arithmetic(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(15);
+    draft_input(d, "x", ONNX_FLOAT, "batch,2,3,4");
+    draft_weight(d, "w", DIMS(24, 3));
+    draft_whole(d, "ones", WHOLE(1, 1, 1, 1));
+    draft_whole(d, "two", WHOLE(2, 2));
+    draft_whole(d, "zero", WHOLE(0));
+    draft_whole(d, "three", WHOLE(3));
+    draft_node(d, "Shape", "x", "part", "start=-3 end=-1");         /* 2, 3 */
+    draft_node(d, "Size", "part", "two0", "");
+    draft_node(d, "Reshape", "ones two", "square", "");
+    draft_node(d, "Trilu", "square", "lower", "upper=0");           /* 1 0; 1 1 */
+    draft_node(d, "Concat", "square lower", "wide", "axis=1");      /* 1 1 1 0; 1 1 1 1 */
+    draft_node(d, "ReduceProd", "wide", "none", "keepdims=0");      /* 0 */
+    draft_node(d, "ReduceProd", "part", "six", "keepdims=0");
+    draft_node(d, "Mul", "six two0", "twelve", "");
+    draft_node(d, "Mul", "twelve two0", "all", "");
+    draft_node(d, "Add", "all none", "columns", "");
+    draft_node(d, "Unsqueeze", "columns zero", "last", "");
+    draft_node(d, "Gather", "last zero", "again", "");
+    draft_node(d, "Concat", "zero again", "flat", "axis=0");        /* 0: the batch as it is, 24 */
+    draft_node(d, "Reshape", "x flat", "rows", "");
+    draft_node(d, "MatMul", "rows w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 6);
+    for (uint64_t e = 0; e < 6; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 24; k++)
+            sum += draft_noise("x", e / 3 * 24 + k) * draft_noise("w", k * 3 + e % 3);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
 /* The borders of PyTorch's F.pad, as it exports them: pairs last dimension first, turned round row by row. (1, 0, 2, 3) becomes one
  * zero before the columns, two before and three behind the rows. */
 static void padded(void **state)
@@ -821,7 +950,8 @@ static void approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
-    cmocka_unit_test(composed),
+    cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
+    cmocka_unit_test(shape_arithmetic),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
