@@ -1,4 +1,5 @@
 /* t_collective.c - collectives by hand on a toy machine, the laws they keep, folding to the bit, faults. */
+#include "tests/golden_text.h"
 #include "tests/topology_fixture.h"
 #include "system-model/network/collective.h"
 
@@ -135,6 +136,42 @@ static void hierarchical_by_hand(void **state)
     assert_int_equal(c.method, METHOD_HIERARCHICAL);
     assert_near(c.link_s, local_s + 2 * (1.7e-6 + 10e6 / 8.8e9), 1e-12);
     assert_near(c.bytes_sent_per_rank, 2 * 7.0 / 8 * 40e6, 1e-6);
+    arena_free(&a);
+}
+
+/* Every kind by every method, small and large, one and two groups, on machines of odd numbers. */
+static void collectives_as_text(void **state)
+{
+    static const struct { uint32_t n_ipus, per_domain; enum domain_topology domain; enum gateway_topology gateway; } toys[] = {
+        { 6, 6, DOMAIN_LADDER, GATEWAY_NONE }, { 10, 10, DOMAIN_TORUS, GATEWAY_NONE }, { 16, 8, DOMAIN_TORUS, GATEWAY_DIRECT },
+        { 24, 6, DOMAIN_LADDER, GATEWAY_DIRECT },
+    };
+    char *text;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    (void)state;
+    for (size_t i = 0; i < sizeof toys / sizeof *toys; i++) {
+        struct machine m = toy_machine(toys[i].n_ipus, toys[i].per_domain, toys[i].domain, toys[i].gateway);
+        struct topology t = build(&m, NULL);
+        for (int kind = 0; kind < N_COLLECTIVE_KINDS; kind++)
+            for (int method = 0; method < N_COLLECTIVE_METHODS; method++)
+                for (uint32_t groups = 1; groups <= 2; groups++)
+                    for (double bytes = 3e3; bytes < 4e6; bytes *= 1e3) {
+                        struct collective_request r = whole(&t, groups, (enum collective_kind)kind, (enum collective_method)method, bytes);
+                        struct collective_cost c;
+                        fprintf(f, "%2u/%2u %-14s %-18s %u x %7g B: ", toys[i].n_ipus, toys[i].per_domain, collective_kind_names[kind],
+                                collective_method_names[method], groups, bytes);
+                        if (!collective_run(&c, &t, &r, &a, &err))
+                            fprintf(f, "refused\n");
+                        else
+                            fprintf(f, "%2u steps by %-18s links %.6g us, adding %.6g us, sync %.6g us; %g B sent, %g B on the busiest link\n", c.n_steps,
+                                    collective_method_names[c.method], 1e6 * c.link_s, 1e6 * c.reduce_s, 1e6 * c.sync_s, c.bytes_sent_per_rank,
+                                    c.busiest_link_bytes);
+                    }
+    }
+    fclose(f);
+    assert_golden(text, "tests/golden/collectives.txt", &a);
+    free(text);
     arena_free(&a);
 }
 
@@ -446,6 +483,7 @@ int main(void)
         cmocka_unit_test(groups_share_links),
         cmocka_unit_test(quad_uses_every_rail_once),
         cmocka_unit_test(hierarchical_by_hand),
+        cmocka_unit_test(collectives_as_text),
         cmocka_unit_test(bytes_sent),
         cmocka_unit_test(parts_order_and_sum),
         cmocka_unit_test(folded_and_unfolded_agree_to_the_bit),
