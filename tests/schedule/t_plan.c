@@ -2,7 +2,9 @@
  * t_plan.c - refusals of the planner, word by word; what a plan adds up to, by hand and against the timeline.
  */
 #include "tests/planned.h"
+#include "tests/chip_fixture.h"
 #include "tests/golden_text.h"
+#include "tests/toy_machine.h"
 #include <math.h>
 
 static bool build(struct planned *y, struct plan *p)
@@ -305,6 +307,97 @@ static void a_plan_as_text(void **state)
     assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
     PRINTED(text, (plan_print(f, &p), timeline_print(f, &t, true)));
     assert_golden(text, "tests/golden/plan_unit.txt", &y.sim.arena);
+    free(text);
+    stop(&y);
+}
+
+/* Links of the toy machine, the small chip's arithmetic: no fitted constant of a chip moves the text. */
+static struct machine odd_machine(void)
+{
+    struct machine m = toy_machine(12, 12, DOMAIN_LADDER, GATEWAY_NONE);
+    struct chip links = m.chip;
+    m.chip = small_chip(97);
+    m.chip.n_links = links.n_links;
+    m.chip.link_bytes_per_s = links.link_bytes_per_s;
+    m.chip.link_efficiency = links.link_efficiency;
+    m.chip.host_link_bytes_per_s = links.host_link_bytes_per_s;
+    m.chip.global_sync_cycles = links.global_sync_cycles;
+    return m;
+}
+
+/* Four layers of a convolution, a norm, a relu and an addition, with a loss: everything that a stage may stash. */
+static void four_layers(struct graph *g, struct arena *a)
+{
+    struct op_attributes at = { .kernel_h = 3, .kernel_w = 3, .pad = 1, .stride = 1, .groups = 1 };
+    uint32_t x = NO_ID;
+    graph_start(g, "four", 2, a);
+    for (uint32_t i = 0; i < 4; i++) {
+        graph_layer(g, (struct layer){ .name = arena_printf(a, "layer%u", i), .role = LAYER_BODY, .block_id = i, .n_parts = 1 });
+        x = i ? x : graph_tensor(g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 2, 7, 7, 24 });
+        uint32_t w = graph_tensor(g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 3, 3, 24, 24 });
+        uint32_t norm[] = { graph_op(g, OP_CONV, (uint32_t[]){ x, w }, 2, at), graph_tensor(g, "gamma", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 24 }),
+                            graph_tensor(g, "beta", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 24 }) };
+        uint32_t y = graph_op(g, OP_BATCH_NORM, norm, 3, (struct op_attributes){ .norm_groups = 1 });
+        x = graph_op(g, OP_ADD, (uint32_t[]){ x, graph_op(g, OP_RELU, &y, 1, (struct op_attributes){0}) }, 2, (struct op_attributes){0});
+    }
+    uint32_t labels = graph_tensor(g, "labels", ROLE_INPUT, TYPE_INT32, 3, (uint64_t[]){ 2, 7, 7 });
+    graph_op(g, OP_CROSS_ENTROPY, (uint32_t[]){ x, labels }, 2, (struct op_attributes){0});
+    graph_add_backward(g);
+}
+
+/* Every schedule with every recomputation and some ways of the weight update: stages, memory, pipeline, update, and the step. */
+static void schedules_as_text(void **state)
+{
+    static const struct { enum optimizer_place place; enum rts rts; } ways[] = {
+        { OPTIMIZER_ON_CHIP, RTS_NO }, { OPTIMIZER_STREAMING, RTS_NO }, { OPTIMIZER_STREAMING, RTS_YES } };
+    struct planned y;
+    struct machine m = odd_machine();
+    struct topology t;
+    char *text;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    for (int schedule = 0; schedule < N_SCHEDULES; schedule++)
+        for (int recompute = 0; recompute < N_RECOMPUTES; recompute++)
+            for (size_t way = 0; way < (schedule ? 1 : 3); way++) {
+                struct graph g;
+                struct compiler c;
+                struct plan p;
+                struct timeline line;
+                struct plan_options o = y.opt;
+                four_layers(&g, &y.sim.arena);
+                compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
+                o.n_replicas = 3;
+                o.ipus_per_replica = 4;
+                o.grad_accum = 9;
+                o.schedule = (enum schedule)schedule;
+                o.recompute = (enum recompute)recompute;
+                o.optimizer_place = ways[way].place;
+                o.rts = ways[way].rts;
+                o.framework.offloaded_elements = 25;        /* norms have 24 */
+                o.framework.sharded_elements = 24;
+                sizes(&o, (const uint32_t[][2]){ { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } }, 4);
+                fprintf(f, "== %s %s %zu\n", schedule_names[schedule], recompute_names[recompute], way);
+                if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err) || !timeline_run(&line, &p, &y.sim.arena, &y.err)) {
+                    fprintf(f, "refused: %s\n", y.err.msg);
+                    continue;
+                }
+                for (uint32_t i = 0; i < p.n_stages; i++)
+                    fprintf(f, "stage %u: forward %ju backward %ju again %ju cycles, stash %ju B x %u, fullest tile %ju B, busy %ju of %ju cycles\n", i,
+                            (uintmax_t)cycles_total(&p.stages[i].forward), (uintmax_t)cycles_total(&p.stages[i].backward),
+                            (uintmax_t)p.stages[i].recompute_cycles, (uintmax_t)p.stages[i].stash_bytes, p.stages[i].stash_depth,
+                            (uintmax_t)p.memory[i].total_bytes, (uintmax_t)(line.step_cycles - line.rows[i].spent.part[PART_BUBBLE]),
+                            (uintmax_t)line.step_cycles);
+                fprintf(f, "pipeline:");
+                for (uint32_t i = 0; i < p.n_runs; i++)
+                    fprintf(f, " %u x %jx copy %ju", p.runs[i].n_cycles, (uintmax_t)p.runs[i].active, (uintmax_t)p.runs[i].copy_cycles);
+                fputc('\n', f);
+                update_print(f, &p);
+            }
+    fclose(f);
+    assert_golden(text, "tests/golden/plan_schedules.txt", &y.sim.arena);
     free(text);
     stop(&y);
 }
@@ -705,6 +798,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
-        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
