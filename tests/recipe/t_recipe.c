@@ -1,5 +1,6 @@
 /* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
 #include "tests/golden_text.h"
+#include <jansson.h>
 #include "workloads/recipe/recipe.h"
 
 static const char recipes[] = "workloads/recipes", bad[] = "tests/bad/recipe";
@@ -162,8 +163,8 @@ static const struct { const char *file, *message; } refusals[] = {
     { "overflow", ":11: micro_batch: '18446744073709551616' is not a whole number from 0 up" },
     { "not-a-number", ":15: state_bytes_per_param: 'nan' is not a number" },
     { "empty-value", ":4: system: is empty" },
-    { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: resnet18, resnet34, resnet50, resnet101, resnet152, densenet121, "
-      "resnext50, resnext101, efficientnet-b0, efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, "
+    { "unknown-workload", ": workload: unknown workload 'resnet51'; did you mean 'resnet50'? known: bert-base, bert-large, conformer-medium, gpt2-small, gpt2-medium, "
+      "gpt2-large, gpt2-xl, inception-v3, efficientnet-b0, efficientnet-b1, efficientnet-b2, efficientnet-b3, efficientnet-b4, efficientnet-b5, "
       "efficientnet-b6, efficientnet-b7, efficientnet-b0-g16, efficientnet-b1-g16, efficientnet-b2-g16, ..." },
     { "no-optimizer", ": name is missing in [optimizer]: sgd, lars, adam or lamb" },
     { "unknown-optimizer", ":14: name: 'sdg' is not known; want one of: sgd, lars, adam, lamb" },
@@ -305,6 +306,21 @@ static void keys_are_listed(void **state)
     (void)state;
     PRINTED(text, recipe_keys_print(f));
     assert_golden(text, "tests/golden/keys.txt", &a);
+    json_t *json = recipe_keys_json(), *key;
+    size_t i, n_lines = 0;
+    for (const char *line = text; (line = strchr(line, '\n')); line++)
+        n_lines += line[1] == ' ';
+    assert_true(json_array_size(json) <= n_lines && json_array_size(json) > 50);
+    json_array_foreach(json, i, key)
+        if (text_is(json_string_value(json_object_get(key, "key")), "sequence_length")) {
+            assert_near(json_number_value(json_object_get(key, "minimum")), 1, 0);
+            assert_near(json_number_value(json_object_get(key, "maximum")), 16384, 0);
+            assert_true(json_is_false(json_object_get(key, "required")) && json_array_size(json_object_get(key, "choices")) == 0);
+        } else if (text_is(json_string_value(json_object_get(key, "key")), "mode")) {
+            assert_int_equal(json_array_size(json_object_get(key, "choices")), 2);
+            assert_true(json_is_null(json_object_get(key, "minimum")));
+        }
+    json_decref(json);
     arena_free(&a);
     free(text);
 }

@@ -234,6 +234,21 @@ static void shares_follow_the_values(void **state)
     arena_free(&a);
 }
 
+static void coverage_as_text(void **state)
+{
+    struct interval_count group = { .what = "BERT on bow", .n = 8, .inside = 6, .mean_half_width = log(1.25) };
+    const struct interval_coverage c = { .groups = &group, .n_groups = 1, .all = { .what = "all", .n = 40, .inside = 37, .mean_half_width = log(1.5) },
+                                         .near = { .what = "near" } };
+    char *text;
+    (void)state;
+    PRINTED(text, interval_coverage_print(f, &c));
+    assert_string_equal(text, "group left out                                 runs inside      share  half width\n"
+                              "BERT on bow                                       8      6     75.0 %      25.0 %\n"
+                              "all                                              40     37     92.5 %      50.0 %\n"
+                              "near                                              0      0      0.0 %       0.0 %\n");
+    free(text);
+}
+
 /* 1000 samples/s, 10 % less to 25 % more; the nearest run 4 % too fast when left out. */
 static void a_judgement_as_text(void **state)
 {
@@ -276,7 +291,7 @@ static void a_judgement_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider),
-    cmocka_unit_test(coverage_by_hand), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
+    cmocka_unit_test(coverage_by_hand), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
 };
 
