@@ -79,7 +79,7 @@ static bool apply(double *out, const char *name, const double *x, int n)
 
 static bool call(double *out, struct reader *r, const char *name)
 {
-    double x[2];
+    double x[2] = { 0 };
     int n = 0;
     do {
         if (n == 2)
@@ -120,13 +120,8 @@ static bool named(double *out, struct reader *r)
     return take(r, '[') ? looked_up(out, r, name) : refuse(r, "( or [");
 }
 
-static bool factor(double *out, struct reader *r)
+static bool operand(double *out, struct reader *r)
 {
-    if (take(r, '-')) {
-        bool good = factor(out, r);
-        *out = -*out;
-        return good;
-    }
     if (take(r, '('))
         return sum(out, r) && (take(r, ')') || refuse(r, ")"));
     skip_blanks(r);
@@ -135,22 +130,36 @@ static bool factor(double *out, struct reader *r)
     return islower((unsigned char)*r->at) ? named(out, r) : refuse(r, "a number, a name, ( or -");
 }
 
+static bool factor(double *out, struct reader *r)
+{
+    bool negative = false;
+    while (take(r, '-'))
+        negative = !negative;
+    if (!operand(out, r))
+        return false;
+    *out = negative ? -*out : *out;
+    return true;
+}
+
 static bool power(double *out, struct reader *r)
 {
-    double exponent;
+    double exponent = 0;
     if (!factor(out, r))
         return false;
     if (!take(r, '^'))
         return true;
+    if (++r->depth > MOST_DEPTH)
+        return refuse(r, "fewer powers of powers");
     if (!power(&exponent, r))
         return false;
+    r->depth--;
     *out = pow(*out, exponent);
     return true;
 }
 
 static bool product(double *out, struct reader *r)
 {
-    double next;
+    double next = 0;
     if (!power(out, r))
         return false;
     for (;;) {
@@ -165,7 +174,7 @@ static bool product(double *out, struct reader *r)
 
 static bool sum(double *out, struct reader *r)
 {
-    double next;
+    double next = 0;
     if (++r->depth > MOST_DEPTH)
         return refuse(r, "fewer parentheses");
     if (!product(out, r))

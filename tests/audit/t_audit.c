@@ -75,6 +75,26 @@ static void a_relation_allows_its_tolerance_on_one_side(void **state)
     assert_true(claim_meets(&c, -0.1) && !claim_meets(&c, 0.11));
 }
 
+/* A cell may be as long as a table: signs are counted, powers of powers refused, before the stack ends. */
+static void an_endless_expression_ends(void **state)
+{
+    (void)state;
+    enum { N = 3000000 };
+    struct err err = { "" };
+    double x = 0;
+    char *text = malloc(N + 8);
+    memset(text, '-', N + 1);
+    strcpy(text + N + 1, "7");
+    assert_true(expression_value(&x, text, "t", made_up, NULL, &err));
+    assert_true(x == -7);
+    for (size_t i = 0; i < N; i += 2)
+        memcpy(text + i, "1^", 2);
+    strcpy(text + N, "1");
+    assert_false(expression_value(&x, text, "t", made_up, NULL, &err));
+    assert_non_null(strstr(err.msg, "want fewer powers of powers"));
+    free(text);
+}
+
 static const char header[] = "id,kind,documents,claim,relation,value,high,unit,tolerance,expression,reading,reading_expression,beside,note\n";
 
 static bool load(struct claims *out, const char *lines, struct arena *a, struct err *err)
@@ -201,7 +221,7 @@ static void claims_stand_in_listed_documents(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused),
+    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused),
     cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
     cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
     cmocka_unit_test(claims_stand_in_listed_documents),
