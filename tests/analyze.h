@@ -4,6 +4,7 @@
 #ifndef ANALYZE_H
 #define ANALYZE_H
 #include "system-model/base/base.h"
+#include "workloads/onnx/model.h"
 
 static inline bool is_false(bool failed)
 {
@@ -13,6 +14,7 @@ static inline bool is_false(bool failed)
 
 #ifndef DEFINES_FAIL
 #define fail(...) is_false(fail(__VA_ARGS__))
+#define onnx_refuse(...) is_false(onnx_refuse(__VA_ARGS__))
 #define fail_at(...) is_false(fail_at(__VA_ARGS__))
 #endif
 #endif

@@ -60,6 +60,20 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 .PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run
 -include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
+# ---- analysis: gcc's and clang's, file by file; a finding is an error
+analyzed := $(patsubst %.c,$B/analyzed/%.ok,$(sources) $(wildcard harness/*.c))
+analyze: $(analyzed)                    ## gcc's -fanalyzer and clang's analyzer over the program
+
+analysis = $(filter-out -M% -W%,$(flags)) $(if $(filter %/arena.c %/onnx/file.c,$<),-DDEFINES_FAIL) -include tests/analyze.h
+$B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto=$B/%.pb-c.h)
+	@mkdir -p $(@D)
+	$(say) analyze $<
+	$(quiet)gcc $(analysis) -O1 -fanalyzer -Werror -c -o $(@:.ok=.o) $<
+	$(quiet)clang --analyze $(analysis) --analyzer-output text -Xclang -analyzer-werror $<
+	@touch $@
+
+.PHONY: analyze
+
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
 # notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE_ONLY=FILE:LINE tries every change of one line. One build counts which lines each test runs, the other is changed.
 MUTANTS     ?= 200

@@ -9,6 +9,7 @@
 #include "results/published/derived.h"
 #include "results/published/kernel_rows.h"
 #include "results/published/link_rows.h"
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static const struct result *needed_result(struct check_row *row, struct check_so
 
 static bool metric_value(struct check_row *row, const struct metric *m, const struct result *r, struct arena *a)
 {
+    assert(m);                          /* figures of other metrics were refused as they were loaded */
     double value = *(const double *)((const char *)r + m->offset);
     if (!(value > 0))
         return no_value(row, VERDICT_NO_VALUE, arena_printf(a, "%s has no %s", r->id, m->name));

@@ -177,19 +177,19 @@ bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
     DIR *d = opendir(path);
     if (!d)
         return fail(err, "%s: %s", path, strerror(errno));
-    size_t cap = 0, end = strlen(suffix);
+    size_t cap = 0, n_found = 0, end = strlen(suffix);
     char **found = NULL;
-    *n = 0;
     for (struct dirent *e; (e = readdir(d)); ) {
         size_t length = strlen(e->d_name);
         if (e->d_name[0] == '.' || length <= end || !text_is(e->d_name + length - end, suffix))
             continue;
-        found = arena_grow(a, found, *n, &cap, sizeof *found);
-        found[*n] = arena_strdup(a, e->d_name);
-        found[(*n)++][length - end] = 0;
+        found = arena_grow(a, found, n_found, &cap, sizeof *found);
+        found[n_found] = arena_strdup(a, e->d_name);
+        found[n_found++][length - end] = 0;
     }
     closedir(d);
-    sort_items(found, *n, sizeof *found, compare_names);
+    sort_items(found, n_found, sizeof *found, compare_names);
     *names = found;
+    *n = n_found;
     return true;
 }

@@ -5,6 +5,7 @@
 #define CONV_INTERNAL_H
 #include "system-model/compiler/conv_plan.h"
 #include "system-model/compiler/vertex_cost.h"
+#include <assert.h>
 
 
 static inline uint64_t shape_positions(const struct conv_shape *s)
@@ -120,7 +121,10 @@ static inline uint64_t conv_next_split(uint64_t n, uint64_t p)
 /* Of at most limit parts, the fewest whose largest has the same size. */
 static inline uint64_t conv_fewest_parts(uint64_t n, uint64_t limit, uint64_t *part)
 {
-    *part = ceil_div(n, min_u64(n, limit));
+    uint64_t most = min_u64(n, limit);
+    assert(most > 0);
+    *part = ceil_div(n, most);
+    assert(*part > 0);
     return ceil_div(n, *part);
 }
 

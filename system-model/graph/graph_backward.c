@@ -108,7 +108,7 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
     const struct op f = g->ops[forward_id];
     const struct gradient_rule *rule = &op_rules[f.kind].gradient;
     struct op op = { .kind = f.kind, .pass = pass, .layer_id = f.layer_id, .forward_op = forward_id, .at = f.at };
-    uint32_t of_tensor[MAX_OP_OUTPUTS];
+    uint32_t of_tensor[MAX_OP_OUTPUTS] = { 0 };
     for (uint32_t i = 0; i < f.n_inputs; i++)
         if (in_pass(b, &f, i, pass)) {
             assert(op.n_outputs < MAX_OP_OUTPUTS);
@@ -187,7 +187,7 @@ static bool gradients_of(uint32_t gradients[MAX_OP_OUTPUTS], struct backward *b,
 static void differentiate(struct backward *b, uint32_t forward_id)
 {
     const struct op f = b->g->ops[forward_id];
-    uint32_t gradients[MAX_OP_OUTPUTS];
+    uint32_t gradients[MAX_OP_OUTPUTS] = { 0 };
     if (!gradients_of(gradients, b, &f))
         return;
     if (op_rules[f.kind].gradient.pass_through)

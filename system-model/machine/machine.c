@@ -8,6 +8,7 @@
 #include "system-model/machine/machine.h"
 #include "system-model/machine/fitted_chip.h"
 #include "system-model/machine/what_if.h"
+#include <assert.h>
 
 #include <string.h>
 #include <unistd.h>
@@ -215,6 +216,7 @@ static bool load_part(struct sheet *out, const struct sheet *s, const char *key,
                       struct arena *a, struct err *err)
 {
     const struct sheet_row *row = sheet_find(s, key);
+    assert(row);                        /* a level's sheet names the one further in: checked as it was read */
     if (strchr(row->value, '/'))
         return fail(err, "%s: '%.60s' is not the name of a sheet", sheet_row_place(s, row, a), row->value);
     const char *path = part_path(s, row->value, specs_dir, a);

@@ -101,7 +101,7 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
     struct builder b = builder_start(g, w->name, o, a);
     uint64_t frames = o && o->sequence_length ? o->sequence_length : w->default_sequence_length;
     if (frames < 7)
-        return fail(err, "%s: sequence_length: %ju frames, want at least 7: two convolutions of stride 2", o->where ? o->where : "workload", (uintmax_t)frames);
+        return fail(err, "%s: sequence_length: %ju frames, want at least 7: two convolutions of stride 2", o && o->where ? o->where : "workload", (uintmax_t)frames);
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "front-end");
     uint32_t x = front_end(&b, frames, c);
     uint32_t positions = graph_tensor(g, "positions", ROLE_STATE, b.type, DIMS(build_dim(&b, x, 1), c->hidden));

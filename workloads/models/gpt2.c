@@ -29,7 +29,7 @@ bool gpt2_build(struct graph *g, const struct workload *w, const struct model_op
     uint64_t vocabulary = o && o->vocabulary ? o->vocabulary : c->vocabulary;
     struct op_attributes serial = { .serial_steps = o ? (uint32_t)o->embedding_serial_steps : 0 };
     if (length > c->positions)
-        return fail(err, "%s: sequence_length %ju is more than the %ju positions of %s; take a shorter one", o->where ? o->where : "workload",
+        return fail(err, "%s: sequence_length %ju is more than the %ju positions of %s; take a shorter one", o && o->where ? o->where : "workload",
                     (uintmax_t)length, (uintmax_t)c->positions, w->name);
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t tokens = build_input(&b, "tokens", TYPE_INT32, DIMS(b.batch, length));

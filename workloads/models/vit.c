@@ -39,7 +39,7 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
     struct builder b = builder_start(g, w->name, o, a);
     uint64_t size = o && o->image_size ? o->image_size : c->image;
     if (size % c->patch)
-        return fail(err, "%s: data.image_size: %ju pixels are not a multiple of the patch of %ju; want 224 or 384", o->where ? o->where : "workload",
+        return fail(err, "%s: data.image_size: %ju pixels are not a multiple of the patch of %ju; want 224 or 384", o && o->where ? o->where : "workload",
                     (uintmax_t)size, (uintmax_t)c->patch);
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t x = tokens(&b, c);

@@ -396,6 +396,16 @@ const char *onnx_string(const struct onnx_node *n, const char *name, const char 
     return p && p->has_s ? arena_printf(a, "%.*s", (int)p->s.len, (const char *)p->s.data) : otherwise;
 }
 
+struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    return i < n->n_inputs && n->inputs[i] != NO_ID ? &m->values[n->inputs[i]] : NULL;
+}
+
+struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
+{
+    return i < n->n_outputs && n->outputs[i] != NO_ID ? &m->values[n->outputs[i]] : NULL;
+}
+
 uint64_t onnx_elements(const struct onnx_value *v)
 {
     uint64_t n = 1;

@@ -2,6 +2,7 @@
  * map_math.c - operators on numbers: functions, sums, products, reductions, recurrence.
  */
 #include "workloads/onnx/map_internal.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -196,10 +197,11 @@ static const struct two { const char *op; enum op_kind kind; enum op_function fu
 
 static const struct two *find_two(const char *op)
 {
-    for (size_t i = 0; i < sizeof twos / sizeof *twos; i++)
-        if (text_is(twos[i].op, op))
-            return &twos[i];
-    return NULL;
+    size_t i = 0, n = sizeof twos / sizeof *twos;
+    while (i < n && !text_is(twos[i].op, op))
+        i++;
+    assert(i < n);                      /* the table of mappings names these alone */
+    return &twos[i];
 }
 
 /* A number and a tensor: one pass without an exchange, where the function has such a form. */

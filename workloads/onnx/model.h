@@ -74,14 +74,9 @@ double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct a
 bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct err *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static inline struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
-{
-    return i < n->n_inputs && n->inputs[i] != NO_ID ? &m->values[n->inputs[i]] : NULL;
-}
-static inline struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i)
-{
-    return i < n->n_outputs && n->outputs[i] != NO_ID ? &m->values[n->outputs[i]] : NULL;
-}
+/* NULL: left out. What a node must have is there once shape_wants() has passed it, out of the analyzers' sight. */
+struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
+struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 uint64_t onnx_elements(const struct onnx_value *v);
 /* -1 is the last dimension. False: out of range. */
 bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);

@@ -2,6 +2,7 @@
  * shape.c - shapes of all values, by the rule of the operator that makes each (onnx/docs/Operators.md, opset 9 to 21).
  */
 #include "workloads/onnx/shape_internal.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -422,5 +423,6 @@ bool onnx_shape_node(struct onnx_model *m, const struct onnx_node *n, struct err
 {
     const struct shape s = { m, n, err };
     const struct shape_rule *rule = find_rule(n->op);
+    assert(rule);                       /* the others were refused before */
     return rule->shape(&s);
 }
