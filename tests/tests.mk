@@ -75,7 +75,8 @@ $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto
 .PHONY: analyze
 
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
-# notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE_ONLY=FILE:LINE tries every change of one line. One build counts which lines each test runs, the other is changed.
+# notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE_ONLY=FILE:LINE tries every change of one line. One build
+# counts which lines each test runs, the other is changed.
 MUTANTS     ?= 200
 MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
@@ -85,7 +86,7 @@ MUTATE      ?= $(sources)
 mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch),$(shell))
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
 	$(MAKE) B=$B/lines CC=clang CFLAGS="-O1 -fPIC -fprofile-instr-generate -fcoverage-mapping" mutate-lines
-	$(MAKE) B=$B/mutate CC="$(lastword $(CC))" CFLAGS="-O2 -fPIC -fno-semantic-interposition" PODBENCH="" mutate-run
+	$(MAKE) B=$B/mutate CC="$(filter-out ccache,$(CC))" CFLAGS="-O2 -fPIC -fno-semantic-interposition" PODBENCH="" mutate-run
 
 $B/libmutant.so: $(objects)
 	$(say) link $@
@@ -101,15 +102,15 @@ $B/podbench.linked: $(program) $B/libmutant.so
 	$(say) link $@
 	$(quiet)$(CC) $(CFLAGS) -o $B/podbench $(program) -L$B -lmutant $(libs) && touch $@
 
-counted = here=$$(cd $B && pwd) && LD_LIBRARY_PATH=$$here PODBENCH=$$here/podbench perl tests/lines.pl "$B/libmutant.so -object $B/podbench"
+counted = here=$$(cd $B && pwd) && LD_LIBRARY_PATH=$$here PODBENCH=$$here/podbench perl tests/lines.pl
 $(tests:=.lines): %.lines: %.linked
 	$(say) lines $*
-	$(quiet)$(counted) $* > $@.new && mv $@.new $@
+	$(quiet)$(counted) $B/libmutant.so $* > $@.new && mv $@.new $@
 
 $(mutate_shell:%.sh=$B/%.lines): $B/%.lines: %.sh $B/podbench.linked
 	@mkdir -p $(@D)
 	$(say) lines $<
-	$(quiet)$(counted) sh $< > $@.new && mv $@.new $@
+	$(quiet)$(counted) "$B/libmutant.so -object $B/podbench" sh $< > $@.new && mv $@.new $@
 
 mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
 
