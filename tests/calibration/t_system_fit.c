@@ -79,9 +79,10 @@ static void a_fit_as_text(void **state)
 {
     struct figure figure = { .id = "row" };
     struct system_row row = { .figure = &figure, .published_s = 2.5, .base_s = 1 };
-    struct system_fit fit = { .rows = &row, .n_rows = 1, .n_configurations = 1, .n_groups = 1, .median_unfitted = 0.6, .median_fitted = 0.2,
+    struct system_fit fit = { .rows = &row, .n_rows = 1, .n_configurations = 1, .n_groups = 2, .median_unfitted = 0.6, .median_fitted = 0.2,
                               .median_left_out = 0.3, .left_out_spread = 0.125,
-                              .groups = { { .family = "bert", .training = true, .error = { .value = 0.04, .standard_error = 0.005 } } } };
+                              .groups = { { .family = "bert", .training = true, .n_rows = 2, .error = { .value = 0.04, .standard_error = 0.005 } },
+                                          { .family = "rnnt", .n_rows = 1, .error = { .value = -0.125 } } } };
     char *text;
     (void)state;
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
@@ -96,7 +97,8 @@ static void a_fit_as_text(void **state)
     assert_true(strncmp(text, "system: 1 times of 1 configurations, median error 60.00 % unfitted, 20.00 % fitted, 30.00 % left out (spread 12.50 %)\n"
                               "  call_s                        4 s      +- 0.25  (bounds 0 to 1, default 0: median error 7.00 %)  the chips wait", 215) == 0);
     assert_non_null(strstr(text, "\n  output_reduction_s        0.005 s      its default: rows cannot tell it from that  one number"));
-    assert_non_null(strstr(text, "\n  loops of bert, training: +4.0 % +- 0.5 beside the constants (in no prediction)\n"));
+    assert_non_null(strstr(text, "\n  loops of bert, training: +4.0 % +- 0.5 beside the constants (in no prediction)\n"
+                                 "  loops of rnnt, inference: -12.5 % beside the constants (one row, so met; in no prediction)\n"));
     assert_non_null(strstr(text, "\n  row                                                                           66.67                 0.00"
                                  "                 0.00                 0.00   -16.67\n"));
     free(text);
