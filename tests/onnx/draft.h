@@ -194,6 +194,29 @@ static inline void draft_node(struct draft *d, const char *op, const char *input
     d->nodes[d->graph.n_node++] = n;
 }
 
+/* Makes what is drafted a function of another draft, of the domain "ours"; attributes in words have values of their own. */
+static inline void draft_function(struct draft *d, struct draft *body, const char *name, const char *inputs, const char *outputs,
+                                  const char *attributes)
+{
+    Onnx__FunctionProto *f = ARENA_NEW(&d->arena, Onnx__FunctionProto), **all = ARENA_ARRAY(&d->arena, Onnx__FunctionProto *, 4);
+    *f = (Onnx__FunctionProto)ONNX__FUNCTION_PROTO__INIT;
+    f->name = arena_strdup(&d->arena, name);
+    f->domain = arena_strdup(&d->arena, "ours");
+    f->input = draft_words(d, inputs, &f->n_input);
+    f->output = draft_words(d, outputs, &f->n_output);
+    f->n_node = body->graph.n_node;
+    f->node = body->nodes;
+    if (*attributes) {
+        f->n_attribute_proto = 1;
+        f->attribute_proto = ARENA_ARRAY(&d->arena, Onnx__AttributeProto *, 1);
+        f->attribute_proto[0] = draft_attribute(d, arena_strdup(&d->arena, attributes));
+    }
+    for (size_t i = 0; i < d->model.n_functions; i++)
+        all[i] = d->model.functions[i];
+    all[d->model.n_functions++] = f;
+    d->model.functions = all;
+}
+
 /* Gives the last node a graph as attribute, with one output. */
 static inline void draft_branch(struct draft *d, const char *name, struct draft *branch, const char *output)
 {

@@ -536,6 +536,50 @@ static void branches(void **state)
     }
 }
 
+/* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
+ * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
+static void functions(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *inner = draft_start(17), *outer = draft_start(17);
+    draft_node(inner, "LeakyRelu", "a", "b", "alpha=slope");
+    draft_node(inner, "Elu", "a", "c", "alpha=other");
+    draft_node(inner, "Clip", "a low high", "cut", "");
+    for (int i = 0; i < 2; i++) {
+        Onnx__AttributeProto *p = inner->nodes[i]->attribute[0];
+        p->ref_attr_name = (char *)p->s.data;
+        p->has_s = false;
+    }
+    draft_function(d, inner, "Two", "a low high", "b c a cut", "other=0.5");
+    draft_node(outer, "Two", "p - top", "q r s cut", "slope=0.25");
+    outer->nodes[0]->domain = "ours";
+    draft_node(outer, "Add", "q r", "sum", "");
+    draft_node(outer, "Max", "s cut", "same", "");
+    draft_node(outer, "Min", "same cut", "least", "");
+    draft_function(d, outer, "Sum", "p top", "sum least", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_number(d, "limit", 0.125);
+    draft_node(d, "Sum", "x limit", "t u", "");
+    d->nodes[0]->domain = "ours";
+    draft_node(d, "Add", "t u", "v", "");
+    draft_node(d, "MatMul", "v w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 2 * 3 + k);
+            double t = (x > 0 ? x : 0.25 * x) + (x > 0 ? x : 0.5 * (exp(x) - 1)) + fmin(x, 0.125);
+            sum += t * draft_noise("w", k * 2 + e % 2);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(inner);
+    draft_end(outer);
+}
+
 /* GRU of one step in both directions, by its equations, from the file's own order of gates. */
 static void recurrent(void **state)
 {
@@ -886,6 +930,16 @@ static void refusals(void **state)
     refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; cut the model before it, or price it "
                       "roughly with --approximate");
     d = draft_start(17);
+    struct draft *body = draft_start(17);
+    draft_node(body, "Again", "a", "b", "");
+    body->nodes[0]->domain = "ours";
+    draft_function(d, body, "Again", "a", "b", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Again", "x", "y", "");
+    d->nodes[0]->domain = "ours";
+    refused(d, infer, "node 0, Again 'n0': functions call each other more than 32 deep, or 50000 times");
+    draft_end(body);
+    d = draft_start(17);
     draft_input(d, "x", ONNX_UINT8, "n,4");
     draft_node(d, "QLinearMatMul", "x", "y", "");
     refused(d, infer, "node 0, QLinearMatMul 'n0': the chip's products are of floats; export the model before it is quantised, or price it roughly with "
@@ -894,8 +948,8 @@ static void refusals(void **state)
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "SkipLayerNormalization", "x", "y", "");
     d->nodes[0]->domain = "com.microsoft";
-    refused(d, infer, "node 0, SkipLayerNormalization 'n0': not an operator of ONNX's own; export the model with its functions inlined, and before a "
-                      "runtime has optimised it, or price it roughly with --approximate");
+    refused(d, infer, "node 0, SkipLayerNormalization 'n0': not an operator of ONNX's own; export the model before a runtime has optimised it, or "
+                      "price it roughly with --approximate");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "GridSample", "x", "y", "");
@@ -952,7 +1006,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
-    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };

@@ -52,7 +52,7 @@ static bool insert(struct onnx_model *m, size_t id, const Onnx__GraphProto *g, s
     m->nodes[id].n_outputs = 0;
     m->nodes[id].fused_as = "the branch that is taken";
     for (size_t i = 0; i < g->n_node; i++)
-        if (!onnx_link_node(m, (uint32_t)(id + 1 + i), g->node[i], scope, err))
+        if (!onnx_link_node(m, (uint32_t)(id + 1 + i), g->node[i], scope, taken.call, err))
             return false;
     for (uint32_t i = 0; i < taken.n_outputs; i++) {
         uint32_t at = (uint32_t)(id + 1 + g->n_node + i);

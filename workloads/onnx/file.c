@@ -119,12 +119,17 @@ static const char *in_scope(struct onnx_model *m, const char *scope, const char 
     return *scope ? arena_printf(m->arena, "%s%s", scope, name) : name;
 }
 
+static uint32_t bound_value(const struct onnx_model *m, uint32_t id)
+{
+    return m->values[id].bound ? m->values[id].bound_to : id;
+}
+
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name)
 {
     for (size_t n = strlen(scope); n > 0; ) {
         const char *full = arena_printf(m->arena, "%.*s%s", (int)n, scope, name);
         if (m->slots[slot_of(m, full)])
-            return onnx_value(m, full);
+            return bound_value(m, onnx_value(m, full));
         for (n--; n > 0 && scope[n - 1] != '/'; n--)
             ;
     }
@@ -276,12 +281,14 @@ static bool add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoPro
     return true;
 }
 
-bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, struct err *err)
+bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, const struct onnx_call *call,
+                    struct err *err)
 {
     struct onnx_node *n = &m->nodes[id];
     *n = (struct onnx_node){ .op = p->op_type ? p->op_type : "", .name = p->name ? p->name : "", .proto = p,
                              .written = p->op_type ? p->op_type : "",
-                             .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output, .scope = scope };
+                             .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output, .scope = scope,
+                             .call = call };
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, p->n_input + 1);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, p->n_output + 1);
     for (size_t i = 0; i < p->n_input; i++) {
@@ -293,7 +300,7 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
             v->n_readers++;
     }
     for (size_t i = 0; i < p->n_output; i++) {
-        n->outputs[i] = *p->output[i] ? onnx_value(m, in_scope(m, scope, p->output[i])) : NO_ID;
+        n->outputs[i] = *p->output[i] ? bound_value(m, onnx_value(m, in_scope(m, scope, p->output[i]))) : NO_ID;
         struct onnx_value *v = onnx_out(m, n, (uint32_t)i);
         if (v && (v->constant || v->producer != NO_ID))
             return onnx_refuse(m, n, err, "makes %.80s a second time", v->name);
@@ -354,28 +361,39 @@ bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct
     if (!model || !check_opset(out, model, err))
         return false;
     const Onnx__GraphProto *g = model->graph;
+    out->file = model;
     out->producer = model->producer_name && *model->producer_name ? model->producer_name : "not named";
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!onnx_add_initialiser(out, g->initializer[i], "", err))
             return false;
     if (!link_inputs(out, g, err))
         return false;
-    out->n_nodes = g->n_node;
-    out->nodes = ARENA_ARRAY(a, struct onnx_node, g->n_node + 1);
-    for (uint32_t i = 0; i < g->n_node; i++)
-        if (!onnx_link_node(out, i, g->node[i], "", err))
-            return false;
-    return link_outputs(out, g, err);
+    return onnx_link_nodes(out, g->node, g->n_node, err) && link_outputs(out, g, err);
 }
 
 /* ---- asking --------------------------------------------------------------------------------------- */
 
+static const Onnx__AttributeProto *named(Onnx__AttributeProto *const *all, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(all[i]->name, name))
+            return all[i];
+    return NULL;
+}
+
+/* In a function it may be that of who calls it, or the function's own. */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name)
 {
-    for (size_t i = 0; n->proto && i < n->proto->n_attribute; i++)
-        if (text_is(n->proto->attribute[i]->name, name))
-            return n->proto->attribute[i];
-    return NULL;
+    const Onnx__AttributeProto *p = n->proto ? named(n->proto->attribute, n->proto->n_attribute, name) : NULL;
+    for (const struct onnx_call *c = n->call; p && p->ref_attr_name && *p->ref_attr_name; c = c->outer) {
+        if (!c)
+            return NULL;
+        name = p->ref_attr_name;
+        p = named(c->by->attribute, c->by->n_attribute, name);
+        if (!p)
+            return named(c->function->attribute_proto, c->function->n_attribute_proto, name);
+    }
+    return p;
 }
 
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)

@@ -95,7 +95,7 @@ static const char *reason(const struct onnx_node *n)
         if (strncmp(n->op, reasons[i].op, strlen(reasons[i].op)) == 0)
             return reasons[i].why;
     return n->proto && n->proto->domain && *n->proto->domain && !text_is(n->proto->domain, "ai.onnx")
-        ? "not an operator of ONNX's own; export the model with its functions inlined, and before a runtime has optimised it" : NULL;
+        ? "not an operator of ONNX's own; export the model before a runtime has optimised it" : NULL;
 }
 
 static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)

@@ -1,7 +1,7 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: file.c reads and links, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
+ * Read in order: file.c and call.c read and link, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
  * fold.c, branches of If in branch.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a
  * graph (map.c).
  */
@@ -32,12 +32,18 @@ struct onnx_value {
     bool output;                            /* of the whole graph */
     const Onnx__TensorProto *data;          /* initialisers: contents, or none */
     uint32_t producer;                      /* node; NO_ID: input or initialiser */
+    bool bound;                             /* a function's parameter or result: the value bound_to of who calls it, NO_ID: left out */
+    uint32_t bound_to;
     uint32_t n_readers;
 };
+
+/* A function's nodes stand in the place of the node that calls it. */
+struct onnx_call { const Onnx__FunctionProto *function; const Onnx__NodeProto *by; const struct onnx_call *outer; };
 
 struct onnx_node {
     const char *op, *name, *written;        /* written: the operator as the file has it, where fusing changed it */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all defaults */
+    const struct onnx_call *call;           /* that it is part of; NULL: none */
     const char *scope;                      /* of the branch that it stands in; "": the graph itself */
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID: left out */
@@ -51,7 +57,8 @@ struct onnx_model {
     int64_t opset;
     struct arena *arena;
     struct onnx_value *values; size_t n_values, cap_values;
-    struct onnx_node *nodes; size_t n_nodes;
+    struct onnx_node *nodes; size_t n_nodes, cap_nodes;
+    const Onnx__ModelProto *file;
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
     uint32_t *slots; size_t n_slots;        /* values by name */
     uint64_t batch;                         /* samples, by the recipe */
@@ -64,7 +71,8 @@ bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct
 uint32_t onnx_value(struct onnx_model *m, const char *name);      /* the value so named; new where there is none */
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name);    /* in a branch: its own, or of what is around it */
 bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, const char *scope, struct err *err);
-bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, struct err *err);
+bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, const struct onnx_call *call,
+                    struct err *err);
 const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);   /* NULL: no graph */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
@@ -93,6 +101,9 @@ uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n
 /* How a window (convolution, pooling) lies: kernel, strides, dilations, zeros before and after, by spatial dimension. */
 struct onnx_window { uint32_t n, kernel[3], stride[3], dilation[3], before[3], after[3]; };
 bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err);
+
+/* call.c: appends nodes, those of functions in the place of who calls them. */
+bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err);
 
 /* branch.c: the nodes of the branch that a known condition takes stand behind the If, which is gone. */
 bool onnx_condition_known(const struct onnx_model *m, const struct onnx_node *n);
