@@ -15,7 +15,7 @@ do for [panel=1:4] {
         set label 1 'v2.0 Bow' at graph 0.04,0.92 tc rgb red
         set label 2 'v1.1 GC200' at graph 0.04,0.85 tc rgb blue
         set label 3 'v1.0 GC200' at graph 0.04,0.78 tc rgb sky
-        set label 4 'filled: published; open, line: predicted; dotted: ideal' at graph 0.04,0.71 tc rgb '#444444' font ',9'
+        set label 4 'filled: published; open, line: predicted; dotted: ideal' at graph 0.97,0.06 right tc rgb '#444444' font ',9'
     }
     model = panel % 2 ? 'ResNet-50, images a second' : 'BERT-Large, sequences a second'
     if (panel <= 2) {
