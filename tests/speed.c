@@ -123,12 +123,12 @@ static bool sweep(uint64_t n, const char *const *arguments)
 
 #define BERT "mlperf-v1.1-closed-ipu-pod64-bert-large"
 #define RESNET "mlperf-v1.1-closed-ipu-pod64-resnet50"
-#define SCHEDULES "parallel.schedule=popart,grouped,interleaved,sequential"
 
+/* The schedules that the recipe's framework can run: a refusal takes no time to speak of, and is no result. */
 static bool sweep_bert(void)
 {
-    return sweep(8 * 969 * 4, (const char *const[]){ BERT, "--over", "parallel.replicas=1..8", "--over", "parallel.gradient_accumulation=32..1000", "--over",
-                                                     SCHEDULES, NULL });
+    return sweep(8 * 969 * 2 * 2, (const char *const[]){ BERT, "--over", "parallel.replicas=1..8", "--over", "parallel.gradient_accumulation=32..1000", "--over",
+                                                         "parallel.schedule=popart,sequential", "--over", "hosts.steps_per_call=1,2", NULL });
 }
 
 static bool sweep_resnet(void)

@@ -206,7 +206,7 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
         return true;
     if (!time_evaluation(sim, r, err))
         return false;
-    const struct workload *w = workload_find(rec->workload, err);
+    const struct workload *w = recipe_workload(rec);
     if (w && w->benchmark && (rec->converge || recipe_terms(rec).named)) {
         struct convergence c;
         if (!simulator_convergence(&c, sim->by, rec, err))

@@ -47,7 +47,7 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
 {
     static const char *const computes[] = { "fp16", "fp32", "fp8" };
     const struct recipe *r = &sim->recipe;
-    const struct workload *w = workload_find(r->workload, NULL);
+    const struct workload *w = recipe_workload(r);
     struct properties p = {0};
     p.value[FAMILY] = arena_strdup(a, w->family);
     p.value[MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
@@ -76,7 +76,7 @@ void properties_count(struct properties *p)
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t i)
 {
-    return x->name_hash[i] == y->name_hash[i] && text_is(x->value[i], y->value[i]);
+    return x->name_hash[i] == y->name_hash[i] && ((x->value[i] && x->value[i] == y->value[i]) || text_is(x->value[i], y->value[i]));
 }
 
 /* To or from nothing at all counts as one. */

@@ -86,6 +86,7 @@ void validity_of(struct validity *out, const struct judge *by, const struct simu
 {
     struct properties at = properties_of(sim, a);
     const struct references *references = &by->references;
+    references_share_names(&at, references);
     struct beside beside = set_beside(references, &at, a);
     *out = (struct validity){ .from_fitted_share = NAN, .from_assumed_share = NAN };
     find_nearest(out, &beside);

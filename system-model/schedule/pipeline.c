@@ -71,10 +71,15 @@ static void make_tasks(struct plan *p, struct arena *a)
 
 /* ---- copies between stages -------------------------------------------------------------- */
 
+static bool copies_in_full(const struct plan *p)
+{
+    return p->options.schedule == SCHEDULE_POPART && p->options.training;
+}
+
 /* Flows after a slot in replica 0: a forward task hands its output on, a backward task hands the gradient back. */
 static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t active, uint32_t slot)
 {
-    bool in_full = p->options.schedule == SCHEDULE_POPART && p->options.training;
+    bool in_full = copies_in_full(p);
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         const struct task *t = &p->tasks[i];
@@ -139,6 +144,11 @@ static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struc
     for (uint64_t cycle = 0, next; (next = next_change(p, cycle)) != UINT64_MAX; cycle = next) {
         struct pipeline_run *r = &p->runs[p->n_runs++];
         *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active_in(p, cycle) };
+        if (p->n_runs > 1 && copies_in_full(p)) {       /* the same in all of them */
+            r->copies = r[-1].copies;
+            r->copy_cycles = r[-1].copy_cycles;
+            continue;
+        }
         r->copies = ARENA_ARRAY(a, struct stage_copy, p->n_slots);
         for (uint32_t slot = 0; slot < p->n_slots; slot++)
             if (!plan_copy(r, slot, p, c, err))

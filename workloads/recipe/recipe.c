@@ -32,9 +32,14 @@ _Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "a na
 
 /* ---- when a key matters ------------------------------------------------------------------- */
 
+const struct workload *recipe_workload(const struct recipe *r)
+{
+    return r->model_family ? r->model_family : workload_find(r->workload, NULL);
+}
+
 static bool has_trait(const struct recipe *r, unsigned trait)
 {
-    const struct workload *w = workload_find(r->workload, NULL);
+    const struct workload *w = recipe_workload(r);
     return w && w->traits & trait;
 }
 
@@ -64,7 +69,7 @@ static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !
 static bool in_packs(const struct recipe *r) { return in_packing(r) && r->model.sequences_per_pack > 1; }
 static bool in_convergence(const struct recipe *r)
 {
-    const struct workload *w = workload_find(r->workload, NULL);
+    const struct workload *w = recipe_workload(r);
     return w && w->benchmark && in_training(r);
 }
 static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r->eval_every || r->evaluations); }
@@ -412,7 +417,7 @@ static bool check_required(const struct recipe *r, struct err *err)
 static bool check_sense(const struct recipe *r, struct err *err)
 {
     struct err unknown = { "" };
-    if (!workload_find(r->workload, &unknown))
+    if (!r->model_family && !workload_find(r->workload, &unknown))
         return fail(err, "%s: workload: %s", r->path, unknown.msg);
     if (r->reference_round && !*rcp_ruleset(r->reference_round))
         return fail(err, "%s: reference_round: '%.40s' is not known; want v1.0, v1.1, v2.0 or v2.1", r->path, r->reference_round);
@@ -446,6 +451,7 @@ static bool read_recipe(struct recipe *out, const struct ini_file *f, struct are
     start_recipe(out, f);
     if (!read_entries(out, a, err) || !check_required(out, err) || !check_sense(out, err))
         return false;
+    out->model_family = workload_find(out->workload, NULL);
     if (in_file(out))
         out->model.file = path_beside(out->path, out->workload, a);
     return true;

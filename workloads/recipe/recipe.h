@@ -13,6 +13,7 @@ enum eval_program { EVAL_FORWARD, EVAL_TRAINING };
 struct recipe {
     struct model_options model;         /* what shapes the graph: of [data], [parallel], [precision] and [training] */
     const char *path;
+    const struct workload *model_family;    /* looked up when it was read; NULL: by name */
     /* [recipe] */
     const char *id, *workload, *system, *framework, *sdk, *source;
     int mode;
@@ -75,6 +76,7 @@ bool recipe_override(struct recipe *out, const struct recipe_file *file, const c
                      struct arena *a, struct err *err);
 /* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. */
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a);
+const struct workload *recipe_workload(const struct recipe *r);     /* NULL: no such workload */
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
 /* The graph of one micro-batch, as the recipe has it. */
 bool recipe_graph(struct graph *out, const struct recipe *r, struct arena *a, struct err *err);

@@ -48,7 +48,7 @@ double recipe_logged_batch(const struct recipe *r)
 
 bool recipe_convergence(struct convergence *out, const struct recipe *r, struct convergence_tables *tables, struct err *err)
 {
-    const struct workload *w = workload_find(r->workload, err);
+    const struct workload *w = r->model_family ? r->model_family : workload_find(r->workload, err);
     if (!w)
         return false;
     if (!w->benchmark)
