@@ -99,6 +99,34 @@ static void convolution(void **state)
     done(r);
 }
 
+/* One spatial dimension lies along the width, where PopLibs has it: 4 channels of 9 steps, kernel 3, stride 2, one zero before and two
+ * behind, then a mean of 2. */
+static void one_dimension(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,9");
+    draft_weight(d, "w", DIMS(6, 2, 3));
+    draft_node(d, "Conv", "x w", "c", "kernel_shape=3 strides=2 pads=1,2 group=2");
+    draft_node(d, "AveragePool", "c", "y", "kernel_shape=2 strides=1");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    const struct tensor *t = &r->g.tensors[r->im.output];
+    assert_int_equal(t->dims[1], 1);
+    assert_int_equal(t->dims[2], 4);                /* (9 + 3 - 3) / 2 + 1 = 5, less 1 */
+    for (uint64_t e = 0; e < 2 * 6 * 4; e++) {
+        uint64_t b = e / 24, o = e / 4 % 6;
+        double sum = 0;
+        for (uint64_t k = 0; k < 12; k++) {
+            uint64_t c = k / 3 % 2, at = (e % 4 + k / 6) * 2 + k % 3 - 1;
+            if (at < 9)
+                sum += draft_noise("x", (b * 4 + o / 3 * 2 + c) * 9 + at) * draft_noise("w", (o * 2 + c) * 3 + k % 3) / 2;
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
 /* [2, 3, 4] and [4] and [2, 1, 1]: broadcasts, a scalar, and a reshape between. y = ((x - a) * b + 2) reshaped to [2, 12]. */
 static void arithmetic(void **state)
 {
@@ -1003,7 +1031,7 @@ static void approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(convolution), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
+    cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),

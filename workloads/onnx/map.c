@@ -160,19 +160,19 @@ uint32_t map_filled(struct mapper *p, double number, uint64_t n)
 
 /* ---- layouts -------------------------------------------------------------------------------------------------------- */
 
-/* [batch, height, width, channels] of a value of three or four dimensions. */
+/* [batch, height, width, channels] of a value of three or four dimensions. One spatial dimension is the width: PopLibs puts dimensions of
+ * one in front of it. */
 void image_dims(uint64_t dims[4], const struct onnx_value *v)
 {
     dims[0] = v->dims[0];
-    dims[1] = v->dims[2];
-    dims[2] = v->n_dims == 4 ? v->dims[3] : 1;
+    dims[1] = v->n_dims == 4 ? v->dims[2] : 1;
+    dims[2] = v->n_dims == 4 ? v->dims[3] : v->dims[2];
     dims[3] = v->dims[1];
 }
 
 uint32_t image_axis(uint32_t axis, uint32_t n_dims)
 {
-    (void)n_dims;
-    return axis == 0 ? 0 : axis == 1 ? 3 : axis - 1;
+    return axis == 0 ? 0 : axis == 1 ? 3 : n_dims == 3 ? axis : axis - 1;
 }
 
 uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)

@@ -16,10 +16,11 @@ static bool wants_constants(struct mapper *p, uint32_t first, uint32_t last)
 
 static struct op_attributes window_attributes(const struct onnx_window *w)
 {
-    bool flat = w->n == 1;
-    return AT(.kernel_h = w->kernel[0], .kernel_w = flat ? 1 : w->kernel[1], .stride = w->stride[0],
-              .stride_w = flat ? 1 : w->stride[1], .dilation = w->dilation[0],
-              .zeros = { w->before[0], flat ? 0 : w->before[1], w->after[0], flat ? 0 : w->after[1] });
+    if (w->n == 1)
+        return AT(.kernel_h = 1, .kernel_w = w->kernel[0], .stride = 1, .stride_w = w->stride[0], .dilation = w->dilation[0],
+                  .zeros = { 0, w->before[0], 0, w->after[0] });
+    return AT(.kernel_h = w->kernel[0], .kernel_w = w->kernel[1], .stride = w->stride[0], .stride_w = w->stride[1],
+              .dilation = w->dilation[0], .zeros = { w->before[0], w->before[1], w->after[0], w->after[1] });
 }
 
 /* Dilation is one number; where both directions differ there is no kind for it. */
@@ -75,8 +76,8 @@ static uint32_t add_bias(struct mapper *p, uint32_t y, uint64_t channels, const 
 static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
 {
     const struct onnx_value *k = map_in(p, 1);
-    uint64_t across = w->n == 1 ? 1 : w->kernel[1];
-    const uint64_t dims[] = { w->kernel[0], across, k->dims[1], k->dims[0] };
+    bool line = w->n == 1;
+    const uint64_t dims[] = { line ? 1 : w->kernel[0], w->kernel[line ? 0 : 1], k->dims[1], k->dims[0] };
     return map_weight(p, in_id(p, 1), ONNX_KERNEL, 4, dims);
 }
 
@@ -113,10 +114,7 @@ bool map_conv_transpose(struct mapper *p)
         return false;
     struct op_attributes at = window_attributes(&w);
     at.groups = (uint32_t)onnx_int(p->n, "group", 1);
-    at.view[0] = y->dims[0];
-    at.view[1] = y->dims[2];
-    at.view[2] = w.n == 1 ? 1 : y->dims[3];
-    at.view[3] = y->dims[1];
+    image_dims(at.view, y);
     return map_done(p, 0, add_bias(p, emit(p, OP_CONV_TRANSPOSE, (uint32_t[]){ x, k }, 2, at), y->dims[1], NULL), true);
 }
 
@@ -266,8 +264,8 @@ bool map_resize(struct mapper *p)
     uint32_t x = as_image(p, in_id(p, 0));
     if (x == NO_ID)
         return false;
-    struct op_attributes at = AT(.linear = !text_is(mode, "nearest"),
-                                 .view = { y->dims[0], y->dims[2], v->n_dims == 3 ? 1 : y->dims[3], y->dims[1] });
+    struct op_attributes at = AT(.linear = !text_is(mode, "nearest"));
+    image_dims(at.view, y);
     return map_done(p, 0, emit1(p, OP_RESIZE, x, at), true);
 }
 

@@ -2,7 +2,7 @@
  * map_internal.h - what the files that turn ONNX operators into graph operations share.
  *
  * A value of the file is a tensor of the graph in one of two layouts: plain, row-major in the file's dimensions; or image,
- * [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension: width 1). Dimensions
+ * [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension: height 1). Dimensions
  * are followed lazily: a reshape makes no operation until someone needs its dimensions.
  */
 #ifndef MAP_INTERNAL_H

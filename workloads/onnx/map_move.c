@@ -332,7 +332,7 @@ bool map_expand(struct mapper *p)
     for (uint32_t i = 0; i < y->n_dims; i++)
         at.view[layout_axis(i, image, y->n_dims)] = y->dims[i];
     if (image && y->n_dims == 3)
-        at.view[2] = 1;
+        at.view[1] = 1;
     return map_done(p, 0, emit1(p, OP_EXPAND, x, at), image);
 }
 
