@@ -216,10 +216,13 @@ static enum verdict run_output(struct test *t, size_t k, const int *kept, size_t
     }
     if (!import(t, k, x && x->n_dims && x->dims[0] > 0 ? (uint64_t)x->dims[0] : 1, &graph, &im, why, room))
         return REFUSED;
+    const struct onnx_value *made = &im.model->values[im.model->outputs[0]];
+    for (size_t i = 0; i < y->n_dims && made->n_dims == y->n_dims; i++)
+        n = made->dims[i] == (uint64_t)y->dims[i] ? n : 0;
     double *expected = onnx_tensor_contents(y, UINT32_MAX, &t->a);
     uint64_t found = tensor_elements(&graph.tensors[im.output]);
-    if (!expected || found != n) {
-        snprintf(why, room, "%ju elements, want %ju", (uintmax_t)found, (uintmax_t)n);
+    if (!expected || found != n || made->n_dims != y->n_dims) {
+        snprintf(why, room, "%ju elements in %u dimensions, or other sizes of them; want %zu dimensions", (uintmax_t)found, made->n_dims, y->n_dims);
         return DIFFERS;
     }
     return agrees(execute(t, &graph, &im, kept, n_kept), expected, n, why, room) ? AGREES : DIFFERS;

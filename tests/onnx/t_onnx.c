@@ -127,6 +127,26 @@ static void one_dimension(void **state)
     done(r);
 }
 
+/* The last dimension alone, all but the last, and one column of all. */
+static void flattened(void **state)
+{
+    static const struct { const char *attributes; uint64_t rows, columns; } rows[] = {
+        { "axis=-1", 24, 5 }, { "axis=3", 24, 5 }, { "axis=-4", 1, 120 }, { "axis=4", 120, 1 }, { "", 2, 60 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
+        draft_weight(d, "w", DIMS(rows[i].columns, 2));
+        draft_node(d, "Flatten", "x", "f", rows[i].attributes);
+        draft_node(d, "MatMul", "f w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * rows[i].rows);
+        done(r);
+    }
+}
+
 /* [2, 3, 4] and [4] and [2, 1, 1]: broadcasts, a scalar, and a reshape between. y = ((x - a) * b + 2) reshaped to [2, 12]. */
 static void arithmetic(void **state)
 {
@@ -1031,7 +1051,7 @@ static void approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
+    cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(flattened), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),

@@ -54,7 +54,8 @@ bool shape_flatten(const struct shape *s)
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 1), x->n_dims + 1))
+    int64_t given = onnx_int(s->n, "axis", 1);     /* one past the last dimension too; negative ones count from the last */
+    if (!onnx_axis(&axis, given < 0 ? given + x->n_dims : given, x->n_dims + 1))
         return REFUSE(s, "axis is out of range");
     for (uint32_t i = 0; i < x->n_dims; i++)
         dims[i >= axis] *= x->dims[i];
