@@ -305,7 +305,7 @@ static void a_plan_as_text(void **state)
     if (!plan_build(&p, &c, &o, &y.sim.arena, &y.err))
         print_error("%s\n", y.err.msg);
     assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
-    PRINTED(text, (plan_print(f, &p), timeline_print(f, &t, true)));
+    PRINTED(text, (plan_print(f, &p), timeline_print(f, &t, true), timeline_write_csv(f, &t)));
     assert_golden(text, "tests/golden/plan_unit.txt", &y.sim.arena);
     free(text);
     stop(&y);
