@@ -1,5 +1,5 @@
 /* t_audit.c - expressions by hand and refused, verdicts from numbers, and the table of claims that is here. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/audit/audit.h"
 #include <jansson.h>
 #include <math.h>
@@ -220,10 +220,37 @@ static void claims_stand_in_listed_documents(void **state)
     arena_free(&a);
 }
 
+/* Four claims made up, one of each verdict, with a bar and a reading: in every format. */
+static void claims_as_text(void **state)
+{
+    struct claim items[] = {
+        { .id = "C1", .kind = "rate", .documents = "doc:7", .text = "so | much", .unit = "GB/s", .expression = "sheet[a.b]", .reading = "", .reading_expression = "",
+          .beside = "", .note = "", .relation = RELATION_IS, .value = 12.5, .tolerance = 0.01, .line = 2, .verdict = AUDIT_HOLDS, .has_found = true,
+          .found = 12.375 },
+        { .id = "C2", .kind = "rate", .documents = "doc:9; other:3", .text = "more", .unit = "", .expression = "1 + 1", .reading = "as three",
+          .reading_expression = "3", .beside = "", .note = "n", .relation = RELATION_IS, .value = 3, .tolerance = 0.05, .line = 3,
+          .verdict = AUDIT_READING, .has_found = true, .found = 2, .has_read = true, .read = 3 },
+        { .id = "C3", .kind = "time", .documents = "doc:11", .text = "wrong", .unit = "s", .expression = "4", .reading = "", .reading_expression = "",
+          .beside = "b", .note = "", .relation = RELATION_IS, .value = 5, .tolerance = 0.1, .line = 4, .verdict = AUDIT_FAILS, .has_found = true,
+          .found = 4, .has_beside = true, .set_beside = 4.5 },
+        { .id = "C4", .kind = "word", .documents = "doc:12", .text = "not a number", .unit = "", .expression = "", .reading = "", .reading_expression = "",
+          .beside = "", .note = "no number", .line = 5, .verdict = AUDIT_UNCHECKED },
+    };
+    const struct claims c = { .items = items, .n = 4, .path = "claims.csv" };
+    struct arena a = { 0 };
+    char *text;
+    (void)state;
+    PRINTED(text, (audit_print_text(f, &c), fputs("--\n", f), audit_print_all(f, &c), fputs("--\n", f), audit_print_csv(f, &c), fputs("--\n", f),
+                   audit_print_markdown(f, &c)));
+    assert_golden(text, "tests/golden/audit_text.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused),
     cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
     cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
-    cmocka_unit_test(claims_stand_in_listed_documents),
+    cmocka_unit_test(claims_stand_in_listed_documents), cmocka_unit_test(claims_as_text),
 };
 TAP_MAIN(tests)

@@ -351,8 +351,22 @@ static void numbers_print_as_printf_does(void **state)
     assert_string_equal(got, "18446744073709551615");
 }
 
+/* Whatever the input held: one line without control characters; letters beyond ASCII stay. */
+static void messages_are_one_line(void **state)
+{
+    struct err err;
+    (void)state;
+    assert_false(fail(&err, "%s", "a\tb\nc\x7f" "d\x80 e~"));
+    assert_string_equal(err.msg, "a?b?c?d\x80 e~");
+    assert_false(fail_at(&err, "place"));
+    assert_string_equal(err.msg, "place: a?b?c?d\x80 e~");
+    assert_false(fail_at(&err, "place"));
+    assert_string_equal(err.msg, "place: a?b?c?d\x80 e~");
+    assert_false(fail(NULL, "nothing"));
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_print_as_printf_does), cmocka_unit_test(the_first_repeated_name_is_found),
+    cmocka_unit_test(messages_are_one_line), cmocka_unit_test(numbers_print_as_printf_does), cmocka_unit_test(the_first_repeated_name_is_found),
     cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),

@@ -1,5 +1,5 @@
 /* t_what_if.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/simulate/simulate.h"
 
 static struct arena a;
@@ -108,7 +108,38 @@ static void reaches_the_simulation(void **state)
     assert_non_null(strstr(err.msg, "--set machine.clok_hz=1e9: no sheet of this machine has such a key; known: "));
 }
 
+/* What each key of a sheet may be, by what it refuses. */
+static void limits_of_every_key(void **state)
+{
+    static const struct { const char *sheet, *machine; } sheets[] = {
+        { "gc2", "dss8440" }, { "c2", "dss8440" }, { "dss8440", "dss8440" }, { "gc200", "ipu-pod16" }, { "ipu-m2000", "ipu-pod16" },
+        { "ipu-pod16", "ipu-pod16" },
+    };
+    static const char huge[] = "18446744073709551615";      /* a whole number, too */
+    char *text, *written, *line;
+    size_t size;
+    FILE *f = open_memstream(&written, &size);
+    (void)state;
+    for (size_t i = 0; i < sizeof sheets / sizeof *sheets; i++) {
+        assert_true(read_text_file(&text, NULL, arena_printf(&a, "system-model/specs/%s.csv", sheets[i].sheet), 1 << 20, &a, &err));
+        strsep(&text, "\n");
+        while ((line = strsep(&text, "\n")) && *line) {
+            struct machine m;
+            const char *key = arena_printf(&a, "%.*s", (int)strcspn(line, ","), line);
+            err.msg[0] = '\0';
+            bool good = load(&m, sheets[i].machine, arena_printf(&a, "machine.%s=%s", key, huge));
+            const char *said = strstr(err.msg, " is ");
+            fprintf(f, "%s %s%s\n", sheets[i].sheet, key, good ? " taken" : said ? said : ": a sheet");
+        }
+    }
+    fclose(f);
+    assert_golden(written, "tests/golden/machine_limits.txt", &a);
+    free(written);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(limits_of_every_key),
     cmocka_unit_test(parted_from_the_recipes_own), cmocka_unit_test(reaches_the_row_that_holds),
     cmocka_unit_test(adds_and_takes_away), cmocka_unit_test(refused_as_a_sheets_value_is),
     cmocka_unit_test(reaches_the_simulation),

@@ -857,6 +857,31 @@ static void the_report(void **state)
     done(r);
 }
 
+/* What an operation is written out in becomes one only where nothing else reads its parts: each of them in turn is an output, too. */
+static void parts_that_others_read_stay(void **state)
+{
+    static const char *const also[] = { "", " hr", " e", " e1", " he" };
+    (void)state;
+    for (size_t i = 0; i < sizeof also / sizeof *also; i++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,12");
+        draft_weight(d, "w", DIMS(12, 5));
+        draft_number(d, "half", 0.5);
+        draft_number(d, "one", 1);
+        draft_number(d, "root2", 1.41421354);
+        draft_node(d, "MatMul", "x w", "h", "");
+        draft_node(d, "Div", "h root2", "hr", "");
+        draft_node(d, "Erf", "hr", "e", "");
+        draft_node(d, "Add", "e one", "e1", "");
+        draft_node(d, "Mul", "h e1", "he", "");
+        draft_node(d, "Mul", "he half", "y", "");
+        struct imported *r = import(d, arena_printf(&d->arena, "y%s", also[i]), (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_GELU), i == 0);
+        done(r);
+    }
+}
+
 static void kinds_of_convolutions(void **state)
 {
     static const struct { uint64_t each; const char *group, *into; } cases[] = {
@@ -1056,6 +1081,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shape_arithmetic),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
+    cmocka_unit_test(parts_that_others_read_stay),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)
