@@ -137,6 +137,7 @@ static void layouts_of_five_layers(void **state)
     layouts_list(&list, &w, &rules, 2, UINT64_MAX, 2, &a);      /* room for two: the best stays, and what goes is told */
     assert_string_equal(layout_text(&w, &list.items[0], &a), "1,3,0");
     assert_true(list.n_dropped > 0 && list.least_dropped == 1000);
+    assert_true(list.n + list.n_dropped <= 9);
     rules.schedule = SCHEDULE_SEQUENTIAL;
     layouts_list(&list, &w, &rules, 2, UINT64_MAX, 100, &a);
     assert_int_equal(list.items[0].step_cycles, 1700);
