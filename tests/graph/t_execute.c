@@ -68,6 +68,7 @@ static double gradient_along(const struct graph *g, double **v)
 /* What the operations of all graphs here cost on 97 tiles, by kind and pass: sums. */
 static struct op_plan costs[N_OP_KINDS][N_OP_PASSES];
 static uint32_t n_ops[N_OP_KINDS][N_OP_PASSES];
+static uint64_t flop[N_OP_KINDS][N_OP_PASSES];
 
 static void add_costs(const struct graph *g)
 {
@@ -78,6 +79,7 @@ static void add_costs(const struct graph *g)
         struct op_plan p, *sum = &costs[g->ops[i].kind][g->ops[i].pass];
         op_plan_build(&p, g, i, i % 2 ? 1.5 : 1, &chip, &options, &cache);
         n_ops[g->ops[i].kind][g->ops[i].pass]++;
+        flop[g->ops[i].kind][g->ops[i].pass] += op_flop(g, &g->ops[i]);
         sum->compute_cycles += p.compute_cycles;
         sum->exchange_cycles += p.exchange_cycles;
         sum->sync_cycles += p.sync_cycles;
@@ -406,15 +408,15 @@ static void costs_by_kind(void **state)
     size_t size;
     FILE *f = open_memstream(&text, &size);
     (void)state;
-    fprintf(f, "%-16s %-16s %5s %10s %10s %8s %9s %10s %9s %9s %10s\n", "kind", "pass", "ops", "compute", "exchange", "sync", "mac", "moved B",
+    fprintf(f, "%-16s %-16s %5s %10s %10s %8s %9s %9s %10s %9s %9s %10s\n", "kind", "pass", "ops", "compute", "exchange", "sync", "mac", "flop", "moved B",
             "temp B", "code B", "rearrange");
     for (int k = 0; k < N_OP_KINDS; k++)
         for (int pass = 0; pass < N_OP_PASSES; pass++) {
             const struct op_plan *c = &costs[k][pass];
             if (n_ops[k][pass])
-                fprintf(f, "%-16s %-16s %5u %10ju %10ju %8ju %9ju %10ju %9ju %9ju %10ju\n", op_kind_names[k], op_pass_names[pass], n_ops[k][pass],
+                fprintf(f, "%-16s %-16s %5u %10ju %10ju %8ju %9ju %9ju %10ju %9ju %9ju %10ju\n", op_kind_names[k], op_pass_names[pass], n_ops[k][pass],
                         (uintmax_t)c->compute_cycles, (uintmax_t)c->exchange_cycles, (uintmax_t)c->sync_cycles, (uintmax_t)c->mac,
-                        (uintmax_t)c->exchanged_bytes, (uintmax_t)c->temp_bytes_per_tile, (uintmax_t)c->code_bytes_per_tile,
+                        (uintmax_t)flop[k][pass], (uintmax_t)c->exchanged_bytes, (uintmax_t)c->temp_bytes_per_tile, (uintmax_t)c->code_bytes_per_tile,
                         (uintmax_t)c->rearrange_cycles);
         }
     fclose(f);

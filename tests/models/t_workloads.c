@@ -360,8 +360,29 @@ static void products_too_long_to_plan_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Devlin and others 2019: 0.1 everywhere; of embeddings, of both halves of each of 12 blocks, of the attention's shares where they are asked for. */
+static void dropout_rates(void **state)
+{
+    (void)state;
+    for (int attention = 0; attention < 2; attention++) {
+        struct arena arena = { 0 };
+        struct graph g;
+        struct err why;
+        struct model_options o = { .micro_batch = 1, .attention_dropout = attention };
+        size_t n = 0;
+        assert_true(workload_graph(&g, workload_find("bert-base", &why), &o, &arena, &why));
+        for (size_t i = 0; i < g.n_forward_ops; i++)
+            if (g.ops[i].kind == OP_DROPOUT) {
+                assert_near(g.ops[i].at.rate, 0.1, 0);
+                n++;
+            }
+        assert_int_equal(n, attention ? 1 + 3 * 12 : 1 + 2 * 12);
+        arena_free(&arena);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
+    cmocka_unit_test(dropout_rates), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(recipes_shape_the_graph),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),

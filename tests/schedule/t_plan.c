@@ -261,6 +261,25 @@ static void streamed_state_must_fit_the_memory(void **state)
     stop(&y);
 }
 
+/* A step is refused where its parts, one after the other, take 2^53 cycles, 6.77e6 s at 1.33 GHz; told is what takes most. */
+static void steps_too_long_to_time_are_refused(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    y.opt.fitted.remote_access_s = 1e5;
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to the weight update: raise the rates of links and memory"));
+    y.opt = y.sim.plan.options;
+    y.opt.fitted.call_s = 1e9;
+    y.opt.host_decode_bytes_per_s = 1;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    stop(&y);
+}
+
 /* PopLibs' default where none is given; one for all; a share each, the last for what follows. */
 static void shares_of_memory_by_ipu(void **state)
 {
@@ -798,6 +817,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
-        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
 };
 TAP_MAIN(tests)
