@@ -236,6 +236,8 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
     return so_far + p->steps * (least - zero);
 }
 
+#define MOST 0x1p63
+
 struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
 {
     const struct conv_units *u = &c->units;
@@ -249,9 +251,9 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
         p.parts = real(f->n_tiles) / real(t->p_groups * t->p_out * t->p_in * t->p_kernel);
     if (open == OPEN_GROUPS)
         p.groups = groups < n ? groups : n;
-    /* less what sums of doubles may be wrong by, and a cycle */
-    struct least least = { .cycles = least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1 };
+    /* Less what sums of doubles may be wrong by, and a cycle. No more than 64 bits hold: there is always a plan, to be refused later. */
+    struct least least = { .cycles = fmin(least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, MOST) };
     if (least.cycles <= (double)f->best_cycles)
-        least.bytes = least_bytes(f, c, t, &p, open) * (1 - 1e-9);
+        least.bytes = fmin(least_bytes(f, c, t, &p, open) * (1 - 1e-9), MOST);
     return least;
 }

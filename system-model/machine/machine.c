@@ -47,7 +47,7 @@ static const struct sheet_field sheet_fields[] = {
     CN(mac_fp16_fp32_per_cycle, "MAC/cycle", 1, 1e5, "half in, float partials"),
     CN(mac_fp32_per_cycle, "MAC/cycle", 1, 1e5, "float"),
     CN(mac_fp8_per_cycle, "MAC/cycle", 0, 1e5, "8-bit floating point; 0: none"),
-    CN(vector_bytes_per_cycle, "B/cycle", 1, 1024, "data path of the vector unit"),
+    CN(vector_bytes_per_cycle, "B/cycle", 4, 1024, "data path of the vector unit"),
     CN(load_bytes_per_cycle, "B/cycle", 1, 1024, "load from standard memory; of record"),
     CN(interleaved_load_bytes_per_cycle, "B/cycle", 1, 1024, "load from interleaved memory; of record"),
     CN(weight_load_bytes_per_cycle, "B/cycle", 1, 1024, "weights into the multiply units"),

@@ -350,8 +350,8 @@ static struct chip random_chip(uint64_t *seed)
     struct chip chip = small_chip(draw(seed, 1, 40));
     chip.n_workers = draw(seed, 3, 8);
     chip.worker_turn_cycles = draw(seed, 0, 1) * 6;
-    chip.vector_bytes_per_cycle = 8 * draw(seed, 1, 2);
-    chip.weight_load_bytes_per_cycle = 8 * draw(seed, 1, 2);
+    chip.vector_bytes_per_cycle = draw(seed, 0, 1) ? 8 : draw(seed, 4, 20);
+    chip.weight_load_bytes_per_cycle = draw(seed, 0, 1) ? 8 : draw(seed, 2, 20);
     chip.conv_units_fp16_fp16 = 8 * draw(seed, 1, 2);
     chip.mac_fp16_fp16_per_cycle = 8 * draw(seed, 2, 16);
     chip.amp_efficiency = (double)draw(seed, 5, 10) / 10;
