@@ -14,7 +14,8 @@ struct conv_shape {
     uint32_t groups, batch;
     uint32_t field_h, field_w;          /* positions computed for each kernel element */
     uint32_t kernel_h, kernel_w;
-    uint32_t in_chans, out_chans;       /* of one group */
+    uint64_t in_chans;                  /* of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
+    uint32_t out_chans;
     uint32_t in_stride, out_stride;     /* input steps a position; output elements a position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field, without padding: where halos end */
     uint32_t in_expand;                 /* each input element stands in so many rows (weight gradient of a k x k kernel) */

@@ -30,7 +30,7 @@ static struct conv_shape weight_gradient_shape(const struct conv_params *p)
     uint32_t expand = kernel / (p->stride * p->stride);
     return (struct conv_shape){
         .groups = p->groups, .batch = 1, .field_h = p->in_chans * kernel, .field_w = 1,
-        .kernel_h = 1, .kernel_w = 1, .in_chans = p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
+        .kernel_h = 1, .kernel_w = 1, .in_chans = (uint64_t)p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
         .in_stride = 1, .out_stride = 1, .in_h = p->in_chans * kernel, .in_w = 1, .in_expand = expand ? expand : 1,
         .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
         .in_elsewhere = 1, .weights_elsewhere = 1,      /* spread evenly by the change of layout */
@@ -160,7 +160,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
         && s->kernel_w > 1 && s->in_stride <= 2) {
         struct conv_shape e = *s;
-        uint32_t together = s->in_chans == s->out_chans ? 4 / s->in_chans : 1;      /* groups of one or two channels fill a vertex's four */
+        uint32_t together = s->in_chans == s->out_chans ? 4 / s->out_chans : 1;      /* groups of one or two channels fill a vertex's four */
         if (together > 1) {
             e.groups = (uint32_t)ceil_div(s->groups, together);
             e.in_chans = e.out_chans = 4;

@@ -80,6 +80,19 @@ static void test_depthwise_groups_go_together(void **state)
     assert_int_equal(p[1].n_supersteps, p[0].n_supersteps);
 }
 
+/* 65536 samples of 2048 x 2048 positions are 2^38 input channels of the weight gradient: counted in 32 bits they were none, and divided by. */
+static void test_more_positions_than_32_bits_hold(void **state)
+{
+    (void)state;
+    const struct conv_params p = { .groups = 1, .batch = 65536, .in_h = 4096, .in_w = 4096, .out_h = 2048, .out_w = 2048, .kernel_h = 7,
+                                   .kernel_w = 7, .in_chans = 3, .out_chans = 64, .stride = 2, .type = TYPE_FP16 };
+    struct chip chip = small_chip(1472);
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_BACKWARD_WEIGHT);
+    struct op_plan plan = planned(&s, &chip, &options);
+    assert_true(plan.mac == (UINT64_C(1) << 38) * 49 * 3 * 64);
+    assert_true(plan.compute_cycles > plan.mac / 64 / 1472);
+}
+
 /* Where every dimension divides, nothing is padded: 64 tiles, 512 rows, 64 x 64 channels. */
 static void test_no_padding_where_all_divides(void **state)
 {
@@ -620,7 +633,7 @@ static void test_fully_connected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
+        cmocka_unit_test(test_one_block), cmocka_unit_test(test_more_positions_than_32_bits_hold), cmocka_unit_test(test_passes_have_the_same_work),
         cmocka_unit_test(test_depthwise_groups_go_together), cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
         cmocka_unit_test(test_a_wrong_estimate_is_never_faster),
