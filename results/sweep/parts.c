@@ -98,14 +98,31 @@ bool shard_find(struct shard *out, const char *text, const char *(*get)(const ch
 
 struct place { uint64_t number, of, identity; };        /* number: from 1 */
 
+static bool skip(const char **at, const char *text)
+{
+    size_t n = strlen(text);
+    bool same = strncmp(*at, text, n) == 0;
+    *at += same ? n : 0;
+    return same;
+}
+
+static bool take_number(uint64_t *out, const char **at, int base)
+{
+    char *end;
+    bool digit = strchr(base == 16 ? "0123456789abcdef" : "0123456789", **at) && **at;
+    *out = strtoull(*at, &end, base);
+    bool good = digit && end - *at <= (base == 16 ? 16 : 19);
+    *at = end;
+    return good;
+}
+
+/* By hand: a part of ten million rows is looked through before a sweep goes on. */
 static bool row_place(struct place *out, const char *line)
 {
-    const char *form = *line == '{' ? "{\"configuration\":%" SCNu64 ",\"of\":%" SCNu64 ",\"sweep\":\"%16" SCNx64 "\","
-                                    : "%" SCNu64 ",%" SCNu64 ",%16" SCNx64 ",";
-    int used = 0;
-    char with_end[128];
-    snprintf(with_end, sizeof with_end, "%s%%n", form);
-    return sscanf(line, with_end, &out->number, &out->of, &out->identity, &used) == 3 && used > 0;
+    static const char *const of_csv[] = { "", ",", ",", "," }, *const of_json[] = { "{\"configuration\":", ",\"of\":", ",\"sweep\":\"", "\"," };
+    const char *const *between = *line == '{' ? of_json : of_csv;
+    return skip(&line, between[0]) && take_number(&out->number, &line, 10) && skip(&line, between[1]) && take_number(&out->of, &line, 10)
+        && skip(&line, between[2]) && take_number(&out->identity, &line, 16) && skip(&line, between[3]);
 }
 
 /* A line with its newline; false at the end, and for a last line that has none. */
