@@ -24,8 +24,10 @@ $B/keys.dict: $B/podbench
 	    awk '/^@/ { s = substr($$0, 2); next } \
 	         { print "\"" s "." $$1 "=\""; if (split($$2, v, "|") > 1) for (i in v) print "\"" v[i] "\"" }' | sort -u > $@
 
-fuzz-replay: $(fuzzers:%=%-replay)      ## the corpus once more, without a fuzzer
-	set -e; for f in $(notdir $(fuzzers)); do $B/tests/fuzz/$$f-replay tests/corpus/$$f; done
+fuzz-replay: $(fuzzers:%=%-replayed)    ## the corpus once more, without a fuzzer
+
+$(fuzzers:%=%-replayed): %-replayed: %-replay
+	$< tests/corpus/$(notdir $*)
 
 # Lines of the product that corpus and seeds reach, by clang's own counters.
 fuzz-coverage: | $B/needs-lint
@@ -57,7 +59,7 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 	$(say) cc $@
 	$(quiet)$(CC) $(flags) -Dmain=podbench_main $(CFLAGS) -c -o $@ $<
 
-.PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run
+.PHONY: fuzz fuzz-run fuzz-replay fuzz-coverage fuzz-coverage-run $(fuzzers:%=%-replayed)
 -include $(fuzzers:=.d) $(addprefix $B/tests/fuzz/,replay.d box.d commands.d)
 
 # ---- analysis: gcc's and clang's, file by file; a finding is an error

@@ -8,7 +8,7 @@
 
 static const char *const recipes[] = {
     "vendor-ipu-pod4-resnet50-caraml", "vendor-ipu-m2000-bert-base-infer-b1", "vendor-ipu-m2000-resnet50-infer-b1",
-    "mlperf-v2.0-closed-bow-pod16-bert-large", "mlperf-v2.0-closed-bow-pod16-resnet50",
+    "mlperf-v2.0-closed-bow-pod16-resnet50",
 };
 /* Lines that hold one of the recipes' names are kept, and those that hold `with`; of some tables every so many'th too. */
 static const struct table { const char *path, *with; size_t every; } tables[] = {
