@@ -9,6 +9,7 @@
  *
  * A chain a<=b<=c is (a<=b) & (b<=c). Nesting is limited, so that no text can exhaust the stack.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
 static struct node *find_table(struct parser *p, struct node *call)
 {
+    assert(call->right);                /* it has two arguments */
     const char *name = call->right->kind == NODE_CONSTANT ? call->right->constant.text : NULL;
     call->table = name && p->tables ? p->tables->find(p->tables->user, name) : NULL;
     return call->table ? call : wrong(p, "same_names(LIST, \"TABLE\") of a table of names that is known");

@@ -7,6 +7,7 @@
  */
 #include "results/published/derived.h"
 
+#include <assert.h>
 #include <gsl/gsl_fit.h>
 #include <math.h>
 #include <string.h>
@@ -51,6 +52,7 @@ double derived_value(const char *metric, const struct derived_point *points, siz
 {
     const struct derived_metric *m = metric_find(metric);
     double x[MOST_PARENTS], y[MOST_PARENTS], intercept, slope, cov00, cov01, cov11, squares;
+    assert(m);                          /* rows of other metrics were refused as they were loaded */
     for (size_t i = 0; i < n; i++) {
         x[i] = points[i].micro_batches;
         y[i] = points[i].seconds;
