@@ -23,6 +23,7 @@ const char *const span_kind_names[N_SPAN_KINDS] = {
 void add_span(struct player *pl, struct span s)
 {
     struct timeline *t = pl->t;
+    assert(wants_span(pl, s.n_cycles));
     t->spans = arena_grow(pl->a, t->spans, t->n_spans, &t->cap_spans, sizeof *t->spans);
     t->spans[t->n_spans++] = s;
 }
@@ -170,8 +171,9 @@ static uint64_t play_fetch(struct player *pl, const struct pipeline_run *run, ui
     uint64_t cycles = run->active & 1 ? pl->p->fetch_cycles : 0;
     for (uint32_t i = 0; i < pl->width; i++) {
         pl->t->rows[pl->first_row + i].spent.part[PART_HOST] += cycles * run->n_cycles;
-        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
-                                    .stage = UINT16_MAX, .kind = SPAN_INPUT, .which = run->first_cycle });
+        if (wants_span(pl, cycles))
+            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
+                                        .stage = UINT16_MAX, .kind = SPAN_INPUT, .which = run->first_cycle });
     }
     return cycles;
 }
