@@ -44,6 +44,7 @@ static void equal_runs_pass(void **state)
     assert_true(gate_accuracy_holds(&p.g));
     gate_judgements(&j, &p.g, &p.a);
     assert_true(judgements_pass(&j));
+    assert_int_equal(p.g.n_rows, 4 + 3);
     arena_free(&p.a);
 }
 
