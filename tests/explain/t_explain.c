@@ -217,13 +217,15 @@ static void a_difference_as_text(void **state)
         { "parallel.micro_batch 3 -> 4", sets, 1, { 30000000000, 300000000000 }, true, { 20000000000, 200000000000 } },
         { "one with the other", NULL, 0, { 15000000000, 150000000000 }, false, { 0, 0 } },
         { "optimizer.rate 1 -> 2", NULL, 0, { 0, 0 }, true, { 0, 0 } }, { "data.name x -> y", NULL, 0, { 0, 0 }, true, { 0, 0 } },
+        { "of a sample", NULL, 0, { 0, 2000000 }, true, { 0, 2000000 } }, { "of a step", NULL, 0, { 3000, 0 }, true, { 3000, 0 } },
+        { "alone on A", NULL, 0, { 0, 0 }, true, { 0, 7000 } }, { "alone a step", NULL, 0, { 0, 0 }, true, { 5000, 0 } },
     };
     const struct diff d = {
         .a = { .id = "slow", .system = "s", .step_time_s = 0.2, .throughput_samples_per_s = 500, .fits = true,
                .breakdown_s = { [PART_MATMUL] = 0.1, [PART_CONV] = 0.06, [PART_EXCHANGE] = 0.04 } },
         .b = { .id = "slower", .system = "s", .step_time_s = 0.25, .throughput_samples_per_s = 400,
                .breakdown_s = { [PART_MATMUL] = 0.13, [PART_CONV] = 0.05 - 3e-12, [PART_EXCHANGE] = 0.06, [PART_SYNC] = 0.01 } },
-        .causes = causes, .n = 4, .whole = { 50000000000, 500000000000 }, .rest = { 5000000000, 50000000000 },
+        .causes = causes, .n = 8, .whole = { 50000000000, 500000000000 }, .rest = { 5000000000, 50000000000 },
     };
     char *text;
     (void)state;
@@ -234,6 +236,10 @@ static void a_difference_as_text(void **state)
         "            a step          a sample      alone on A     interaction\n"
         "           +0.03 s           +300 us         +0.02 s         +0.01 s  parallel.micro_batch 3 -> 4\n"
         "          +0.015 s           +150 us    not possible                  one with the other\n"
+        "              +0 s         +0.002 us            +0 s                  of a sample\n"
+        "          +3e-09 s             +0 us        +3e-09 s                  of a step\n"
+        "              +0 s             +0 us            +0 s                  alone on A\n"
+        "              +0 s             +0 us        +5e-09 s        -5e-09 s  alone a step\n"
         "          +0.005 s            +50 us        +0.005 s                  what no key or value states\n"
         "           +0.05 s           +500 us  sum\n"
         "  no effect on the step: optimizer.rate 1 -> 2, data.name x -> y\n\n"

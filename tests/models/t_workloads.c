@@ -360,6 +360,31 @@ static void products_too_long_to_plan_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Blocks and their parts are of the body alone; in it, each block's parts follow each other. */
+static void layers_are_numbered(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < workload_count(); i++) {
+        struct arena arena = { 0 };
+        struct graph g;
+        struct err why;
+        struct model_options o = { .micro_batch = 1 };
+        if (!workload_graph(&g, workload_at(i), &o, &arena, &why))
+            continue;
+        uint32_t block = 0, part = 0;
+        for (size_t k = 0; k < g.n_layers; k++) {
+            const struct layer *l = &g.layers[k];
+            bool body = l->role == LAYER_BODY;
+            assert_int_equal(l->block_id, body ? block : 0);
+            assert_int_equal(l->part_id, body ? part : 0);
+            assert_true(body ? l->n_parts >= 1 && l->part_id < l->n_parts : l->n_parts == 1);
+            part = body ? (part + 1) % l->n_parts : part;
+            block += body && part == 0;
+        }
+        arena_free(&arena);
+    }
+}
+
 /* Devlin and others 2019: 0.1 everywhere; of embeddings, of both halves of each of 12 blocks, of the attention's shares where they are asked for. */
 static void dropout_rates(void **state)
 {
@@ -382,7 +407,7 @@ static void dropout_rates(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(dropout_rates), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
+    cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(recipes_shape_the_graph),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),

@@ -118,6 +118,9 @@ static void quad_uses_every_rail_once(void **state)
     assert_near(both.link_s, 63 * (0.255e-6 + 400e3 / 27.52e9), 1e-12);
     assert_near(quad.busiest_link_bytes, 63 * 400e3, 1e-6);
     assert_near(quad.bytes_sent_per_rank, 63 * 800e3, 1e-6);
+    quad = run(&t, whole(&t, 1, COLLECTIVE_REDUCE_SCATTER, METHOD_QUAD_RING, 51.2e6));
+    both = run(&t, whole(&t, 1, COLLECTIVE_REDUCE_SCATTER, METHOD_BIDIRECTIONAL_RING, 51.2e6));
+    assert_near(quad.reduce_s, both.reduce_s, 1e-15);       /* as much to add each step, by whichever way it came */
     arena_free(&a);
 }
 

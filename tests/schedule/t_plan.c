@@ -273,6 +273,10 @@ static void steps_too_long_to_time_are_refused(void **state)
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to the weight update: raise the rates of links and memory"));
     y.opt = y.sim.plan.options;
+    y.opt.grad_accum = 4000000000u;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to computing: lower parallel.micro_batch"));
+    y.opt = y.sim.plan.options;
     y.opt.fitted.call_s = 1e9;
     y.opt.host_decode_bytes_per_s = 1;
     assert_false(build(&y, &p));
