@@ -74,12 +74,11 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
         return fail(err, "--over %.100s: '%.40s' is not a step; want +STEP or *FACTOR, as in 16..256*2", text, by);
     if (to < from || step <= 0 || (factor && (step <= 1 || from <= 0)))
         return fail(err, "--over %.100s: never comes from %g to %g; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising", text, from, to);
+    if ((factor ? log(to / from) / log(step) : (to - from) / step) >= MOST_VALUES)
+        return fail(err, "--over %.100s: more than %d values", text, MOST_VALUES);
     double slack = 1e-9 * (factor ? to : step), x = from;
-    for (uint64_t i = 0; x <= to + slack; x = factor ? x * step : from + (double)++i * step) {
-        if (v->n == MOST_VALUES)
-            return fail(err, "--over %.100s: more than %d values", text, MOST_VALUES);
+    for (uint64_t i = 0; x <= to + slack; x = factor ? x * step : from + (double)++i * step)
         add_number(v, x, a);
-    }
     return true;
 }
 
