@@ -18,7 +18,7 @@ struct layout_rules {
     bool stash_is_known, half_stash;        /* half: kept as fp8 */
     double state_bytes_per_param;           /* of the optimizer, on the chip; 0: elsewhere */
     uint64_t grad_accum;                    /* the most */
-    uint64_t once_cycles, each_cycles;      /* of the host's call, whatever the layout: of a step, of a micro-batch */
+    uint64_t once_cycles, each_cycles;      /* of the host, whatever the layout: of a step, of a micro-batch */
     uint64_t floor_cycles;                  /* a micro-batch cannot take less: the host's input */
 };
 

@@ -120,13 +120,13 @@ bool simulate_with(struct simulation *sim, struct result *r, struct simulator *b
     return simulator_run(by, sim, r, q->recipe, all, n_all, err);
 }
 
-/* What the host's call takes does not depend on where the layers are. */
+/* What the host takes, in its calls and for each micro-batch, does not depend on where the layers are. */
 static void take_call(struct trial *t, const struct plan *p)
 {
     uint64_t n = p->options.grad_accum;
     for (int i = 0; i < N_CALL_PARTS; i++)
         t->once_cycles += i == CALL_DATA ? 0 : p->call_cycles[i];
-    t->each_cycles = p->call_cycles[CALL_DATA] / n;
+    t->each_cycles = p->call_cycles[CALL_DATA] / n + p->fetch_cycles;
     t->floor_cycles = p->host_floor_cycles / n;
 }
 

@@ -21,7 +21,7 @@ static struct layout_rules rules_of(const struct plan *p)
     const struct plan_options *o = &p->options;
     struct layout_rules r = { .training = o->training, .accumulates = o->grad_accum > 1, .keeps_gradients = o->grad_accum > 1 || o->n_replicas > 1,
                               .recompute = o->training ? o->recompute : RECOMPUTE_NONE, .schedule = o->schedule, .stash_is_known = true,
-                              .half_stash = o->stash_type == TYPE_FP8, .grad_accum = o->grad_accum, .floor_cycles = p->host_floor_cycles / o->grad_accum };
+                              .half_stash = o->stash_type == TYPE_FP8, .grad_accum = o->grad_accum, .floor_cycles = p->host_floor_cycles / o->grad_accum, .each_cycles = p->fetch_cycles };
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP)
         r.state_bytes_per_param = o->optimizer.state_bytes_per_param / shard_replicas(p);
     for (int i = 0; i < N_CALL_PARTS; i++)
