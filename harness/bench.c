@@ -91,7 +91,7 @@ static bool write_run(const char *folder, const struct results *set, const struc
 
 /* ---- the command ---------------------------------------------------------------------------------- */
 
-enum { ROUND = 64, CHUNK = 4 };
+enum { ROUND = 256, CHUNK = 16 };
 
 /* Recipes are simulated on all threads and taken in their order. */
 struct simulated { const char *id; bool good; struct results row; struct arena arena; struct err err; };
