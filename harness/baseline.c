@@ -21,7 +21,7 @@ static const char *reason_line(const struct gate *g, const char *reason, struct 
         better += g->moves[i].verdict > 0;
         worse += g->moves[i].verdict < 0;
     }
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = text_stream(&text, &n);
     fprintf(f, "%s,%zu,%zu,%zu,", PODBENCH_VERSION, g->n_moves, better, worse);
     csv_write_cell(f, g->n_moves ? arena_printf(a, "%s: %s", g->moves[0].id, g->moves[0].what) : "", false);
     csv_write_cell(f, gate_accuracy_holds(g) ? "holds" : "worse", false);

@@ -57,7 +57,7 @@ static bool own_figures(const char **out, struct session *s, struct err *err)
     size_t n;
     if (!published_load(&figures, s->published_dir, &s->arena, err))
         return false;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = text_stream(&text, &n);
     fprintf(f, "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n");
     for (size_t i = 0; i < figures.n; i++) {
         const struct figure *g = &figures.items[i];

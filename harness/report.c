@@ -167,7 +167,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
         size_t n;
         if ((r->overrides && *r->overrides) || !simulator_run(&s->simulator, &sim, &again, r->id, NULL, 0, NULL))
             continue;
-        FILE *f = open_memstream(&text, &n);
+        FILE *f = text_stream(&text, &n);
         validity_of(&v, &judge, &sim, r, NULL, &s->arena);
         validity_print(f, &v, r);
         fclose(f);

@@ -59,8 +59,8 @@ static void judge_result(struct validity *out, const struct run_state *state, co
 }
 
 /* What is printed of a simulation, before it is freed. */
-static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
-                 struct session *s, struct err *err)
+static void keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
+                 struct session *s)
 {
     size_t i = state->results.n;
     struct validity v;
@@ -77,9 +77,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     if (o->format == FORMAT_TEXT) {
         char *text = NULL;
         size_t n;
-        FILE *f = open_memstream(&text, &n);
-        if (!f)
-            return fail(err, "no memory for a text");
+        FILE *f = text_stream(&text, &n);
         answer_print(f, sim, r, &state->figures, in_colour(stdout));
         validity_print(f, &v, r);
         fclose(f);
@@ -87,7 +85,6 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
         free(text);
     }
     results_add(&state->results, r, &s->arena);
-    return true;
 }
 
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
@@ -120,7 +117,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
-        good = keep(state, &sim, &r, recipe, o, s, err);
+        keep(state, &sim, &r, recipe, o, s);
     if (good && o->require_fit && !r.fits)
         state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);

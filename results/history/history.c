@@ -138,9 +138,7 @@ bool history_append(const char *path, const struct csv_table *rows, const struct
     double error;
     if (!*label || strpbrk(label, ",\"\r\n"))
         return fail(err, "--label: '%.60s': want a name without comma, quote or newline", label);
-    FILE *f = open_memstream(&text, &n);
-    if (!f)
-        out_of_memory(sizeof *f);
+    FILE *f = text_stream(&text, &n);
     for (size_t i = 0; i < rows->n_rows; i++)
         for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
             const struct csv_row *r = &rows->rows[i];

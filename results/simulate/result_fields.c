@@ -131,9 +131,7 @@ const char *result_columns(struct arena *a)
 {
     char *text = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
-    if (!f)
-        out_of_memory(n);
+    FILE *f = text_stream(&text, &n);
     result_write_csv_header(f);
     fclose(f);
     const char *header = arena_strdup(a, text);

@@ -140,9 +140,7 @@ static bool check_header(struct look *l, const char *line, struct err *err)
 {
     char *want = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&want, &n);
-    if (!f)
-        out_of_memory(n);
+    FILE *f = text_stream(&want, &n);
     sweep_write_header(f, l->w);
     fclose(f);
     bool same = strcmp(want, line) == 0;

@@ -180,10 +180,8 @@ static bool take_chunk(struct work *w, uint64_t *number)
 
 static void simulate_chunk(struct chunk *c, struct work *w, struct simulator *s, uint64_t number, const char **sets)
 {
-    FILE *f = open_memstream(&c->text, &c->n_bytes);
+    FILE *f = text_stream(&c->text, &c->n_bytes);
     uint64_t first = w->first + number * CHUNK, end = min_u64(first + CHUNK, w->end);
-    if (!f)
-        out_of_memory(CHUNK);
     __fsetlocking(f, FSETLOCKING_BYCALLER);     /* no other thread knows it */
     for (uint64_t i = first; i < end; i++)
         simulate_row(f, &c->count, s, w->sweep, i, sets);

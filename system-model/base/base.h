@@ -88,6 +88,8 @@ struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
+/* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
+FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
 bool is_leftover(const char *name, const char *of);     /* OF.PID.new of a process that is gone */
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 

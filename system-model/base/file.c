@@ -48,6 +48,14 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
     return true;
 }
 
+FILE *text_stream(char **text, size_t *n_bytes)
+{
+    FILE *f = open_memstream(text, n_bytes);
+    if (!f)
+        out_of_memory(sizeof *f);
+    return f;
+}
+
 bool make_folders(const char *path, struct err *err)
 {
     char part[4096];

@@ -5,6 +5,7 @@
  * before it, as the format demands; so everything later walks the nodes once, in order.
  */
 #include "workloads/onnx/model.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -121,6 +122,7 @@ static const char *in_scope(struct onnx_model *m, const char *scope, const char 
 
 static uint32_t bound_value(const struct onnx_model *m, uint32_t id)
 {
+    assert(id < m->n_values && m->values);
     return m->values[id].bound ? m->values[id].bound_to : id;
 }
 
