@@ -329,12 +329,13 @@ static void keys_are_listed(void **state)
 static void optimizers_keep_their_moments(void **state)
 {
     (void)state;
-    static const struct { const char *set; double bytes; } cases[] = {
-        { "optimizer.name=sgd", 2 }, { "optimizer.name=lars", 2 }, { "optimizer.name=adam", 4 }, { "optimizer.name=lamb", 4 } };
+    static const struct { const char *set; double bytes; uint32_t n_moments; } cases[] = {
+        { "optimizer.name=sgd", 2, 1 }, { "optimizer.name=lars", 2, 1 }, { "optimizer.name=adam", 4, 2 }, { "optimizer.name=lamb", 4, 2 } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct loaded l;
         assert_true(LOAD(&l, pod16, cases[i].set, "optimizer.state_bytes_per_param="));
         assert_near(l.o.optimizer.state_bytes_per_param, cases[i].bytes, 0);
+        assert_int_equal(l.o.optimizer.n_moments, cases[i].n_moments);
         arena_free(&l.a);
     }
 }
