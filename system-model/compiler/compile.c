@@ -40,7 +40,6 @@ static void add_weights(struct layer_cost *layers, const struct graph *g)
         struct layer_cost *l = &layers[t->layer_id];
         l->n_parameters += tensor_elements(t);
         l->weight_bytes += tensor_bytes(t);
-        l->n_weight_tensors++;
     }
 }
 

@@ -16,7 +16,6 @@ struct layer_cost {
     struct cycles forward, backward;
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices: done again, slice by slice, for the backward pass */
     uint64_t n_parameters;                  /* trainable elements */
-    uint32_t n_weight_tensors;
     uint64_t weight_bytes;
     uint64_t output_bytes;                  /* activations of this and earlier layers that later layers read */
     uint64_t kept_bytes;                    /* activations that backward passes read: live until then without recomputation */

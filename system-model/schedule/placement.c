@@ -245,7 +245,6 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
         s->forward_mac += l->forward_mac;
         s->n_parameters += l->n_parameters;
         s->weight_bytes += l->weight_bytes;
-        s->n_weight_tensors += l->n_weight_tensors;
         s->host_bytes += l->host_bytes;
         if (!p->options.training)
             continue;

@@ -28,7 +28,6 @@ struct stage_plan {
     uint32_t n_layers_again;            /* so many of its first layers are computed again before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
     uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
-    uint32_t n_weight_tensors;
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
     uint64_t stash_bytes;               /* kept for one micro-batch in flight */
     uint32_t stash_depth;               /* micro-batches in flight */
