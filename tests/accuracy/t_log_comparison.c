@@ -102,10 +102,33 @@ static void test_formats(void **state)
     arena_free(&a);
 }
 
+/* 7 below, within and above the interval; without one nothing is said. */
+static void test_inside_and_outside(void **state)
+{
+    struct compared_value values[] = {
+        { .what = "below", .unit = "s", .published = 7, .simulated = 8, .simulated_low = 7.5, .simulated_high = 9 },
+        { .what = "within", .unit = "s", .published = 7, .simulated = 8, .simulated_low = 6, .simulated_high = 9 },
+        { .what = "above", .unit = "s", .published = 7, .simulated = 5.6, .simulated_low = 5, .simulated_high = 6.5 },
+        { .what = "alone", .unit = "s", .published = 7, .simulated = 7, .simulated_low = NAN, .simulated_high = NAN },
+    };
+    static const char *const ends[] = { "+14.29 %  outside\n", "+14.29 %  inside\n", "-20.00 %  outside\n", "+0.00 %\n" };
+    struct log_comparison c = { .round = "r", .division = "d", .submitter = "s", .system = "y", .benchmark = "b", .recipe = "e",
+                                .values = values, .n_values = 4, .difference_s = NAN };
+    char *text;
+    (void)state;
+    PRINTED(text, log_comparison_print(f, &c));
+    for (size_t i = 0; i < 4; i++) {
+        const char *line = strstr(text, values[i].what), *end = line ? strstr(line, ends[i]) : NULL;
+        assert_non_null(end);
+        assert_ptr_equal(strchr(line, '\n'), end + strlen(ends[i]) - 1);
+    }
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference),
-                                        cmocka_unit_test(test_formats) };
+                                        cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,6 +158,25 @@ static void test_maps(void **state)
     }
 }
 
+/* 100 halves are 17 a worker, 5 vectors of 4: start + 6 x (worker's start + 5 x cycles a vector). A cast's and a loss's vectors are
+ * of 4 bytes, 2 halves: 9. */
+static void test_maps_by_hand(void **state)
+{
+    (void)state;
+    static const struct { enum map_op op; uint64_t cycles; } want[] = {
+        { MAP_BINARY_IN_PLACE, 11 + 6 * 73 }, { MAP_SCALAR, 11 + 6 * 30 }, { MAP_VECTOR, 13 + 6 * 34 }, { MAP_SCALED_ADD, 60 + 6 * 30 },
+        { MAP_SCALED_ADD_MIXED, 60 + 6 * 40 }, { MAP_RELU, 9 + 6 * 28 }, { MAP_TANH, 9 + 6 * 33 }, { MAP_SIGMOID, 9 + 6 * 43 },
+        { MAP_GELU, 9 + 6 * 48 }, { MAP_SWISH, 9 + 6 * 48 }, { MAP_EXP, 20 + 6 * 53 }, { MAP_LOG, 20 + 6 * 37 }, { MAP_SQUARE, 20 + 6 * 27 },
+        { MAP_RSQRT, 20 + 6 * 112 }, { MAP_INVERSE, 20 + 6 * 92 }, { MAP_DIVIDE, 20 + 6 * 97 }, { MAP_RELU_GRAD, 9 + 6 * 38 },
+        { MAP_TANH_GRAD, 9 + 6 * 38 }, { MAP_SIGMOID_GRAD, 9 + 6 * 38 }, { MAP_GELU_GRAD, 9 + 6 * 48 }, { MAP_SWISH_GRAD, 9 + 6 * 48 },
+        { MAP_COPY, 6 * 53 }, { MAP_REDUCE, 11 + 6 * 22 }, { MAP_REDUCE_SQUARE, 11 + 6 * 27 }, { MAP_CROSS_ENTROPY, 11 + 6 * 101 },
+        { MAP_ERF, 9 + 6 * 98 },
+    };
+    struct chip chip = small_chip(7);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_int_equal(map_cycles(&chip, want[i].op, 100, 2), want[i].cycles);
+}
+
 static void test_gather_pool(void **state)
 {
     (void)state;
@@ -175,7 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_is_no_vector_unit), cmocka_unit_test(test_square_roots_and_exchange_code), cmocka_unit_test(test_turns), cmocka_unit_test(test_amp_1x1),
         cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_thin_vertices), cmocka_unit_test(test_around_a_convolution),
-        cmocka_unit_test(test_maps), cmocka_unit_test(test_gather_pool),
+        cmocka_unit_test(test_maps), cmocka_unit_test(test_maps_by_hand), cmocka_unit_test(test_gather_pool),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -457,7 +457,30 @@ static void the_step_waits_for_its_input(void **state)
     arena_free(&y.arena);
 }
 
+/* A cycle booked under another part leaves the sum as it was; a step of a cycle more leaves the parts: each alone is found. */
+static void a_cycle_in_the_wrong_place_is_found(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 3);
+    toy_run(&y);
+    y.timeline.rows[1].spent.part[PART_MATMUL]--;
+    y.timeline.rows[1].spent.part[PART_CONV]++;
+    assert_false(timeline_check(&y.timeline, &y.err));
+    unsigned long long step = y.timeline.step_cycles;
+    assert_string_equal(y.err.msg, arena_printf(&y.arena, "timeline: row 1: parts sum to %llu and spans to %llu cycles, the step has %llu", step,
+                                                step, step));
+    y.timeline.rows[1].spent.part[PART_MATMUL]++;
+    y.timeline.rows[1].spent.part[PART_CONV]--;
+    assert_true(timeline_check(&y.timeline, &y.err));
+    y.timeline.step_cycles++;
+    assert_false(timeline_check(&y.timeline, &y.err));
+    assert_int_equal(strncmp(y.err.msg, "timeline: row 0: parts sum to ", 30), 0);
+    arena_free(&y.arena);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_cycle_in_the_wrong_place_is_found),
     cmocka_unit_test(stages_keep_what_is_in_flight), cmocka_unit_test(a_slow_chip_takes_whole_cycles),
     cmocka_unit_test(the_step_waits_for_its_input),
     cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column),

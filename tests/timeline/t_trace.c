@@ -213,6 +213,21 @@ static void what_no_viewer_opens_is_refused(void **state)
     simulation_free(&sim);
 }
 
+/* The last four cells of each line: start and length in cycles, start and end in seconds, written to nine digits. */
+static void assert_ends(const char *csv, double hz)
+{
+    for (const char *line = strchr(csv, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        const char *cell = line;
+        unsigned long long start, length;
+        double start_s, end_s;
+        for (int i = 0; i < 6; i++)
+            cell = strchr(cell, ',') + 1;
+        assert_int_equal(sscanf(cell, "%llu,%llu,%lf,%lf", &start, &length, &start_s, &end_s), 4);
+        assert_near(start_s, (double)start / hz, 1e-8 * start_s);
+        assert_near(end_s, (double)(start + length) / hz, 1e-8 * end_s);
+    }
+}
+
 /* One line of header, one a recurrence; a long accumulation is still JSON. */
 static void csv_and_long_traces(void **state)
 {
@@ -231,6 +246,7 @@ static void csv_and_long_traces(void **state)
     PRINTED(text, timeline_write_csv(f, &sim.timeline));
     for (const char *c = text; *c; c++)
         n_lines += *c == '\n';
+    assert_ends(text, sim.machine->chip.clock_hz);
     assert_int_equal(n_forward, 5003);
     assert_int_equal(n_lines, n_events + 1);
     free(text);
