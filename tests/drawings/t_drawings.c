@@ -64,6 +64,7 @@ static struct figure figure_items[] = {
     { .recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", MINUTES, .value = 28.33 },
     { .recipe = "mlperf-v2.0-closed-bow-pod16-resnet50", MINUTES, .value = 19.64 },
     { .recipe = "mlperf-v2.0-closed-bow-pod64-bert-large", MINUTES, .value = 10.5 },
+    { .recipe = "mlperf-v2.0-open-bow-pod16-bert-large", MINUTES, .value = 8 },          /* off by 150 %: what a finding says of the worst */
     { MINUTES, .value = 27.6, .note = "round=v2.0; division=closed; benchmark=resnet; chips=8; accelerator=NVIDIA A100-SXM4-80GB (500W); submitter=Dell" },
     { MINUTES, .value = 4.5, .note = "round=v1.1; division=closed; benchmark=resnet; chips=256; accelerator=NVIDIA A100-SXM-80GB; submitter=NVIDIA" },
     { MINUTES, .value = 4.1, .note = "round=v1.1; division=closed; benchmark=resnet; chips=257; accelerator=NVIDIA A100-SXM-80GB; submitter=NVIDIA" },
@@ -157,6 +158,21 @@ static void scaling_by_hand(void **state)
     PRINTED(text, scaling_print(f, &s));
     assert_string_equal(text, "scaling   resnet50                 v1.1         64 IPUs: published 94.4 %, simulated 90.0 %, -4.4 points\n");
     free(text);
+}
+
+/* 94.3548 % and 94 %, 93.75 % and 93.25 %: less than a point apart is a finding too. */
+static void small_gaps_are_told(void **state)
+{
+    struct result near[] = { made[0], made[1], made[4], made[3] };
+    const struct results all = { .items = near, .n = 4 };
+    const struct drawing_source from = { &all, &figures, &references, NULL };
+    (void)state;
+    near[1].throughput_samples_per_s = 112800;
+    near[3].throughput_samples_per_s = 5595;
+    struct drawing d = drawn("scaling", &from);
+    assert_non_null(WRITTEN("scaling", &d, "scaling-resnet50", "scaling-bert-large"));
+    assert_string_equal(d.finding, "Predicted scaling efficiency against published: ResNet-50 within 0.4 points (v1.1, 64 IPUs), "
+                                   "BERT-Large within 0.5 points (v2.0, 64 IPUs)");
 }
 
 static void labels(void **state)
@@ -298,8 +314,8 @@ static void check_pipeline(const struct drawing_source *from, char **lines)
     assert_true(share[0] > 10 && share[1] > 10);
     double found[2];
     assert_int_equal(sscanf(d.finding, "ResNet-50 on four IPUs: at work %lf %% of eight micro-batches' inference, %lf", &found[0], &found[1]), 2);
-    assert_near(found[0], share[0], 1);
-    assert_near(found[1], share[1], 1);
+    assert_near(found[0], share[0], 0.501);     /* whole per cent of what the bars, cut to the microsecond, sum to */
+    assert_near(found[1], share[1], 0.501);
 }
 
 /* Every link between two IPUs once, drawn from the one to the other, or as a stub; what it carries, of the busiest. */
@@ -470,7 +486,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
         cmocka_unit_test(figures_of_one_run),
         cmocka_unit_test(recomputation),
     };

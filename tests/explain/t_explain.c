@@ -286,6 +286,17 @@ static void neighbours_add_up(void **state)
     arena_free(&a);
 }
 
+/* Told before each cause that is found: how many of how many. */
+struct told { size_t n, done[4], of[4]; };
+
+static void tell(void *user, size_t done, size_t of)
+{
+    struct told *t = user;
+    assert_true(t->n < 4);
+    t->done[t->n] = done;
+    t->of[t->n++] = of;
+}
+
 /* Two causes that do not touch each other, and in which order they come. */
 static void causes_are_told_apart(void **state)
 {
@@ -293,8 +304,13 @@ static void causes_are_told_apart(void **state)
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
     const char *const sets[] = { "machine.host_latency_s=20e-6", "parallel.gradient_accumulation=7" };
     struct question x = ask(recipe, NULL, 0), y = ask(recipe, sets, 2);
+    struct told told = { .n = 0 };
     struct diff d;
+    x.progress = tell;
+    x.user = &told;
     assert_true(diff_simulations(&d, &x, &y, &a, &err));
+    assert_int_equal(told.n, 2);
+    assert_true(told.done[0] == 0 && told.of[0] == 2 && told.done[1] == 1 && told.of[1] == 2);
     check_sums(&d);
     assert_int_equal(d.n, 2);
     assert_string_equal(d.causes[0].sets[0], "parallel.gradient_accumulation=7");

@@ -59,6 +59,31 @@ static void as_good_as_any_of_two_stages(void **state)
     }
 }
 
+/* Three IPUs: 120 ways to cut 16 blocks twice, on the chip as it is and on one that only the best of them fit, or none. */
+static void as_good_as_any_of_three_stages(void **state)
+{
+    static const uint64_t memory_bytes[] = { 638976, 300000, 180000, 100000 };
+    (void)state;
+    for (size_t m = 0; m < sizeof memory_bytes / sizeof *memory_bytes; m++) {
+        struct planned y;
+        start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+        y.opt.ipus_per_replica = 3;
+        y.sim.machine->chip.tile_memory_bytes = memory_bytes[m];
+        struct plan_options opt = y.opt, other = y.opt;
+        struct outcome found = automatic(&y, &opt);
+        other.n_stages = 3;
+        for (uint32_t first = 0; first <= 16; first++)
+            for (uint32_t second = 0; first + second <= 16; second++) {
+                const uint32_t sizes[] = { first, second, 16 - first - second };
+                for (uint32_t s = 0; s < 3; s++)
+                    other.stage_sizes[s] = (struct stage_size){ { sizes[s], sizes[s] } };
+                struct outcome o = play(&y, &other);
+                assert_true(no_worse(&found, &o));
+            }
+        stop(&y);
+    }
+}
+
 /* By blocks, by halves, with the heads back on the first IPU, grouped and not. */
 static void no_worse_than_published(void **state)
 {
@@ -117,6 +142,6 @@ static void remembered(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(as_good_as_any_of_two_stages), cmocka_unit_test(no_worse_than_published), cmocka_unit_test(given_splits_stay), cmocka_unit_test(remembered),
+    cmocka_unit_test(as_good_as_any_of_two_stages), cmocka_unit_test(as_good_as_any_of_three_stages), cmocka_unit_test(no_worse_than_published), cmocka_unit_test(given_splits_stay), cmocka_unit_test(remembered),
 };
 TAP_MAIN(tests)
