@@ -541,6 +541,121 @@ static void einsum(void **state)
     done(r);
 }
 
+/* Two operands that lie as a product reads them are not moved, whichever way the second one lies; one matrix is no stack. */
+static void einsum_moves_nothing(void **state)
+{
+    static const struct { const char *equation, *x; uint32_t n_dims; uint64_t dims[3], along_k, along_j, stack; } cases[] = {
+        { "equation=bij,bjk->bik", "2,3,4", 3, { 2, 4, 5 }, 1, 5, 2 }, { "equation=bij,bkj->bik", "2,3,4", 3, { 2, 5, 4 }, 4, 1, 2 },
+        { "equation=ij,jk->ik", "3,4", 2, { 4, 5 }, 1, 5, 1 }, { "equation=ij,kj->ik", "3,4", 2, { 5, 4 }, 4, 1, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", cases[i].n_dims, cases[i].dims);
+        draft_node(d, "Einsum", "x w", "y", cases[i].equation);
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = cases[i].stack == 2 ? 2 : 3 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 0);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), cases[i].stack * 15);
+        for (size_t k = 0; k < r->g.n_forward_ops; k++)
+            if (r->g.ops[k].kind == OP_MATMUL)
+                assert_int_equal(r->g.tensors[r->g.ops[k].outputs[0]].n_dims, cases[i].n_dims);
+        for (uint64_t e = 0; e < cases[i].stack * 15; e++) {
+            double sum = 0;
+            for (uint64_t j = 0; j < 4; j++)
+                sum += draft_noise("x", e / 5 * 4 + j) * draft_noise("w", e / 15 * 20 + e % 5 * cases[i].along_k + j * cases[i].along_j);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* What is turned for a product alone costs nothing: the product reads it so. */
+static void turned_operands(void **state)
+{
+    static const struct { bool read_twice; uint32_t n_transposes; const char *into; } cases[] = {
+        { false, 0, "the product that reads it" }, { true, 1, "transpose" } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "q", ONNX_FLOAT, "batch,3,4");
+        draft_input(d, "k", ONNX_FLOAT, "batch,5,4");
+        draft_node(d, "Transpose", "k", "t", "perm=0,2,1");
+        draft_node(d, "MatMul", "q t", "y", "");
+        struct imported *r = import(d, cases[i].read_twice ? "y t" : "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), cases[i].n_transposes);
+        bool told = false;
+        for (size_t k = 0; k < r->im.n_counts; k++)
+            told |= text_is(r->im.counts[k].into, cases[i].into);
+        assert_true(told);
+        for (uint64_t e = 0; e < 30; e++) {
+            double sum = 0;
+            for (uint64_t c = 0; c < 4; c++)
+                sum += draft_noise("q", e / 5 * 4 + c) * draft_noise("k", (e / 15 * 5 + e % 5) * 4 + c);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* An image whose rows and columns alone are seen in another way, in one or two dimensions, stays as it lies; the rest is laid out anew. */
+static void images_seen_in_another_way(void **state)
+{
+    static const struct { int64_t n, dims[5]; bool stays; } cases[] = {
+        { 4, { 2, 3, 6, 4 }, true }, { 3, { 2, 3, 24 }, true }, { 5, { 2, 3, 4, 6, 1 }, false }, { 4, { 2, 4, 3, 6 }, false },
+        { 3, { 6, 1, 24 }, false }, { 3, { 1, 3, 48 }, false }, { 2, { 2, 72 }, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "2,2,4,6");
+        draft_weight(d, "w", DIMS(3, 2, 1, 1));
+        draft_whole(d, "shape", (size_t)cases[i].n, cases[i].dims);
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "Reshape", "c shape", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        if (r->im.output_is_image != cases[i].stays)
+            print_error("case %zu\n", i);
+        assert_true(r->im.output_is_image == cases[i].stays);
+        for (uint64_t e = 0; e < 144; e++) {
+            double sum = 0;
+            for (uint64_t c = 0; c < 2; c++)
+                sum += draft_noise("x", (e / 72 * 2 + c) * 24 + e % 24) * draft_noise("w", e / 24 % 3 * 2 + c);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Along a dimension of one the same elements are read again; along another they are copied one behind the other. */
+static void repeated(void **state)
+{
+    static const struct { int64_t times[3]; uint32_t n_expands, n_copies; } cases[] = {
+        { { 1, 2, 1 }, 1, 0 }, { { 1, 3, 1 }, 1, 0 }, { { 1, 1, 2 }, 0, 1 }, { { 2, 1, 1 }, 0, 1 }, { { 2, 2, 3 }, 1, 2 }, { { 1, 1, 1 }, 0, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t rows = (uint64_t)cases[i].times[1], columns = 3 * (uint64_t)cases[i].times[2], n = 2 * (uint64_t)cases[i].times[0] * rows * columns;
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "2,1,3");
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_whole(d, "times", 3, cases[i].times);
+        draft_node(d, "Tile", "x times", "y", "");
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_EXPAND), cases[i].n_expands);
+        assert_int_equal(count_kind(&r->g, OP_CONCAT), cases[i].n_copies);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), n);
+        for (uint64_t e = 0; e < n; e++)
+            assert_near(y[e], draft_noise("x", e / (rows * columns) % 2 * 3 + e % columns % 3), 1e-6);
+        done(r);
+    }
+}
+
 /* An If within an If: both branches use one name, and read what is around them. The number of dimensions decides. */
 static void branches(void **state)
 {
@@ -1079,7 +1194,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(flattened), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
-    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(turned_operands),
+    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(parts_that_others_read_stay),
     cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),

@@ -311,6 +311,21 @@ static void contents(void **state)
     CHECK(rows);
 }
 
+/* A slice along one of eight dimensions leaves each of the others whole. */
+static void slices_leave_other_dimensions(void **state)
+{
+    (void)state;
+    for (uint32_t whole = 0; whole < ONNX_MAX_DIMS; whole++) {
+        struct arena a = { 0 };
+        const char *dims = "";
+        for (uint32_t i = 0; i < ONNX_MAX_DIMS; i++)
+            dims = arena_printf(&a, "%s%s%d", dims, i ? "x" : "", i == whole ? 3 : 1);
+        const char *inputs = arena_printf(&a, "=%s:5,7,9 =0 =1 =%u", dims, (whole + 1) % ONNX_MAX_DIMS);
+        assert_string_equal(result_of("Slice", inputs, "", 0, &a), arena_printf(&a, "%s whole = 5 7 9", dims));
+        arena_free(&a);
+    }
+}
+
 /* A file for a batch of 2, run with 6: a shape that begins with 2 or 4 means the samples; what is made of constants does not. */
 static void other_batch(void **state)
 {
@@ -345,6 +360,6 @@ static void limits(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(windows), cmocka_unit_test(products), cmocka_unit_test(elementwise), cmocka_unit_test(moves), cmocka_unit_test(parts),
-    cmocka_unit_test(contents), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
+    cmocka_unit_test(contents), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
 };
 TAP_MAIN(tests)
