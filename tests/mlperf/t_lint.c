@@ -1,5 +1,6 @@
 /* t_lint.c - logs against the rules: a conforming log, each way to break it with the exact message; packages; formats. */
 #include "tests/mlperf/judged.h"
+#include "results/mlperf/folder_names.h"
 #include "results/mlperf/mllog_write.h"
 #include "tests/golden_text.h"
 #include "tests/mllog_keys.h"
@@ -174,6 +175,72 @@ static void test_many_hosts(void **state)
     free(text), free(many);
 }
 
+/* The keys of a group that is missing altogether each ask for it; it is told once. */
+static void test_groups_of_keys(void **state)
+{
+    struct submission_description s = bert();
+    char *text = log_text(&s, &bert_run), *printed, *found;
+    static const char want[] = ": error: block_start or epoch_start: is not logged, want one of them at least once (2.0.0 common)";
+    bool passed;
+    (void)state;
+    while (strstr(text, "\"key\": \"block_start\"")) {
+        char *next = edited(text, "\"key\": \"block_start\"", "\"key\": \"block_began\"");
+        free(text);
+        text = next;
+    }
+    printed = lint_of(text, "2.0.0", &passed);
+    found = strstr(printed, want);
+    if (!found)
+        print_error("want '%s' in:\n%s", want, printed);
+    assert_true(!passed && found && !strstr(found + 1, want));
+    free(text), free(printed);
+}
+
+/* All 38 epochs are one block, from the first on. */
+static void test_one_block_before_the_evaluations(void **state)
+{
+    struct submission_description s = resnet();
+    char *text = log_text(&s, &resnet_run);
+    (void)state;
+    for (int stops = 0; stops < 2; stops++) {
+        const char *line = strstr(text, stops ? "\"key\": \"block_stop\"" : "\"key\": \"block_start\"");
+        assert_non_null(line);
+        const char *first = strstr(line, "\"first_epoch_num\": ");
+        assert_true(first && first < strchr(line, '\n'));
+        assert_near(strtod(first + strlen("\"first_epoch_num\": "), NULL), 1, 0);
+        assert_null(strstr(strchr(line, '\n'), stops ? "\"key\": \"block_stop\"" : "\"key\": \"block_start\""));
+    }
+    free(text);
+}
+
+/* What a path says of the logs below it; the name of a benchmark that no edition has counts where the folders are MLCommons' own. */
+static void test_names_from_paths(void **state)
+{
+    static const struct { const char *path, *logged; struct folder_names want; } cases[] = {
+        { "/data/training_results_v2.0/Org/results/sys/bert", NULL, { "v2.0", "", "Org", "sys", "bert" } },
+        { "/data/training_results_v2.0/Org/results/sys/chess", NULL, { "v2.0", "", "Org", "sys", "chess" } },
+        { "/data/training_results_v2.0/Org/results/sys", NULL, { "v2.0", "", "Org", "sys", "" } },
+        { "v1.1/closed/Org/sys/bert", NULL, { "v1.1", "closed", "Org", "sys", "bert" } },
+        { "v1.1/open/Org/sys/chess", "chess", { "v1.1", "open", "Org", "sys", "chess" } },
+        { "v9.9/open/Org/sys/bert", NULL, { "v9.9", "open", "Org", "sys", "bert" } },
+        { "sys/bert", NULL, { "", "", "", "sys", "bert" } }, { "sys/chess", NULL, { "", "", "", "chess", "" } },
+    };
+    struct arena a = { 0 };
+    struct judge j;
+    struct err err = { "" };
+    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    (void)state;
+    assert_true(judge_load(&j, &options, &a, &err));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct folder_names n;
+        const struct folder_names *want = &cases[i].want;
+        folder_names_take(&n, &j, cases[i].path, cases[i].logged, &a);
+        assert_string_equal(arena_printf(&a, "%s|%s|%s|%s|%s", n.round, n.division, n.submitter, n.system, n.benchmark),
+                            arena_printf(&a, "%s|%s|%s|%s|%s", want->round, want->division, want->submitter, want->system, want->benchmark));
+    }
+    arena_free(&a);
+}
+
 /* From 2.0.0 on a submission_ key is judged at its first line; before, at each. */
 static void test_submission_keys(void **state)
 {
@@ -314,6 +381,8 @@ static const struct { const char *command, *want; enum package_part part; bool f
     { "sed -i s/run_stop/run_end/ " LOGS "'result_[0].txt", "1 of 5 logs refused, at most 1 may be", PACKAGE_COMPLIANCE, false },
     { "sed -i s/run_stop/run_end/ " LOGS "'result_[01].txt", "2 of 5 logs refused, at most 1 may be", PACKAGE_COMPLIANCE, true },
     { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", "result_0.txt and result_1.txt have one seed (line 10 and line 10)", PACKAGE_SEEDS, true },
+    { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_[03].txt; sed -i '1i a line before' " LOGS "'result_0.txt",
+      "result_0.txt and result_3.txt have one seed (line 11 and line 10)", PACKAGE_SEEDS, true },     /* by logs, not by lines */
     { "sed -i '/\"seed\"/d' " LOGS "'result_3.txt", "result_3.txt has no seed", PACKAGE_SEEDS, true },
     { "sed -i '/\"seed\"/d' " LOGS "'result_*.txt", "no run logs one", PACKAGE_SEEDS, false },
     { "sed -i '/\"seed\"/s/: 93/: \"x\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number", PACKAGE_SEEDS, true },
@@ -392,6 +461,8 @@ static void test_formats(void **state)
             print_error("want '%s' in\n%s", want[format], text);
         assert_non_null(strstr(text, want[format]));
         assert_false(passed);
+        for (int i = 0; i < N_PACKAGE_PARTS && format == LINT_CSV; i++)
+            assert_non_null(strstr(text, arena_printf(&a, ",,%s,2.1.0,", package_part_names[i])));
         if (format == LINT_JSON) {
             json_t *o = json_loads(text, 0, NULL), *group = json_array_get(json_object_get(o, "groups"), 0);
             assert_int_equal(json_array_size(json_object_get(group, "runs")), 5);
@@ -435,7 +506,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
-        cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_submission_keys), cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset),
+        cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys),
+        cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys), cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_open_and_bypassed, set_up, tear_down),
