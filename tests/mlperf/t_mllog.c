@@ -48,6 +48,17 @@ static void test_what_counts_as_a_line(void **state)
     ends(&r);
 }
 
+/* Three colons begin an event, after what else stands on the line; another character and two colons do not. */
+static void test_where_events_begin(void **state)
+{
+    struct mllog_reader r;
+    (void)state;
+    open_string(&r, "x" EVENT("one", "1") "\nx" "::MLLOG {\"key\": \"two\"}\n:x" "::MLLOG {\"key\": \"two\"}\n:" EVENT("three", "3") "\n");
+    next_is(&r, 1, "one", 1);
+    next_is(&r, 4, "three", 3);
+    ends(&r);
+}
+
 static void test_values_as_python_has_them(void **state)
 {
     struct mllog_reader r;
@@ -192,7 +203,7 @@ static void test_numbers_read_back_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_values_as_python_has_them),
+        cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_where_events_begin), cmocka_unit_test(test_values_as_python_has_them),
         cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
         cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),

@@ -89,6 +89,31 @@ static void families_have_published_sizes(void **state)
     }
 }
 
+/* Pixels in a row of what each is trained on, by its paper; 299 and 300 make one and the same first convolution. */
+static void images_have_published_sizes(void **state)
+{
+    static const struct { const char *name; uint64_t pixels; } sizes[] = {
+        { "resnet50", 224 }, { "resnext101", 224 }, { "densenet121", 224 }, { "mobilenet-v2", 224 }, { "vgg16", 224 }, { "vit-b16", 224 },
+        { "inception-v3", 299 }, { "efficientnet-b0", 224 }, { "efficientnet-b1", 240 }, { "efficientnet-b2", 260 },
+        { "efficientnet-b3", 300 }, { "efficientnet-b4", 380 }, { "efficientnet-b5", 456 }, { "efficientnet-b6", 528 },
+        { "efficientnet-b7", 600 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct graph g;
+        struct arena a;
+        size_t k = 0;
+        build(&g, sizes[i].name, NULL, &a);
+        while (g.tensors[k].role != ROLE_INPUT)
+            k++;
+        assert_int_equal(g.tensors[k].n_dims, 4);
+        assert_int_equal(g.tensors[k].dims[1], sizes[i].pixels);
+        assert_int_equal(g.tensors[k].dims[2], sizes[i].pixels);
+        assert_int_equal(g.tensors[k].dims[3], 3);
+        arena_free(&a);
+    }
+}
+
 /*
  * BERT-Large. Embeddings (30522 + 512 + 2) 1024 + 2048 = 31,782,912; a layer 4 (1024^2 + 1024) + 2 * 4096 * 1024 +
  * 4096 + 1024 + 2 * 2048 = 12,596,224; heads: transform 1,049,600 + 2048, vocabulary bias 30,522, pooler 1,049,600,
@@ -300,7 +325,7 @@ static void training_graphs_obey_the_chain_rule(void **state)
     }
 }
 
-/* First layers, then blocks in order with all their parts, then last ones. */
+/* First layers, then blocks in order with all their parts, then last ones; what is no block has one part. */
 static void layers_are_in_order(void **state)
 {
     (void)state;
@@ -312,8 +337,12 @@ static void layers_are_in_order(void **state)
         for (size_t i = 0; i < g.n_layers; i++) {
             const struct layer *l = &g.layers[i];
             assert_true(i == 0 ? l->role == LAYER_FIRST : l->role >= g.layers[i - 1].role);
-            if (l->role != LAYER_BODY)
+            if (l->role != LAYER_BODY) {
+                assert_int_equal(l->block_id, 0);
+                assert_int_equal(l->part_id, 0);
+                assert_int_equal(l->n_parts, 1);
                 continue;
+            }
             assert_int_equal(l->block_id, block);
             assert_int_equal(l->part_id, part);
             part = (part + 1) % l->n_parts;
@@ -407,7 +436,7 @@ static void dropout_rates(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes),
+    cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes), cmocka_unit_test(images_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(recipes_shape_the_graph),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),

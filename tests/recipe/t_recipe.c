@@ -2,6 +2,7 @@
 #include "tests/golden_text.h"
 #include <jansson.h>
 #include "workloads/recipe/recipe.h"
+#include <unistd.h>
 
 static const char recipes[] = "workloads/recipes", bad[] = "tests/bad/recipe";
 
@@ -222,6 +223,43 @@ static void unknown_recipes_name_near_ones(void **state)
     arena_free(&l.a);
 }
 
+/* A name that ends in .ini is a file, wherever it stands. */
+static void a_file_needs_no_folder(void **state)
+{
+    struct loaded l = { 0 };
+    char *here = getcwd(NULL, 0);
+    (void)state;
+    assert_int_equal(chdir(recipes), 0);
+    bool loaded = recipe_load(&l.r, arena_printf(&l.a, "%s.ini", pod16), "nowhere", NULL, 0, &l.a, &l.err);
+    assert_int_equal(chdir(here), 0);
+    free(here);
+    assert_string_equal(l.err.msg, "");
+    assert_true(loaded);
+    assert_string_equal(l.r.id, pod16);
+    arena_free(&l.a);
+}
+
+/* Each key once, from the first to the last, with what the recipe says of it. */
+static void settings_are_all_keys(void **state)
+{
+    struct loaded l;
+    struct recipe_setting *settings;
+    bool found = false;
+    (void)state;
+    assert_true(LOAD(&l, pod16, "parallel.replicas=5"));
+    size_t n = recipe_settings(&settings, &l.r, &l.a);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(settings[i].section && settings[i].field);
+        if (text_is(settings[i].field->name, "replicas")) {
+            assert_string_equal(settings[i].value, "5");
+            assert_int_equal(settings[i].line, 0);
+            found = true;
+        }
+    }
+    assert_true(found);
+    arena_free(&l.a);
+}
+
 /* ---- every recipe that is here ------------------------------------------------------------------------ */
 
 static uint64_t count_parts(const struct graph *g, uint32_t part)
@@ -346,7 +384,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
     cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
-    cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(every_recipe_is_sound),
+    cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys),
+    cmocka_unit_test(every_recipe_is_sound),
     cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_are_listed),
 };
 TAP_MAIN(tests)
