@@ -93,7 +93,8 @@ static void fix_inputs(struct test *t, enum way way, int *kept, size_t *n_kept)
 {
     Onnx__GraphProto *g = t->model->graph;
     Onnx__TensorProto **weights = ARENA_ARRAY(&t->a, Onnx__TensorProto *, g->n_initializer + MOST_DATA + 1);
-    memcpy(weights, g->initializer, g->n_initializer * sizeof *weights);
+    if (g->n_initializer > 0)
+        memcpy(weights, g->initializer, g->n_initializer * sizeof *weights);
     g->initializer = weights;
     bool any = false;
     *n_kept = 0;
@@ -118,7 +119,8 @@ static void fix_inputs(struct test *t, enum way way, int *kept, size_t *n_kept)
 static void *and_one(struct test *t, void *list, size_t n, void *one)
 {
     void **all = ARENA_ARRAY(&t->a, void *, n + 1);
-    memcpy(all, list, n * sizeof *all);
+    if (n > 0)
+        memcpy(all, list, n * sizeof *all);
     all[n] = one;
     return all;
 }

@@ -44,7 +44,7 @@ static void every_change_is_noticed(void **state)
     struct ledger_faults faults;
     struct figure items[] = { row("same", 2, FIGURE_VALIDATE), row("side", 3, FIGURE_CALIBRATE), row("value", 4, FIGURE_VALIDATE),
                               row("new", 5, FIGURE_CONTEXT), row("other", 6, FIGURE_VALIDATE) };
-    struct figures figures = { items, 5, 5 };
+    struct figures figures = { .items = items, .n = 5, .cap = 5 };
     const char *lines = "";
     for (size_t i = 0; i < 5; i++)
         if (i != 3)
@@ -89,7 +89,7 @@ static void a_row_that_validates_never_calibrates(void **state)
     struct err err = { "" };
     struct ledger l;
     struct figure items[] = { row("a", 2, FIGURE_CALIBRATE), row("b", 3, FIGURE_CALIBRATE), row("c", 4, FIGURE_VALIDATE) };
-    struct figures figures = { items, 3, 3 };
+    struct figures figures = { .items = items, .n = 3, .cap = 3 };
     assert_true(load(&l, arena_printf(&a, "a,calibrate,r,%s,\nb,calibrate,r,%s,\nc,validate,r,%s,\n", figure_hash(&items[0], &a),
                                       figure_hash(&items[1], &a), figure_hash(&items[2], &a)), &a, &err));
     assert_true(protocol_allows_rows(&figures, &l, &a, &err));
@@ -108,7 +108,7 @@ static void a_run_calibrates_as_its_submission_does(void **state)
     struct arena a = { 0 };
     struct err err = { "" };
     struct figure score = row("a", 2, FIGURE_CALIBRATE);
-    struct figures figures = { &score, 1, 1 };
+    struct figures figures = { .items = &score, .n = 1, .cap = 1 };
     struct run_row items[] = { { .round = "v2.0", .division = "closed", .submitter = "G", .system = "s", .benchmark = "bert",
                                  .role = FIGURE_CALIBRATE, .source = "result_0.txt" } };
     struct run_rows runs = { items, 1 };

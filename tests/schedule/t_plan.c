@@ -491,7 +491,7 @@ static void work_runs_where_results_lie(void **state)
     assert_near(p[1].imbalance, p[0].imbalance, 0);
     assert_near(p[2].imbalance, 1, 0);
     assert_near(p[3].imbalance, 1, 0);
-    assert_true(p[1].compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
+    assert_true((double)p[1].compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
     stop(&y);
 }
 
