@@ -630,6 +630,23 @@ static void test_fully_connected(void **state)
     assert_int_equal(joint[PASS_FORWARD].split.field, joint[PASS_BACKWARD_DATA].split.in_chans);
 }
 
+/* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four tiles take 256 each, of
+ * 5 or 7 that is 5 / 4 or 7 / 4 of an even share; two of three take 512. */
+static void test_imbalance_of_a_dilated_gradient(void **state)
+{
+    (void)state;
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 8, .in_w = 8, .out_h = 4, .out_w = 4, .kernel_h = 2, .kernel_w = 2,
+                                   .in_chans = 16, .out_chans = 16, .stride = 2, .type = TYPE_FP16 };
+    static const struct { uint64_t n_tiles, n_used; } cases[] = { { 1, 1 }, { 3, 2 }, { 4, 4 }, { 5, 4 }, { 7, 4 } };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_BACKWARD_DATA);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct chip chip = small_chip(cases[i].n_tiles);
+        struct op_plan q = planned(&s, &chip, &options);
+        assert_int_equal(q.n_tiles_used, cases[i].n_used);
+        assert_near(q.imbalance, (double)cases[i].n_tiles / (double)cases[i].n_used, 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -640,7 +657,7 @@ int main(void)
         cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
-        cmocka_unit_test(test_odd_lengths),
+        cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_imbalance_of_a_dilated_gradient),
         cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };

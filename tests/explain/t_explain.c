@@ -337,6 +337,28 @@ static void changes_that_need_each_other_go_together(void **state)
     arena_free(&a);
 }
 
+/* A card has no system's values, so a pod's are told as not given. What was fitted of a generation follows it: the generation is told,
+ * its constants are not. */
+static void a_card_beside_a_pod_and_mk1_beside_mk2(void **state)
+{
+    (void)state;
+    struct question card = ask("vendor-c600-resnet50-b1-poprt", NULL, 0), pod = ask("vendor-bow-pod16-resnet50-pytorch", NULL, 0);
+    struct question mk1 = ask("vendor-dss8440-resnet50-tf1", NULL, 0), mk2 = ask("vendor-ipu-pod16-resnet50-pipelined", NULL, 0);
+    struct diff d;
+    size_t n_systems = 0, n_generations = 0;
+    assert_true(diff_simulations(&d, &card, &pod, &a, &err));
+    for (size_t i = 0; i < d.n; i++)
+        n_systems += strstr(d.causes[i].what, "machine.n_ipus not given -> 16 with machine.ipus_per_domain not given -> 16") != NULL;
+    assert_int_equal(n_systems, 1);
+    assert_true(diff_simulations(&d, &mk1, &mk2, &a, &err));
+    for (size_t i = 0; i < d.n; i++) {
+        n_generations += strstr(d.causes[i].what, "machine.generation mk1 -> mk2") != NULL;
+        assert_null(strstr(d.causes[i].what, "machine.mk"));
+    }
+    assert_int_equal(n_generations, 1);
+    arena_free(&a);
+}
+
 static void the_same_does_not_differ(void **state)
 {
     (void)state;
@@ -439,7 +461,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(recomputation_is_told_apart),
     cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up), cmocka_unit_test(a_difference_as_text),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
-    cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(assumptions_are_moved_both_ways),
+    cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(assumptions_are_moved_both_ways),
     cmocka_unit_test(every_part_has_its_formula), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(assumptions_as_text),
 };
 

@@ -223,6 +223,32 @@ static void bounds_lose_nothing(void **state)
     simulator_close(&s);
 }
 
+/* Values in another order are the same space: on one IPU, where schedules are alike and recomputation is not, and on two. */
+static void the_order_of_values_changes_nothing(void **state)
+{
+    static const struct { const char *ipus; struct dimension values[2]; } cases[] = {
+        { "1", { { "parallel.recompute", { "none", "layer" }, 2 }, { "parallel.recompute", { "layer", "none" }, 2 } } },
+        { "2", { { "parallel.schedule", { "sequential", "grouped" }, 2 }, { "parallel.schedule", { "grouped", "sequential" }, 2 } } },
+    };
+    struct simulator s;
+    (void)state;
+    simulator_open(&s, &paths);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct search_result found[2];
+        for (size_t k = 0; k < 2; k++) {
+            struct search_request q = pipelined_resnet;
+            q.given[3] = (struct dimension){ "parallel.ipus_per_replica", { cases[i].ipus }, 1 };
+            q.given[i ? q.n_given++ : 4] = cases[i].values[k];
+            seek(&found[k], q, &s, 0, 1, &a);
+            assert_true(found[k].any);
+        }
+        assert_true(found[0].best.value == found[1].best.value);
+        arena_free(&a);
+    }
+    simulator_close(&s);
+}
+
 /* Why a search by throughput tries the most micro-batches alone. */
 static void more_micro_batches_are_no_slower(void **state)
 {
@@ -261,7 +287,7 @@ static void more_micro_batches_are_no_slower(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(layouts_of_five_layers), cmocka_unit_test(bounds_lose_nothing),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(layouts_of_five_layers), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower),
 };
 TAP_MAIN(tests)

@@ -3,6 +3,8 @@
  */
 #include "tests/check.h"
 #include "results/sweep/parts.h"
+#include "results/sweep/sweep.h"
+#include <unistd.h>
 
 static const char *const recipes[] = { "one", "two" };
 
@@ -263,9 +265,39 @@ static int leave_folder(void **state)
     return chdir("/") == 0 && rmdir(*state) == 0 ? 0 : -1;
 }
 
+/* Of a recipe every entry counts, first and last, by name and by value; what is no entry does not. */
+static void a_sweep_is_known_by_its_recipes(void **state)
+{
+    static const char *const texts[] = { "[a]\nb = 1\nc = 2\n[d]\ne = 3\n", "[a]\nb = 4\nc = 2\n[d]\ne = 3\n", "[a]\nb = 1\nc = 4\n[d]\ne = 3\n",
+                                         "[a]\nb = 1\nc = 2\n[d]\ne = 4\n", "[a]\nb = 1\nc = 2\n[d]\nf = 3\n", "[a]\nb = 1\nc = 2\ne = 3\n" };
+    enum { N = sizeof texts / sizeof *texts };
+    struct world w;
+    uint64_t known[N], again;
+    (void)state;
+    start(&w);
+    const char *one = temp_file(texts[0], strlen(texts[0]), ".ini");
+    const char *const written[] = { one };
+    struct judge judge = { .spread = { 0 } };
+    const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+    const struct sweep sweep = { .space = &w.s, .paths = &paths, .judge = &judge };
+    space_start(&w.s, written, 1);
+    for (size_t i = 0; i < N; i++) {
+        temp_file(texts[i], strlen(texts[i]), ".ini");
+        assert_true(sweep_identity(&known[i], &sweep, &w.a, &w.err));
+        for (size_t k = 0; k < i; k++)
+            assert_true(known[i] != known[k]);
+    }
+    const char *spaced = "# as the first\n[a]\nb = 1\n\nc=2\n[d]\ne = 3\n";
+    temp_file(spaced, strlen(spaced), ".ini");
+    assert_true(sweep_identity(&again, &sweep, &w.a, &w.err));
+    assert_true(again == known[0]);
+    unlink(one);
+    arena_free(&w.a);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_last_axis_varies_fastest), cmocka_unit_test(lists_and_ranges), cmocka_unit_test(what_is_no_space_is_refused),
     cmocka_unit_test(a_table_is_an_axis), cmocka_unit_test(shards_take_each_configuration_once),
-    cmocka_unit_test(shards_from_the_environment), cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
+    cmocka_unit_test(shards_from_the_environment), cmocka_unit_test(a_sweep_is_known_by_its_recipes), cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
 };
 TAP_MAIN(tests)
