@@ -54,6 +54,52 @@ static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
     arena_free(&a);
 }
 
+/* 100 points, h of them 9 and the others 7, then five of 8: 5 h of the 500 pairs have the new point below. Of the 96,560,646 ways to draw
+ * five of 105, as many have no more such pairs as there are partitions of 0 .. 5 h into at most five parts: 2602 for h = 5, 5326 for 6,
+ * 9952 for 7. The level is 8e-5 or 7724 ways on one side, half of that on each where either side counts. */
+static void ranks_are_counted(void **state)
+{
+    static const struct { size_t n_higher; const struct series_rule *rule; enum series_verdict verdict; } cases[] = {
+        { 6, &lower, SERIES_WORSE }, { 7, &lower, SERIES_STEADY }, { 5, &unknown, SERIES_CHANGED }, { 6, &unknown, SERIES_STEADY },
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double x[105];
+        for (size_t i = 0; i < 105; i++)
+            x[i] = i >= 100 ? 8 : i % 14 == 3 && i / 14 < cases[k].n_higher ? 9 : 7;
+        assert_int_equal(series_judge(x, 105, cases[k].rule, &a).verdict, cases[k].verdict);
+    }
+    arena_free(&a);
+}
+
+/* Without noise, after 30 points and after 36: one way of 324,632 and of 749,398. The level is stricter for fewer points, by the third
+ * power of their share of 100: 8e-5 becomes 2.2e-6 and 3.7e-6, on one side; 3.1e-6 and 1.3e-6 are asked for. */
+static void few_points_before_are_trusted_less(void **state)
+{
+    struct arena a = {0};
+    double x[41];
+    (void)state;
+    for (size_t i = 0; i < 41; i++)
+        x[i] = i < 36 ? 7 : 8;
+    assert_int_equal(series_judge(x + 6, 35, &lower, &a).verdict, SERIES_STEADY);
+    assert_int_equal(series_judge(x, 41, &lower, &a).verdict, SERIES_WORSE);
+    arena_free(&a);
+}
+
+/* Neighbours that differ do not make the test less strict: five of the upper half in a row come by chance once in 28 times. */
+static void turns_do_not_alarm(void **state)
+{
+    struct arena a = {0};
+    double x[105];
+    (void)state;
+    for (size_t i = 0; i < 105; i++)
+        x[i] = (i >= 100 || i % 2 ? 7 : 6) + 0.01 * (double)(i * 7 % 10);
+    assert_int_equal(series_judge(x, 105, &lower, &a).verdict, SERIES_STEADY);
+    assert_int_equal(series_judge(x, 105, &higher, &a).verdict, SERIES_STEADY);
+    arena_free(&a);
+}
+
 static void short_series_are_not_judged(void **state)
 {
     struct arena a = {0};
@@ -127,6 +173,7 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
+    cmocka_unit_test(ranks_are_counted), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
     cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
     cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
 };
