@@ -600,6 +600,65 @@ static void turned_operands(void **state)
     }
 }
 
+/* As TensorFlow's files have it: channels stand last, and are put first around each convolution. The graph has them last anyway. */
+static void channels_stand_last(void **state)
+{
+    static const struct { const char *x, *before, *after; uint32_t n_dims; } cases[] = {
+        { "2,6,4,3", "perm=0,3,1,2", "perm=0,2,3,1", 4 }, { "2,3,24", NULL, "perm=0,2,1", 3 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", cases[i].n_dims, (uint64_t[]){ 5, 3, 1, 1 });
+        draft_weight(d, "m", DIMS(5, 2));
+        if (cases[i].before)
+            draft_node(d, "Transpose", "x", "first", cases[i].before);
+        draft_node(d, "Conv", cases[i].before ? "first w" : "x w", "c", "");
+        draft_node(d, "Transpose", "c", "last", cases[i].after);
+        draft_node(d, "MatMul", "last m", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), cases[i].before ? 0 : 1);
+        for (uint64_t e = 0; e < 96; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 15; k++) {
+                uint64_t at = e / 2, c = k % 3, x = cases[i].before ? at * 3 + c : (at / 24 * 3 + c) * 24 + at % 24;
+                sum += draft_noise("x", x) * draft_noise("w", k) * draft_noise("m", k / 3 * 2 + e % 2);
+            }
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Five dimensions that all change places are one transpose, whatever dimensions of one lie between; six are refused. */
+static void many_dimensions_moved(void **state)
+{
+    static const struct { const char *x, *perm, *why; int64_t n, dims[6]; } cases[] = {
+        { "2,36", "perm=4,3,2,1,0", NULL, 5, { 2, 3, 2, 3, 2 } }, { "2,36", "perm=5,4,3,2,1,0", NULL, 6, { 2, 3, 2, 1, 3, 2 } },
+        { "2,72", "perm=5,4,3,2,1,0", ": node 1, Transpose 'n1': moves 6 dimensions, at most 5", 6, { 2, 3, 2, 3, 2, 2 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_whole(d, "shape", (size_t)cases[i].n, cases[i].dims);
+        draft_node(d, "Reshape", "x shape", "apart", "");
+        draft_node(d, "Transpose", "apart", "y", cases[i].perm);
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_true(r->good == !cases[i].why);
+        if (cases[i].why)
+            assert_string_equal(strchr(r->err.msg, ':'), cases[i].why);
+        double *y = r->good ? outputs(r) : NULL;
+        for (uint64_t e = 0; y && e < 72; e++)          /* 2 x 3 x 2 x 3 x 2 again, turned round */
+            assert_near(y[e], draft_noise("x", e / 36 + e / 12 % 3 * 2 + e / 6 % 2 * 6 + e / 2 % 3 * 12 + e % 2 * 36), 1e-7);
+        done(r);
+    }
+}
+
 /* An image whose rows and columns alone are seen in another way, in one or two dimensions, stays as it lies; the rest is laid out anew. */
 static void images_seen_in_another_way(void **state)
 {
@@ -1075,6 +1134,43 @@ static void trained(void **state)
     done(r);
 }
 
+/* In training a batch norm keeps its gain and its bias; those of a scale layer behind it take their place. */
+static void trained_batch_norms(void **state)
+{
+    static const struct { const char *layers, *gain, *bias; } cases[] = {
+        { "", "s", "b" }, { "Mul", "gain", "b" }, { "Mul Add", "gain", "bias" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(14);
+        const char *at = "n";
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4,4");
+        draft_weight(d, "w", DIMS(6, 3, 1, 1));
+        draft_weight(d, "head", DIMS(6, 5));
+        for (int k = 0; k < 4; k++)
+            draft_weight(d, ((const char *const[]){ "s", "b", "mean", "variance" })[k], DIMS(6));
+        draft_weight(d, "gain", DIMS(6, 1, 1));
+        draft_weight(d, "bias", DIMS(6, 1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "BatchNormalization", "c s b mean variance", "n", "");
+        if (strstr(cases[i].layers, "Mul"))
+            draft_node(d, "Mul", "n gain", at = "m", "");
+        if (strstr(cases[i].layers, "Add"))
+            draft_node(d, "Add", arena_printf(&d->arena, "%s bias", at), "a", ""), at = "a";
+        draft_node(d, "GlobalAveragePool", at, "g", "");
+        draft_node(d, "Flatten", "g", "f", "");
+        draft_node(d, "MatMul", "f head", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_BATCH_NORM), 1);
+        for (size_t k = 0; k < r->g.n_forward_ops; k++)
+            if (r->g.ops[k].kind == OP_BATCH_NORM) {
+                assert_string_equal(r->g.tensors[r->g.ops[k].inputs[1]].name, cases[i].gain);
+                assert_string_equal(r->g.tensors[r->g.ops[k].inputs[2]].name, cases[i].bias);
+            }
+        done(r);
+    }
+}
+
 /* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
 static void one_of_two_outputs(void **state)
 {
@@ -1196,9 +1292,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(turned_operands),
-    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(parts_that_others_read_stay),
-    cmocka_unit_test(trained), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
+    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)
