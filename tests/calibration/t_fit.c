@@ -1,9 +1,16 @@
 /*
- * t_fit.c - least squares by hand: values, and standard errors that come from the rows that a constant moves.
+ * t_fit.c - least squares by hand: values, and standard errors that come from the rows that a constant moves; kernels made with known
+ * constants.
  */
 #include "tests/check.h"
 #include "results/calibration/fit.h"
+#include "results/calibration/kernel_fit.h"
+#include "results/published/kernel_rows.h"
+#include "system-model/base/statistics.h"
 #include <math.h>
+
+static const struct model_paths kernel_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
+                                                 .data_dir = "workloads/convergence" };
 
 /* Rows 0 and 1 measure the first constant, as 4 and as 6; rows 2 to 4 the second, all as 2. Ratios are so small that softening them
  * changes next to nothing. */
@@ -50,7 +57,62 @@ static void a_row_left_out_counts_for_nothing(void **state)
     assert_near(found[0].value, 4, 0.01);
 }
 
+/* What the planner makes of a kernel on a chip of these constants. */
+static double kernel_tflop_per_s(const char *recipe, const double *constants, struct plan_cache *cache, struct arena *a)
+{
+    struct machine m;
+    struct op_plan p;
+    struct err err;
+    assert_true(machine_load(&m, strstr(recipe, "gc2;") ? "gc2" : "bow", kernel_paths.specs_dir, a, &err));
+    fitted_constants_set(&m.chip, constants);
+    assert_true(kernel_row_plan(&p, recipe, &m.chip, cache, a, &err));
+    return 2e-12 * (double)p.mac * m.chip.clock_hz / (double)op_plan_cycles(&p);
+}
+
+/* Kernels published as a chip of other constants would run them give those constants back, and no error is left; before, each is as far off
+ * as the planner is without a fit. A row that validates is not read. */
+static void kernels_give_their_constants_back(void **state)
+{
+    static const char *const recipes[] = {
+        "kernel:matmul;machine=gc2;m=2944;k=2944;n=2944;type=fp32;partials=fp32", "kernel:matmul;machine=gc2;m=2688;k=2688;n=2688;type=fp16;partials=fp32",
+        "kernel:matmul;machine=gc2;m=1024;k=1024;n=1024;type=fp16;partials=fp16", "kernel:matmul;machine=gc2;m=512;k=2048;n=64;type=fp16;partials=fp16",
+        "kernel:matmul;machine=bow;m=1024;k=1024;n=1024;type=fp16;partials=fp16", "kernel:matmul;machine=bow;m=4096;k=4096;n=2048;type=fp16;partials=fp16",
+        "kernel:matmul;machine=bow;m=2048;k=2048;n=4;type=fp16;partials=fp16",
+    };
+    enum { N = sizeof recipes / sizeof *recipes };
+    struct figure rows[N + 1];
+    struct kernel_fit fit;
+    struct plan_cache cache = {0};
+    struct arena a = {0};
+    struct err err = { "" };
+    double made[MAX_FITTED], unfitted[MAX_FITTED], errors[N];
+    (void)state;
+    for (size_t i = 0; i < n_fitted_constants; i++) {
+        const struct fitted_constant *k = &fitted_constants[i];
+        made[i] = k->field.min + 0.6 * (k->field.max - k->field.min);
+        unfitted[i] = k->open_source_value;
+    }
+    for (size_t i = 0; i < N; i++) {
+        double value = kernel_tflop_per_s(recipes[i], made, &cache, &a);
+        rows[i] = (struct figure){ .id = recipes[i], .recipe = recipes[i], .metric = "tflop_per_s", .value = value };
+        errors[i] = fabs(kernel_tflop_per_s(recipes[i], unfitted, &cache, &a) / value - 1);
+    }
+    rows[N] = rows[0];
+    rows[N].role = FIGURE_VALIDATE;
+    rows[N].value *= 3;
+    const struct figures figures = { .items = rows, .n = N + 1 };
+    assert_true(kernel_fit_run(&fit, &figures, &kernel_paths, &a, &err));
+    assert_int_equal(fit.n_rows, N);
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        assert_near(fit.values[i].value / made[i], 1, 0.01);        /* a plan is whole cycles of whole splits */
+    assert_near(fit.median_before, statistics_median(errors, N, &a), 1e-12);
+    assert_true(fit.median_before > 0.1 && fit.median_after < 1e-3);
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(kernels_give_their_constants_back),
     cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing),
 };
 
