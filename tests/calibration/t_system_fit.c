@@ -110,5 +110,40 @@ static void a_fit_as_text(void **state)
     free(text);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(a_fit_as_text) };
+/* Nine groups, room for eight: the ninth, ResNet's training, is put to the eighth, wherever its rows stand. */
+static void more_groups_than_there_is_room_for(void **state)
+{
+    static const char *const each[] = {
+        "vendor-bow-pod16-gpt2-small-pytorch", "mlperf-v2.0-closed-bow-pod16-bert-large", "vendor-bow-pod16-conformer-pytorch", "prediction-bow-pod64-rnnt",
+        "vendor-bow-pod16-efficientnet-b4-tf1", "prediction-bow-pod16-vit-b16", "vendor-c600-resnet50-b1-poprt", "vendor-ipu-m2000-bert-large-infer-b1",
+        "vendor-bow-pod16-resnet50-pytorch", "mlperf-v1.1-closed-ipu-pod64-bert-large", "vendor-bow-pod64-resnet50-pytorch-alcf-16",
+        "mlperf-v1.0-closed-ipu-pod64-bert-large", "mlperf-v2.0-open-bow-pod64-transformer-transducer",
+    };
+    static const size_t groups[] = { 0, 1, 2, 3, 4, 5, 6, 7, 7, 1, 7, 1, 3 };
+    enum { N = sizeof each / sizeof *each };
+    struct arena a = {0};
+    struct plan_cache cache = {0};
+    struct figure rows[N];
+    struct system_fit fit;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        struct simulation sim = {0};
+        struct result r;
+        assert_true(simulate(&sim, &r, each[i], NULL, 0, &paths, &cache, &err));
+        rows[i] = (struct figure){ .id = each[i], .recipe = each[i], .configuration = each[i], .metric = "throughput_samples_per_s",
+                                   .value = r.throughput_samples_per_s };
+        simulation_free(&sim);
+    }
+    struct figures figures = { .items = rows, .n = N };
+    assert_true(system_fit_run(&fit, &figures, &paths, &a, &err));
+    assert_int_equal(fit.n_groups, MAX_LOOP_GROUPS);
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(fit.rows[i].group, groups[i]);
+    assert_true(text_is(fit.groups[7].family, "bert") && !fit.groups[7].training);
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(a_fit_as_text), cmocka_unit_test(more_groups_than_there_is_room_for) };
 TAP_MAIN(tests)
