@@ -659,6 +659,101 @@ static void many_dimensions_moved(void **state)
     }
 }
 
+/* PyTorch writes a group norm as an instance norm of channels seen as groups, and a gain and a bias by channel behind it. */
+static void group_norms(void **state)
+{
+    (void)state;
+    for (int64_t groups = 1; groups <= 6; groups += groups == 3 ? 3 : 1) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,6,4,3");
+        draft_weight(d, "w", DIMS(6, 6, 1, 1));
+        draft_whole(d, "apart", WHOLE(0, groups, -1));
+        draft_whole(d, "together", WHOLE(2, 6, 4, 3));
+        for (int i = 0; i < 2; i++) {
+            Onnx__TensorProto *t = draft_tensor(d, i ? "zeros" : "ones", ONNX_FLOAT, DIMS((uint64_t)groups));
+            t->n_float_data = (size_t)groups;
+            t->float_data = i ? (float[6]){ 0 } : (float[]){ 1, 1, 1, 1, 1, 1 };
+        }
+        draft_weight(d, "gain", DIMS(6, 1, 1));
+        draft_weight(d, "bias", DIMS(6, 1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "Reshape", "c apart", "g", "");
+        draft_node(d, "InstanceNormalization", "g ones zeros", "n", "epsilon=0.25");
+        draft_node(d, "Reshape", "n together", "t", "");
+        draft_node(d, "Mul", "t gain", "m", "");
+        draft_node(d, "Add", "m bias", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_GROUP_NORM), 1);
+        assert_int_equal(count_kind(&r->g, OP_MUL) + count_kind(&r->g, OP_BIAS_ADD) + count_kind(&r->g, OP_ADD), 0);
+        const struct op *norm = r->g.ops;
+        while (norm->kind != OP_GROUP_NORM)
+            norm++;
+        assert_int_equal(norm->at.norm_groups, groups);
+        assert_near(norm->at.epsilon, 0.25, 0);
+        assert_string_equal(r->g.tensors[norm->inputs[1]].name, "gain");
+        assert_string_equal(r->g.tensors[norm->inputs[2]].name, "bias");
+        done(r);
+    }
+}
+
+/* Slopes by channel of an image, and by the last dimension of anything else. */
+static void slopes(void **state)
+{
+    (void)state;
+    for (int image = 0; image < 2; image++) {
+        struct draft *d = draft_start(16);
+        draft_input(d, "x", ONNX_FLOAT, "2,2,4,6");
+        draft_weight(d, "w", DIMS(3, 2, 1, 1));
+        draft_weight(d, "s", DIMS(3, 1, 1));
+        draft_weight(d, "v", DIMS(6));
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "one", DIMS(1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "PRelu", image ? "c s" : "x v", "y", "");
+        draft_node(d, "MatMul", "beside one", "z", "");
+        struct imported *r = import(d, image ? "y z" : "y z c", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_true(r->im.output_is_image || !image);
+        for (uint64_t e = 0; e < (image ? 144 : 96); e++) {
+            double x = image ? 0 : draft_noise("x", e), slope = image ? draft_noise("s", e / 24 % 3) : draft_noise("v", e % 6);
+            for (uint64_t c = 0; image && c < 2; c++)
+                x += draft_noise("x", (e / 72 * 2 + c) * 24 + e % 24) * draft_noise("w", e / 24 % 3 * 2 + c);
+            assert_near(y[e], fmax(x, 0) + slope * fmin(x, 0), 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Images of one and of two spatial dimensions joined by channels, and their means over all that is spatial, stay as they lie. */
+static void images_joined_and_averaged(void **state)
+{
+    static const struct { const char *x; int64_t axes[2]; size_t n_axes; } cases[] = { { "2,2,4,6", { 2, 3 }, 2 }, { "2,2,24", { 2 }, 1 } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", i ? 3 : 4, (uint64_t[]){ 3, 2, 1, 1 });
+        draft_weight(d, "v", i ? 3 : 4, (uint64_t[]){ 3, 2, 1, 1 });
+        draft_whole(d, "spatial", cases[i].n_axes, cases[i].axes);
+        draft_node(d, "Conv", "x w", "a", "");
+        draft_node(d, "Conv", "x v", "b", "");
+        draft_node(d, "Concat", "a b", "ab", "axis=1");
+        draft_node(d, "ReduceMean", "ab spatial", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_true(r->im.output_is_image);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 1);          /* the input comes as the file has it */
+        for (uint64_t e = 0; e < 12; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 48; k++)
+                sum += draft_noise("x", e / 6 * 48 + k) * draft_noise(e % 6 < 3 ? "w" : "v", e % 3 * 2 + k / 24) / 24;
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
 /* An image whose rows and columns alone are seen in another way, in one or two dimensions, stays as it lies; the rest is laid out anew. */
 static void images_seen_in_another_way(void **state)
 {
@@ -1292,7 +1387,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
     cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(turned_operands),
-    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
+    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms), cmocka_unit_test(slopes),
+    cmocka_unit_test(images_joined_and_averaged), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(parts_that_others_read_stay),
     cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals), cmocka_unit_test(approximated),
