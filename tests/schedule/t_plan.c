@@ -828,6 +828,31 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
     stop(&warm);
 }
 
+/* Two stages an IPU: where the border between the third and the fourth moves, the first IPU has the same first layers and more of them, with
+ * another code: ResNet-50's 14th block is the first of its last kind. */
+static void a_border_moved_is_another_question(void **state)
+{
+    static const uint32_t borders[][4][2] = { { { 4, 4 }, { 4, 4 }, { 2, 2 }, { 6, 6 } }, { { 4, 4 }, { 4, 4 }, { 6, 6 }, { 2, 2 } },
+                                              { { 2, 2 }, { 6, 6 }, { 2, 2 }, { 6, 6 } } };
+    struct planned warm, cold;
+    struct plan a, b;
+    (void)state;
+    start(&warm, "vendor-ipu-pod16-resnet50-pipelined");
+    warm.opt.ipus_per_replica = 2;
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+        sizes(&warm.opt, borders[i], 4);
+        assert_true(build(&warm, &a));
+        assert_true(a.stages[2].ipu == 0 && a.stages[3].ipu == 1);
+        start(&cold, "vendor-ipu-pod16-resnet50-pipelined");
+        struct compiler c;
+        compiler_start(&c, cold.sim.graph, cold.sim.topology, &cold.cache, &cold.sim.arena);
+        assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
+        assert_memory_equal(a.memory, b.memory, 2 * sizeof *a.memory);
+        stop(&cold);
+    }
+    stop(&warm);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
@@ -835,6 +860,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
-        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing),
+        cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question),
 };
 TAP_MAIN(tests)
