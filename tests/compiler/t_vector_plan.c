@@ -257,6 +257,22 @@ static void test_gather(void **state)
     toy_end(&t);
 }
 
+/* One lookup of a row of 48 on four tiles: 12 elements each, 19 + 12 cycles shared by six workers, 6; a fifth tile has no part in it. */
+static void test_gather_takes_all_tiles(void **state)
+{
+    (void)state;
+    for (uint64_t n_tiles = 4; n_tiles <= 5; n_tiles++) {
+        struct toy t;
+        toy_start(&t);
+        t.chip.n_tiles = n_tiles;
+        uint32_t in[] = { tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(3, 48)), tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(1, 1)) };
+        struct op_plan p = plan_op(&t, OP_GATHER, in, 2, (struct op_attributes){ 0 });
+        assert_int_equal(p.n_tiles_used, 4);
+        assert_int_equal(p.compute_cycles, 11 + 6 * 6);
+        toy_end(&t);
+    }
+}
+
 /* Twice the steps, twice the cell's supersteps: an LSTM runs through time. Work is the matmuls'. */
 static void test_lstm_is_serial(void **state)
 {
@@ -362,7 +378,7 @@ int main(void)
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
         cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
