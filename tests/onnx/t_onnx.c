@@ -571,6 +571,33 @@ static void einsum_moves_nothing(void **state)
     }
 }
 
+/* Dots are the dimensions without a letter, and spaces ('_' here) mean nothing; without an arrow the dots stand before the letters that are
+ * there once. */
+static void einsum_with_dots(void **state)
+{
+    static const char *const equations[] = { "...ij,jk->...ik", "_...ij_,_jk_->_..._ik_", "_..._ij,jk", "bij,_jk->b__ik", "...ij,_...jk->...ik" };
+    (void)state;
+    for (size_t i = 0; i < sizeof equations / sizeof *equations; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4");
+        draft_weight(d, "w", DIMS(4, 5));
+        draft_node(d, "Einsum", "x w", "y", arena_printf(&d->arena, "equation=%s", equations[i]));
+        ProtobufCBinaryData *text = &d->nodes[0]->attribute[0]->s;
+        for (size_t k = 0; k < text->len; k++)
+            text->data[k] = text->data[k] == '_' ? ' ' : text->data[k];
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 30);
+        for (uint64_t e = 0; e < 30; e++) {
+            double sum = 0;
+            for (uint64_t j = 0; j < 4; j++)
+                sum += draft_noise("x", e / 5 * 4 + j) * draft_noise("w", j * 5 + e % 5);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
 /* What is turned for a product alone costs nothing: the product reads it so. */
 static void turned_operands(void **state)
 {
@@ -693,6 +720,35 @@ static void group_norms(void **state)
         assert_near(norm->at.epsilon, 0.25, 0);
         assert_string_equal(r->g.tensors[norm->inputs[1]].name, "gain");
         assert_string_equal(r->g.tensors[norm->inputs[2]].name, "bias");
+        done(r);
+    }
+}
+
+/* A layer norm written out is over the last dimension, however that is named, and over no other. */
+static void layer_norms_of_axes(void **state)
+{
+    static const struct { const char *mean, *variance; uint32_t n_norms; } cases[] = {
+        { "axes=-1", "axes=-1", 1 }, { "axes=2", "axes=-1", 1 }, { "axes=-1", "axes=2", 1 }, { "axes=1", "axes=1", 0 },
+        { "axes=1", "axes=-1", 0 }, { "axes=2", "axes=1", 0 }, { "axes=1,2", "axes=1,2", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4");
+        draft_weight(d, "w", DIMS(4, 5));
+        draft_number(d, "small", 0.25);
+        draft_number(d, "two", 2);
+        draft_node(d, "ReduceMean", "x", "mean", cases[i].mean);
+        draft_node(d, "Sub", "x mean", "less", "");
+        draft_node(d, "Pow", "less two", "squares", "");
+        draft_node(d, "ReduceMean", "squares", "variance", cases[i].variance);
+        draft_node(d, "Add", "variance small", "more", "");
+        draft_node(d, "Sqrt", "more", "root", "");
+        draft_node(d, "Div", "less root", "n", "");
+        draft_node(d, "MatMul", "n w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), cases[i].n_norms);
         done(r);
     }
 }
@@ -1386,8 +1442,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(flattened), cmocka_unit_test(arithmetic), cmocka_unit_test(batch_norm), cmocka_unit_test(shuffled), cmocka_unit_test(windowed),
     cmocka_unit_test(composed), cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(small_operators),
     cmocka_unit_test(shape_arithmetic),
-    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(turned_operands),
-    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms), cmocka_unit_test(slopes),
+    cmocka_unit_test(padded), cmocka_unit_test(einsum), cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(turned_operands),
+    cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms), cmocka_unit_test(slopes), cmocka_unit_test(layer_norms_of_axes),
     cmocka_unit_test(images_joined_and_averaged), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions), cmocka_unit_test(recurrent), cmocka_unit_test(encoder),
     cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures), cmocka_unit_test(kinds_of_convolutions),
     cmocka_unit_test(parts_that_others_read_stay),
