@@ -352,18 +352,23 @@ static int tear_down(void **state)
 }
 
 /* Five ResNet-50 runs of 40 epochs: 39.2 are the reference's at a batch of 3200, 38.4 the least that pass. */
-static void write_package(const char *division, struct arena *a)
+static void write_package_of(const char *ruleset, const char *division, struct arena *a)
 {
     struct err err = { "" };
     struct submission_description s = resnet();
     struct drawn_run runs[5];
-    s.name = "toy", s.ruleset = "2.1.0", s.division = division, s.replaces = true;
+    s.name = "toy", s.ruleset = ruleset, s.division = division, s.replaces = true;
     for (int i = 0; i < 5; i++) {
         runs[i] = resnet_run;
         runs[i].seed = 90 + i, runs[i].time_s = 1000 + 10 * i;
     }
     mllog_write_submission(top, &s, runs, 5, a, &err);
     assert_string_equal(err.msg, "");
+}
+
+static void write_package(const char *division, struct arena *a)
+{
+    write_package_of("2.1.0", division, a);
 }
 
 static void shell(const char *format, ...)
@@ -440,6 +445,55 @@ static void test_open_and_bypassed(void **state)
     arena_free(&a);
 }
 
+/* A file beside the logs passes over a check where its last line, which nothing ends, is the option and no more. */
+static void test_parameters_beside_the_logs(void **state)
+{
+    static const struct { const char *text; bool rcp, seeds; } cases[] = {
+        { "", false, false }, { "rcp-bypass", true, false }, { "seed-checker-bypass", false, true }, { "rcp-bypass\\n", false, false },
+        { "no-rcp-bypass", false, false }, { "bypass", false, false }, { "other\\nrcp-bypass", true, false },
+        { "rcp-bypass\\nseed-checker-bypass", false, true },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_package_of("4.0.0", "closed", &a);
+        shell("sed -i 's/\"epoch_num\": 38/\"epoch_num\": 33/' " LOGS "'result_*.txt", top);
+        shell("sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", top);
+        shell("printf '%s' > " LOGS "'package_checker_params", cases[i].text, top);
+        struct judged j = judge_tree(top, NULL, &a);
+        if ((j.folder.parts[PACKAGE_CONVERGENCE].state == PART_BYPASSED) != cases[i].rcp)
+            print_error("'%s'\n", cases[i].text);
+        assert_int_equal(j.folder.parts[PACKAGE_CONVERGENCE].state, cases[i].rcp ? PART_BYPASSED : PART_FAILED);
+        assert_int_equal(j.folder.parts[PACKAGE_SEEDS].state, cases[i].seeds ? PART_BYPASSED : PART_FAILED);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* TAP says of each part that is not tested that it is skipped, and why; of no other. */
+static void test_skipped_parts(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        struct err err;
+        bool passed = false;
+        size_t n_skipped = 0, n_untested = 0;
+        write_package(open ? "open" : "closed", &a);
+        struct judged j = judge_tree(top, NULL, &a);
+        for (int i = 0; i < N_PACKAGE_PARTS; i++)
+            n_untested += j.folder.parts[i].state == PART_UNTESTED || j.folder.parts[i].state == PART_BYPASSED;
+        char *text = lint_text(top, NULL, LINT_TAP, &passed, &err);
+        for (const char *at = text; (at = strstr(at, " # SKIP ")); at++)
+            n_skipped++;
+        assert_true(passed && n_skipped == n_untested);
+        assert_true(open ? n_skipped > 0 : n_skipped == 0);
+        free(text);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
 /* The same verdicts in each format: one log without run_stop, one seed twice. */
 static void test_formats(void **state)
 {
@@ -471,6 +525,7 @@ static void test_formats(void **state)
             assert_int_equal(json_array_size(json_object_get(group, "runs")), 5);
             assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(o, "messages"), 0), "key")), "run_stop");
             assert_true(json_is_false(json_object_get(group, "pass")));
+            assert_true(json_is_true(json_object_get(json_object_get(group, "reference_convergence"), "counts")));
             json_decref(o);
         }
         free(text);
@@ -514,6 +569,8 @@ int main(void)
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_open_and_bypassed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parameters_beside_the_logs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_skipped_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
