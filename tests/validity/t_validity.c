@@ -109,7 +109,26 @@ static void coverage_by_hand(void **state)
     assert_int_equal(c.groups[0].inside, 1);
     assert_int_equal(c.groups[2].inside, 0);
     assert_int_equal(c.all.inside, 2);
+    double halves[3], sum = 0;
+    for (size_t i = 0; i < 3; i++) {
+        struct spread others = spread_of(&three_groups, three[i].group, &a);
+        halves[i] = spread_half_width(&others, &three_groups, &three[i].at, &(struct left_out){ .group = three[i].group });
+        assert_near(c.groups[i].mean_half_width, halves[i], 1e-12);
+        sum += halves[i];
+    }
+    assert_near(c.all.mean_half_width, sum / 3, 1e-12);
     arena_free(&a);
+}
+
+/* At the first itself; where its group, another that it belongs to or its configuration is left out, the others are one name apart. */
+static void what_is_left_out_is_not_near(void **state)
+{
+    (void)state;
+    make_three();
+    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .group = "PyTorch" }), 0, 0);
+    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .group = "PopART" }), 1, 0);
+    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .other_group = "PopART" }), 1, 0);
+    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .configuration = "PopART" }), 1, 0);
 }
 
 /* ---- what is left out of the fit ------------------------------------------------------------------ */
@@ -247,6 +266,9 @@ static void coverage_as_text(void **state)
                               "all                                              40     37     92.5 %      50.0 %\n"
                               "near                                              0      0      0.0 %       0.0 %\n");
     free(text);
+    json_t *json = interval_coverage_json(&c), *first = json_array_get(json_object_get(json, "groups"), 0);
+    assert_near(json_number_value(json_object_get(first, "mean_half_width")), 0.25, 1e-12);
+    json_decref(json);
 }
 
 /* 1000 samples/s, 10 % less to 25 % more; the nearest run 4 % too fast when left out. */
@@ -291,7 +313,7 @@ static void a_judgement_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider),
-    cmocka_unit_test(coverage_by_hand), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
+    cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
 };
 
