@@ -179,8 +179,8 @@ static void test_many_hosts(void **state)
 static void test_groups_of_keys(void **state)
 {
     static const struct { const char *key, *want; } groups[] = {
-        { "\"key\": \"block_start\"", ": error: block_start or epoch_start: is not logged, want one of them at least once (2.0.0 common)" },
-        { "\"key\": \"block_stop\"", ": error: block_stop or epoch_stop: is not logged, want one of them at least once (2.0.0 common)" },
+        { "\"key\": \"block_start\"", ".txt: error: block_start or epoch_start: is not logged, want one of them at least once (2.0.0 common)" },
+        { "\"key\": \"block_stop\"", ".txt: error: block_stop or epoch_stop: is not logged, want one of them at least once (2.0.0 common)" },
     };
     struct submission_description s = bert();
     (void)state;
