@@ -50,6 +50,7 @@ static void test_values(void **state)
     assert_near(v->published, 1e3 * (33 / 60.0 + 33 / 90.0) / 2, 1e-9);
     assert_near(v->published_low, 1e3 * 33 / 90.0, 1e-9);
     assert_near(v->simulated, 500, 0);
+    assert_near(v->simulated_low, 500 * exp(-0.1645), 1e-9);
     assert_near(v->simulated_high, 500 * exp(0.1645), 1e-9);
     v = value(&c, "step in block 2");
     assert_near(v->published, 1e3 * (33 / 50.0 + 33 / 90.0) / 2, 1e-9);
@@ -61,6 +62,9 @@ static void test_values(void **state)
     assert_near(v->published, 650, 0);
     assert_near(v->published_high, 700, 0);
     assert_near(v->simulated_low, 500, 0);
+    v = value(&c, "one run");
+    assert_near(v->published, 23 / 60.0, 1e-12);
+    assert_near(v->simulated, (18 + 18 + 99) / 3.0 / 60, 1e-12);
     assert_near(value(&c, "score")->published, 0.38, 0);
     assert_int_equal(c.n_converged, 2);
     arena_free(&a);
@@ -102,22 +106,26 @@ static void test_formats(void **state)
     arena_free(&a);
 }
 
-/* 7 below, within and above the interval; without one nothing is said. */
+/* 7 below, within, above and at either end of the interval; without one nothing is said. */
 static void test_inside_and_outside(void **state)
 {
     struct compared_value values[] = {
         { .what = "below", .unit = "s", .published = 7, .simulated = 8, .simulated_low = 7.5, .simulated_high = 9 },
         { .what = "within", .unit = "s", .published = 7, .simulated = 8, .simulated_low = 6, .simulated_high = 9 },
         { .what = "above", .unit = "s", .published = 7, .simulated = 5.6, .simulated_low = 5, .simulated_high = 6.5 },
+        { .what = "lowest", .unit = "s", .published = 7, .simulated = 8, .simulated_low = 7, .simulated_high = 9 },
+        { .what = "highest", .unit = "s", .published = 7, .simulated = 5.6, .simulated_low = 5, .simulated_high = 7 },
         { .what = "alone", .unit = "s", .published = 7, .simulated = 7, .simulated_low = NAN, .simulated_high = NAN },
     };
-    static const char *const ends[] = { "+14.29 %  outside\n", "+14.29 %  inside\n", "-20.00 %  outside\n", "+0.00 %\n" };
+    static const char *const ends[] = { "+14.29 %  outside\n", "+14.29 %  inside\n", "-20.00 %  outside\n", "+14.29 %  inside\n",
+                                        "-20.00 %  inside\n", "+0.00 %\n" };
+    enum { N = sizeof values / sizeof *values };
     struct log_comparison c = { .round = "r", .division = "d", .submitter = "s", .system = "y", .benchmark = "b", .recipe = "e",
-                                .values = values, .n_values = 4, .difference_s = NAN };
+                                .values = values, .n_values = N, .difference_s = NAN };
     char *text;
     (void)state;
     PRINTED(text, log_comparison_print(f, &c));
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < N; i++) {
         const char *line = strstr(text, values[i].what), *end = line ? strstr(line, ends[i]) : NULL;
         assert_non_null(end);
         assert_ptr_equal(strchr(line, '\n'), end + strlen(ends[i]) - 1);
