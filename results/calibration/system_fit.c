@@ -50,7 +50,6 @@ static double loop_share(const struct timeline *t)
     return (double)first / (double)t->step_cycles;
 }
 
-/* The group of one more row. */
 static size_t group_of(struct system_fit *fit, const struct recipe *r)
 {
     const struct workload *w = workload_find(r->workload, NULL);
@@ -62,7 +61,6 @@ static size_t group_of(struct system_fit *fit, const struct recipe *r)
         return i - 1;
     if (i == fit->n_groups)
         fit->groups[fit->n_groups++] = (struct loop_group){ .family = family, .training = r->mode == MODE_TRAIN };
-    fit->groups[i].n_rows++;
     return i;
 }
 
@@ -105,6 +103,7 @@ static bool take_row(struct system_row *row, const struct figure *f, struct fit_
     if (!simulate_row(row, &row->base_s, x, job, err))
         return false;
     double loop_s = row->loop_s;
+    job->fit->groups[row->group].n_rows++;
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         double by = (system_constants[k].field.max - system_constants[k].field.min) / 100;
         x[k] += by;

@@ -97,12 +97,26 @@ static bool tilt_solve(struct tilt *t, const double *a, size_t n, double m, doub
     return false;
 }
 
+/* The chance that m of n values have the largest sum of all: of equal values any will do. */
+static double largest_share(const double *a, size_t n, size_t m)
+{
+    double sorted[MOST_POINTS];
+    unsigned above = 0, equal = 0;
+    memcpy(sorted, a, n * sizeof *a);
+    gsl_sort(sorted, 1, n);
+    for (size_t i = 0; i < n; i++) {
+        above += a[i] > sorted[n - m];
+        equal += !(a[i] > sorted[n - m] || a[i] < sorted[n - m]);
+    }
+    return exp(gsl_sf_lnchoose(equal, (unsigned)m - above) - gsl_sf_lnchoose((unsigned)n, (unsigned)m));
+}
+
 /* Values a have mean 0. */
 static double mean_tail(const double *a, size_t n, size_t m, double s)
 {
     enum { NEAR = 2 };                              /* deviations below which the tail is of no interest */
     double sd = sqrt(gsl_stats_tss_m(a, 1, n, 0) / (double)n), share = (double)m / (double)n;
-    double least = exp(-gsl_sf_lnchoose((unsigned)n, (unsigned)m));
+    double least = largest_share(a, n, m);
     if (!(sd > 0) || s < NEAR * sd * sqrt((double)m * (1 - share)))
         return 1;
     struct tilt t = { .level = log(share / (1 - share)) };

@@ -69,6 +69,7 @@ static void constants_come_back(void **state)
     assert_int_equal(fit.n_groups, 2);
     for (size_t g = 0; g < fit.n_groups; g++)
         assert_near(fit.groups[g].error.value, text_is(fit.groups[g].family, "bert") ? 0.1 : 0, 1e-3);
+    assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 3);
     assert_true(fit.median_fitted > 0.02 && fit.median_fitted < fit.median_unfitted);     /* the loops' error stays an error */
     plan_cache_free(&cache);
     arena_free(&a);

@@ -371,7 +371,9 @@ static bool shape_range(const struct shape *s)
     if (!from || !to || !by || !from->known || !to->known || !by->known || by->known[0] == 0)
         return REFUSE(s, "its limits are computed while the model runs");
     double n = (to->known[0] - from->known[0]) / by->known[0];
-    uint64_t count = n > 0 && n < 1e9 ? (uint64_t)(n + 0.999999) : 0;
+    if (n >= 1e9)
+        return REFUSE(s, "it has a thousand million elements or more");
+    uint64_t count = n > 0 ? (uint64_t)(n + 0.999999) : 0;
     return shape_set(s, 0, 1, &count, from->type);
 }
 
