@@ -63,8 +63,12 @@ bool map_node(struct mapper *p, const bool *wanted);
 #define MAPS(name) bool name(struct mapper *p)
 /* map_math.c */
 MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);
-MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_recurrence); MAPS(map_not); MAPS(map_prelu);
+MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_not); MAPS(map_prelu);
 MAPS(map_arg_max); MAPS(map_composed); MAPS(map_cumsum); MAPS(map_triangle);
+
+/* map_recurrence.c */
+MAPS(map_recurrence);
+
 /* map_einsum.c */
 MAPS(map_einsum);
 /* map_image.c */

@@ -83,21 +83,32 @@ bool shape_transpose(const struct shape *s)
     return shape_set(s, 0, x->n_dims, dims, x->type);
 }
 
+/* The axes that are asked for, as a list and as bits; of_one: each of size 1. */
+static bool take_axes(struct onnx_list *axes, uint32_t *bits, const struct shape *s, const struct onnx_value *x, bool of_one)
+{
+    uint32_t axis;
+    *bits = 0;
+    if (!onnx_list(axes, s->m, s->n, "axes", 1))
+        return REFUSE(s, "its axes are not known");
+    for (uint32_t i = 0; i < axes->n; i++) {
+        if (!onnx_axis(&axis, axes->at[i], x->n_dims) || (of_one && x->dims[axis] != 1))
+            return of_one ? REFUSE(s, "axis %" PRId64 " is not of size 1", axes->at[i])
+                          : REFUSE(s, "axis %" PRId64 " is out of range", axes->at[i]);
+        *bits |= 1u << axis;
+    }
+    return true;
+}
+
 bool shape_squeeze(const struct shape *s)
 {
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS];
-    uint32_t gone = 0, n = 0, axis;
+    uint32_t gone, n = 0;
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!onnx_list(&axes, s->m, s->n, "axes", 1))
-        return REFUSE(s, "its axes are not known");
-    for (uint32_t i = 0; i < axes.n; i++) {
-        if (!onnx_axis(&axis, axes.at[i], x->n_dims) || x->dims[axis] != 1)
-            return REFUSE(s, "axis %" PRId64 " is not of size 1", axes.at[i]);
-        gone |= 1u << axis;
-    }
+    if (!take_axes(&axes, &gone, s, x, true))
+        return false;
     for (uint32_t i = 0; i < x->n_dims; i++)
         if (axes.n ? !(gone >> i & 1) : x->dims[i] != 1)
             dims[n++] = x->dims[i];
@@ -320,19 +331,14 @@ bool shape_reduce(const struct shape *s)
 {
     struct onnx_list axes;
     uint64_t dims[ONNX_MAX_DIMS];
-    uint32_t gone = 0, n = 0, axis;
+    uint32_t gone, n = 0;
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    if (!onnx_list(&axes, s->m, s->n, "axes", 1))
-        return REFUSE(s, "its axes are not known");
+    if (!take_axes(&axes, &gone, s, x, false))
+        return false;
     if (axes.n == 0 && onnx_int(s->n, "noop_with_empty_axes", 0))
         return shape_set(s, 0, x->n_dims, x->dims, x->type);
-    for (uint32_t i = 0; i < axes.n; i++) {
-        if (!onnx_axis(&axis, axes.at[i], x->n_dims))
-            return REFUSE(s, "axis %" PRId64 " is out of range", axes.at[i]);
-        gone |= 1u << axis;
-    }
     for (uint32_t i = 0; i < x->n_dims; i++)
         if (axes.n && !(gone >> i & 1))
             dims[n++] = x->dims[i];

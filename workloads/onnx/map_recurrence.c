@@ -1,0 +1,63 @@
+/*
+ * map_recurrence.c - LSTM and GRU: one direction after the other, weights as the file has them.
+ */
+#include "workloads/onnx/map_internal.h"
+
+/* One direction: the file's weights [directions, gates x hidden, width] and [directions, gates x hidden, hidden], biases of both. */
+static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint64_t hidden, uint64_t direction)
+{
+    bool lstm = text_is(p->n->op, "LSTM");
+    uint64_t gates = lstm ? 4 : 3;
+    const uint64_t dims[][2] = { { width, gates * hidden }, { hidden, gates * hidden }, { 2 * gates * hidden, 0 } };
+    uint32_t in[4] = { x };
+    in[3] = map_in(p, 3) ? NO_ID : map_filled(p, 0, 2 * gates * hidden);
+    for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++) {
+        in[1 + i] = map_weight(p, NO_ID, ONNX_AS_IS, i < 2 ? 2 : 1, dims[i]);
+        struct onnx_source *s = map_source(p, in[1 + i], ONNX_GATES, in_id(p, 1 + i));
+        s->values[0] = in_id(p, 1 + i);
+        s->number = (double)direction;
+        s->turned = lstm;
+    }
+    bool before = !lstm && !onnx_int(p->n, "linear_before_reset", 0);
+    return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4, AT(.hidden = (uint32_t)hidden, .reset_before = before));
+}
+
+static bool check_recurrence(struct mapper *p)
+{
+    const struct onnx_value *r = map_in(p, 2), *cell = map_out(p, 2);
+    if (!map_in(p, 1) || !r)
+        return MAP_REFUSE(p, "has %u inputs, want at least 3", p->n->n_inputs);
+    if (!map_in(p, 1)->constant || !r->constant || (map_in(p, 3) && !map_in(p, 3)->constant) || r->dims[0] > 2)
+        return MAP_REFUSE(p, "want weights that stand in the file");
+    if (onnx_int(p->n, "layout", 0))
+        return MAP_REFUSE(p, "want layout 0: time first");
+    if (cell && cell->n_readers)
+        return MAP_REFUSE(p, "its last cell state is read; only its outputs can be modelled");
+    return map_in(p, 7) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
+}
+
+/* [steps, batch, width] to [steps, directions, batch, hidden]. A backward direction costs what a forward one does; what states are
+ * given at the start costs nothing. */
+bool map_recurrence(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *r = map_in(p, 2);
+    if (!check_recurrence(p))
+        return false;
+    uint64_t steps = v->dims[0], batch = v->dims[1], hidden = r->dims[2], directions = r->dims[0];
+    uint32_t x = as_plain(p, in_id(p, 0)), y[2];
+    if (x == NO_ID)
+        return false;
+    x = emit1(p, OP_TRANSPOSE, x, AT(.order = { 1, 0, 2 }));
+    for (uint64_t d = 0; d < directions; d++)
+        y[d] = one_direction(p, x, v->dims[2], hidden, d);
+    const char *into = p->into;
+    uint32_t all = directions == 1 ? y[0] : emit(p, OP_CONCAT, y, 2, AT(.axis = 2));
+    uint32_t turned = emit1(p, OP_TRANSPOSE, all, AT(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));
+    p->into = into;
+    if (map_out(p, 1) && (map_out(p, 1)->n_readers || map_out(p, 1)->output)) {
+        uint32_t last = emit1(p, OP_SLICE, turned, AT(.axis = 0, .begin = steps - 1, .length = 1));
+        if (!map_done(p, 1, last, false))
+            return false;
+    }
+    return map_done(p, 0, turned, false);
+}
