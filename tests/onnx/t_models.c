@@ -1,0 +1,467 @@
+/*
+ * t_models.c - whole ONNX files: against builders, what is told and asked of them, their training, and refusals.
+ */
+#include "tests/onnx/import.h"
+
+/* ---- against builders: an encoder layer as PyTorch exports it ---------------------------------------------------- */
+
+enum { TOKENS = 5, WIDTH = 12, HEADS = 3, INNER = 20 };
+
+static void draft_layer_norm(struct draft *d, const char *x, const char *y, const char *tag)
+{
+    struct arena *a = &d->arena;
+#define NAME(part) arena_printf(a, "%s_%s", tag, part)
+    draft_weight(d, NAME("gamma"), DIMS(WIDTH));
+    draft_weight(d, NAME("beta"), DIMS(WIDTH));
+    draft_number(d, NAME("eps"), 1e-5);
+    draft_number(d, NAME("two"), 2);
+    draft_node(d, "ReduceMean", x, NAME("mean"), "axes=-1");
+    draft_node(d, "Sub", arena_printf(a, "%s %s", x, NAME("mean")), NAME("d"), "");
+    draft_node(d, "Pow", arena_printf(a, "%s %s", NAME("d"), NAME("two")), NAME("sq"), "");
+    draft_node(d, "ReduceMean", NAME("sq"), NAME("var"), "axes=-1");
+    draft_node(d, "Add", arena_printf(a, "%s %s", NAME("var"), NAME("eps")), NAME("ve"), "");
+    draft_node(d, "Sqrt", NAME("ve"), NAME("root"), "");
+    draft_node(d, "Div", arena_printf(a, "%s %s", NAME("d"), NAME("root")), NAME("n"), "");
+    draft_node(d, "Mul", arena_printf(a, "%s %s", NAME("n"), NAME("gamma")), NAME("g"), "");
+    draft_node(d, "Add", arena_printf(a, "%s %s", NAME("g"), NAME("beta")), y, "");
+}
+
+static void draft_dense(struct draft *d, const char *x, const char *y, const char *tag, uint64_t in, uint64_t out)
+{
+    struct arena *a = &d->arena;
+    draft_weight(d, NAME("kernel"), DIMS(in, out));
+    draft_weight(d, NAME("bias"), DIMS(out));
+    draft_node(d, "MatMul", arena_printf(a, "%s %s", x, NAME("kernel")), NAME("product"), "");
+    draft_node(d, "Add", arena_printf(a, "%s %s", NAME("bias"), NAME("product")), y, "");
+}
+
+static struct draft *draft_encoder(bool tanh_form)
+{
+    struct draft *d = draft_start(14);
+    draft_input(d, "x", ONNX_FLOAT, "batch,5,12");
+    draft_whole(d, "heads", WHOLE(0, TOKENS, HEADS, WIDTH / HEADS));
+    draft_whole(d, "joined", WHOLE(0, TOKENS, WIDTH));
+    draft_layer_norm(d, "x", "a", "ln1");
+    draft_dense(d, "a", "q", "q", WIDTH, WIDTH);
+    draft_dense(d, "a", "k", "k", WIDTH, WIDTH);
+    draft_dense(d, "a", "v", "v", WIDTH, WIDTH);
+    draft_node(d, "Reshape", "q heads", "q1", "");
+    draft_node(d, "Transpose", "q1", "q2", "perm=0,2,1,3");
+    draft_node(d, "Reshape", "k heads", "k1", "");
+    draft_node(d, "Transpose", "k1", "k2", "perm=0,2,3,1");
+    draft_node(d, "Reshape", "v heads", "v1", "");
+    draft_node(d, "Transpose", "v1", "v2", "perm=0,2,1,3");
+    draft_node(d, "MatMul", "q2 k2", "scores", "");
+    draft_number(d, "two", 2);
+    draft_node(d, "Div", "scores two", "scaled", "");       /* sqrt(12 / 3) */
+    draft_node(d, "Softmax", "scaled", "shares", "axis=-1");
+    draft_node(d, "MatMul", "shares v2", "mixed", "");
+    draft_node(d, "Transpose", "mixed", "mixed1", "perm=0,2,1,3");
+    draft_node(d, "Reshape", "mixed1 joined", "mixed2", "");
+    draft_dense(d, "mixed2", "o", "o", WIDTH, WIDTH);
+    draft_node(d, "Add", "x o", "x1", "");
+    draft_layer_norm(d, "x1", "b", "ln2");
+    draft_dense(d, "b", "h", "f1", WIDTH, INNER);
+    draft_number(d, "half", 0.5);
+    draft_number(d, "one", 1);
+    draft_number(d, "root2", 1.41421354);
+    draft_number(d, "three", 3);
+    draft_number(d, "c", 0.044715);
+    draft_number(d, "s", 0.79788458);
+    if (tanh_form) {
+        draft_node(d, "Pow", "h three", "h3", "");
+        draft_node(d, "Mul", "h3 c", "h4", "");
+        draft_node(d, "Add", "h h4", "h5", "");
+        draft_node(d, "Mul", "h5 s", "h6", "");
+        draft_node(d, "Tanh", "h6", "e", "");
+        draft_node(d, "Add", "e one", "e1", "");
+        draft_node(d, "Mul", "half h", "hh", "");
+        draft_node(d, "Mul", "hh e1", "gelu", "");
+    } else {
+        draft_node(d, "Div", "h root2", "hr", "");
+        draft_node(d, "Erf", "hr", "e", "");
+        draft_node(d, "Add", "e one", "e1", "");
+        draft_node(d, "Mul", "h e1", "he", "");
+        draft_node(d, "Mul", "he half", "gelu", "");
+    }
+    draft_dense(d, "gelu", "m", "f2", INNER, WIDTH);
+    draft_node(d, "Add", "x1 m", "y", "");
+    return d;
+#undef NAME
+}
+
+/* The same layer of the builders' parts, its weights by the order in which they are made. */
+static double *built_encoder(struct arena *a, struct graph *g)
+{
+    static const char *const names[] = { "ln1_gamma", "ln1_beta", "q_kernel", "q_bias", "k_kernel", "k_bias", "v_kernel", "v_bias", "o_kernel",
+        "o_bias", "ln2_gamma", "ln2_beta", "f1_kernel", "f1_bias", "f2_kernel", "f2_bias" };
+    struct model_options o = { .micro_batch = 2, .inference = true };
+    struct builder b = builder_start(g, "encoder", &o, a);
+    build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
+    uint32_t x = build_input(&b, "x", TYPE_FP16, DIMS(2, TOKENS, WIDTH)), first = x;
+    struct attention at = { .heads = HEADS, .mask = NO_ID, .split_qkv = true };
+    x = build_op2(&b, OP_ADD, build_attention(&b, build_layer_norm(&b, x), &at), x);
+    x = build_op2(&b, OP_ADD, build_feed_forward(&b, build_layer_norm(&b, x), INNER, OP_GELU), x);
+    double **v = ARENA_ARRAY(a, double *, g->n_tensors);
+    size_t next = 0;
+    for (uint32_t i = 0; i < g->n_tensors; i++) {
+        uint64_t n = tensor_elements(&g->tensors[i]);
+        const char *name = i == first ? "x" : g->tensors[i].role == ROLE_WEIGHT ? names[next++] : NULL;
+        v[i] = ARENA_ARRAY(a, double, n);
+        for (uint64_t k = 0; k < n && name; k++)
+            v[i][k] = draft_noise(name, k);
+    }
+    assert_int_equal(next, sizeof names / sizeof *names);
+    graph_execute(g, v);
+    return v[x];
+}
+
+static void encoder(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    double *expected = built_encoder(&a, &g);
+    for (int form = 0; form < 2; form++) {
+        struct imported *r = import(draft_encoder(form), "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 2 * TOKENS * WIDTH; i++)
+            assert_near(y[i], expected[i], 1e-5);
+        assert_int_equal(graph_parameters(&r->g), graph_parameters(&g));
+        assert_int_equal(graph_forward_mac(&r->g), graph_forward_mac(&g));
+        assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), 2);
+        assert_int_equal(count_kind(&r->g, OP_GELU), 1);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 4);       /* no fifth for the keys */
+        done(r);
+    }
+    arena_free(&a);
+}
+
+static uint32_t count_function(const struct graph *g, enum op_function function)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        n += g->ops[i].kind == OP_MAP && g->ops[i].at.function == function;
+    return n;
+}
+
+/* Squares, roots and cubes are cheaper than powers. */
+static void powers(void **state)
+{
+    static const struct { double e; uint32_t n_squares, n_roots, n_products; } cases[] = { { 2, 1, 0, 0 }, { 0.5, 0, 1, 0 }, { 3, 1, 0, 1 }, { 4, 0, 0, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "1,3");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_number(d, "e", cases[i].e);
+        draft_node(d, "Pow", "x e", "p", "");
+        draft_node(d, "MatMul", "p w", "y", "");
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_function(&r->g, FUNCTION_SQUARE), cases[i].n_squares);
+        assert_int_equal(count_function(&r->g, FUNCTION_SQRT), cases[i].n_roots);
+        assert_int_equal(count_kind(&r->g, OP_MUL), cases[i].n_products);
+        done(r);
+    }
+}
+
+/* ---- what is told, and what is asked, of a file ------------------------------------------------------------------- */
+
+static void the_report(void **state)
+{
+    char *text;
+    (void)state;
+    struct imported *r = import(draft_encoder(false), "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    PRINTED(text, onnx_print(f, &r->im));
+    assert_string_equal(text,
+        "made by not named, opset 14: 49 nodes\n"
+        "  mapped           8 x MatMul                   matmul\n"
+        "  mapped           6 x Add                      bias-add\n"
+        "  mapped           4 x Reshape                  view\n"
+        "  mapped           4 x Transpose                transpose\n"
+        "  mapped           1 x Div                      scale\n"
+        "  mapped           1 x Softmax                  softmax\n"
+        "  mapped           2 x Add                      add\n"
+        "  fused            4 x ReduceMean               LayerNormalization\n"
+        "  fused            2 x Sub                      LayerNormalization\n"
+        "  fused            2 x Pow                      LayerNormalization\n"
+        "  fused            4 x Add                      LayerNormalization\n"
+        "  fused            2 x Sqrt                     LayerNormalization\n"
+        "  fused            2 x Div                      LayerNormalization\n"
+        "  fused            2 x Mul                      LayerNormalization\n"
+        "  fused            1 x Div                      Gelu\n"
+        "  fused            1 x Erf                      Gelu\n"
+        "  fused            1 x Add                      Gelu\n"
+        "  fused            2 x Mul                      Gelu\n");
+    free(text);
+    done(r);
+}
+
+/* What an operation is written out in becomes one only where nothing else reads its parts: each of them in turn is an output, too. */
+static void parts_that_others_read_stay(void **state)
+{
+    static const char *const also[] = { "", " hr", " e", " e1", " he" };
+    (void)state;
+    for (size_t i = 0; i < sizeof also / sizeof *also; i++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,12");
+        draft_weight(d, "w", DIMS(12, 5));
+        draft_number(d, "half", 0.5);
+        draft_number(d, "one", 1);
+        draft_number(d, "root2", 1.41421354);
+        draft_node(d, "MatMul", "x w", "h", "");
+        draft_node(d, "Div", "h root2", "hr", "");
+        draft_node(d, "Erf", "hr", "e", "");
+        draft_node(d, "Add", "e one", "e1", "");
+        draft_node(d, "Mul", "h e1", "he", "");
+        draft_node(d, "Mul", "he half", "y", "");
+        struct imported *r = import(d, arena_printf(&d->arena, "y%s", also[i]), (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_GELU), i == 0);
+        done(r);
+    }
+}
+
+static void kinds_of_convolutions(void **state)
+{
+    static const struct { uint64_t each; const char *group, *into; } cases[] = {
+        { 4, "group=1", "conv" }, { 1, "group=4", "depthwise conv" }, { 2, "group=2", "grouped conv" } };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct draft *d = draft_start(11);
+        draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
+        draft_weight(d, "w", DIMS(4, cases[i].each, 3, 3));
+        draft_node(d, "Conv", "x w", "y", cases[i].group);
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_string_equal(r->im.counts[0].into, cases[i].into);
+        done(r);
+    }
+}
+
+/* Four dimensions of floats, one, three or four channels, under a window, or up to three operations before one: a picture. */
+static void pictures(void **state)
+{
+    static const struct { const char *dims; uint64_t channels; int type, n_between; bool picture; } cases[] = {
+        { "1,1,8,8", 1, ONNX_FLOAT, 0, true }, { "1,2,8,8", 2, ONNX_FLOAT, 0, false }, { "1,3,8,8", 3, ONNX_FLOAT, 3, true },
+        { "1,4,8,8", 4, ONNX_FLOAT16, 1, true }, { "1,5,8,8", 5, ONNX_FLOAT, 0, false }, { "1,3,8,8", 3, ONNX_FLOAT, 4, false },
+        { "1,3,8", 3, ONNX_FLOAT, 0, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        bool flat = strlen(cases[i].dims) < 6;
+        const char *at = "x";
+        draft_input(d, "x", cases[i].type, cases[i].dims);
+        draft_number(d, "two", 2);
+        draft_weight(d, "w", flat ? 3 : 4, (uint64_t[]){ 2, cases[i].channels, 3, 3 });
+        for (int k = 0; k < cases[i].n_between; k++) {
+            const char *next = arena_printf(&d->arena, "x%d", k);
+            draft_node(d, "Mul", arena_printf(&d->arena, "%s two", at), next, "");
+            at = next;
+        }
+        draft_node(d, "Conv", arena_printf(&d->arena, "%s w", at), "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .byte_images = true });
+        assert_string_equal(r->err.msg, "");
+        if (r->im.input_is_image[0] != cases[i].picture)
+            print_error("case %zu\n", i);
+        assert_true(r->im.input_is_image[0] == cases[i].picture);
+        assert_int_equal(r->g.tensors[r->im.inputs[0]].type == TYPE_UINT8, cases[i].picture);
+        done(r);
+    }
+}
+
+/* ---- training ----------------------------------------------------------------------------------------------------- */
+
+/* Softmax becomes part of the loss; every weight gets a gradient; layers are found. */
+static void trained(void **state)
+{
+    (void)state;
+    struct draft *d = draft_encoder(false);
+    draft_dense(d, "y", "z", "head", WIDTH, 7);
+    draft_node(d, "Softmax", "z", "p", "axis=-1");
+    struct imported *r = import(d, "p", train);
+    assert_string_equal(r->err.msg, "");
+    uint32_t weights = 0, gradients = 0;
+    for (size_t i = 0; i < r->g.n_tensors; i++) {
+        weights += r->g.tensors[i].role == ROLE_WEIGHT;
+        gradients += r->g.tensors[i].role == ROLE_WEIGHT_GRADIENT;
+    }
+    assert_int_equal(weights, 18);
+    assert_int_equal(gradients, 18);
+    assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), 1);
+    assert_int_equal(count_kind(&r->g, OP_SOFTMAX), 1);
+    assert_string_equal(r->im.loss, "z");
+    assert_true(r->g.n_layers >= 3);            /* attention, feed-forward, head; the large ones cut again */
+    assert_string_equal(r->g.layers[0].name, "stem");
+    assert_string_equal(r->g.layers[1].name, "block1");
+    assert_string_equal(r->g.layers[r->g.n_layers - 1].name, "head");
+    done(r);
+}
+
+/* In training a batch norm keeps its gain and its bias; those of a scale layer behind it take their place. */
+static void trained_batch_norms(void **state)
+{
+    static const struct { const char *layers, *gain, *bias; } cases[] = {
+        { "", "s", "b" }, { "Mul", "gain", "b" }, { "Mul Add", "gain", "bias" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(14);
+        const char *at = "n";
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4,4");
+        draft_weight(d, "w", DIMS(6, 3, 1, 1));
+        draft_weight(d, "head", DIMS(6, 5));
+        for (int k = 0; k < 4; k++)
+            draft_weight(d, ((const char *const[]){ "s", "b", "mean", "variance" })[k], DIMS(6));
+        draft_weight(d, "gain", DIMS(6, 1, 1));
+        draft_weight(d, "bias", DIMS(6, 1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "BatchNormalization", "c s b mean variance", "n", "");
+        if (strstr(cases[i].layers, "Mul"))
+            draft_node(d, "Mul", "n gain", at = "m", "");
+        if (strstr(cases[i].layers, "Add"))
+            draft_node(d, "Add", arena_printf(&d->arena, "%s bias", at), "a", ""), at = "a";
+        draft_node(d, "GlobalAveragePool", at, "g", "");
+        draft_node(d, "Flatten", "g", "f", "");
+        draft_node(d, "MatMul", "f head", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_BATCH_NORM), 1);
+        for (size_t k = 0; k < r->g.n_forward_ops; k++)
+            if (r->g.ops[k].kind == OP_BATCH_NORM) {
+                assert_string_equal(r->g.tensors[r->g.ops[k].inputs[1]].name, cases[i].gain);
+                assert_string_equal(r->g.tensors[r->g.ops[k].inputs[2]].name, cases[i].bias);
+            }
+        done(r);
+    }
+}
+
+/* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
+static void one_of_two_outputs(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,6");
+    draft_dense(d, "x", "both", "qa", 6, 2);
+    draft_whole(d, "last", WHOLE(-1));
+    draft_node(d, "Split", "both", "a b", "axis=-1");
+    draft_node(d, "Squeeze", "a last", "start", "");
+    draft_node(d, "Squeeze", "b last", "end", "");
+    struct imported *r = import(d, "start end", train);
+    assert_string_equal(r->err.msg, "");
+    assert_string_equal(r->im.loss, "start");
+    assert_true(r->g.n_ops > r->g.n_forward_ops);
+    done(r);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------------------------- */
+
+static void refused(struct draft *d, struct onnx_options o, const char *message)
+{
+    struct imported *r = import(d, "y", o);
+    assert_false(r->good);
+    const char *colon = strchr(r->err.msg, ':');
+    assert_string_equal(colon ? colon + 2 : r->err.msg, message);
+    done(r);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(8);
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "opset 8, want 9 to 21; export again with opset_version=17");
+    d = draft_start(17);
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "node 0, Relu 'n0': reads x, which nothing before it makes; is the file cut short?");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "NonMaxSuppression", "x", "y", "");
+    refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; cut the model before it, or price it "
+                      "roughly with --approximate");
+    d = draft_start(17);
+    struct draft *body = draft_start(17);
+    draft_node(body, "Again", "a", "b", "");
+    body->nodes[0]->domain = "ours";
+    draft_function(d, body, "Again", "a", "b", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Again", "x", "y", "");
+    d->nodes[0]->domain = "ours";
+    refused(d, infer, "node 0, Again 'n0': functions call each other more than 32 deep, or 50000 times");
+    draft_end(body);
+}
+
+static void operators_refused(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_UINT8, "n,4");
+    draft_node(d, "QLinearMatMul", "x", "y", "");
+    refused(d, infer, "node 0, QLinearMatMul 'n0': the chip's products are of floats; export the model before it is quantised, or price it roughly with "
+                      "--approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "SkipLayerNormalization", "x", "y", "");
+    d->nodes[0]->domain = "com.microsoft";
+    refused(d, infer, "node 0, SkipLayerNormalization 'n0': not an operator of ONNX's own; export the model before a runtime has optimised it, or "
+                      "price it roughly with --approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "GridSample", "x", "y", "");
+    refused(d, infer, "node 0, GridSample 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "If", "x", "y", "");
+    refused(d, infer, "node 0, If 'n0': its condition is computed while the model runs; export the model with one branch alone");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4,3");
+    draft_input(d, "s", ONNX_FLOAT, "3");
+    draft_node(d, "LayerNormalization", "x s", "y", "");
+    refused(d, infer, "node 0, LayerNormalization 'n0': its input 1, s, is computed while the model runs; want a constant");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,tokens,4");
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "input x: the size of its dimension 'tokens' is not known; give it: --set data.tokens=128");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,tokens,4");
+    draft_node(d, "Relu", "x", "y", "");
+    struct onnx_dimension frames = { "frames", 10 };
+    refused(d, (struct onnx_options){ .inference = true, .dimensions = &frames, .n_dimensions = 1 },
+            "data.frames: the model has no symbolic dimension of this name; its dimensions: tokens");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "no product or convolution in it; nothing to simulate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(5, 3));
+    draft_node(d, "MatMul", "x w", "y", "");
+    refused(d, infer, "node 0, MatMul 'n0': inner sizes 4 and 5 differ");
+}
+
+/* One unknown operator is priced as a pass and counted. */
+static void approximated(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(4, 3));
+    draft_node(d, "MysteryActivation", "x", "m", "");
+    draft_node(d, "MatMul", "m w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_SCALE), 1);
+    assert_int_equal(r->im.counts[0].fate, ONNX_APPROXIMATED);
+    assert_string_equal(r->im.counts[0].op, "MysteryActivation");
+    assert_int_equal(r->g.n_rough_ops, 1);
+    done(r);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
+    cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
+    cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(approximated),
+};
+TAP_MAIN(tests)
