@@ -1,24 +1,28 @@
 #!/usr/bin/perl
 # mutate.pl - which changes of the code no test would notice: one operator, constant or bound changed at a time.
 #
-# usage: mutate.pl --build DIR --lines DIR [--count N] [--seed S] [--jobs N] [--budget S] [--only FILE:LINE] FILE...
+# usage: mutate.pl --build DIR --lines DIR [--count N] [--seed S] [--jobs N] [--budget S] [--only FILE[:LINE]]... FILE|FOLDER...
 # DIR of --build holds the objects, the library and the tests linked against it; DIR of --lines holds, for each test, the lines of the
 # product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
-# takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. A mutant that the compiler turns into the same object is no change: it is dropped and counted. What passes is printed:
-# FILE:LINE, the change, and the line. Exit 1 when more than 5 % survive.
+# takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. A mutant that
+# the compiler turns into the same object is no change: it is dropped and counted. What passes is printed: FILE:LINE, the change, and
+# the line. Exit 1 when more than 5 % survive.
+# Every verdict goes to DIR/verdicts at once, and holds while the file is as it was; that a mutant survives, while its tests are as they
+# were and the budget is no larger. So a sitting that was cut short goes on, and one after new tests tries the survivors only.
 use strict;
 use warnings;
 use Getopt::Long;
 use File::Basename;
 use File::Path qw(make_path);
 use Cwd qw(abs_path);
+use Digest::MD5 qw(md5_hex);
 use POSIX qw(_exit);
 
-my ($build, $lines, $count, $seed, $jobs, $share, $budget, $only) = ("build/mutate", "build/lines", 200, 1, 2, 0.05, 40, undef);
+my ($build, $lines, $count, $seed, $jobs, $share, $budget, @only) = ("build/mutate", "build/lines", 200, 1, 2, 0.05, 40);
 GetOptions("build=s" => \$build, "lines=s" => \$lines, "count=i" => \$count, "seed=i" => \$seed, "jobs=i" => \$jobs, "share=f" => \$share,
-           "budget=f" => \$budget, "only=s" => \$only) or exit 2;
-my @files = @ARGV or die "mutate.pl: name the files to change\n";
+           "budget=f" => \$budget, "only=s" => \@only) or exit 2;
+my @files = map { -d $_ ? sort(glob "$_/*.c $_/*/*.c") : $_ } @ARGV or die "mutate.pl: name the files to change\n";
 my $compiler = $ENV{MUTATE_COMPILER} // die "mutate.pl: run it by 'make mutate'\n";
 my $linker = $ENV{MUTATE_LINKER};
 my $libs = $ENV{MUTATE_LIBS};
@@ -126,12 +130,17 @@ sub passes {
 
 sub same_bytes { my ($a, $b) = @_; return system("cmp", "-s", $a, $b) == 0; }
 
+my %text;                               # file => its lines
+sub text_of {
+    my ($file) = @_;
+    $text{$file} //= do { open my $f, "<", $file or die "$file: $!\n"; [<$f>] };
+    return @{$text{$file}};
+}
+
 sub verdict {                           # dropped, unbuilt, survived or the test that killed it
     my ($site, $slot) = @_;
     my ($file, $n, $offset, $length, $new) = @$site;
-    open my $f, "<", $file or die "$file: $!\n";
-    my @text = <$f>;
-    close $f;
+    my @text = text_of($file);
     compile_as("$slot/same.o", $file, join("", @text), $slot) or die "mutate.pl: $file does not compile: see $slot/log\n";
     substr($text[$n - 1], $offset, $length) = $new;
     return "unbuilt" unless compile_as("$slot/mutant.o", $file, join("", @text), $slot);
@@ -156,10 +165,39 @@ sub check_unchanged {
     }
 }
 
+# ---- verdicts of this sitting and of earlier ones, a line each: digest of the file, the change, when, the budget, the verdict
+my %known;
+sub key_of { my ($site) = @_; return join "\t", md5_hex(text_of($site->[0])), @$site; }
+
+sub read_verdicts {
+    open my $f, "<", "$build/verdicts" or return;
+    while (<$f>) {
+        my ($key, $when, $allowed, $said) = /^(.*)\t(\d+)\t(\S+)\t([^\t]+)\n/ or next;
+        $known{$key} = [$when, $allowed, $said];
+    }
+}
+
+sub changed_s { my ($path) = @_; return (stat $path)[9] // 0; }
+
+sub known_verdict {
+    my ($site) = @_;
+    my ($when, $allowed, $said) = @{$known{key_of($site)} // return};
+    return $said unless $said =~ /^survived|^not run/;
+    return if $budget > $allowed;
+    return (grep { changed_s(/\.sh$/ ? $_ : "$_.c") > $when } tests_of(@$site[0, 1])) ? undef : $said;
+}
+
+sub keep_verdict {
+    my ($site, $said) = @_;
+    open my $f, ">>", "$build/verdicts" or die "$build/verdicts: $!\n";
+    print $f join("\t", key_of($site), time, $budget, $said), "\n";
+}
+
 # ---- the draw: in the order of the seed, until as many are judged as were asked for
 sub drawn {
     my @all = map { sites($_) } @files;
-    return grep { "$_->[0]:$_->[1]" eq $only } @all if defined $only;
+    my %only = map { $_ => 1 } @only;
+    return grep { $only{$_->[0]} || $only{"$_->[0]:$_->[1]"} } @all if @only;
     srand $seed;
     for my $i (reverse 1 .. $#all) { my $k = int rand($i + 1); @all[$i, $k] = @all[$k, $i]; }
     return @all;
@@ -167,18 +205,18 @@ sub drawn {
 
 sub shown {                             # FILE:LINE: 'old' -> 'new': the line
     my ($file, $n, $offset, $length, $new) = @{$_[0]};
-    open my $f, "<", $file or die "$file: $!\n";
-    my $line = (<$f>)[$n - 1];
+    my $line = (text_of($file))[$n - 1];
     my $old = substr $line, $offset, $length;
     $line =~ s/^\s+|\s+$//g;
     return "$file:$n: '$old' -> '$new': $line";
 }
 
 read_lines();
+read_verdicts();
 make_path(map { "$build/slot$_" } 1 .. $jobs);
 check_unchanged("$build/slot1");
 my @draw = drawn();
-$count = @draw if defined $only || $count > @draw;
+$count = @draw if @only || $count > @draw;
 my (%running, %number, %killers, %rooms, @survivors);
 my @free = map { "$build/slot$_" } 1 .. $jobs;
 $number{$_} = 0 for qw(same unbuilt survived killed);
@@ -203,6 +241,12 @@ sub take {
     my $said = <$f>;
     die "mutate.pl: $said" if $said =~ /^error/;
     unlink "$slot/verdict";
+    keep_verdict($site, $said);
+    count_verdict($site, $said);
+}
+
+sub count_verdict {
+    my ($site, $said) = @_;
     my $room = dirname $site->[0];
     if ($said eq "same" || $said eq "unbuilt") { $number{$said}++; return; }
     $rooms{$room}{all}++;
@@ -215,7 +259,10 @@ sub take {
 while (@draw || %running) {
     my $judged = $number{killed} + $number{survived};
     last if $judged >= $count && !%running;
-    if (@free && @draw && $judged + keys(%running) < $count) { start(shift @draw, shift @free); } else { take(); }
+    if (!@free || !@draw || $judged + keys(%running) >= $count) { take(); next; }
+    my $site = shift @draw;
+    my $said = known_verdict($site);
+    if (defined $said) { count_verdict($site, $said); } else { start($site, shift @free); }
 }
 
 print "\nsurvivors:\n", map { shown($_) . "\n" } sort { $a->[0] cmp $b->[0] || $a->[1] <=> $b->[1] } @survivors;

@@ -77,8 +77,9 @@ $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto
 .PHONY: analyze
 
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
-# notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE_ONLY=FILE:LINE tries every change of one line. One build
-# counts which lines each test runs, the other is changed.
+# notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE may name folders too: MUTATE=system-model/graph.
+# MUTATE_ONLY="FILE FILE:LINE" tries every change of these. One build counts which lines each test runs, the other is changed; B= of a name
+# of its own keeps both apart from another sitting's.
 MUTANTS     ?= 200
 MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
@@ -87,7 +88,7 @@ MUTATE      ?= $(sources)
 # Left out: what runs no simulation of this build, what builds for itself, and what times.
 mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch),$(shell))
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
-	$(MAKE) B=$B/lines CC=clang CFLAGS="-O1 -fPIC -fprofile-instr-generate -fcoverage-mapping" mutate-lines
+	$(MAKE) B=$B/lines CC="$(if $(filter ccache,$(CC)),ccache )clang" CFLAGS="-O1 -fPIC -fprofile-instr-generate -fcoverage-mapping" mutate-lines
 	$(MAKE) B=$B/mutate CC="$(filter-out ccache,$(CC))" CFLAGS="-O2 -fPIC -fno-semantic-interposition" PODBENCH="" mutate-run
 
 $B/libmutant.so: $(objects)
@@ -117,8 +118,8 @@ $(mutate_shell:%.sh=$B/%.lines): $B/%.lines: %.sh $B/podbench.linked
 mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
 
 mutate-run: $(linked) $B/podbench.linked
-	MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' \
+	$(quiet)MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' \
 	    MUTATE_PROGRAM='$(program)' perl tests/mutate.pl --build $B --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
-	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(if $(MUTATE_ONLY),--only $(MUTATE_ONLY)) $(MUTATE)
+	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(MUTATE_ONLY:%=--only %) $(MUTATE)
 
 .PHONY: mutate mutate-lines mutate-run
