@@ -71,8 +71,8 @@ static bool clip_computed(struct mapper *p, bool low, bool high)
         if (!(i == 1 ? low : high))
             continue;
         uint32_t limit = as_operand(p, in_id(p, i), false, p->g->tensors[x].n_dims);
-        if (limit == NO_ID)
-            return false;
+        if (limit == NO_ID || !fits_in(&p->g->tensors[limit], &p->g->tensors[x]))
+            return limit != NO_ID && MAP_REFUSE(p, "its limits do not fit its input");
         x = emit(p, OP_COMBINE, (uint32_t[]){ x, limit }, 2, AT(.function = i == 1 ? FUNCTION_MAXIMUM : FUNCTION_MINIMUM));
     }
     return x != NO_ID && map_done(p, 0, x, false);
