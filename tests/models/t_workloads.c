@@ -370,6 +370,77 @@ static void layers_print_as_recorded(void **state)
     }
 }
 
+/* What the operations of one kind come to, forward: so many, their work, and sums of what shapes them. */
+static void print_sums(FILE *f, const struct graph *g)
+{
+    for (int kind = 0; kind < N_OP_KINDS; kind++) {
+        uint64_t n = 0, flop = 0, windows = 0, strides = 0, groups = 0, elements = 0;
+        double rates = 0;
+        for (size_t i = 0; i < g->n_forward_ops; i++) {
+            const struct op *op = &g->ops[i];
+            if (op->kind != (enum op_kind)kind)
+                continue;
+            n++;
+            flop += op_flop(g, op) * op_repeats(g, op);
+            windows += (uint64_t)op->at.kernel_h * op->at.kernel_w;
+            strides += op->at.stride + op->at.stride_w;
+            groups += op->at.groups + op->at.norm_groups + op->at.pieces + op->at.merge + op->at.serial_steps;
+            rates += op->at.rate + op->at.low + op->at.high + op->at.epsilon;
+            elements += tensor_elements(&g->tensors[op->outputs[0]]);
+        }
+        if (!n)
+            continue;
+        fprintf(f, "  %-13s %5ju flop %ju elements %ju", op_kind_names[kind], (uintmax_t)n, (uintmax_t)flop, (uintmax_t)elements);
+        if (windows | strides | groups)
+            fprintf(f, " windows %ju strides %ju groups %ju", (uintmax_t)windows, (uintmax_t)strides, (uintmax_t)groups);
+        fprintf(f, rates != 0 ? " rates %.9g\n" : "\n", rates);
+    }
+}
+
+static void print_options(FILE *f, const struct workload *w, const char *name, const struct model_options *o)
+{
+    struct arena a = { 0 };
+    struct graph g;
+    struct err why = { "" };
+    bool built = workload_graph(&g, w, o, &a, &why);
+    fprintf(f, "%s, %s: ", w->name, name);
+    if (!built)
+        fprintf(f, "%s\n", why.msg);
+    else {
+        fprintf(f, "%zu layers, %ju parameters, %ju MAC\n", g.n_layers, (uintmax_t)graph_parameters(&g), (uintmax_t)graph_forward_mac(&g));
+        print_sums(f, &g);
+    }
+    arena_free(&a);
+}
+
+/* Every model, digit for digit, as it is trained and as it answers, with one of each option. */
+static void sums_print_as_recorded(void **state)
+{
+    const struct model_options trained = { .where = "r.ini", .micro_batch = 2, .batch_norm_span = 1, .attention_dropout = true };
+    const struct model_options answers = { .where = "r.ini", .micro_batch = 3, .batch_norm_span = 1, .inference = true };
+    const struct model_options otherwise = {
+        .where = "r.ini", .compute = COMPUTE_FP8, .micro_batch = 2, .batch_norm_span = 2, .sequence_length = 96, .sequences_per_pack = 2, .vocabulary = 1008,
+        .joint_slices = 3, .labels_per_sample = 11, .input_type = INPUT_FP16, .stable_norm = true, .norm_groups = 4, .image_size = 96,
+        .embedding_serial_steps = 3, .split_qkv = true };
+    const struct model_options tuned = { .where = "r.ini", .compute = COMPUTE_FP32, .micro_batch = 1, .batch_norm_span = 1, .fine_tuning = true,
+                                         .sequence_length = 64 };
+    struct arena a = { 0 };
+    char *text;
+    (void)state;
+    PRINTED(text,
+        for (size_t i = 0; i < workload_count(); i++) {
+            const struct workload *w = workload_at(i);
+            fprintf(f, "== %s of %s: %s, by %s, traits %x\n", w->name, w->family, w->help, w->sample, w->traits);
+            print_options(f, w, "trained", &trained);
+            print_options(f, w, "answers", &answers);
+            print_options(f, w, "otherwise", &otherwise);
+            print_options(f, w, "tuned", &tuned);
+        });
+    assert_golden(text, "tests/golden/workload_sums.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 /* 65,536 utterances of 16,384 frames, stacked by twos, and 4,096 labels and a blank: the joint network has 65536 x 8192 x 4097 rows. */
 static void products_too_long_to_plan_are_refused(void **state)
 {
@@ -438,6 +509,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),
     cmocka_unit_test(products_too_long_to_plan_are_refused),
     cmocka_unit_test(unknown_workloads_list_the_known), cmocka_unit_test(training_graphs_obey_the_chain_rule),
-    cmocka_unit_test(layers_are_in_order), cmocka_unit_test(layers_print_as_recorded),
+    cmocka_unit_test(layers_are_in_order), cmocka_unit_test(layers_print_as_recorded), cmocka_unit_test(sums_print_as_recorded),
 };
 TAP_MAIN(tests)
