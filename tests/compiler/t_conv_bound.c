@@ -1,0 +1,155 @@
+/*
+ * t_conv_bound.c - bounds and prices of given splits, digit for digit (tests/golden/conv_bounds.txt). That no bound is above a price is
+ * a law of t_conv_plan.c; here a bound that became loose shows, which costs the search time and nothing else.
+ */
+#include "tests/golden_text.h"
+#include "tests/chip_fixture.h"
+#include "system-model/compiler/conv_internal.h"
+
+struct shape_case { const char *name; struct conv_params p; enum op_pass pass; };
+static const struct shape_case convs[] = {
+    { "3x3 of stride 2", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16 }, PASS_FORWARD },
+    { "its data gradient", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16 }, PASS_BACKWARD_DATA },
+    { "its weight gradient", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16 }, PASS_BACKWARD_WEIGHT },
+    { "7x7 of 3 channels", { 1, 2, 32, 32, 16, 16, 7, 7, 3, 64, 2, TYPE_FP16 }, PASS_FORWARD },
+    { "5x5 in floats", { 1, 2, 11, 11, 11, 11, 5, 5, 16, 24, 1, TYPE_FP32 }, PASS_FORWARD },
+    { "depthwise", { 24, 2, 13, 13, 13, 13, 3, 3, 1, 1, 1, TYPE_FP16 }, PASS_FORWARD },
+    { "depthwise, in two channels and a stride", { 12, 2, 14, 14, 7, 7, 3, 3, 2, 2, 2, TYPE_FP16 }, PASS_FORWARD },
+    { "in groups", { 5, 2, 9, 9, 9, 9, 3, 3, 8, 12, 1, TYPE_FP16 }, PASS_FORWARD },
+    { "in quarters", { 1, 2, 9, 9, 9, 9, 3, 3, 40, 36, 1, TYPE_FP8 }, PASS_FORWARD },
+};
+static const struct { const char *name; uint32_t groups, rows, inner, columns; enum data_type type; enum op_pass pass; } products[] = {
+    { "product", 1, 130, 200, 90, TYPE_FP16, PASS_FORWARD }, { "its data gradient", 1, 130, 90, 200, TYPE_FP16, PASS_BACKWARD_DATA },
+    { "its weight gradient", 1, 200, 130, 90, TYPE_FP16, PASS_BACKWARD_WEIGHT }, { "products in floats", 6, 33, 21, 50, TYPE_FP32, PASS_FORWARD },
+    { "outer product", 1, 50, 1, 70, TYPE_FP16, PASS_FORWARD }, { "small products", 9, 40, 3, 5, TYPE_FP16, PASS_FORWARD },
+};
+
+static void print_units(FILE *f, const struct candidate *c)
+{
+    const struct conv_units *u = &c->units;
+    const double all[] = { u->turn, u->sync, u->rate, u->bus, u->fixed, u->once, u->positions, u->row, u->row_positions, u->load, u->position,
+                           u->channel, u->loads, u->weights, u->weight_copy, u->input, u->thin_input, u->received, u->padding, u->slice,
+                           u->results, u->outputs, u->partial_bytes, u->stage, u->exchanged, u->added, u->cast, u->cast_fixed, u->zero,
+                           u->by_in, u->by_out };
+    const struct conv_shape *s = &c->s;
+    fprintf(f, "  %s, grains %ju in %ju out, filter %ju, %ju passes, expanded %ju times, as %u x [%u, %u, %u, %ju] by %u x %u to %u, input %u x %u; amp %ju in %ju, "
+            "%.9g core, %ju load, bytes %ju %ju %ju\n    units", vertex_kind_names[c->vertex], (uintmax_t)c->in_grain, (uintmax_t)c->out_grain,
+            (uintmax_t)c->filter_height, (uintmax_t)c->passes, (uintmax_t)c->expand, s->groups, s->batch, s->field_h, s->field_w, (uintmax_t)s->in_chans,
+            s->kernel_h, s->kernel_w, s->out_chans, s->in_h, s->in_w, (uintmax_t)c->amp.units, (uintmax_t)c->amp.in_grain,
+            c->amp.core_cycles, (uintmax_t)c->amp.load_cycles, (uintmax_t)c->amp.element_bytes, (uintmax_t)c->amp.partial_bytes,
+            (uintmax_t)c->amp.result_bytes);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        fprintf(f, " %.9g", all[i]);
+    fputc('\n', f);
+}
+
+/* Parts of groups, batch, rows, columns of the field, kernel rows, input and output channels, as far as there are so many. */
+static const struct { uint64_t groups, batch, rows, columns, kernel, in, out, serial_in, serial_out; } splits[] = {
+    { 1, 1, 1, 1, 1, 1, 1, 1, 1 }, { 2, 1, 3, 1, 1, 1, 2, 1, 1 }, { 1, 2, 1, 2, 1, 2, 1, 1, 1 }, { 1, 1, 2, 1, 3, 1, 3, 1, 1 },
+    { 3, 1, 5, 1, 1, 4, 1, 1, 1 }, { 1, 1, 2, 1, 1, 1, 1, 2, 1 }, { 1, 1, 2, 1, 1, 2, 2, 1, 2 }, { 1, 1, 1, 1, 2, 3, 2, 2, 1 },
+    { 1, 1, 7, 1, 1, 20, 1, 1, 1 }, { 1, 1, 1, 1, 1, 1, 1, 3, 1 }, { 1, 1, 1, 1, 1, 130, 1, 1, 1 },
+};
+
+static uint64_t parts(uint64_t n, uint64_t p, uint64_t *part)
+{
+    p = conv_fewest_parts(n, p, part);
+    return p;
+}
+
+static struct share share_of(const struct candidate *c, size_t i)
+{
+    uint64_t ins = ceil_div(c->s.in_chans, c->in_grain), outs = ceil_div(c->s.out_chans, c->out_grain), rows;
+    struct share t = conv_whole(c, min_u64(splits[i].serial_in, ins), min_u64(splits[i].serial_out, outs));
+    t.p_groups = parts(c->s.groups, splits[i].groups, &t.groups);
+    t.p_in = parts(t.in, splits[i].in, &t.in);
+    t.p_out = parts(t.out, splits[i].out, &t.out);
+    if (c->flat) {
+        t.batch = t.width = 1;
+        t.p_field = parts(shape_positions(&c->s), splits[i].batch * splits[i].rows * splits[i].columns, &t.height);
+        return t;
+    }
+    t.p_kernel = parts(c->s.kernel_h, splits[i].kernel, &t.kernel_h);
+    t.p_batch = parts(c->s.batch, splits[i].batch, &t.batch);
+    rows = parts(c->s.field_h, splits[i].rows, &t.height);
+    t.p_field = rows * parts(c->s.field_w, splits[i].columns, &t.width);
+    return t;
+}
+
+static void print_split(FILE *f, const struct search *start, const struct candidate *c, size_t i)
+{
+    struct search alone = *start;
+    struct share t = share_of(c, i);
+    struct op_plan p;
+    alone.best_cycles = alone.bound_bytes = UINT64_MAX;
+    if (tiles_in_use(&t) > start->n_tiles)
+        return;
+    fprintf(f, "    split %zu:", i);
+    for (int open = OPEN_FIELD; open <= OPEN_GROUPS; open++) {
+        struct least least = conv_least(&alone, c, &t, open % 2 ? 5.5 : 60, (enum open_splits)open);
+        fprintf(f, " %.10g/%.10g", least.cycles, least.bytes);
+    }
+    conv_price(&alone, c, &t);
+    const struct cost *k = &alone.best_cost;
+    fprintf(f, "\n      %ju: compute %ju exchange %ju supersteps %ju rearrange %ju temp %ju received %ju copied %ju planned %ju", (uintmax_t)alone.best_cycles,
+            (uintmax_t)k->compute, (uintmax_t)k->exchange, (uintmax_t)k->supersteps, (uintmax_t)k->rearrange, (uintmax_t)k->temp_bytes,
+            (uintmax_t)k->received_bytes, (uintmax_t)k->copied_bytes, (uintmax_t)k->planned_copies);
+    conv_fill_plan(&p, &alone);
+    fprintf(f, "; on %u, padded to %ju, %ju B sent, %ju B code, imbalance %.6g\n", p.n_tiles_used, (uintmax_t)p.padded_mac,
+            (uintmax_t)p.exchanged_bytes, (uintmax_t)p.code_bytes_per_tile, p.imbalance);
+}
+
+/* Every second split of every candidate: the others on the other chip. */
+static void print_shape(FILE *f, const char *name, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct search start = conv_search_start(s, chip, opt);
+    struct candidates list;
+    struct op_plan best;
+    conv_plan_search(&best, s, chip, opt);
+    fprintf(f, "%s on %ju tiles: %s, %ju + %ju + %ju cycles, temp %ju\n", name, (uintmax_t)chip->n_tiles, vertex_kind_names[best.vertex],
+            (uintmax_t)best.compute_cycles, (uintmax_t)best.exchange_cycles, (uintmax_t)best.sync_cycles, (uintmax_t)best.temp_bytes_per_tile);
+    conv_candidates(&list, s, chip, opt);
+    for (size_t k = 0; k < list.n; k++) {
+        conv_add_units(&list.items[k], &start);
+        print_units(f, &list.items[k]);
+        for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
+            if ((i + k + (opt->partials == PARTIALS_FP32)) % 2 == 0)
+                print_split(f, &start, &list.items[k], i);
+    }
+}
+
+static void print_all(FILE *f, const struct chip *chip, const struct op_plan_options *opt)
+{
+    for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
+        struct conv_shape s = conv_shape_of_pass(&convs[i].p, convs[i].pass);
+        if (s.type != TYPE_FP8 || chip->mac_fp8_per_cycle)
+            print_shape(f, convs[i].name, &s, chip, opt);
+    }
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        struct conv_shape s = matmul_conv_shape(products[i].groups, products[i].rows, products[i].inner, products[i].columns, products[i].type,
+                                                products[i].pass);
+        s.in_elsewhere |= i % 2;
+        s.weights_elsewhere |= i == 3;
+        print_shape(f, products[i].name, &s, chip, opt);
+    }
+}
+
+static void bounds(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct machine m;
+    char *text;
+    (void)state;
+    struct chip first = small_chip(61);
+    const struct op_plan_options halves = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
+    const struct op_plan_options floats = { .partials = PARTIALS_FP32, .available_memory = 0.1, .n_tiles = 1000 };
+    assert_true(machine_load(&m, "c600", "system-model/specs", &a, &err));
+    first.planner_copies = COPIES_ESTIMATED;
+    PRINTED(text, print_all(f, &first, &halves); print_all(f, &m.chip, &floats));
+    assert_golden(text, "tests/golden/conv_bounds.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(bounds) };
+TAP_MAIN(tests)
