@@ -5,6 +5,7 @@
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
 #include "system-model/compiler/compile.h"
+#include "system-model/compiler/vertex_cost.h"
 
 /* One operation: x [dims], and further operands: weights 'w', activations 'x', whole numbers 'n'. */
 struct operand { char what; uint64_t dims[MAX_DIMS]; };
@@ -163,6 +164,38 @@ static void print_functions(FILE *f, const struct target *targets, struct plan_c
     }
 }
 
+/* Each vertex for a few elements and for many, halves and floats, on the data path that its rows were read for and on one twice as wide. */
+static void print_vertices(FILE *f)
+{
+    static const uint64_t sizes[] = { 1, 25, 612, 6011 };
+    struct chip chips[] = { small_chip(7), small_chip(7) };
+    chips[1].vector_bytes_per_cycle = 16;
+    chips[1].worker_turn_cycles = 4;
+    for (int op = 0; op < N_MAP_OPS; op++) {
+        fprintf(f, "vertex %s:", map_op_names[op]);
+        for (size_t i = 0; i < 2; i++)
+            for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+                fprintf(f, " %ju %ju", (uintmax_t)map_cycles(&chips[i], (enum map_op)op, sizes[k], 2), (uintmax_t)map_cycles(&chips[i], (enum map_op)op, sizes[k], 4));
+        fputc('\n', f);
+    }
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            const struct chip *c = &chips[i];
+            uint64_t n = sizes[k];
+            const uint64_t all[] = { slic_cycles(c, 3, n, 5, 3, 3, 1, 4, i), slic_cycles(c, 2, 7, n, 3, 5, 2, 2, !i), hmac_cycles(c, 3, 12, 5, n, 9, 2),
+                                     hmac_cycles(c, 1, n, 5, 8, 2, 4), outer_product_cycles(c, 3, n, 21), reduce_cycles(c, n, 7, 2), reduce_cycles(c, n, 3, 4),
+                                     cast_cycles(c, n, 2, 4), cast_cycles(c, n, 4, 2), cast_cycles(c, n, 2, 1), zero_cycles(c, n, 2), dynamic_slice_cycles(c, n),
+                                     add_in_place_cycles(c, n, 2), add_in_place_cycles(c, n, 4), rearrange_cycles(c, n, 2, false), rearrange_cycles(c, n, 2, true),
+                                     rearrange_cycles(c, n, 4, false), regroup_cycles(c, n), copy_pieces_cycles(n), copy_cycles(c, n), exchange_code_bytes(n, 64),
+                                     gather_cycles(c, n, n / 3, 24), scatter_add_cycles(c, n, n / 3, 25), pool_cycles(c, n, 5, 9, false),
+                                     pool_cycles(c, n, 5, 9, true), transducer_cell_cycles(c, n) };
+            fprintf(f, "vertices of %ju:", (uintmax_t)n);
+            for (size_t q = 0; q < sizeof all / sizeof *all; q++)
+                fprintf(f, " %ju", (uintmax_t)all[q]);
+            fputc('\n', f);
+        }
+}
+
 static void costs(void **state)
 {
     struct arena a = { 0 };
@@ -181,7 +214,8 @@ static void costs(void **state)
             print_case(f, &cases[i], targets, 3, &cache);
         print_functions(f, targets, &cache);
         print_works(f, &targets[0]);
-        print_works(f, &targets[2]));
+        print_works(f, &targets[2]);
+        print_vertices(f));
     assert_golden(text, "tests/golden/op_plans.txt", &a);
     free(text);
     plan_cache_free(&cache);
