@@ -2,7 +2,7 @@
  * fuse.c - operations that exporters write out in pieces, recognised as what they are, as a graph compiler does.
  *
  *     GELU          0.5 x (1 + erf(x / sqrt 2)), and its tanh form          Hendrycks and Gimpel 2016
- *     swish         x sigmoid(x), x hard-sigmoid(x)
+ *     swish         x sigmoid(x), x hard-sigmoid(x) of slope 1/6
  *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta
  *     group norm    instance norm of reshaped channels, times gamma, plus beta
  *     batch norm    and a scale and shift by channel behind it (Caffe's Scale layer)
@@ -172,6 +172,12 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 
 /* ---- swish --------------------------------------------------------------------------------------------- */
 
+/* x / 6 + 1 / 2, between 0 and 1. */
+static bool is_of_swish(const struct onnx_node *hard_sigmoid)
+{
+    return fabs(onnx_float(hard_sigmoid, "alpha", 0.2) - 1.0 / 6) <= 1e-3 && onnx_float(hard_sigmoid, "beta", 0.5) == 0.5;
+}
+
 static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
 {
     struct pattern p = { .m = m };
@@ -181,7 +187,7 @@ static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
         uint32_t x = last->inputs[i];
         struct onnx_node *gate = made_by(&p, last->inputs[1 - i], "Sigmoid"), *hard = made_by(&p, last->inputs[1 - i], "HardSigmoid");
         struct onnx_node *n = gate ? gate : hard;
-        if (!n || n->inputs[0] != x)
+        if (!n || n->inputs[0] != x || (hard && !is_of_swish(hard)))
             continue;
         add_part(&p, n);
         add_part(&p, last);
@@ -247,19 +253,18 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
     struct onnx_node *variance = made_by(&p, plus->inputs[0], "ReduceMean");
     variance = variance ? variance : made_by(&p, plus->inputs[1], "ReduceMean");
     struct onnx_node *square = variance ? maker(&p, variance->inputs[0]) : NULL, *mean = made_by(&p, less->inputs[1], "ReduceMean");
+    const struct onnx_value *epsilon = variance ? onnx_in(m, plus, variance->outputs[0] == plus->inputs[0] ? 1 : 0) : NULL;
     uint32_t x = less->inputs[0], d = less->outputs[0];
     bool squared = square && square->inputs[0] == d && ((text_is(square->op, "Pow") && is_number(m, square->inputs[1], 2)) ||
                                                         (text_is(square->op, "Mul") && square->inputs[1] == d));
-    if (!squared || !is_mean_of(m, mean, x) || !is_mean_of(m, variance, square->outputs[0]))
+    if (!squared || !epsilon->known || !is_mean_of(m, mean, x) || !is_mean_of(m, variance, square->outputs[0]))
         return false;
     struct onnx_node *parts[] = { mean, less, square, variance, plus, root, div }, *last = div;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         add_part(&p, parts[i]);
     uint32_t inputs[3] = { x, NO_ID, NO_ID };
     scale_and_shift(&p, &last, m->values[x].dims[m->values[x].n_dims - 1], &inputs[1]);
-    const struct onnx_value *epsilon = onnx_in(m, plus, variance->outputs[0] == plus->inputs[0] ? 1 : 0);
-    double e = epsilon && epsilon->known ? epsilon->known[0] : 0;
-    return become(&p, last, "LayerNormalization", inputs, 3) && (last->epsilon = e, true);
+    return become(&p, last, "LayerNormalization", inputs, 3) && (last->epsilon = epsilon->known[0], true);
 }
 
 static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)

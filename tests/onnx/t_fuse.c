@@ -1,0 +1,192 @@
+/*
+ * t_fuse.c - what exporters write out in pieces is recognised, what only resembles it is not, and the numbers are the same either way.
+ *
+ * A program is nodes with ';' between: "Erf a > b; Add b one > c", the last one makes y; x, u and v [2, 3, 4] and the image i [2, 6, 3, 4]
+ * are there, and the constants below. Pieces that the graph gives out too stay pieces: that is how the numbers are had without fusing.
+ */
+#include "tests/onnx/import.h"
+
+struct row { const char *program, *expected; };
+
+/* Dan Hendrycks and Kevin Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), in the orders that exporters have; and tanh(c (x + k x^3)). */
+static const struct row gelus[] = {
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "gelu" },
+    { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
+    { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > y", "gelu" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* of another tensor */
+    { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d third > y", "scale map map mul scale" },
+    { "Div x root2 > a; Sin a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Mul x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Div root2 x > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "map scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Sub b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > e; Mul e x > y", "gelu mul" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > e; Add d e > y", "scale map map mul scale add" },   /* read again */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x half > d; Mul d c > e; Mul e half > y", "gelu scale" },
+    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
+    { "Mul x x > a; Mul a x > b; Mul bell b > c; Add c x > d; Mul root d > e; Tanh e > f; Add one f > g; Mul half x > h; Mul h g > y", "gelu" },
+    { "Pow x three > a; Mul a third > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "map mul scale add scale tanh map mul scale" },
+    { "Pow x three > a; Mul a bell > b; Sub x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "map mul scale combine scale tanh map mul scale" },
+    { "Pow u three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "map mul scale add scale tanh map mul scale" },
+    { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
+};
+
+static const struct row gates[] = {
+    { "Sigmoid x > a; Mul x a > y", "swish" }, { "Sigmoid x > a; Mul a x > y", "swish" }, { "Sigmoid x > a; Mul u a > y", "sigmoid mul" },
+    { "HardSigmoid x > a alpha=0.16666667; Mul a x > y", "map" }, { "HardSigmoid x > a alpha=0.16666667 beta=0.5; Mul x a > y", "map" },
+    { "HardSigmoid x > a; Mul a x > y", "map mul" }, { "HardSigmoid x > a alpha=0.16666667 beta=0.25; Mul a x > y", "map mul" },
+    { "Tanh x > a; Mul x a > y", "tanh mul" },
+    { "Sigmoid x > a; Add x a > y", "sigmoid add" }, { "Sigmoid x > a; Mul x a > b; Add a b > y", "sigmoid mul add" },
+    { "Sigmoid u > b; Sigmoid x > a; Mul b a > y", "sigmoid sigmoid mul" },
+};
+
+/* (x - mean) / sqrt(mean of squares + epsilon), gamma and beta of four behind it. */
+#define NORM(square, gather, under) "ReduceMean x > m axes=-1; Sub x m > d; " square " > s; ReduceMean s > v axes=-1; " gather " > p; Sqrt p > r; Div " under
+static const struct row norms[] = {
+    { NORM("Pow d two", "Add v small", "d r > y"), "layer-norm" }, { NORM("Mul d d", "Add small v", "d r > y"), "layer-norm" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n g4 > y"), "layer-norm" }, { NORM("Mul d d", "Add v small", "d r > n; Mul g4 n > o; Add o b4 > y"), "layer-norm" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n g4 > o; Add b4 o > y"), "layer-norm" },
+    { NORM("Mul d d", "Add v small", "d r > n; Add n b4 > y"), "layer-norm bias-add" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n g4 > o; Mul o b4 > y"), "layer-norm mul" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n g4 > o; Add o x > y"), "layer-norm add" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n half > o; Add o b4 > y"), "layer-norm scale bias-add" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n u > y"), "layer-norm mul" }, { NORM("Mul d d", "Add v small", "d r > n; Mul n n > y"), "layer-norm mul" },
+    { NORM("Mul d d", "Add v small", "d r > n; Mul n g4 > o; Add o n > y"), "layer-norm mul add" },
+    { NORM("Pow d three", "Add v small", "d r > y"), "average-pool combine map mul average-pool map map combine" },
+    { NORM("Mul d u", "Add v small", "d r > y"), "average-pool combine mul average-pool map map combine" },
+    { NORM("Mul d d", "Add v small", "u r > y"), "average-pool combine mul average-pool map map combine" },
+    { NORM("Mul d d", "Mul v small", "d r > y"), "average-pool combine mul average-pool scale map combine" },
+    { NORM("Mul d d", "Add v v", "d r > y"), "average-pool combine mul average-pool add map combine" },
+    { "ReduceMean u > m axes=-1; Sub x m > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Sqrt p > r; Div d r > y",
+      "average-pool combine mul average-pool map map combine" },
+    { "ReduceMean x > m axes=-1; Sub x m > d; Mul d d > s; ReduceSum s > v axes=-1; Add v small > p; Sqrt p > r; Div d r > y",
+      "average-pool combine mul average-pool scale map map combine" },
+    { "ReduceMean x > m axes=-1; Sub m x > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Sqrt p > r; Div d r > y",
+      "average-pool combine mul average-pool map map combine" },
+    { "ReduceMean x > m axes=-1; Sub x m > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Exp p > r; Div d r > y",
+      "average-pool combine mul average-pool map map combine" },
+};
+
+/* Instance norm of channels put in two groups, and by channel: gamma [6, 1, 1] and beta behind it. */
+static const struct row group_norms[] = {
+    { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > y", "group-norm" },
+    { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > d; Add d b6 > y", "group-norm" },
+    { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > y", "group-norm" },
+    { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Add c g6 > d; Mul d b6 > y", "group-norm bias-add mul" },
+    { "InstanceNormalization i one6 zero6 > y", "group-norm" }, { "InstanceNormalization i one6 zero6 > a; Mul a g6 > y", "group-norm mul" },
+};
+
+static char **split(struct draft *d, const char *text, const char *at, size_t *n)
+{
+    char **parts = ARENA_ARRAY(&d->arena, char *, strlen(text) + 1), *rest = arena_strdup(&d->arena, text);
+    for (*n = 0; rest; (*n)++) {
+        char *end = strstr(rest, at);
+        parts[*n] = rest;
+        if (end)
+            *end = '\0';
+        rest = end ? end + strlen(at) : NULL;
+    }
+    return parts;
+}
+
+/* Returns the names of all results, the last one first. */
+static const char *draft_program(struct draft *d, const char *program)
+{
+    size_t n, n_parts;
+    const char *all = "";
+    char **nodes = split(d, program, "; ", &n);
+    for (size_t i = 0; i < n; i++) {
+        char **sides = split(d, nodes[i], " > ", &n_parts), *op = sides[0], *inputs = strchr(op, ' '), *made = sides[1], *attributes = strchr(made, ' ');
+        *inputs++ = '\0';
+        if (attributes)
+            *attributes++ = '\0';
+        draft_node(d, op, inputs, made, attributes ? attributes : "");
+        all = arena_printf(&d->arena, "%s%s%s", made, i ? " " : "", all);
+    }
+    return all;
+}
+
+static void draft_all(struct draft *d)
+{
+    static const struct { const char *name; double x; } numbers[] = {
+        { "root2", 1.4142135 }, { "over2", 0.70710678 }, { "root3", 1.7320508 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "half", 0.5 },
+        { "third", 0.333 }, { "bell", 0.044715 }, { "root", 0.79788456 }, { "small", 0.25 },
+    };
+    static const char *const inputs[] = { "x", "u" };
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+        draft_input(d, inputs[i], ONNX_FLOAT, "2,3,4");
+    draft_input(d, "i", ONNX_FLOAT, "2,6,3,4");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        draft_number(d, numbers[i].name, numbers[i].x);
+    draft_weight(d, "g4", DIMS(4));
+    draft_weight(d, "b4", DIMS(4));
+    draft_weight(d, "g6", DIMS(6, 1, 1));
+    draft_weight(d, "b6", DIMS(6, 1, 1));
+    draft_whole(d, "groups", WHOLE(2, 2, -1));
+    draft_whole(d, "back", WHOLE(2, 6, 3, 4));
+    for (uint64_t n = 2; n < 7; n += 4)
+        for (int one = 0; one < 2; one++) {
+            Onnx__TensorProto *t = draft_tensor(d, arena_printf(&d->arena, "%s%ju", one ? "one" : "zero", (uintmax_t)n), ONNX_FLOAT, 1, &n);
+            t->n_float_data = n;
+            t->float_data = ARENA_ARRAY(&d->arena, float, n);
+            for (uint64_t i = 0; i < n; i++)
+                t->float_data[i] = (float)one;
+        }
+    draft_input(d, "beside", ONNX_FLOAT, "2,1");
+    draft_weight(d, "w", DIMS(1, 1));
+    draft_node(d, "MatMul", "beside w", "z", "");
+}
+
+static struct imported *program(const char *text, bool in_pieces)
+{
+    struct draft *d = draft_start(12);
+    draft_all(d);
+    const char *all = draft_program(d, text), *outputs = arena_printf(&d->arena, "%s z", in_pieces ? all : "y");
+    return import(d, outputs, (struct onnx_options){ .inference = true, .batch = 2 });
+}
+
+/* What the program became: without views and changes of layout, and without the product beside it. */
+static const char *kinds(struct imported *r)
+{
+    const char *text = "";
+    for (size_t i = 0; i < r->g.n_ops; i++) {
+        enum op_kind kind = r->g.ops[i].kind;
+        if (kind != OP_VIEW && kind != OP_TRANSPOSE && kind != OP_EXPAND && kind != OP_MATMUL)
+            text = arena_printf(&r->arena, "%s%s%s", text, *text ? " " : "", op_kind_names[kind]);
+    }
+    return text;
+}
+
+static void check_rows(const struct row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct imported *whole = program(rows[i].program, false), *pieces = program(rows[i].program, true);
+        double *found = outputs(whole), *want = outputs(pieces);
+        const struct tensor *y = &whole->g.tensors[whole->im.output];
+        if (!text_is(kinds(whole), rows[i].expected))
+            print_error("%s\n", rows[i].program);
+        assert_string_equal(kinds(whole), rows[i].expected);
+        for (uint64_t e = 0; e < tensor_elements(y); e++) {
+            if (!(fabs(found[e] - want[e]) <= 1e-3 * fmax(1, fabs(want[e]))))
+                print_error("%s: element %ju is %g, want %g\n", rows[i].program, (uintmax_t)e, found[e], want[e]);
+            assert_near(found[e], want[e], 1e-3 * fmax(1, fabs(want[e])));
+        }
+        done(whole);
+        done(pieces);
+    }
+}
+#define CHECK(rows) check_rows(rows, sizeof (rows) / sizeof *(rows))
+
+static void bell(void **state) { (void)state; CHECK(gelus); }
+static void gated(void **state) { (void)state; CHECK(gates); }
+static void normed(void **state) { (void)state; CHECK(norms); }
+static void normed_in_groups(void **state) { (void)state; CHECK(group_norms); }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(bell), cmocka_unit_test(gated), cmocka_unit_test(normed), cmocka_unit_test(normed_in_groups),
+};
+TAP_MAIN(tests)
