@@ -217,19 +217,28 @@ static inline void draft_function(struct draft *d, struct draft *body, const cha
     d->model.functions = all;
 }
 
-/* Gives the last node a graph as attribute, with one output. */
-static inline void draft_branch(struct draft *d, const char *name, struct draft *branch, const char *output)
+static inline void draft_outputs(struct draft *d, const char *outputs)
+{
+    char **names = draft_words(d, outputs, &d->graph.n_output);
+    for (size_t i = 0; i < d->graph.n_output; i++) {
+        d->outputs[i] = ARENA_NEW(&d->arena, Onnx__ValueInfoProto);
+        *d->outputs[i] = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
+        d->outputs[i]->name = names[i];
+    }
+}
+
+/* Gives the last node a graph as attribute: a branch, or the body of a loop. */
+static inline void draft_body(struct draft *d, const char *name, struct draft *body, const char *outputs)
 {
     Onnx__NodeProto *n = d->nodes[d->graph.n_node - 1];
     Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto), **all = ARENA_ARRAY(&d->arena, Onnx__AttributeProto *, n->n_attribute + 1);
     *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
     p->name = arena_strdup(&d->arena, name);
-    branch->outputs[0] = draft_info(branch, output, ONNX_FLOAT, "1");
-    branch->graph.n_output = 1;
+    draft_outputs(body, outputs);
     p->has_g = true;
-    p->g.len = onnx__graph_proto__get_packed_size(&branch->graph);
+    p->g.len = onnx__graph_proto__get_packed_size(&body->graph);
     p->g.data = ARENA_ARRAY(&d->arena, uint8_t, p->g.len + 1);
-    onnx__graph_proto__pack(&branch->graph, p->g.data);
+    onnx__graph_proto__pack(&body->graph, p->g.data);
     for (size_t i = 0; i < n->n_attribute; i++)
         all[i] = n->attribute[i];
     all[n->n_attribute++] = p;
@@ -238,14 +247,7 @@ static inline void draft_branch(struct draft *d, const char *name, struct draft 
 
 static inline void draft_write(struct draft *d, const char *outputs, const char *path)
 {
-    size_t n;
-    char **names = draft_words(d, outputs, &n);
-    for (size_t i = 0; i < n; i++) {
-        d->outputs[i] = ARENA_NEW(&d->arena, Onnx__ValueInfoProto);
-        *d->outputs[i] = (Onnx__ValueInfoProto)ONNX__VALUE_INFO_PROTO__INIT;
-        d->outputs[i]->name = names[i];
-    }
-    d->graph.n_output = n;
+    draft_outputs(d, outputs);
     uint8_t *bytes = ARENA_ARRAY(&d->arena, uint8_t, onnx__model_proto__get_packed_size(&d->model) + 1);
     size_t n_bytes = onnx__model_proto__pack(&d->model, bytes);
     FILE *f = fopen(path, "wb");

@@ -413,7 +413,8 @@ static void operators_refused(void **state)
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "If", "x", "y", "");
-    refused(d, infer, "node 0, If 'n0': its condition is computed while the model runs; export the model with one branch alone");
+    refused(d, infer, "node 0, If 'n0': its condition is computed while the model runs; export the model with one branch alone, or price the longer "
+                      "one with --approximate");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4,3");
     draft_input(d, "s", ONNX_FLOAT, "3");
@@ -440,6 +441,98 @@ static void operators_refused(void **state)
     refused(d, infer, "node 0, MatMul 'n0': inner sizes 4 and 5 differ");
 }
 
+/* As many Ifs in each other: "x" goes through them all. */
+static struct draft *nested(uint32_t depth)
+{
+    struct draft *inner = NULL;
+    for (uint32_t i = 0; i <= depth; i++) {
+        struct draft *d = draft_start(17);
+        if (i == depth) {
+            draft_input(d, "x", ONNX_FLOAT, "n,4");
+            draft_weight(d, "w", DIMS(4, 3));
+            draft_whole(d, "one", WHOLE(1));
+            draft_node(d, "Equal", "one one", "yes", "");
+        }
+        draft_node(d, inner ? "If" : "Relu", inner ? "yes" : "x", "t", "");
+        if (inner) {
+            draft_body(d, "then_branch", inner, "t");
+            draft_end(inner);
+        }
+        inner = d;
+    }
+    draft_node(inner, "MatMul", "t w", "y", "");
+    return inner;
+}
+
+static void course_refused(void **state)
+{
+    (void)state;
+    refused(nested(33), infer, "node 33, If 'n0': branches and loops stand in each other more than 32 deep");
+    struct imported *r = import(nested(32), "y", infer);
+    assert_string_equal(r->err.msg, "");
+    done(r);
+    struct draft *body = draft_start(17), *d = draft_start(17);
+    draft_input(body, "i", ONNX_INT64, "1");
+    draft_input(body, "on", ONNX_BOOL, "1");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_input(d, "trips", ONNX_INT64, "1");
+    draft_node(d, "Loop", "trips", "y", "");
+    draft_body(d, "body", body, "on i");
+    refused(d, infer, "node 0, Loop 'n0': how often it runs is known only while the model runs; export the model with its loop unrolled, or price one "
+                      "round with --approximate");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Loop", "x", "y", "");
+    draft_body(d, "body", body, "on");
+    refused(d, infer, "node 0, Loop 'n0': its body does not have the inputs and outputs of a loop that carries 0 values");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_whole(d, "trips", WHOLE(0));
+    draft_node(d, "Loop", "trips", "none", "");
+    draft_body(d, "body", body, "on i");
+    draft_node(d, "Relu", "none", "y", "");
+    refused(d, infer, "node 0, Loop 'n0': runs no round, and what it stacks is read");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_whole(d, "trips", WHOLE(1001));
+    draft_node(d, "Loop", "trips", "y", "");
+    draft_body(d, "body", body, "on i");
+    refused(d, infer, "node 0, Loop 'n0': more than 1000 branches and rounds of loops");
+    draft_end(body);
+}
+
+/* Where data decide: the longer branch, and one round of a loop; both are counted. */
+static void course_guessed(void **state)
+{
+    (void)state;
+    struct draft *body = draft_start(17), *shorter = draft_start(17), *longer = draft_start(17), *d = draft_start(17);
+    draft_input(body, "i", ONNX_INT64, "1");
+    draft_input(body, "on", ONNX_BOOL, "1");
+    draft_input(body, "carried", ONNX_FLOAT, "1,4");
+    draft_node(body, "MatMul", "carried square", "more", "");
+    draft_node(shorter, "Identity", "x", "t", "");
+    draft_node(longer, "Tanh", "x", "u", "");
+    draft_node(longer, "Tanh", "u", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_input(d, "trips", ONNX_INT64, "1");
+    draft_weight(d, "square", DIMS(4, 4));
+    draft_node(d, "Greater", "trips trips", "which", "");
+    draft_node(d, "If", "which", "t", "");
+    draft_body(d, "then_branch", shorter, "t");
+    draft_body(d, "else_branch", longer, "t");
+    draft_node(d, "Loop", "trips - t", "y", "");
+    draft_body(d, "body", body, "on more");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_MATMUL), 1);
+    assert_int_equal(count_kind(&r->g, OP_TANH), 2);
+    assert_int_equal(r->g.n_rough_ops, 2);
+    done(r);
+    draft_end(body);
+    draft_end(shorter);
+    draft_end(longer);
+}
+
 /* One unknown operator is priced as a pass and counted. */
 static void approximated(void **state)
 {
@@ -462,6 +555,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
     cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
-    cmocka_unit_test(operators_refused), cmocka_unit_test(approximated),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

@@ -817,8 +817,8 @@ static void branches(void **state)
         draft_node(inner, "Mul", "own m", "t", "");
         draft_node(then, "Relu", "x", "own", "");
         draft_node(then, "If", "yes", "t", "");
-        draft_branch(then, "then_branch", inner, "t");
-        draft_branch(then, "else_branch", inner, "t");
+        draft_body(then, "then_branch", inner, "t");
+        draft_body(then, "else_branch", inner, "t");
         draft_input(d, "x", ONNX_FLOAT, "batch,3");
         draft_weight(d, "m", DIMS(3));
         draft_weight(d, "w", DIMS(3, 2));
@@ -831,8 +831,8 @@ static void branches(void **state)
         draft_node(d, "If", larger ? "not" : "less", "t", "");
         struct draft *other = draft_start(17);
         draft_node(other, "Neg", "x", "t", "");
-        draft_branch(d, "then_branch", then, "t");
-        draft_branch(d, "else_branch", other, "t");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", other, "t");
         draft_node(d, "MatMul", "t w", "y", "");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
@@ -848,6 +848,45 @@ static void branches(void **state)
         draft_end(then);
         draft_end(inner);
         draft_end(other);
+    }
+}
+
+/* Three rounds: x is doubled and w added each time, and what it was before is stacked; a constant condition, or one that the body counts. */
+static void loops(void **state)
+{
+    (void)state;
+    for (int counted = 0; counted < 2; counted++) {
+        struct draft *d = draft_start(17), *body = draft_start(17);
+        draft_input(body, "round", ONNX_INT64, "1");
+        draft_input(body, "going", ONNX_BOOL, "1");
+        draft_input(body, "carried", ONNX_FLOAT, "2,3");
+        draft_node(body, "Add", "carried carried", "twice", "");
+        draft_node(body, "Add", "twice w", "more", "");
+        draft_node(body, counted ? "Less" : "Identity", counted ? "round one" : "going", "on", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "w", DIMS(3));
+        draft_weight(d, "m", DIMS(3, 2));
+        draft_whole(d, "one", WHOLE(1));
+        draft_whole(d, "trips", WHOLE(counted ? 100 : 2));
+        draft_node(d, "Equal", "one one", "yes", "");
+        draft_node(d, "Loop", "trips yes x", "last rows", "");
+        draft_body(d, "body", body, "on more carried");
+        draft_node(d, "MatMul", "last m", "product", "");
+        draft_node(d, "MatMul", "rows m", "products", "");
+        draft_node(d, "Add", "products product", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
+        for (uint64_t e = 0; e < 8; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++) {
+                double x = draft_noise("x", e / 2 % 2 * 3 + k), w = draft_noise("w", k), then = 2 * x + w;
+                sum += ((e < 4 ? x : then) + 2 * then + w) * draft_noise("m", k * 2 + e % 2);
+            }
+            assert_near(y[e], sum, 1e-5);
+        }
+        done(r);
+        draft_end(body);
     }
 }
 
@@ -937,7 +976,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(turned_operands),
     cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms),
     cmocka_unit_test(slopes), cmocka_unit_test(layer_norms_of_axes), cmocka_unit_test(images_joined_and_averaged),
-    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(functions),
+    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(functions),
     cmocka_unit_test(recurrent),
 };
 TAP_MAIN(tests)

@@ -34,13 +34,6 @@ static uint32_t add_node(struct linker *l)
     return (uint32_t)m->n_nodes++;
 }
 
-static void bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to)
-{
-    uint32_t id = onnx_value(m, arena_printf(m->arena, "%s%s", scope, name));
-    m->values[id].bound = true;
-    m->values[id].bound_to = to;
-}
-
 static bool is_parameter(const Onnx__FunctionProto *f, const char *name)
 {
     for (size_t i = 0; i < f->n_input; i++)
@@ -81,10 +74,10 @@ static void bind_call(struct onnx_model *m, const struct onnx_node *by, const On
         if (by->outputs[i] != NO_ID)
             m->values[by->outputs[i]].producer = NO_ID;
     for (size_t i = 0; i < f->n_input; i++)
-        bind(m, inside, f->input[i], i < by->n_inputs ? by->inputs[i] : NO_ID);
+        onnx_bind(m, inside, f->input[i], i < by->n_inputs ? by->inputs[i] : NO_ID);
     for (size_t i = 0; i < f->n_output && i < by->n_outputs; i++)
         if (by->outputs[i] != NO_ID && !is_parameter(f, f->output[i]))
-            bind(m, inside, f->output[i], by->outputs[i]);
+            onnx_bind(m, inside, f->output[i], by->outputs[i]);
 }
 
 /* The node that calls stands for a moment, so that its names are found as any node's are. */

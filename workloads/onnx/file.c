@@ -126,6 +126,13 @@ static uint32_t bound_value(const struct onnx_model *m, uint32_t id)
     return m->values[id].bound ? m->values[id].bound_to : id;
 }
 
+void onnx_bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to)
+{
+    uint32_t id = onnx_value(m, in_scope(m, scope, name));
+    m->values[id].bound = true;
+    m->values[id].bound_to = to;
+}
+
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name)
 {
     for (size_t n = strlen(scope); n > 0; ) {

@@ -77,7 +77,6 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
 static const char *reason(const struct onnx_node *n)
 {
     static const struct reason { const char *op, *why; } reasons[] = {
-        { "Loop", "loops are not modelled; export the model with its loop unrolled" },
         { "Scan", "loops are not modelled; export the model with its loop unrolled" },
         { "QLinear", "the chip's products are of floats; export the model before it is quantised" },
         { "QuantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
@@ -116,9 +115,22 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
     return true;
 }
 
+static bool settle_node(struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
+{
+    if (n->gone)
+        return true;
+    if (!onnx_has_shape_rule(n->op))
+        return guess_shapes(m, n, approximate, err);
+    if (!onnx_shape_node(m, n, err))
+        return false;
+    onnx_fold(m, n);
+    return true;
+}
+
 bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err)
 {
     m->batch = o->batch;
+    m->approximate = o->approximate;
     if (!check_names(m, o, err))
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
@@ -128,18 +140,11 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
         if (!settle_input(m, v, o, err))
             return false;
     }
-    for (size_t i = 0; i < m->n_nodes; i++) {
-        bool open = !onnx_condition_known(m, &m->nodes[i]) && o->approximate;
-        if (text_is(m->nodes[i].op, "If") && !open && !onnx_take_branch(m, i, err))
+    for (size_t i = 0; i < m->n_nodes; ) {
+        bool control = onnx_is_control(&m->nodes[i]);
+        if (control ? !onnx_unfold(m, i, err) : !settle_node(m, &m->nodes[i], o->approximate, err))
             return false;
-        const struct onnx_node *n = &m->nodes[i];
-        if (n->gone)
-            continue;
-        bool known = onnx_has_shape_rule(n->op);
-        if (known ? !onnx_shape_node(m, n, err) : !guess_shapes(m, n, o->approximate, err))
-            return false;
-        if (known)
-            onnx_fold(m, n);
+        i += !control;                  /* where it stood there may stand its next round */
     }
     return true;
 }

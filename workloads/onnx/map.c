@@ -432,7 +432,9 @@ bool map_node(struct mapper *p, const bool *wanted)
     bool (*map)(struct mapper *p) = find_mapping(p->n->op);
     p->into = NULL;
     if (p->n->gone) {
-        count(p, op, ONNX_FUSED, p->n->fused_as);
+        if (*op)                            /* else a place that was never taken */
+            count(p, op, p->n->rough ? ONNX_APPROXIMATED : ONNX_FUSED, p->n->fused_as);
+        p->g->n_rough_ops += p->n->rough;
         return true;
     }
     if (!is_wanted(p, wanted) || (y && y->constant)) {

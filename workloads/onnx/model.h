@@ -2,7 +2,7 @@
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
  * Read in order: file.c and call.c read and link, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
- * fold.c, branches of If in branch.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a
+ * fold.c, what If and Loop run in control.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a
  * graph (map.c).
  */
 #ifndef ONNX_MODEL_H
@@ -44,12 +44,14 @@ struct onnx_node {
     const char *op, *name, *written;        /* written: the operator as the file has it, where fusing changed it */
     const Onnx__NodeProto *proto;           /* attributes; NULL: all defaults */
     const struct onnx_call *call;           /* that it is part of; NULL: none */
-    const char *scope;                      /* of the branch that it stands in; "": the graph itself */
+    const char *scope;                      /* of the branch or round that it stands in; "": the graph itself */
+    struct onnx_loop *loop;                 /* of a Loop between two of its rounds */
     uint32_t n_inputs, n_outputs;
     uint32_t *inputs, *outputs;             /* values; NO_ID: left out */
     double epsilon;                         /* of a norm that was fused; 0: its attribute has it */
     const char *fused_as;                   /* it is part of, or became, this operation; else NULL */
     bool gone;                              /* others do its work */
+    bool rough;                             /* which others is a guess: counted as approximated */
 };
 
 struct onnx_model {
@@ -62,7 +64,8 @@ struct onnx_model {
     uint32_t *inputs, *outputs; size_t n_inputs, n_outputs;
     uint32_t *slots; size_t n_slots;        /* values by name */
     uint64_t batch;                         /* samples, by the recipe */
-    uint32_t n_branches;                    /* that were taken */
+    uint32_t n_bodies;                      /* branches that were taken, rounds of loops */
+    bool approximate;                       /* by the options */
     uint64_t file_batch;                    /* as the file has it; 0: it has a name */
 };
 
@@ -70,6 +73,7 @@ struct onnx_model {
 bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct err *err);
 uint32_t onnx_value(struct onnx_model *m, const char *name);      /* the value so named; new where there is none */
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name);    /* in a branch: its own, or of what is around it */
+void onnx_bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to);     /* within the scope, the name is that value */
 bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, const char *scope, struct err *err);
 bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, const struct onnx_call *call,
                     struct err *err);
@@ -105,9 +109,10 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
 /* call.c: appends nodes, those of functions in the place of who calls them. */
 bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err);
 
-/* branch.c: the nodes of the branch that a known condition takes stand behind the If, which is gone. */
-bool onnx_condition_known(const struct onnx_model *m, const struct onnx_node *n);
-bool onnx_take_branch(struct onnx_model *m, size_t node_id, struct err *err);
+/* control.c. An If becomes the nodes of a branch behind it, and is gone. A Loop gets those of its next round before it, and is gone when all
+ * have been run: who walks the nodes goes on where the Loop stood. */
+bool onnx_is_control(const struct onnx_node *n);
+bool onnx_unfold(struct onnx_model *m, size_t node_id, struct err *err);
 
 /* fold.c: contents of a node's outputs where they follow from known inputs. */
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n);

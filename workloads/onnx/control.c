@@ -1,0 +1,290 @@
+/*
+ * control.c - control flow whose course is known: the branch that an If takes, the rounds of a Loop, in the place of the node.
+ *
+ * Exporters write an If where a shape decides, as for a squeeze of a dimension that may be 1, and a Loop for ranges of numbers or for the
+ * images of a batch. With all sizes given the condition and the trips are known: the nodes of the branch that is taken stand behind the
+ * If, those of each round before the Loop, which is met again behind them. Names of a body get its scope in front: two bodies, or two
+ * rounds, may have the same. What a condition that data decide would cost is not modelled.
+ */
+#include "workloads/onnx/model.h"
+#include <string.h>
+
+enum { MOST_BODIES = 1000, DEEPEST = 32, MOST_NODES = 200000 };
+
+/* What a Loop has between two rounds: the values that it carries on, and of each round those that are stacked. */
+struct onnx_loop { const Onnx__GraphProto *body; uint64_t done; uint32_t n_carried, n_stacked, condition, *carried, *stacked; };
+
+/* ---- nodes in the place of others -------------------------------------------------------------------------------- */
+
+/* Opens n places from one on: what stood there moves behind them. */
+static bool make_room(struct onnx_model *m, size_t from, size_t n, struct err *err)
+{
+    if (m->n_nodes + n > MOST_NODES)
+        return fail(err, "%s: more than %d nodes with those of its branches and loops", m->path, MOST_NODES);
+    if (m->n_nodes + n > m->cap_nodes) {
+        m->cap_nodes = 2 * (m->n_nodes + n);
+        struct onnx_node *wider = ARENA_ARRAY(m->arena, struct onnx_node, m->cap_nodes);
+        memcpy(wider, m->nodes, m->n_nodes * sizeof *wider);
+        m->nodes = wider;
+    }
+    memmove(m->nodes + from + n, m->nodes + from, (m->n_nodes - from) * sizeof *m->nodes);
+    for (size_t i = 0; i < m->n_values; i++)
+        if (m->values[i].producer != NO_ID && m->values[i].producer >= from)
+            m->values[i].producer += (uint32_t)n;
+    for (size_t i = 0; i < n; i++)
+        m->nodes[from + i] = (struct onnx_node){ .op = "", .name = "", .written = "", .scope = "", .gone = true };
+    m->n_nodes += n;
+    return true;
+}
+
+/* The names that a body's nodes get in front; NULL: refused. Functions count as bodies: they have a scope too. */
+static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n, struct err *err)
+{
+    uint32_t depth = 0;
+    for (const char *c = n->scope; *c; c++)
+        depth += *c == '/';
+    if (depth >= DEEPEST)
+        onnx_refuse(m, n, err, "branches and loops stand in each other more than %d deep", DEEPEST);
+    else if (m->n_bodies >= MOST_BODIES)
+        onnx_refuse(m, n, err, "more than %d branches and rounds of loops", MOST_BODIES);
+    else
+        return arena_printf(m->arena, "%s%u/", n->scope, m->n_bodies++);
+    return NULL;
+}
+
+/* A body's initialisers, and its nodes in places that are there. */
+static bool fill(struct onnx_model *m, size_t from, const Onnx__GraphProto *g, const char *scope, const struct onnx_call *call, struct err *err)
+{
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (!onnx_add_initialiser(m, g->initializer[i], scope, err))
+            return false;
+    for (size_t i = 0; i < g->n_node; i++)
+        if (!onnx_link_node(m, (uint32_t)(from + i), g->node[i], scope, call, err))
+            return false;
+    return true;
+}
+
+/* The value that a body has as this output; NO_ID: refused, nothing makes it. */
+static uint32_t made_inside(struct onnx_model *m, const struct onnx_node *n, const Onnx__ValueInfoProto *output, const char *scope, struct err *err)
+{
+    uint32_t id = onnx_value_seen(m, scope, output->name ? output->name : "");
+    if (m->values[id].producer != NO_ID || m->values[id].constant || m->values[id].shaped)
+        return id;
+    onnx_refuse(m, n, err, "its body does not make its output %.80s", output->name ? output->name : "");
+    return NO_ID;
+}
+
+/* A node of ours. */
+static void put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result)
+{
+    struct onnx_node *n = &m->nodes[at];
+    *n = (struct onnx_node){ .op = op, .name = "", .written = op, .scope = "", .n_inputs = n_inputs, .n_outputs = 1 };
+    n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs + 1);
+    n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);
+    n->outputs[0] = result;
+    for (uint32_t i = 0; i < n_inputs; i++) {
+        n->inputs[i] = inputs[i];
+        m->values[inputs[i]].n_readers++;
+    }
+    m->values[result].producer = (uint32_t)at;
+}
+
+/* Others do its work; who read its inputs reads on. */
+static void retire(struct onnx_model *m, size_t id, const char *why)
+{
+    struct onnx_node *n = &m->nodes[id];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_ID)
+            m->values[n->inputs[i]].n_readers--;
+    n->n_inputs = n->n_outputs = 0;
+    n->gone = true;
+    n->fused_as = why;
+}
+
+/* ---- If ------------------------------------------------------------------------------------------------------------- */
+
+static bool is_known(const struct onnx_model *m, uint32_t value)
+{
+    return value != NO_ID && m->values[value].known && onnx_elements(&m->values[value]) == 1;
+}
+
+static const Onnx__GraphProto *body_of(const struct onnx_model *m, const struct onnx_node *n, const char *name)
+{
+    const Onnx__AttributeProto *p = onnx_attribute(n, name);
+    return p && p->has_g ? onnx_unpack_graph(&p->g, m->arena) : NULL;
+}
+
+static const Onnx__GraphProto *longer_branch(const struct onnx_model *m, const struct onnx_node *n)
+{
+    const Onnx__GraphProto *a = body_of(m, n, "then_branch"), *b = body_of(m, n, "else_branch");
+    return a && b && b->n_node > a->n_node ? b : a;
+}
+
+static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
+{
+    struct onnx_node taken = m->nodes[id];
+    bool known = taken.n_inputs && is_known(m, taken.inputs[0]);
+    if (!known && !m->approximate)
+        return onnx_refuse(m, &m->nodes[id], err, "its condition is computed while the model runs; export the model with one branch alone, or price "
+                                                  "the longer one with --approximate");
+    const Onnx__GraphProto *g = known ? body_of(m, &taken, m->values[taken.inputs[0]].known[0] != 0 ? "then_branch" : "else_branch")
+                                      : longer_branch(m, &taken);
+    if (!g || g->n_output != taken.n_outputs)
+        return onnx_refuse(m, &m->nodes[id], err, "has no branch of %u outputs for its condition", taken.n_outputs);
+    const char *scope = scope_inside(m, &m->nodes[id], err);
+    if (!scope || !make_room(m, id + 1, g->n_node + taken.n_outputs, err))
+        return false;
+    retire(m, id, known ? "the branch that is taken" : "the longer of two branches that data choose from");
+    m->nodes[id].rough = !known;
+    if (!fill(m, id + 1, g, scope, taken.call, err))
+        return false;
+    for (uint32_t i = 0; i < taken.n_outputs; i++) {
+        uint32_t from = made_inside(m, &m->nodes[id], g->output[i], scope, err);
+        if (from == NO_ID)
+            return false;
+        if (taken.outputs[i] != NO_ID)
+            put(m, id + 1 + g->n_node + i, "Identity", 1, &from, taken.outputs[i]);
+    }
+    return true;
+}
+
+/* ---- Loop ----------------------------------------------------------------------------------------------------------- */
+
+static uint32_t number(struct onnx_model *m, const char *name, int type, double x)
+{
+    uint32_t id = onnx_value(m, name);
+    struct onnx_value *v = &m->values[id];
+    v->type = type;
+    v->shaped = v->constant = true;
+    v->known = ARENA_ARRAY(m->arena, double, 1);
+    v->known[0] = x;
+    return id;
+}
+
+/* Inputs: trips, condition, what is carried. Outputs: what is carried, what is stacked. */
+static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
+{
+    const Onnx__GraphProto *g = body_of(m, n, "body");
+    uint32_t n_carried = n->n_inputs > 2 ? n->n_inputs - 2 : 0;
+    if (!g || g->n_input != n_carried + 2 || g->n_output != n->n_outputs + 1 || n->n_outputs < n_carried)
+        return onnx_refuse(m, n, err, "its body does not have the inputs and outputs of a loop that carries %u values", n_carried);
+    struct onnx_loop *l = ARENA_NEW(m->arena, struct onnx_loop);
+    *l = (struct onnx_loop){ .body = g, .n_carried = n_carried, .n_stacked = n->n_outputs - n_carried,
+                             .condition = n->n_inputs > 1 ? n->inputs[1] : NO_ID };
+    l->carried = ARENA_ARRAY(m->arena, uint32_t, n_carried + 1);
+    for (uint32_t i = 0; i < n_carried; i++) {
+        l->carried[i] = n->inputs[2 + i];
+        if (l->carried[i] == NO_ID)
+            return onnx_refuse(m, n, err, "carries a value that is left out");
+    }
+    n->loop = l;
+    return true;
+}
+
+static void bind_round(struct onnx_model *m, struct onnx_loop *l, const char *scope)
+{
+    const char *round = arena_printf(m->arena, "%s#round", scope), *going = arena_printf(m->arena, "%s#going", scope);
+    uint32_t condition = l->condition == NO_ID ? number(m, going, ONNX_BOOL, 1) : l->condition;
+    onnx_bind(m, scope, l->body->input[0]->name, number(m, round, ONNX_INT64, (double)l->done));
+    onnx_bind(m, scope, l->body->input[1]->name, condition);
+    for (uint32_t i = 0; i < l->n_carried; i++)
+        onnx_bind(m, scope, l->body->input[2 + i]->name, l->carried[i]);
+}
+
+/* Its nodes stand before the Loop, which then has what they make. */
+static bool run_round(struct onnx_model *m, size_t id, struct err *err)
+{
+    struct onnx_loop *l = m->nodes[id].loop;
+    const struct onnx_call *call = m->nodes[id].call;
+    const char *scope = scope_inside(m, &m->nodes[id], err);
+    if (!scope || !make_room(m, id, l->body->n_node, err))
+        return false;
+    bind_round(m, l, scope);
+    if (!fill(m, id, l->body, scope, call, err))
+        return false;
+    uint32_t *stacked = ARENA_ARRAY(m->arena, uint32_t, (l->done + 1) * l->n_stacked + 1);
+    if (l->done)
+        memcpy(stacked, l->stacked, l->done * l->n_stacked * sizeof *stacked);
+    for (uint32_t i = 0; i < l->body->n_output; i++) {
+        uint32_t made = made_inside(m, &m->nodes[id + l->body->n_node], l->body->output[i], scope, err);
+        if (made == NO_ID)
+            return false;
+        *(i == 0 ? &l->condition : i <= l->n_carried ? &l->carried[i - 1] : &stacked[l->done * l->n_stacked + i - 1 - l->n_carried]) = made;
+    }
+    l->stacked = stacked;
+    l->done++;
+    return true;
+}
+
+static const Onnx__NodeProto *first_axis(struct arena *a)
+{
+    Onnx__NodeProto *n = ARENA_NEW(a, Onnx__NodeProto);
+    Onnx__AttributeProto *p = ARENA_NEW(a, Onnx__AttributeProto);
+    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
+    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
+    p->name = arena_strdup(a, "axes");
+    p->n_ints = n->n_attribute = 1;
+    p->ints = ARENA_ARRAY(a, int64_t, 1);
+    n->attribute = ARENA_ARRAY(a, Onnx__AttributeProto *, 1);
+    n->attribute[0] = p;
+    return n;
+}
+
+/* Result i of all rounds gets a dimension in front, of as many as there were. */
+static void stack(struct onnx_model *m, size_t at, const struct onnx_loop *l, uint32_t i, uint32_t result)
+{
+    uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, l->done);
+    for (uint64_t r = 0; r < l->done; r++) {
+        rows[r] = onnx_value(m, arena_printf(m->arena, "%s#row%ju", m->values[result].name, (uintmax_t)r));
+        put(m, at + r, "Unsqueeze", 1, &l->stacked[r * l->n_stacked + i], rows[r]);
+        m->nodes[at + r].proto = first_axis(m->arena);
+    }
+    put(m, at + l->done, "Concat", (uint32_t)l->done, rows, result);
+}
+
+static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
+{
+    struct onnx_loop *l = m->nodes[id].loop;
+    uint32_t *outputs = m->nodes[id].outputs;
+    for (uint32_t i = l->n_carried; i < m->nodes[id].n_outputs && !l->done; i++)
+        if (outputs[i] != NO_ID && m->values[outputs[i]].n_readers)
+            return onnx_refuse(m, &m->nodes[id], err, "runs no round, and what it stacks is read");
+    if (!make_room(m, id + 1, l->n_carried + l->n_stacked * (l->done + 1), err))
+        return false;
+    retire(m, id, m->nodes[id].rough ? "one of the rounds that data count" : "its rounds");
+    for (uint32_t i = 0; i < l->n_carried; i++)
+        if (outputs[i] != NO_ID)
+            put(m, id + 1 + i, "Identity", 1, &l->carried[i], outputs[i]);
+    for (uint32_t i = 0; i < l->n_stacked && l->done; i++)
+        if (outputs[l->n_carried + i] != NO_ID)
+            stack(m, id + 1 + l->n_carried + i * (l->done + 1), l, i, outputs[l->n_carried + i]);
+    return true;
+}
+
+/* One round, where data decide how many there are and a rough price will do. */
+static bool next_round(struct onnx_model *m, size_t id, struct err *err)
+{
+    struct onnx_node *n = &m->nodes[id];
+    if (!n->loop && !start(m, n, err))
+        return false;
+    uint32_t trips = n->n_inputs ? n->inputs[0] : NO_ID, condition = n->loop->condition;
+    bool known = (trips != NO_ID || condition != NO_ID) && (trips == NO_ID || is_known(m, trips)) &&
+                 (condition == NO_ID || is_known(m, condition));
+    if (!known && !m->approximate)
+        return onnx_refuse(m, n, err, "how often it runs is known only while the model runs; export the model with its loop unrolled, or price one "
+                                      "round with --approximate");
+    n->rough |= !known;
+    bool ended = known ? (trips != NO_ID && (double)n->loop->done >= m->values[trips].known[0]) ||
+                         (condition != NO_ID && m->values[condition].known[0] == 0) : n->loop->done > 0;
+    return ended ? end_loop(m, id, err) : run_round(m, id, err);
+}
+
+bool onnx_is_control(const struct onnx_node *n)
+{
+    return !n->gone && (text_is(n->op, "If") || text_is(n->op, "Loop"));
+}
+
+bool onnx_unfold(struct onnx_model *m, size_t node_id, struct err *err)
+{
+    return text_is(m->nodes[node_id].op, "If") ? take_branch(m, node_id, err) : next_round(m, node_id, err);
+}
