@@ -75,6 +75,7 @@ static inline void fill_weight(double *to, const struct graph *g, const struct o
         case ONNX_NORM_SCALE: to[i] = norm_factor(&n, i); break;
         case ONNX_NORM_SHIFT: to[i] = norm_shift(&n, i, false); break;
         case ONNX_NUMBER: to[i] = s->number; break;
+        case ONNX_COUNT: to[i] = (double)i; break;
         case ONNX_GATES: to[i] = gate_weight(s, n.v[0], t, i); break;
         case ONNX_TRIANGLE: to[i] = triangle(s, (double)(i % columns) - (double)(i / columns % t->dims[t->n_dims - 2])); break;
         case ONNX_KERNEL: case ONNX_FOLDED_KERNEL: break;

@@ -377,7 +377,7 @@ static void refusals(void **state)
     refused(d, infer, "node 0, Relu 'n0': reads x, which nothing before it makes; is the file cut short?");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
-    draft_node(d, "NonMaxSuppression", "x", "y", "");
+    draft_node(d, "NonMaxSuppression", "x x", "y", "");
     refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; cut the model before it, or price it "
                       "roughly with --approximate");
     d = draft_start(17);
@@ -408,8 +408,8 @@ static void operators_refused(void **state)
                       "price it roughly with --approximate");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
-    draft_node(d, "GridSample", "x", "y", "");
-    refused(d, infer, "node 0, GridSample 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
+    draft_node(d, "Det", "x", "y", "");
+    refused(d, infer, "node 0, Det 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "If", "x", "y", "");
@@ -429,7 +429,7 @@ static void operators_refused(void **state)
     draft_node(d, "Relu", "x", "y", "");
     struct onnx_dimension frames = { "frames", 10 };
     refused(d, (struct onnx_options){ .inference = true, .dimensions = &frames, .n_dimensions = 1 },
-            "data.frames: the model has no symbolic dimension of this name; its dimensions: tokens");
+            "data.frames: the model has no symbolic dimension of this name; its dimensions: n, tokens");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "Relu", "x", "y", "");
@@ -533,6 +533,82 @@ static void course_guessed(void **state)
     draft_end(longer);
 }
 
+/* A quantised product is priced as the float one with its channels, weights and all; scales and zero points go. */
+static void quantised(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,3,6,6");
+    draft_number(d, "s", 0.5);
+    draft_whole(d, "z", WHOLE(0));
+    draft_tensor(d, "kernel", ONNX_INT8, DIMS(4, 3, 3, 3));
+    draft_tensor(d, "matrix", ONNX_INT8, DIMS(4, 5));
+    draft_node(d, "QuantizeLinear", "x s z", "q", "");
+    draft_node(d, "QLinearConv", "q s z kernel s z s z", "c", "pads=1,1,1,1");
+    draft_node(d, "MaxPool", "c", "p", "kernel_shape=6,6");
+    draft_node(d, "DequantizeLinear", "p s z", "f", "");
+    draft_node(d, "Flatten", "f", "flat", "");
+    draft_node(d, "DynamicQuantizeLinear", "flat", "dq scale point", "");
+    draft_node(d, "MatMulInteger", "dq matrix point", "whole", "");
+    draft_node(d, "Cast", "whole", "numbers", "to=1");
+    draft_node(d, "Mul", "numbers scale", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true, .batch = 2 });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(graph_forward_mac(&r->g), 2 * (36 * 27 * 4 + 4 * 5));
+    assert_int_equal(graph_parameters(&r->g), 4 * 27 + 4 * 5);
+    assert_int_equal(r->g.n_rough_ops, 5);
+    for (size_t i = 0; i < r->g.n_tensors; i++)
+        assert_int_not_equal(r->g.tensors[i].type, TYPE_UINT8);
+    done(r);
+}
+
+/* As many as there can be: 2 classes x 3 of 8 boxes are taken, every element may be above the limit, all are sorted. */
+static void sizes_by_data(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,8,4");
+    draft_weight(d, "w", DIMS(4, 2));
+    draft_number(d, "limit", 0.5);
+    draft_whole(d, "most", WHOLE(3));
+    draft_whole(d, "column", WHOLE(2));
+    draft_node(d, "MatMul", "x w", "scores", "");
+    draft_node(d, "Transpose", "scores", "by_class", "perm=0,2,1");
+    draft_node(d, "NonMaxSuppression", "x by_class most", "taken", "");
+    draft_node(d, "Gather", "taken column", "row", "axis=1");
+    draft_node(d, "Greater", "scores limit", "above", "");
+    draft_node(d, "NonZero", "above", "places", "");
+    draft_node(d, "Size", "places", "k", "");
+    draft_node(d, "TopK", "scores most", "sorted order", "axis=1");
+    draft_node(d, "Cast", "order", "y", "to=1");
+    struct imported *r = import(d, "y row places", (struct onnx_options){ .inference = true, .approximate = true });
+    assert_string_equal(r->err.msg, "");
+    const struct onnx_value *row = &r->im.model->values[r->im.model->outputs[1]], *places = &r->im.model->values[r->im.model->outputs[2]];
+    assert_int_equal(row->dims[0], 2 * 3);
+    assert_int_equal(places->dims[0], 3);
+    assert_int_equal(places->dims[1], 16);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 3 * 2);
+    assert_true(r->g.n_rough_ops >= 3);
+    done(r);
+}
+
+/* A first input of three rows with names behind has no batch; a name in front may be given a size of its own. */
+static void inputs_without_batch(void **state)
+{
+    struct onnx_dimension sizes[] = { { "high", 6 }, { "words", 7 } };
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "3,high,4");
+    draft_input(d, "v", ONNX_FLOAT, "words,4");
+    draft_weight(d, "w", DIMS(4, 2));
+    draft_node(d, "MatMul", "x w", "a", "");
+    draft_node(d, "MatMul", "v w", "b", "");
+    struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .dimensions = sizes, .n_dimensions = 2 });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(graph_forward_mac(&r->g), (3 * 6 + 7) * 4 * 2);
+    done(r);
+}
+
 /* One unknown operator is priced as a pass and counted. */
 static void approximated(void **state)
 {
@@ -555,6 +631,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
     cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
-    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(approximated),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(quantised), cmocka_unit_test(sizes_by_data),
+    cmocka_unit_test(inputs_without_batch), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

@@ -808,6 +808,78 @@ static void repeated(void **state)
     }
 }
 
+/* TensorFlow's layer norm, x f + (beta - mean f), is one operation; with a mean that others read it stays what it is written as. */
+static void norms_by_factor(void **state)
+{
+    (void)state;
+    for (int read = 0; read < 2; read++) {
+        struct draft *d = draft_start(11);
+        draft_input(d, "x", ONNX_FLOAT, "batch,5");
+        draft_weight(d, "gamma", DIMS(5));
+        draft_weight(d, "beta", DIMS(5));
+        draft_weight(d, "w", DIMS(5, 5));
+        draft_number(d, "epsilon", 0.25);
+        draft_node(d, "ReduceMean", "x", "mean", "axes=-1");
+        draft_node(d, "Sub", "x mean", "less", "");
+        draft_node(d, "Mul", "less less", "squared", "");
+        draft_node(d, "ReduceMean", "squared", "variance", "axes=-1");
+        draft_node(d, "Add", "variance epsilon", "above", "");
+        draft_node(d, "Sqrt", "above", "root", "");
+        draft_node(d, "Reciprocal", "root", "one_by", "");
+        draft_node(d, "Mul", "gamma one_by", "f", "");
+        draft_node(d, "Mul", "f x", "xf", "");
+        draft_node(d, "Mul", "mean f", "mf", "");
+        draft_node(d, "Sub", "beta mf", "shift", "");
+        draft_node(d, "Add", "xf shift", "n", "");
+        draft_node(d, "MatMul", "n w", "product", "");
+        draft_node(d, "Add", read ? "product mean" : "product x", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2, .type = TYPE_FP32 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), !read);
+        for (uint64_t e = 0; e < 10; e++) {
+            double mean = 0, variance = 0, sum = 0;
+            for (uint64_t k = 0; k < 5; k++)
+                mean += draft_noise("x", e / 5 * 5 + k) / 5;
+            for (uint64_t k = 0; k < 5; k++)
+                variance += pow(draft_noise("x", e / 5 * 5 + k) - mean, 2) / 5;
+            for (uint64_t k = 0; k < 5; k++)
+                sum += ((draft_noise("x", e / 5 * 5 + k) - mean) / sqrt(variance + 0.25) * draft_noise("gamma", k) + draft_noise("beta", k)) *
+                       draft_noise("w", k * 5 + e % 5);
+            assert_near(y[e], sum + (read ? mean : draft_noise("x", e)), 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Old exporters count to a length as the places of ones: here the rows 0, 1, 2 of a table. The last dimension then backwards. */
+static void counted_by_ones(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(10);
+    draft_input(d, "x", ONNX_FLOAT, "3,2");
+    draft_weight(d, "table", DIMS(7, 2));
+    draft_weight(d, "w", DIMS(2, 2));
+    draft_whole(d, "first", WHOLE(-1));
+    draft_whole(d, "end", WHOLE(INT32_MIN));
+    draft_whole(d, "axis", WHOLE(1));
+    draft_whole(d, "ones", WHOLE(1, 1, 1));
+    draft_node(d, "NonZero", "ones", "places", "");
+    draft_node(d, "Squeeze", "places", "index", "axes=0");
+    draft_node(d, "Gather", "table index", "taken", "");
+    draft_node(d, "Slice", "taken first end axis first", "turned", "");
+    draft_node(d, "Add", "turned x", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 6; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 2; k++)
+            sum += (draft_noise("table", e / 2 * 2 + 1 - k) + draft_noise("x", e / 2 * 2 + k)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
 /* An If within an If: both branches use one name, and read what is around them. The number of dimensions decides. */
 static void branches(void **state)
 {
@@ -976,7 +1048,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(turned_operands),
     cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms),
     cmocka_unit_test(slopes), cmocka_unit_test(layer_norms_of_axes), cmocka_unit_test(images_joined_and_averaged),
-    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(functions),
+    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(norms_by_factor), cmocka_unit_test(counted_by_ones),
+    cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(functions),
     cmocka_unit_test(recurrent),
 };
 TAP_MAIN(tests)

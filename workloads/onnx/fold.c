@@ -59,7 +59,7 @@ static double unary(const char *op, double x)
 {
     return text_is(op, "Floor") ? floor(x) : text_is(op, "Ceil") ? ceil(x) : text_is(op, "Round") ? nearbyint(x)
          : text_is(op, "Sign") ? (x > 0) - (x < 0) : text_is(op, "Neg") ? -x : text_is(op, "Sqrt") ? sqrt(x)
-         : text_is(op, "Not") ? x == 0 : text_is(op, "Abs") ? fabs(x) : text_is(op, "Reciprocal") ? 1 / x : x;
+         : text_is(op, "Relu") ? fmax(x, 0) : text_is(op, "Not") ? x == 0 : text_is(op, "Abs") ? fabs(x) : text_is(op, "Reciprocal") ? 1 / x : x;
 }
 
 /* The same elements in the same order too: Identity, Reshape, Squeeze, Unsqueeze, Flatten. */
@@ -252,14 +252,35 @@ static bool fold_slice(struct fold *f)
     return true;
 }
 
-static bool fold_product(struct fold *f)
+/* Of all elements together. */
+static bool fold_reduction(struct fold *f)
 {
-    double product = 1;
-    if (!f->a || f->n_out != 1)
+    bool sum = text_is(f->n->op, "ReduceSum"), most = text_is(f->n->op, "ReduceMax"), least = text_is(f->n->op, "ReduceMin");
+    uint64_t n = onnx_elements(input(f, 0));
+    if (!f->a || f->n_out != 1 || !n)
         return false;
-    for (uint64_t i = 0; i < onnx_elements(input(f, 0)); i++)
-        product *= f->a[i];
-    f->out->known[0] = product;
+    double total = f->a[0];
+    for (uint64_t i = 1; i < n; i++)
+        total = sum ? total + f->a[i] : most ? fmax(total, f->a[i]) : least ? fmin(total, f->a[i]) : total * f->a[i];
+    f->out->known[0] = total;
+    return true;
+}
+
+/* Row d has coordinate d of each element that is not zero. */
+static bool fold_nonzero(struct fold *f)
+{
+    const struct onnx_value *x = input(f, 0);
+    uint64_t n = x->n_dims ? f->n_out / x->n_dims : 0, found = 0;
+    if (!f->a)
+        return false;
+    for (uint64_t i = 0; i < onnx_elements(x); i++) {
+        uint64_t rest = i;
+        if (f->a[i] == 0)
+            continue;
+        for (uint32_t d = x->n_dims; d-- > 0; rest /= x->dims[d])
+            f->out->known[d * n + found] = (double)(rest % x->dims[d]);
+        found++;
+    }
     return true;
 }
 
@@ -272,7 +293,8 @@ static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } 
     { "Squeeze", fold_unary }, { "Unsqueeze", fold_unary }, { "Flatten", fold_unary }, { "Cast", fold_cast }, { "Where", fold_where },
     { "Expand", fold_expand }, { "Shape", fold_shape }, { "Constant", fold_constant }, { "ConstantOfShape", fold_constant_of_shape },
     { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather }, { "Slice", fold_slice },
-    { "Transpose", fold_transpose }, { "ReduceProd", fold_product }, { "Size", fold_size }, { "Trilu", fold_triangle },
+    { "Transpose", fold_transpose }, { "ReduceProd", fold_reduction }, { "ReduceSum", fold_reduction }, { "ReduceMax", fold_reduction },
+    { "ReduceMin", fold_reduction }, { "NonZero", fold_nonzero }, { "Relu", fold_unary }, { "Size", fold_size }, { "Trilu", fold_triangle },
     { "CastLike", fold_cast }, { "Round", fold_unary }, { "Sign", fold_unary },
 };
 
@@ -286,6 +308,17 @@ static bool from_constants(const struct onnx_model *m, const struct onnx_node *n
     return true;
 }
 
+/* A few numbers joined to what is computed of sizes: scales of a resize, or a shape. */
+static bool joins_sizes(const struct onnx_model *m, const struct onnx_node *n)
+{
+    bool computed = false;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        uint32_t by = onnx_in(m, n, i) ? onnx_in(m, n, i)->producer : NO_ID;
+        computed |= by != NO_ID && !text_is(m->nodes[by].op, "Constant");
+    }
+    return computed && text_is(n->op, "Concat") && onnx_elements(onnx_out(m, n, 0)) <= ONNX_MAX_DIMS;
+}
+
 /* Parts, copies and rows of parameters: to be trained they must stay operations. */
 static bool takes_parameters(const struct onnx_model *m, const struct onnx_node *n)
 {
@@ -293,7 +326,7 @@ static bool takes_parameters(const struct onnx_model *m, const struct onnx_node 
     bool one_of_them = false;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         one_of_them |= text_is(ops[i], n->op);
-    for (uint32_t i = 0; i < n->n_inputs && one_of_them; i++) {
+    for (uint32_t i = 0; i < n->n_inputs && one_of_them && !joins_sizes(m, n); i++) {
         const struct onnx_value *v = onnx_in(m, n, i);
         if (v && v->data && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) && onnx_elements(v) > 1)
             return true;

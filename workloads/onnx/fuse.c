@@ -3,7 +3,7 @@
  *
  *     GELU          0.5 x (1 + erf(x / sqrt 2)), and its tanh form          Hendrycks and Gimpel 2016
  *     swish         x sigmoid(x), x hard-sigmoid(x) of slope 1/6
- *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta
+ *     layer norm    (x - mean) / sqrt(mean of squares + epsilon), times gamma, plus beta; or x f + (beta - mean f)
  *     group norm    instance norm of reshaped channels, times gamma, plus beta
  *     batch norm    and a scale and shift by channel behind it (Caffe's Scale layer)
  * The last node of a pattern becomes the whole operation; the others are marked gone.
@@ -267,6 +267,63 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
     return become(&p, last, "LayerNormalization", inputs, 3) && (last->epsilon = epsilon->known[0], true);
 }
 
+/* The maker of either operand, by its operator; *other: the other operand. */
+static struct onnx_node *operand_by(struct pattern *p, const struct onnx_node *n, const char *op, uint32_t *other)
+{
+    for (uint32_t i = 0; n && n->n_inputs == 2 && i < 2; i++) {
+        struct onnx_node *found = made_by(p, n->inputs[i], op);
+        *other = n->inputs[1 - i];
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+/* The mean of (x - mean)^2 and its parts, in either order; NULL: another thing. */
+static struct onnx_node *variance_of(struct pattern *p, uint32_t value, uint32_t x, uint32_t mean)
+{
+    struct onnx_node *variance = made_by(p, value, "ReduceMean"), *square = variance ? maker(p, variance->inputs[0]) : NULL;
+    struct onnx_node *less = square ? made_by(p, square->inputs[0], "Sub") : NULL;
+    bool squared = less && ((text_is(square->op, "Mul") && square->inputs[0] == square->inputs[1]) ||
+                            (text_is(square->op, "Pow") && is_number(p->m, square->inputs[1], 2)));
+    if (!squared || other_than(less, x) != mean || !is_mean_of(p->m, variance, square->outputs[0]))
+        return NULL;
+    add_part(p, variance);
+    add_part(p, square);
+    add_part(p, less);
+    return variance;
+}
+
+/* As TensorFlow writes it: x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). times is x f, x its operand i. */
+static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct onnx_node *shift, struct onnx_node *times, uint32_t i)
+{
+    struct pattern p = { .m = m };
+    uint32_t x = times->inputs[i], gamma, epsilon;
+    uint64_t width = m->values[x].n_dims ? m->values[x].dims[m->values[x].n_dims - 1] : 0;
+    struct onnx_node *factor = made_by(&p, times->inputs[1 - i], "Mul"), *root = operand_by(&p, factor, "Reciprocal", &gamma);
+    struct onnx_node *sqrt = root ? made_by(&p, root->inputs[0], "Sqrt") : NULL, *plus = sqrt ? made_by(&p, sqrt->inputs[0], "Add") : NULL;
+    struct onnx_node *back = made_by(&p, shift->inputs[1], "Mul");
+    uint32_t mean = back && plus ? other_than(back, factor->outputs[0]) : NO_ID;
+    struct onnx_node *mean_node = maker(&p, mean);
+    if (!mean_node || !is_mean_of(m, mean_node, x) || !is_vector_of(m, gamma, width) || !is_vector_of(m, shift->inputs[0], width) ||
+        !operand_by(&p, plus, "ReduceMean", &epsilon) || !m->values[epsilon].known || !variance_of(&p, other_than(plus, epsilon), x, mean))
+        return false;
+    struct onnx_node *parts[] = { mean_node, plus, sqrt, root, factor, times, back, shift, last };
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+        add_part(&p, parts[k]);
+    return become(&p, last, "LayerNormalization", (uint32_t[]){ x, gamma, shift->inputs[0] }, 3) &&
+           (last->epsilon = m->values[epsilon].known[0], true);
+}
+
+static bool fuse_layer_norm_by_factor(struct onnx_model *m, struct onnx_node *last)
+{
+    struct pattern p = { .m = m };
+    uint32_t rest = NO_ID;
+    struct onnx_node *shift = text_is(last->op, "Add") ? operand_by(&p, last, "Sub", &rest) : NULL;
+    struct onnx_node *times = shift ? made_by(&p, rest, "Mul") : NULL;
+    return times && (norm_by_factor(m, last, shift, times, 0) || norm_by_factor(m, last, shift, times, 1));
+}
+
 static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
 {
     struct pattern p = { .m = m };
@@ -307,7 +364,7 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
 void onnx_fuse(struct onnx_model *m)
 {
     static bool (*const patterns[])(struct onnx_model *m, struct onnx_node *last) = {
-        fuse_gelu, fuse_swish, fuse_layer_norm, fuse_group_norm, fuse_batch_norm,
+        fuse_gelu, fuse_swish, fuse_layer_norm, fuse_layer_norm_by_factor, fuse_group_norm, fuse_batch_norm,
     };
     for (size_t i = 0; i < m->n_nodes; i++)
         for (size_t k = 0; k < sizeof patterns / sizeof *patterns && !m->nodes[i].gone; k++)

@@ -2,17 +2,18 @@
  * infer.c - sizes of a model's inputs, and from them the shapes of all its values.
  *
  * The first dimension of the inputs is the batch, where it has a name or the first input's size. Where the file fixes it, reshapes
- * that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name.
+ * that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name, the first one too. A
+ * first input of one size in front and names behind (three channels, "height", "width") has no batch: one sample a run.
  */
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-static bool symbolic_names(const char ***names, size_t *n, const struct onnx_model *m)
+static void symbolic_names(const char ***names, size_t *n, const struct onnx_model *m)
 {
     *names = ARENA_ARRAY(m->arena, const char *, m->n_inputs * ONNX_MAX_DIMS + 1);
     *n = 0;
     for (size_t i = 0; i < m->n_inputs; i++)
-        for (uint32_t d = 1; d < m->values[m->inputs[i]].n_dims; d++) {
+        for (uint32_t d = 0; d < m->values[m->inputs[i]].n_dims; d++) {
             const char *name = m->values[m->inputs[i]].dim_names[d];
             bool seen = !name;
             for (size_t k = 0; k < *n && !seen; k++)
@@ -20,7 +21,6 @@ static bool symbolic_names(const char ***names, size_t *n, const struct onnx_mod
             if (!seen)
                 (*names)[(*n)++] = name;
         }
-    return *n > 0;
 }
 
 static bool check_names(const struct onnx_model *m, const struct onnx_options *o, struct err *err)
@@ -34,9 +34,18 @@ static bool check_names(const struct onnx_model *m, const struct onnx_options *o
             found = text_is(names[k], o->dimensions[i].name);
         if (!found)
             return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, o->dimensions[i].name,
-                        n ? "its dimensions: " : "it has none but the batch", n ? names_list(names, n, m->arena) : "");
+                        n ? "its dimensions: " : "it has none", n ? names_list(names, n, m->arena) : "");
     }
     return true;
+}
+
+/* The first input's, as the file fixes it. */
+static uint64_t batch_in_file(const struct onnx_value *v)
+{
+    bool names = false;
+    for (uint32_t d = 1; d < v->n_dims; d++)
+        names |= v->dim_names[d] != NULL;
+    return v->n_dims == 0 || (names && v->dims[0] > 1) ? 0 : v->dims[0];
 }
 
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
@@ -49,7 +58,7 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
         const char *name = v->dim_names[d];
         if (d == 0 && (name || v->dims[0] == m->file_batch))
             v->dims[0] = o->batch;
-        for (size_t i = 0; i < o->n_dimensions && d > 0 && name; i++)
+        for (size_t i = 0; i < o->n_dimensions && name; i++)
             if (text_is(o->dimensions[i].name, name))
                 v->dims[d] = o->dimensions[i].size;
         if (v->dims[d] == 0)
@@ -84,10 +93,7 @@ static const char *reason(const struct onnx_node *n)
         { "DequantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
         { "ConvInteger", "the chip's products are of floats; export the model before it is quantised" },
         { "MatMulInteger", "the chip's products are of floats; export the model before it is quantised" },
-        { "NonMaxSuppression", "how much it makes is known only while the model runs; cut the model before it" },
-        { "NonZero", "how much it makes is known only while the model runs; cut the model before it" },
         { "Unique", "how much it makes is known only while the model runs; cut the model before it" },
-        { "Compress", "how much it makes is known only while the model runs; cut the model before it" },
         { "Sequence", "sequences of tensors are not modelled; export tensors" },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
@@ -115,10 +121,12 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
     return true;
 }
 
-static bool settle_node(struct onnx_model *m, const struct onnx_node *n, bool approximate, struct err *err)
+static bool settle_node(struct onnx_model *m, struct onnx_node *n, bool approximate, struct err *err)
 {
     if (n->gone)
         return true;
+    if (approximate)
+        onnx_stand_in(m, n);
     if (!onnx_has_shape_rule(n->op))
         return guess_shapes(m, n, approximate, err);
     if (!onnx_shape_node(m, n, err))
@@ -135,8 +143,8 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct onnx_value *v = &m->values[m->inputs[i]];
-        if (v->n_dims && !m->file_batch)
-            m->file_batch = v->dims[0];
+        if (i == 0 || !m->file_batch)
+            m->file_batch = batch_in_file(v);
         if (!settle_input(m, v, o, err))
             return false;
     }

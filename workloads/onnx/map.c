@@ -31,7 +31,8 @@ static const struct mapping { const char *op; bool (*map)(struct mapper *p); } m
     { "Squeeze", map_reshape }, { "Unsqueeze", map_reshape }, { "Transpose", map_transpose }, { "Concat", map_concat },
     { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather }, { "Pad", map_pad }, { "Expand", map_expand },
     { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize }, { "DepthToSpace", map_blocks },
-    { "SpaceToDepth", map_blocks },
+    { "SpaceToDepth", map_blocks }, { "GatherND", map_gather_nd }, { "OneHot", map_one_hot }, { "Hardmax", map_hardmax }, { "Xor", map_xor },
+    { "Mod", map_mod },
 };
 
 static bool (*find_mapping(const char *op))(struct mapper *p)
@@ -325,6 +326,16 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
     return map_view(p, between_layouts(p, tensor, &whole, true), 4, at_image);
 }
 
+uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims)
+{
+    return image ? image_axis(axis, n_dims) : axis;
+}
+
+uint32_t in_layout(struct mapper *p, uint32_t value, bool image)
+{
+    return image ? as_image(p, value) : as_plain(p, value);
+}
+
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image)
 {
     const struct onnx_value *v = map_out(p, i);
@@ -393,11 +404,11 @@ static bool approximate(struct mapper *p)
         uint32_t x = in_id(p, 0) == NO_ID ? NO_ID : any_plain(p, in_id(p, 0)), n = plain_dims(dims, y);
         if (x == NO_ID)
             return false;
-        if (tensor_elements(&p->g->tensors[x]) != onnx_elements(y)) {
+        if (tensor_elements(&p->g->tensors[x]) != onnx_elements(y) || p->g->tensors[x].type != map_type(p, y->type)) {
             uint64_t all = onnx_elements(y);
             if (all == 0 || n > MAX_DIMS)
                 return MAP_REFUSE(p, "cannot be priced: its result has no elements, or more than %d dimensions", MAX_DIMS);
-            x = graph_tensor(p->g, y->name, ROLE_STATE, p->o->type, n, dims);
+            x = graph_tensor(p->g, y->name, ROLE_STATE, map_type(p, y->type), n, dims);
         }
         if (!map_done(p, i, emit1(p, OP_SCALE, x, AT(.rate = 1)), false))
             return false;
@@ -446,11 +457,15 @@ bool map_node(struct mapper *p, const bool *wanted)
     if (!map && !p->o->approximate)
         return MAP_REFUSE(p, "is modelled on constants alone; change the model, or price it roughly with --approximate");
     if (map ? map(p) : approximate(p)) {
-        count(p, op, map ? p->n->fused_as ? ONNX_FUSED : ONNX_MAPPED : ONNX_APPROXIMATED, p->n->fused_as ? p->n->fused_as : p->into);
+        bool rough = !map || p->n->rough;
+        p->g->n_rough_ops += map && rough;
+        count(p, op, rough ? ONNX_APPROXIMATED : p->n->fused_as ? ONNX_FUSED : ONNX_MAPPED, p->n->fused_as ? p->n->fused_as : p->into);
         return true;
     }
     if (!p->o->approximate || !map || !approximate(p))
         return p->err && *p->err->msg ? false : MAP_REFUSE(p, "lacks an input that it needs");
+    if (p->err)
+        *p->err = (struct err){ "" };       /* what was refused has a price */
     count(p, op, ONNX_APPROXIMATED, "one pass over its result");
     return true;
 }

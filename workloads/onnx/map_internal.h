@@ -46,6 +46,8 @@ uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, u
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);       /* a vector of one number */
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
 bool is_trained(const struct mapper *p, uint32_t value);
+uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* of the file, in the layout */
+uint32_t in_layout(struct mapper *p, uint32_t value, bool image);
 /* The tensor becomes output i. */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);
 bool map_alias(struct mapper *p);                                       /* output 0 is input 0, in whatever dimensions */
@@ -64,7 +66,7 @@ bool map_node(struct mapper *p, const bool *wanted);
 /* map_math.c */
 MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);
 MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_not); MAPS(map_prelu);
-MAPS(map_arg_max); MAPS(map_composed); MAPS(map_cumsum); MAPS(map_triangle);
+MAPS(map_arg_max); MAPS(map_composed); MAPS(map_xor); MAPS(map_mod); MAPS(map_cumsum); MAPS(map_triangle);
 
 /* map_recurrence.c */
 MAPS(map_recurrence);
@@ -75,8 +77,10 @@ MAPS(map_einsum);
 MAPS(map_conv); MAPS(map_conv_transpose); MAPS(map_pool); MAPS(map_global_pool); MAPS(map_batch_norm); MAPS(map_group_norm);
 MAPS(map_layer_norm); MAPS(map_lrn); MAPS(map_resize); MAPS(map_blocks);
 /* map_move.c */
-MAPS(map_reshape); MAPS(map_transpose); MAPS(map_concat); MAPS(map_split); MAPS(map_slice); MAPS(map_gather); MAPS(map_pad);
-MAPS(map_expand); MAPS(map_tile); MAPS(map_gather_elements);
+MAPS(map_reshape); MAPS(map_transpose); MAPS(map_concat); MAPS(map_split); MAPS(map_slice); MAPS(map_pad); MAPS(map_expand);
+MAPS(map_tile);
+/* map_pick.c */
+MAPS(map_gather); MAPS(map_gather_elements); MAPS(map_gather_nd); MAPS(map_one_hot); MAPS(map_hardmax);
 #undef MAPS
 
 /* layers.c: gives every operation its layer. */

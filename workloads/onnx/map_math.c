@@ -315,6 +315,35 @@ bool map_binary(struct mapper *p)
     return map_done(p, 0, y, image);
 }
 
+/* One of two, not both: 1 - (a = b). */
+bool map_xor(struct mapper *p)
+{
+    static const struct two equal = { "Xor", OP_COMBINE, FUNCTION_EQUAL, false };
+    uint32_t y;
+    bool image;
+    if (!map_pair(p, &equal, in_id(p, 0), in_id(p, 1), &y, &image))
+        return false;
+    y = emit_function(p, FUNCTION_NEGATE, y);
+    return map_done(p, 0, emit1(p, OP_MAP, y, AT(.function = FUNCTION_ADD, .low = 1)), image);
+}
+
+/* a - floor(a / b) b: of the divisor's sign. */
+bool map_mod(struct mapper *p)
+{
+    uint32_t parts, whole;
+    bool image;
+    if (onnx_int(p->n, "fmod", 0))
+        return MAP_REFUSE(p, "of the dividend's sign; want fmod = 0");
+    uint32_t n = map_out(p, 0)->n_dims, b = as_operand(p, in_id(p, 1), false, n), a = b == NO_ID ? NO_ID : as_operand(p, in_id(p, 0), false, n);
+    if (a == NO_ID || !map_pair(p, find_two("Div"), in_id(p, 0), in_id(p, 1), &parts, &image))
+        return false;
+    if (image)
+        return MAP_REFUSE(p, "on an image");
+    whole = map_view(p, emit_function(p, FUNCTION_FLOOR, parts), p->g->tensors[a].n_dims, p->g->tensors[expanded(p, a, b)].dims);
+    whole = combine(p, find_two("Mul"), whole, b);
+    return map_done(p, 0, combine(p, find_two("Sub"), a, whole), false);
+}
+
 /* Sum, Mean, Max, Min of any number: pair by pair. All have the result's dimensions here, as models have them. */
 bool map_sum(struct mapper *p)
 {

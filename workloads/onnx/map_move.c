@@ -118,16 +118,6 @@ bool map_transpose(struct mapper *p)
 
 /* ---- parts and wholes --------------------------------------------------------------------------------------------- */
 
-static uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims)
-{
-    return image ? image_axis(axis, n_dims) : axis;
-}
-
-static uint32_t in_layout(struct mapper *p, uint32_t value, bool image)
-{
-    return image ? as_image(p, value) : as_plain(p, value);
-}
-
 bool map_concat(struct mapper *p)
 {
     enum { MOST = MAX_OP_OUTPUTS };
@@ -200,6 +190,15 @@ static uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t 
     return map_view(p, x, t.n_dims, t.dims);
 }
 
+/* From the last to the first: one by one, joined again. */
+static uint32_t backwards(struct mapper *p, uint32_t x, uint32_t axis, int64_t from, uint64_t n, int64_t step)
+{
+    uint32_t rows[MAX_OP_OUTPUTS];
+    for (uint64_t i = 0; i < n; i++)
+        rows[i] = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)(from - (int64_t)i * step), .length = 1));
+    return n == 1 ? rows[0] : emit(p, OP_CONCAT, rows, (uint32_t)n, AT(.axis = axis));
+}
+
 bool map_slice(struct mapper *p)
 {
     struct onnx_list starts, axes, steps;
@@ -216,84 +215,18 @@ bool map_slice(struct mapper *p)
         from = from < 0 ? 0 : from;
         if (y->dims[axis] == v->dims[axis] && !(i < steps.n && steps.at[i] < 0))
             continue;
-        if (i < steps.n && steps.at[i] < 0)
-            return MAP_REFUSE(p, "goes backwards; want positive steps");
         if (y->dims[axis] == 0)
             return MAP_REFUSE(p, "takes nothing of dimension %u", axis);
-        if (i < steps.n && steps.at[i] > 1)
+        if (i < steps.n && steps.at[i] < 0 && y->dims[axis] > MAX_OP_OUTPUTS)
+            return MAP_REFUSE(p, "goes backwards over %ju elements, at most %d; want positive steps", (uintmax_t)y->dims[axis], MAX_OP_OUTPUTS);
+        if (i < steps.n && steps.at[i] < 0)
+            x = backwards(p, x, layout_axis(axis, image, v->n_dims), from < size ? from : size - 1, y->dims[axis], -steps.at[i]);
+        else if (i < steps.n && steps.at[i] > 1)
             x = every_nth(p, x, layout_axis(axis, image, v->n_dims), (uint64_t)from, y->dims[axis], (uint64_t)steps.at[i]);
         else
             x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)from, .length = y->dims[axis]));
     }
     return map_done(p, 0, x, image);
-}
-
-/* ---- gathering ------------------------------------------------------------------------------------------------------- */
-
-/* One row, known which: a slice. */
-static bool gather_one(struct mapper *p, uint32_t axis, double index)
-{
-    const struct onnx_value *v = map_in(p, 0);
-    bool image = is_image(p, in_id(p, 0)) && map_in(p, 1)->n_dims > 0;
-    uint32_t x = in_layout(p, in_id(p, 0), image);
-    double at = index < 0 ? index + (double)v->dims[axis] : index;
-    if (x == NO_ID || !(at >= 0 && at < (double)v->dims[axis]))
-        return x != NO_ID && MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
-    p->into = "slice";
-    x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
-    return map_done(p, 0, x, image);
-}
-
-static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
-{
-    uint32_t value = in_id(p, 1);
-    uint32_t x = any_plain(p, value);
-    if (x == NO_ID || outer == 1)
-        return x;
-    x = map_view(p, x, 2, (uint64_t[]){ 1, n });
-    return emit1(p, OP_EXPAND, x, AT(.view = { outer, n }));
-}
-
-bool map_gather(struct mapper *p)
-{
-    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    uint32_t axis = 0;
-    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
-    if (known_number(at) && !v->constant)
-        return gather_one(p, axis, at->known[0]);
-    uint64_t outer = 1, inner = 1, rows = v->dims[axis], n = onnx_elements(at);
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
-    uint32_t table = v->constant && axis == 0 ? map_weight(p, in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
-                                              : any_plain(p, in_id(p, 0));
-    uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
-    if (index == NO_ID)
-        return false;
-    if (outer > 1)
-        table = map_view(p, table, 3, (uint64_t[]){ outer, rows, inner });
-    else if (p->g->tensors[table].n_dims != 2)
-        table = map_view(p, table, 2, (uint64_t[]){ rows, inner });
-    if (outer == 1)
-        index = map_view(p, index, 1, &n);
-    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
-}
-
-/* Along the last dimension each row is a table of its own numbers. */
-bool map_gather_elements(struct mapper *p)
-{
-    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    uint32_t axis = 0;
-    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
-    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
-    if (axis + 1 != v->n_dims || onnx_elements(at) != rows * wanted)
-        return MAP_REFUSE(p, "along dimension %u of %u; want the last one, and all of the others", axis, v->n_dims);
-    uint32_t x = any_plain(p, in_id(p, 0)), index = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
-    if (index == NO_ID)
-        return false;
-    x = map_view(p, x, 3, (uint64_t[]){ rows, n, 1 });
-    index = map_view(p, index, 2, (uint64_t[]){ rows, wanted });
-    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ x, index }, 2, AT(0)), false);
 }
 
 /* ---- padding and repeating ---------------------------------------------------------------------------------------------- */

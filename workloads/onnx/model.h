@@ -1,7 +1,8 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: file.c and call.c read and link, infer.c finds all shapes (rules in shape.c and shape_moves.c, contents of small constants in
+ * Read in order: file.c and call.c read and link, infer.c finds all shapes (rules in shape.c, shape_moves.c and
+ * shape_data.c, contents of small constants in
  * fold.c, what If and Loop run in control.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a
  * graph (map.c).
  */
@@ -113,6 +114,9 @@ bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t
  * have been run: who walks the nodes goes on where the Loop stood. */
 bool onnx_is_control(const struct onnx_node *n);
 bool onnx_unfold(struct onnx_model *m, size_t node_id, struct err *err);
+
+/* stand_in.c: an operator that is not modelled becomes one that is, where one can stand for it; it is rough then. */
+void onnx_stand_in(struct onnx_model *m, struct onnx_node *n);
 
 /* fold.c: contents of a node's outputs where they follow from known inputs. */
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n);

@@ -28,7 +28,7 @@ struct onnx_count { const char *op, *into; enum onnx_fate fate; uint32_t n; };
 
 /* Where a weight's contents come from, for who executes the graph. Of a batch norm: its own values in inputs[1] to [4]. */
 enum onnx_layout { ONNX_AS_IS, ONNX_KERNEL, ONNX_MATRIX_TRANSPOSED, ONNX_FOLDED_KERNEL, ONNX_FOLDED_BIAS,
-                   ONNX_NORM_SCALE, ONNX_NORM_SHIFT, ONNX_NUMBER, ONNX_TRIANGLE, ONNX_GATES };
+                   ONNX_NORM_SCALE, ONNX_NORM_SHIFT, ONNX_NUMBER, ONNX_COUNT, ONNX_TRIANGLE, ONNX_GATES };
 struct onnx_source {
     uint32_t tensor_id;
     enum onnx_layout layout;

@@ -406,6 +406,9 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "ReduceSumSquare", shape_reduce }, { "ArgMax", shape_argmax }, { "ArgMin", shape_argmax }, { "Constant", shape_constant },
     { "ConstantOfShape", shape_constant_of_shape }, { "Shape", shape_of_shape }, { "Size", shape_size }, { "IsNaN", shape_test },
     { "IsInf", shape_test }, { "GatherElements", shape_gather_elements }, { "Range", shape_range },
+    { "NonZero", shape_nonzero }, { "NonMaxSuppression", shape_suppression }, { "Compress", shape_compress }, { "TopK", shape_top_k },
+    { "OneHot", shape_one_hot }, { "GatherND", shape_gather_nd }, { "RoiAlign", shape_roi_align }, { "GridSample", shape_grid_sample },
+    { "Scatter", like_input }, { "ScatterElements", like_input }, { "Hardmax", like_input }, { "Xor", shape_truth },
 };
 
 static const struct shape_rule *find_rule(const char *op)

@@ -34,4 +34,14 @@ bool shape_tile(const struct shape *s);
 bool shape_transpose(const struct shape *s);
 bool shape_unsqueeze(const struct shape *s);
 
+/* shape_data.c: operators that pick elements, or put them, where data say */
+bool shape_nonzero(const struct shape *s);
+bool shape_suppression(const struct shape *s);
+bool shape_compress(const struct shape *s);
+bool shape_top_k(const struct shape *s);
+bool shape_one_hot(const struct shape *s);
+bool shape_gather_nd(const struct shape *s);
+bool shape_roi_align(const struct shape *s);
+bool shape_grid_sample(const struct shape *s);
+
 #endif

@@ -1,0 +1,179 @@
+/*
+ * map_pick.c - operators that pick elements by index, or say by index where a one stands.
+ *
+ * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first.
+ */
+#include "workloads/onnx/map_internal.h"
+
+/* One row, known which: a slice. */
+static bool gather_one(struct mapper *p, uint32_t axis, double index)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    bool image = is_image(p, in_id(p, 0)) && map_in(p, 1)->n_dims > 0;
+    uint32_t x = in_layout(p, in_id(p, 0), image);
+    double at = index < 0 ? index + (double)v->dims[axis] : index;
+    if (x == NO_ID || !(at >= 0 && at < (double)v->dims[axis]))
+        return x != NO_ID && MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
+    p->into = "slice";
+    x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
+    return map_done(p, 0, x, image);
+}
+
+static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
+{
+    uint32_t value = in_id(p, 1);
+    uint32_t x = any_plain(p, value);
+    if (x == NO_ID || outer == 1)
+        return x;
+    x = map_view(p, x, 2, (uint64_t[]){ 1, n });
+    return emit1(p, OP_EXPAND, x, AT(.view = { outer, n }));
+}
+
+bool map_gather(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint32_t axis = 0;
+    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    if (known_number(at) && !v->constant)
+        return gather_one(p, axis, at->known[0]);
+    uint64_t outer = 1, inner = 1, rows = v->dims[axis], n = onnx_elements(at);
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint32_t table = v->constant && axis == 0 ? map_weight(p, in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
+                                              : any_plain(p, in_id(p, 0));
+    uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
+    if (index == NO_ID)
+        return false;
+    if (outer > 1)
+        table = map_view(p, table, 3, (uint64_t[]){ outer, rows, inner });
+    else
+        table = map_view(p, table, 2, (uint64_t[]){ rows, inner });
+    if (outer == 1)
+        index = map_view(p, index, 1, &n);
+    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
+}
+
+/* Seen as [outer, n, inner]: the axis, or all of it behind, last. */
+static uint32_t axis_last(struct mapper *p, uint32_t x, const struct onnx_value *v, uint32_t axis)
+{
+    uint64_t outer = 1, inner = 1;
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    return inner == 1 ? x : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
+}
+
+/* Along a dimension each row is a table of its own numbers. */
+bool map_gather_elements(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint32_t axis = 0;
+    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis], outer = 1;
+    for (uint32_t i = 0; i < axis; i++)
+        outer *= v->dims[i];
+    if (onnx_elements(at) != rows * wanted)
+        return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
+    uint32_t x = any_plain(p, in_id(p, 0)), index = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
+    if (index == NO_ID)
+        return false;
+    x = map_view(p, axis_last(p, x, v, axis), 3, (uint64_t[]){ rows, n, 1 });
+    index = map_view(p, axis_last(p, index, at, axis), 2, (uint64_t[]){ rows, wanted });
+    x = emit(p, OP_GATHER, (uint32_t[]){ x, index }, 2, AT(0));
+    if (rows != outer)
+        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, rows / outer, wanted }, .order = { 0, 2, 1 }));
+    p->into = "gather";
+    return map_done(p, 0, x, false);
+}
+
+/* Indices [n, deep] as numbers of rows: each column times the rows that one step in it passes over. */
+static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64_t deep, const uint64_t *dims)
+{
+    uint32_t sum = NO_ID;
+    uint64_t passed = 1;
+    index = map_view(p, index, 2, (uint64_t[]){ n, deep });
+    for (uint64_t d = deep; d-- > 0; passed *= dims[d]) {
+        uint32_t column = deep == 1 ? index : emit1(p, OP_SLICE, index, AT(.axis = 1, .begin = d, .length = 1));
+        column = passed == 1 ? column : emit1(p, OP_SCALE, column, AT(.rate = (double)passed));
+        sum = sum == NO_ID ? column : emit(p, OP_ADD, (uint32_t[]){ sum, column }, 2, AT(0));
+    }
+    return map_view(p, sum, 1, &n);
+}
+
+bool map_gather_nd(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint64_t deep = at->dims[at->n_dims - 1], rows = 1;
+    if (onnx_int(p->n, "batch_dims", 0))
+        return MAP_REFUSE(p, "has batch dimensions; want none");
+    for (uint64_t i = 0; i < deep; i++)
+        rows *= v->dims[i];
+    uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
+    uint32_t table = any_plain(p, in_id(p, 0)), index = table == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
+    if (index == NO_ID)
+        return false;
+    index = row_numbers(p, index, n, deep, v->dims);
+    table = map_view(p, table, 2, (uint64_t[]){ rows, inner });
+    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
+}
+
+/* One where a row's index is the number of the column: [rows] to [rows, columns] of the type, by comparison with the columns' numbers, as
+ * PopLibs' encodeOneHot does element by element. */
+static uint32_t ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
+{
+    uint32_t numbers = graph_tensor(p->g, "columns", ROLE_STATE, p->g->tensors[index].type, 2, (uint64_t[]){ 1, columns });
+    map_source(p, numbers, ONNX_COUNT, NO_ID);
+    index = map_view(p, index, 2, (uint64_t[]){ rows, 1 });
+    if (columns > 1)
+        index = emit1(p, OP_EXPAND, index, AT(.view = { rows, columns }));
+    uint32_t y = emit(p, OP_COMBINE, (uint32_t[]){ index, numbers }, 2, AT(.function = FUNCTION_EQUAL));
+    return p->g->tensors[y].type == type ? y : emit1(p, OP_CAST, y, AT(.to_type = type));
+}
+
+/* The axis that the ones stand along was put in last; it moves to its place. */
+static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value *v, uint32_t axis)
+{
+    uint64_t outer = 1, inner = 1;
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    return inner == 1 ? y : emit1(p, OP_TRANSPOSE, y, AT(.view = { outer, inner, v->dims[axis] }, .order = { 0, 2, 1 }));
+}
+
+bool map_one_hot(struct mapper *p)
+{
+    const struct onnx_value *x = map_in(p, 0), *off_on = map_in(p, 2), *y = map_out(p, 0);
+    uint32_t axis = 0;
+    onnx_axis(&axis, onnx_int(p->n, "axis", -1), y->n_dims);
+    if (!off_on->known || onnx_elements(off_on) != 2)
+        return MAP_REFUSE(p, "its two values are computed while the model runs");
+    uint32_t index = any_plain(p, in_id(p, 0));
+    if (index == NO_ID)
+        return false;
+    double off = off_on->known[0], on = off_on->known[1];
+    uint32_t hot = ones_at(p, index, onnx_elements(x), y->dims[axis], map_type(p, y->type));
+    if (on - off != 1)
+        hot = emit1(p, OP_SCALE, hot, AT(.rate = on - off));
+    if (off != 0)
+        hot = emit1(p, OP_MAP, hot, AT(.function = FUNCTION_ADD, .low = off));
+    p->into = "one-hot";
+    return map_done(p, 0, axis_back(p, hot, y, axis), false);
+}
+
+/* One where the largest stands, the first of equal ones. Up to opset 12 everything from the axis on is one row. */
+bool map_hardmax(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    bool row = p->m->opset < 13;
+    uint32_t axis, x = any_plain(p, in_id(p, 0));
+    uint64_t n = 1, all = onnx_elements(v);
+    if (x == NO_ID || !onnx_axis(&axis, onnx_int(p->n, "axis", row ? 1 : -1), v->n_dims))
+        return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
+    for (uint32_t i = axis; i < (row ? v->n_dims : axis + 1); i++)
+        n *= v->dims[i];
+    x = map_view(p, row ? x : axis_last(p, x, v, axis), 2, (uint64_t[]){ all / n, n });
+    x = ones_at(p, emit1(p, OP_ARG_MAX, x, AT(0)), all / n, n, map_type(p, v->type));
+    p->into = "arg-max, one-hot";
+    return map_done(p, 0, row ? x : axis_back(p, x, v, axis), false);
+}

@@ -1,0 +1,67 @@
+/*
+ * stand_in.c - what stands for an operator that is not modelled, where a rough price will do (--approximate).
+ *
+ * The chip multiplies floats, so a quantised operator is priced as the float operator that was there before it was quantised: its scales
+ * and zero points go, the steps to and from integers become copies. What a runtime has fused becomes its product, without the function that
+ * was fused into it. Each is counted as approximated.
+ */
+#include "workloads/onnx/model.h"
+#include <string.h>
+
+enum { MOST_KEPT = 3 };
+static const struct stand_in { const char *op, *as; uint32_t n, kept[MOST_KEPT]; } stand_ins[] = {
+    { "QuantizeLinear", "Identity", 1, { 0 } }, { "DequantizeLinear", "Identity", 1, { 0 } }, { "DynamicQuantizeLinear", "Identity", 1, { 0 } },
+    { "QLinearConv", "Conv", 3, { 0, 3, 8 } }, { "ConvInteger", "Conv", 2, { 0, 1 } }, { "QLinearMatMul", "MatMul", 2, { 0, 3 } },
+    { "MatMulInteger", "MatMul", 2, { 0, 1 } }, { "QGemm", "Gemm", 3, { 0, 3, 6 } }, { "QLinearAdd", "Add", 2, { 0, 3 } },
+    { "QLinearMul", "Mul", 2, { 0, 3 } }, { "QLinearSigmoid", "Sigmoid", 1, { 0 } }, { "QLinearLeakyRelu", "LeakyRelu", 1, { 0 } },
+    { "QLinearSoftmax", "Softmax", 1, { 0 } }, { "QLinearAveragePool", "AveragePool", 1, { 0 } },
+    { "QLinearGlobalAveragePool", "GlobalAveragePool", 1, { 0 } }, { "FusedConv", "Conv", 3, { 0, 1, 2 } }, { "FusedGemm", "Gemm", 3, { 0, 1, 2 } },
+    { "FastGelu", "Gelu", 1, { 0 } }, { "QuickGelu", "Gelu", 1, { 0 } },
+};
+
+/* Integers that stand for floats. */
+static void count_as_float(struct onnx_model *m, uint32_t value)
+{
+    if (value != NO_ID && onnx_is_whole(m->values[value].type))
+        m->values[value].type = ONNX_FLOAT;
+}
+
+/* Scale and zero point are made beside the numbers. */
+static void drop_output(struct onnx_model *m, uint32_t value, double x)
+{
+    if (value == NO_ID)
+        return;
+    struct onnx_value *v = &m->values[value];
+    v->type = ONNX_FLOAT;
+    v->shaped = v->constant = true;
+    v->n_dims = 0;
+    v->producer = NO_ID;
+    v->known = ARENA_ARRAY(m->arena, double, 1);
+    v->known[0] = x;
+}
+
+static void replace(struct onnx_model *m, struct onnx_node *n, const struct stand_in *s)
+{
+    uint32_t *kept = ARENA_ARRAY(m->arena, uint32_t, MOST_KEPT), n_kept = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->kept[i] < n->n_inputs) {
+            kept[n_kept++] = n->inputs[s->kept[i]];
+            count_as_float(m, n->inputs[s->kept[i]]);
+        }
+    for (uint32_t i = 1; i < n->n_outputs; i++)
+        drop_output(m, n->outputs[i], i == 1);
+    n->op = s->as;
+    n->inputs = kept;
+    n->n_inputs = n_kept;
+    n->n_outputs = n->n_outputs ? 1 : 0;
+    n->rough = true;
+}
+
+void onnx_stand_in(struct onnx_model *m, struct onnx_node *n)
+{
+    for (size_t i = 0; i < sizeof stand_ins / sizeof *stand_ins; i++)
+        if (text_is(stand_ins[i].op, n->op)) {
+            replace(m, n, &stand_ins[i]);
+            return;
+        }
+}
