@@ -59,8 +59,9 @@ readme: $B/podbench                     ## simulate, and refresh the tables and 
 	mkdir -p docs/figures
 	cp $(run)/figures/*.svg docs/figures/
 
-golden: $(tests)                        ## rewrite the golden texts; read the diff
+golden: $(tests) $B/podbench            ## rewrite the golden texts; read the diff
 	for t in $(tests); do PODBENCH_GOLDEN=write $$t >/dev/null || true; done
+	for t in $(wildcard tests/cli/t_printed*.sh); do PODBENCH_GOLDEN=write sh $$t >/dev/null || true; done
 	git diff --stat tests/golden
 
 lint: | $B/needs-lint                   ## cppcheck, and a clang build where every warning is an error

@@ -84,7 +84,7 @@ MUTANTS     ?= 200
 MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
 MUTATE_BUDGET_S ?= 40
-MUTATE      ?= $(sources)
+MUTATE      ?= $(sources) $(wildcard harness/*.c)
 # Left out: what runs no simulation of this build, what builds for itself, and what times.
 mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch),$(shell))
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices

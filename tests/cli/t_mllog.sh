@@ -1,0 +1,25 @@
+#!/bin/sh
+# What run --mllog writes, score and lint read the same way.
+. tests/tap.sh
+recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
+
+for r in mlperf-v1.0-closed-ipu-pod16-bert-large mlperf-v1.1-closed-ipu-pod64-resnet50 mlperf-v2.0-open-bow-pod64-transformer-transducer; do
+    rules=$(echo "$r" | sed 's/mlperf-v\(...\).*/\1.0/')
+    rm -rf "$work/logs"
+    run run "$r" --mllog "$work/logs" --seed 4 --format json
+    of_run=$(perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>)->{distribution}; printf "%.3f", $d->{score_minutes} // 0' <"$work/out")
+    run score "$work/logs" --format json
+    of_score=$(perl -MJSON::PP -e 'local $/; my $d = decode_json(<STDIN>)->[0]; printf "%.3f", $d->{score_minutes} // 0' <"$work/out")
+    awk -v a="$of_run" -v b="$of_score" 'BEGIN { d = a - b; exit !(d * d < 0.0021 ^ 2) }'
+    result $? "run --mllog and score agree: $r" "run $of_run, score $of_score"
+    run lint "$work/logs" --ruleset "$rules"
+    [ "$status" -le 1 ] && ! grep ' error: ' "$work/out" | grep -qv ' error: eval_accuracy: none of'
+    result $? "lint finds nothing but runs that did not converge: $r" "$(head -5 "$work/out")"
+done
+cp -r "$work/logs" "$work/logs1"
+"$PODBENCH" run "$r" --mllog "$work/logs" --seed 4 --force >/dev/null
+diff -r "$work/logs" "$work/logs1" >/dev/null
+result $? "run --mllog: the same seed gives the same bytes"
+refuses "no such" "score of a folder that is not there" score "$work/none"
+refuses "is unknown; known: v0.7" "lint by rules that are not there" lint "$work/logs" --ruleset 9.9.9
+done_testing

@@ -1,0 +1,76 @@
+#!/bin/sh
+# What the commands of one recipe print, in every format, word for word.
+. tests/tap.sh
+. tests/printed.sh
+resnet=mlperf-v1.1-closed-ipu-pod16-resnet50 bert=mlperf-v1.0-closed-ipu-pod16-bert-large bow=mlperf-v2.0-closed-bow-pod16-resnet50
+infer=vendor-ipu-m2000-bert-base-infer-b16 speech=mlperf-v2.0-open-bow-pod64-transformer-transducer
+
+show list recipes
+show list recipes --format json
+show list machines --format json
+show list frameworks
+show list keys
+show list keys --format json
+printed list
+show list assumptions
+show list assumptions --format json
+printed assumptions
+
+for format in text csv json; do
+    show machine dss8440 --format $format
+done
+show machine bow-pod64 --topology
+show machine ipu-pod16 --topology --format dot
+show machine ipu-pod16 --topology --format json
+show machine
+printed machine
+
+show workload resnet50
+show workload resnet18 --ops
+show workload resnet18 --format json
+show workload bert-base --set data.sequence_length=64
+printed workload
+
+show plan $resnet
+show plan $bert
+show plan $infer --all
+show plan $resnet --update
+show plan $resnet --set parallel.micro_batch=64
+printed plan
+
+show timeline $bert
+show timeline $infer --all
+show timeline $resnet --format csv
+show timeline $infer --format csv --unfolded
+show timeline $infer --trace "$work/trace.json"
+show_file "$work/trace.json"
+printed timeline
+
+for format in text csv json tap junit markdown annotations; do
+    show run $resnet $infer --format $format
+done
+show run $bert --all
+show run $speech --all
+show run $infer --all
+show run $bow --all --unfolded --check
+show run $resnet --runs 3 --seed 2
+show run $resnet --runs 3 --seed 2 --format json
+show run $resnet --set parallel.micro_batch=64
+show run $resnet --set parallel.micro_batch=64 --require-fit --format tap
+show run $resnet --set parallel.micro_batch=64 --format json
+show run $resnet --set cost.price_per_hour=36 --set machine.tdp_w= --set machine.board_power_w= --format json
+show run $resnet --set parallel.embedding_serial_steps=4
+printed run
+
+for format in text csv json; do
+    show explain $infer --format $format
+done
+show explain $bert
+show explain $resnet
+printed explain
+
+show diff $resnet $bow
+show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9
+show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9 --format json
+printed diff
+done_testing

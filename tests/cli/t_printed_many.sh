@@ -1,0 +1,120 @@
+#!/bin/sh
+# What sweeps, searches and runs of many recipes print and write, word for word.
+. tests/tap.sh
+. tests/printed.sh
+resnet=mlperf-v2.0-closed-bow-pod16-resnet50 bert=mlperf-v1.0-closed-ipu-pod16-bert-large
+
+show sweep $resnet --over parallel.micro_batch=7,16,64 --zip parallel.replicas=16,8 --zip parallel.gradient_accumulation=10,20
+show sweep $resnet --over parallel.micro_batch=2..8*2 --over parallel.replicas=1..16+15 --format json
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 2/2 --out "$work/part.csv"
+show_file "$work/part.2-of-2.csv"
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv"
+show merge "$work/part.1-of-2.csv" "$work/part.2-of-2.csv"
+show merge "$work/part.1-of-2.csv"
+show sweep $resnet --over parallel.micro_batch=9..1
+show sweep $resnet --over parallel.micro_batch
+printed sweep
+
+fixed="--set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
+show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.available_memory=0.3,0.6 --over parallel.ipus_per_replica=1
+show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.ipus_per_replica=1 --format json
+show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise energy
+show search $resnet $fixed --over parallel.micro_batch=8..12 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise time-to-train
+show search $resnet $fixed --over parallel.micro_batch=12 --over parallel.ipus_per_replica=1 --over parallel.io_tiles=32 --limit throughput=20000..1e9 --minimise ipus
+show search $bert --over parallel.micro_batch=2,3 --over parallel.available_memory=0.3 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=4 --most 3
+printed search
+
+show bench --out "$work/one"
+show_file "$work/one/rows.csv" "$work/one/check.csv" "$work/one/manifest.json"
+show bench --kernels --out "$work/kernels"
+show bench --links --out "$work/links" --format csv
+show bench --links --out "$work/links" --format json
+printed bench
+
+for format in text csv json tap junit markdown annotations; do
+    show check "$work/one" --format $format
+done
+printf 'id,reason\nvendor-*,not looked at\nmlperf-v1.1*step,known\n' >"$work/expected.csv"
+show check "$work/one" --expect "$work/expected.csv" --format tap
+show check "$work/one" --published tests/root/results/published/vendor.csv
+show validate "$work/one" --out "$work/validity"
+show validate "$work/one" --format json
+show_file "$work"/validity/*
+for format in text csv tap; do
+    show ledger --format $format
+done
+printed check
+
+show audit
+for format in text csv json markdown; do
+    show audit --all --format $format
+done
+printed audit
+
+show baseline "$work/one" --baseline "$work/base"
+show baseline "$work/one" --baseline "$work/base" --reason 'the first'
+mkdir "$work/recipes"
+for r in tests/root/workloads/recipes/*; do
+    sed 's/^gradient_accumulation = 10$/gradient_accumulation = 11/; s/^micro_batch = 12$/micro_batch = 64/' "$r" >"$work/recipes/${r##*/}"
+done
+show bench --recipes "$work/recipes" --out "$work/two"
+for format in text json tap junit markdown annotations; do
+    show compare --baseline "$work/base" "$work/two" --format $format
+done
+show compare "$work/one" "$work/two" --all
+show compare "$work/one" "$work/two" --margin 0.9
+show compare "$work/one" "$work/one"
+show baseline "$work/two" --baseline "$work/base" --reason 'larger, and said'
+show_file "$work/base/reasons.csv"
+printed compare
+
+export SOURCE_DATE_EPOCH=86400
+show record "$work/one" --from "$work/h.csv" --label first
+SOURCE_DATE_EPOCH=172861
+show record "$work/two" --from "$work/h.csv" --label second
+show history throughput_samples_per_s --from "$work/h.csv"
+show history throughput_samples_per_s $bert --from "$work/h.csv"
+show history mean_abs_error --from "$work/h.csv" --all
+show history time_to_train_s --from "$work/h.csv" --format csv
+show history time_to_train_s --from "$work/h.csv" --format json
+printed history
+
+awk 'BEGIN { print "commit,step_time_s"; for (i = 0; i < 70; i++) print "c" i "," 10 + (i * 7 % 11) / 100 + (i > 40) * 0.7 }' >"$work/series.csv"
+for format in text json tap junit markdown annotations; do
+    show watch "$work/series.csv" --format $format
+done
+show watch "$work/series.csv" --better higher
+show watch "$work/series.csv" --least-change 0.2
+head -30 "$work/series.csv" >"$work/short.csv"
+show watch "$work/short.csv"
+printed watch
+
+# A gnuplot that draws nothing but what it is told.
+mkdir "$work/bin"
+cat >"$work/bin/gnuplot" <<'EOF'
+#!/bin/sh
+echo "$@" >>drawn.txt
+name=$(echo "$3" | sed "s/.*; name=.\\([a-z-]*\\).;.*; format=.\\([a-z]*\\).\$/\\1.\\2/")
+echo "<svg>$name</svg>" >"$name"
+EOF
+chmod +x "$work/bin/gnuplot"
+show_plot() { PATH="$work/bin:$PATH" show plot "$work/one"; }
+show_plot
+for file in "$work"/one/figures/*; do
+    sed "s|'[^']*/plots/|'plots/|; s|[^ ]*/plots/|plots/|" "$file" >"$work/figure" && echo "${file##*/}" && cat "$work/figure"
+done | plain >>"$work/shown"
+printed plot
+show report "$work/one"
+sed -n '/<body/,$p' "$work/one/report.html" | plain >>"$work/shown"
+printed report
+
+show init "$work/mine"
+show_file "$work"/mine/* 2>/dev/null
+show_file "$work"/mine/recipes/* "$work"/mine/published/*
+show init "$work/mine"
+show manual watch
+for shell in bash zsh fish; do
+    show completion $shell
+done
+printed init
+done_testing

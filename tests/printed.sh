@@ -1,0 +1,35 @@
+# printed.sh - what commands print on a frozen tree of data, against tests/golden/printed: sourced after tap.sh. The tree, tests/root, holds
+# copies of a few sheets, recipes and tables, which no calibration changes; what the model computes of them shows, and is to show.
+# PODBENCH_GOLDEN=write writes the texts instead. Read the diff.
+export PODBENCH_ROOT=tests/root
+version=$("$PODBENCH" --version | sed 's/podbench //')
+
+plain() { # the text of a command or a file, without what differs between builds
+    sed "s|$work|WORK|g; s|$PODBENCH|podbench|g; s|podbench[ /]$version|podbench VERSION|g; s|\"podbench\": \"$version\"|\"podbench\": \"VERSION\"|g"
+}
+show() { # ARGUMENT... - the command, what it says, and its status unless 0
+    run "$@"
+    {
+        printf '$ podbench'
+        printf ' %s' "$@"
+        echo
+        cat "$work/out"
+        sed 's/^/! /' "$work/err"
+        [ "$status" -eq 0 ] || echo "= $status"
+        echo
+    } | plain >>"$work/shown"
+}
+show_file() { # FILE...
+    for file in "$@"; do
+        printf '# %s\n' "$file"
+        cat "$file"
+        echo
+    done | plain >>"$work/shown"
+}
+printed() { # NAME - all that was shown since the last one
+    golden=tests/golden/printed/$1.txt
+    [ "${PODBENCH_GOLDEN:-}" != write ] || cp "$work/shown" "$golden"
+    cmp -s "$work/shown" "$golden"
+    result $? "$1" "$(diff "$golden" "$work/shown" | head -8 | cut -c1-300)"
+    : >"$work/shown"
+}
