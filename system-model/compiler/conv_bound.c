@@ -134,6 +134,13 @@ void conv_add_units(struct candidate *c, const struct search *f)
 
 /* ---- one point of the search ------------------------------------------------------------------------------- */
 
+/* The x for which a / x + c x is at most `most`: between the roots of a square, with room for what doubles may be wrong by. */
+static struct range between_roots(double a, double c, double most)
+{
+    double square = most * most * (1 + 4e-9) - 4 * a * c, sum = most * (1 + 2e-9) + sqrt(fmax(0, square));
+    return most > 0 && square >= 0 ? (struct range){ 2 * a / sum * (1 - 1e-9), sum / (2 * c) * (1 + 1e-9) } : (struct range){ 2, 1 };
+}
+
 /* b y + a / y, at its least between 1 and most. */
 static double least_of_two(double a, double b, double most)
 {
@@ -155,16 +162,30 @@ static double least_of_three(double a, double b, double c, double low, double hi
  * spread over tiles lie on all of them. */
 struct point { double n, parts, weights, input, outputs, results, depth, steps, groups; };
 
+/* Bytes of a tile: so_far + weights / (x y) + input y + sums x. */
+struct bytes { double so_far, weights, input, sums; };
+
+static struct bytes bytes_of(const struct candidate *c, const struct share *t, const struct point *p)
+{
+    struct bytes b = { .weights = p->weights / p->groups, .input = p->input, .sums = p->outputs * c->units.partial_bytes };
+    if (p->steps > 1)
+        b.so_far += p->steps * p->weights / p->parts;
+    if (t->serial_in > 1)
+        b.so_far += b.sums / p->depth;
+    return b;
+}
+
+/* Of the sums that are shared: a tile's own, and the half that it receives while they live. */
+static const double SUMS_LIVE = 1.5;
+
 static double least_bytes(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
 {
-    double sums = p->outputs * c->units.partial_bytes, bytes = p->steps > 1 ? p->steps * p->weights / p->parts : 0;
-    if (t->serial_in > 1)
-        bytes += sums / p->depth;
+    struct bytes b = bytes_of(c, t, p);
+    double bytes = b.so_far, before = 2 * real(f->rearranged_bytes);
     if (open == OPEN_FIELD)
-        bytes += p->weights + p->input + sums * (p->depth > 1 ? 1.5 : 1);
+        bytes += b.weights + b.input + b.sums * (p->depth > 1 ? SUMS_LIVE : 1);
     else
-        bytes += least_of_three(p->weights / p->groups, p->input, sums, 1, p->n, open >= OPEN_OUTPUTS);
-    double before = 2 * real(f->rearranged_bytes);
+        bytes += least_of_three(b.weights, b.input, b.sums, 1, p->n, open >= OPEN_OUTPUTS);
     return bytes > before ? bytes : before;
 }
 
@@ -211,34 +232,45 @@ static void add_serial(struct step *s, const struct search *f, const struct cand
         s->rest += u->sync / p->steps + p->outputs / p->depth * u->partial_bytes * u->slice;
 }
 
-static double least_cycles(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
+/* What is added to a step's rest, loads and inputs where x share a sum: shared + sums x; where none does: whole. so_far: what all splits
+ * take, of all steps. */
+struct sums { double so_far, zero, shared, sums, whole; };
+
+static struct sums add_sums(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p,
+                            enum open_splits open)
 {
     const struct conv_units *u = &c->units;
-    struct step s;
-    add_loads(&s, c, t, p);
-    add_inputs(&s, f, c, t, p, open);
+    add_loads(s, c, t, p);
+    add_inputs(s, f, c, t, p, open);
     if (p->steps > 1)
-        add_serial(&s, f, c, t, p);
-    double zero = p->results * u->zero, sums = p->outputs * u->added + zero;
-    double whole = p->outputs * u->cast * real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero;
-    double shared = u->stage - p->outputs * u->exchanged / p->depth, so_far = p->steps * (s.rest + zero) + u->once;
+        add_serial(s, f, c, t, p);
+    double zero = p->results * u->zero;
+    return (struct sums){ .so_far = p->steps * (s->rest + zero) + u->once, .zero = zero, .sums = p->outputs * u->added + zero,
+                          .shared = u->stage - p->outputs * u->exchanged / p->depth,
+                          .whole = p->outputs * u->cast * real(t->serial_out) / p->steps + u->cast_fixed / p->steps + zero };
+}
+
+static double least_cycles(const struct search *f, const struct candidate *c, const struct share *t, const struct point *p, enum open_splits open)
+{
+    struct step s;
+    struct sums k = add_sums(&s, f, c, t, p, open);
     if (open == OPEN_FIELD)
-        return so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? shared + sums : whole) - zero);
-    if (so_far > (double)f->best_cycles)
-        return so_far;                  /* enough to leave it */
+        return k.so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? k.shared + k.sums : k.whole) - k.zero);
+    if (k.so_far > (double)f->best_cycles)
+        return k.so_far;                /* enough to leave it */
     bool y_is_open = open >= OPEN_OUTPUTS;
     double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
-    double least = shared + least_of_three(s.loads, s.inputs, sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
+    double least = k.shared + least_of_three(s.loads, s.inputs, k.sums, p->depth > 1 ? 1 : 2, most < 2 ? 2 : most, y_is_open);
     if (p->depth < 2) {
-        whole += y_is_open ? least_of_two(s.loads, s.inputs, p->n) : s.loads + s.inputs;
-        least = whole < least ? whole : least;
+        k.whole += y_is_open ? least_of_two(s.loads, s.inputs, p->n) : s.loads + s.inputs;
+        least = k.whole < least ? k.whole : least;
     }
-    return so_far + p->steps * (least - zero);
+    return k.so_far + p->steps * (least - k.zero);
 }
 
 #define MOST 0x1p63
 
-struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
+static struct point point_of(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
 {
     const struct conv_units *u = &c->units;
     double groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
@@ -251,9 +283,29 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
         p.parts = real(f->n_tiles) / real(t->p_groups * t->p_out * t->p_in * t->p_kernel);
     if (open == OPEN_GROUPS)
         p.groups = groups < n ? groups : n;
+    return p;
+}
+
+struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
+{
+    struct point p = point_of(f, c, t, n, open);
     /* Less what sums of doubles may be wrong by, and a cycle. No more than 64 bits hold: there is always a plan, to be refused later. */
     struct least least = { .cycles = fmin(least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, MOST) };
     if (least.cycles <= (double)f->best_cycles)
         least.bytes = fmin(least_bytes(f, c, t, &p, open) * (1 - 1e-9), MOST);
     return least;
+}
+
+struct range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double n)
+{
+    struct point p = point_of(f, c, t, n, OPEN_INPUTS);
+    struct step s;
+    struct sums k = add_sums(&s, f, c, t, &p, OPEN_INPUTS);
+    struct bytes b = bytes_of(c, t, &p);
+    double cycles = ((double)f->best_cycles + 1) * (1 + 2e-9), bytes = ((double)f->bound_bytes + 1) * (1 + 2e-9);
+    struct range fast = between_roots(s.loads, k.sums, (cycles - k.so_far) / p.steps + k.zero - k.shared - s.inputs);
+    struct range fits = between_roots(b.weights, SUMS_LIVE * b.sums, bytes - b.so_far - b.input);
+    if (fits.low > 2 || fits.high < n)
+        f->least_over_bytes = min_u64(f->least_over_bytes, f->bound_bytes + 1);
+    return (struct range){ fmax(fast.low, fits.low), fmin(fast.high, fits.high) };
 }

@@ -108,6 +108,9 @@ enum open_splits { OPEN_FIELD, OPEN_KERNEL, OPEN_INPUTS, OPEN_OUTPUTS, OPEN_GROU
 struct least { double cycles, bytes; };         /* bytes: 0 where the cycles are more than those of the best plan */
 void conv_add_units(struct candidate *c, const struct search *f);       /* before the first question */
 struct least conv_least(const struct search *f, const struct candidate *c, const struct share *t, double tiles, enum open_splits open);
+/* How many tiles, more than one, may share a sum in a plan as good as the best: p_in * p_kernel, both still open in t. */
+struct range { double low, high; };
+struct range conv_sum_range(struct search *f, const struct candidate *c, const struct share *t, double tiles);
 
 /* ---- conv_plan.c: splits worth a try ------------------------------------------------------------- */
 

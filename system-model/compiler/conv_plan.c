@@ -9,6 +9,7 @@
  * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */
 #include <assert.h>
+#include <math.h>
 #include "system-model/compiler/conv_internal.h"
 
 /* Positions as one row: not at all, in two, three or four, and over all the tiles that are left. */
@@ -121,14 +122,17 @@ static void offer_in(struct search *f, const struct candidate *c, struct share *
     offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
 }
 
+/* One part, and those that may share a sum with the kernel's rows. Of a share that stays the same one more part shortens the sums. */
 static void search_in_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
-    uint64_t grains = t->in;
+    struct range sums = conv_sum_range(f, c, t, (double)tiles);
+    uint64_t grains = t->in, low = (uint64_t)fmax(2, fmin(sums.low / (double)t->kernel_h, (double)grains));
     s.n = 0;
-    for (uint64_t p = 1; p && p <= tiles; p = conv_next_split(grains, p)) {
-        offer_in(f, c, t, tiles, &s, p);
-        /* where the share stays the same, one more part shortens the sums */
+    offer_in(f, c, t, tiles, &s, 1);
+    for (uint64_t p = ceil_div(grains, ceil_div(grains, low)); p && p <= tiles && (double)p <= sums.high; p = conv_next_split(grains, p)) {
+        if (p > 1)
+            offer_in(f, c, t, tiles, &s, p);
         if (p > 1 && p < tiles && ceil_div(grains, p + 1) == ceil_div(grains, p))
             offer_in(f, c, t, tiles, &s, p + 1);
     }

@@ -226,7 +226,8 @@ static void test_a_wrong_estimate_is_never_faster(void **state)
 
 /* ---- the search beside one that tries every split, one after the other --------------------------------------------- */
 
-struct reference { struct search best; uint64_t n_priced, n_ties; };
+/* inputs: the share above the split that is tried, with its input channels whole, and the tiles that are left there. */
+struct reference { struct search best; uint64_t n_priced, n_ties; struct share inputs; uint64_t tiles; };
 
 /* The next larger count of parts that makes the largest smaller; more than limit where there is none. */
 static uint64_t next_parts(uint64_t n, uint64_t p, uint64_t limit)
@@ -235,6 +236,16 @@ static uint64_t next_parts(uint64_t n, uint64_t p, uint64_t limit)
     while (next <= limit && ceil_div(n, next) == ceil_div(n, p))
         next++;
     return next;
+}
+
+/* Where the split itself is the best, and as large as may be, as many as share its sums are in the range. */
+static void is_in_range(const struct reference *r, const struct search *alone, const struct candidate *c, const struct share *t)
+{
+    struct search known = *alone;
+    known.bound_bytes = alone->best_cost.temp_bytes;
+    struct range range = conv_sum_range(&known, c, &r->inputs, (double)r->tiles);
+    double n = (double)(t->p_in * t->p_kernel);
+    assert_true(n == 1 || (range.low <= n && n <= range.high));
 }
 
 /* A split alone, with no plan to beat; kept where it is faster than all before. least: of the branches it hangs on. */
@@ -247,6 +258,7 @@ static void try_split(struct reference *r, const struct candidate *c, const stru
         assert_true(least[i].cycles <= (double)alone.best_cycles);
         assert_true(least[i].bytes <= (double)alone.best_cost.temp_bytes);
     }
+    is_in_range(r, &alone, c, t);
     r->n_priced++;
     if (alone.best_cost.temp_bytes > r->best.bound_bytes)
         return;
@@ -305,6 +317,8 @@ static void try_kernels(struct reference *r, const struct candidate *c, struct s
 static void try_inputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
     least[n++] = bound(r, c, t, (double)tiles, OPEN_INPUTS);
+    r->inputs = *t;
+    r->tiles = tiles;
     struct share u = *t;
     for (uint64_t p = 1; p <= tiles; p = next_parts(t->in, p, tiles))
         for (uint64_t q = p; q <= p + (p > 1) && q <= tiles; q++) {
