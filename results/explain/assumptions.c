@@ -50,8 +50,10 @@ static void try_value(struct assumption_effect *effect, const struct input *in, 
                       struct arena *scratch)
 {
     const char *set = moved(in, factor, scratch);
+    struct question step = *q;
     struct result r;
-    if (!set || !ask_again(&r, q, &set, 1, NULL))
+    step.step_only = true;
+    if (!set || !ask_again(&r, &step, &set, 1, NULL))
         return;
     double change = r.step_time_s / base->step_time_s - 1;
     effect->fit_changes |= r.fits != base->fits;

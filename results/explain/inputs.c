@@ -110,7 +110,12 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
         all[i] = q->overrides[i];
     for (size_t i = 0; i < n_more; i++)
         all[q->n_overrides + i] = more[i];
+    bool totals_only = q->simulator->totals_only, step_only = q->simulator->step_only;
+    q->simulator->totals_only = true;
+    q->simulator->step_only = q->step_only;
     bool good = simulator_run(q->simulator, &sim, out, q->recipe, all, q->n_overrides + n_more, err);
+    q->simulator->totals_only = totals_only;
+    q->simulator->step_only = step_only;
     simulation_free(&sim);
     arena_free(&scratch);
     return good;
@@ -230,14 +235,16 @@ double share_of_origin(enum origin origin, const struct inputs *inputs, const st
 {
     const char **sets = ARENA_ARRAY(a, const char *, inputs->n + 1);
     size_t n = 0;
+    struct question step = *q;
     struct result r;
+    step.step_only = true;
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *in = &inputs->items[i];
         const char *to = in->of_recipe || in->origin != origin ? NULL : stepped(in, false, a);
         if (to)
             sets[n++] = arena_printf(a, "%s=%s", in->name, to);
     }
-    if (!n || !ask_again(&r, q, sets, n, NULL))
+    if (!n || !ask_again(&r, &step, sets, n, NULL))
         return 0;
     double share = (r.step_time_s / base->step_time_s - 1) / STEP;
     return share < 0 ? 0 : share > 1 ? 1 : share;

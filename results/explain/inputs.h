@@ -37,6 +37,7 @@ struct question {
     const char *recipe;
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
+    bool step_only;                     /* the step is asked for, and nothing of how long the training takes */
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
 /* The question with more overrides after its own. False when it is refused; err says why. */

@@ -237,7 +237,7 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err))
         return false;
-    return sim->recipe.mode == MODE_INFER || fill_training(out, sim, err);
+    return sim->recipe.mode == MODE_INFER || sim->by->step_only || fill_training(out, sim, err);
 }
 
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,

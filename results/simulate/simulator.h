@@ -21,6 +21,7 @@ struct simulator {
     struct watch watch;                 /* told of plans and remedies as they are made */
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     bool as_asked;                      /* what does not fit is not planned again */
+    bool step_only;                     /* nothing of how long the training takes: no evaluation, no samples to converge */
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct convergence_tables *tables;
