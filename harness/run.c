@@ -18,11 +18,10 @@
 /* What would make a model fit; none where it does. */
 struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
 
-/* One of each for a result; distributions where runs are to be drawn. figures: for text. */
+/* One of each for a result; distributions where runs are to be drawn. */
 struct run_state {
     struct results results;
     size_t n_asked;                     /* recipes named; results has those that could be simulated */
-    struct figures figures;
     struct run_distribution *distributions;
     struct tried *tried;
     char **answers;
@@ -58,9 +57,27 @@ static void judge_result(struct validity *out, const struct run_state *state, co
     validity_of(out, &state->judge, sim, r, o->unfolded ? NULL : &q, &s->arena);
 }
 
+/* Beside its published figures, of which only the tables that name the recipe are read. */
+static bool answer(char **out, struct simulation *sim, const struct result *r, const struct validity *v, struct session *s, struct err *err)
+{
+    struct figures figures;
+    char *text = NULL;
+    size_t n;
+    bool good = published_load_naming(&figures, s->published_dir, r->id, &sim->arena, err);
+    FILE *f = text_stream(&text, &n);
+    if (good) {
+        answer_print(f, sim, r, &figures, in_colour(stdout));
+        validity_print(f, v, r);
+    }
+    fclose(f);
+    *out = arena_strdup(&s->arena, text);
+    free(text);
+    return good;
+}
+
 /* What is printed of a simulation, before it is freed. */
-static void keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
-                 struct session *s)
+static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
+                 struct session *s, struct err *err)
 {
     size_t i = state->results.n;
     struct validity v;
@@ -74,17 +91,10 @@ static void keep(struct run_state *state, struct simulation *sim, struct result 
         machine_power(&power, sim->machine, r->ipus);
         state->energies[i] = energy_json(&power, r);
     }
-    if (o->format == FORMAT_TEXT) {
-        char *text = NULL;
-        size_t n;
-        FILE *f = text_stream(&text, &n);
-        answer_print(f, sim, r, &state->figures, in_colour(stdout));
-        validity_print(f, &v, r);
-        fclose(f);
-        state->answers[i] = arena_strdup(&s->arena, text);
-        free(text);
-    }
+    if (o->format == FORMAT_TEXT && !answer(&state->answers[i], sim, r, &v, s, err))
+        return false;
     results_add(&state->results, r, &s->arena);
+    return true;
 }
 
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
@@ -117,7 +127,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     if (good && !r.fits && (o->format == FORMAT_TEXT || o->format == FORMAT_JSON))
         good = remedies_find(tried->items, &tried->n, &sim, recipe, o->sets, o->n_sets, &s->arena, err);
     if (good)
-        keep(state, &sim, &r, recipe, o, s);
+        good = keep(state, &sim, &r, recipe, o, s, err);
     if (good && o->require_fit && !r.fits)
         state->status = EXIT_OUT_OF_TOLERANCE;
     simulation_free(&sim);
@@ -211,8 +221,6 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     if (!judge_open(&state.judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
-        return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_TEXT && !published_load(&state.figures, s->published_dir, &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;

@@ -142,11 +142,15 @@ static bool read_row(struct figures *out, const struct csv_table *t, const struc
     return true;
 }
 
-static bool load_table(struct figures *out, const char *path, struct arena *a, struct err *err)
+static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t at[N_COLUMNS];
-    if (!csv_load(&t, path, a, err) || !check_columns(at, &t, err))
+    if (!csv_load_naming(&t, path, recipe, a, err))
+        return false;
+    if (!t.n_columns)
+        return true;
+    if (!check_columns(at, &t, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
         if (!read_row(out, &t, &t.rows[i], at, a, err))
@@ -156,18 +160,23 @@ static bool load_table(struct figures *out, const char *path, struct arena *a, s
 
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err)
 {
+    return published_load_naming(out, path, "", a, err);
+}
+
+bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
+{
     struct stat st;
     char **names;
     size_t n;
     *out = (struct figures){ 0 };
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-        return load_table(out, path, a, err) && check_ids(out, a, err);
+        return load_table(out, path, recipe, a, err) && check_ids(out, a, err);
     if (!list_folder(&names, &n, path, ".csv", a, err))
         return false;
     if (n == 0)
         return fail(err, "%s: has no .csv table", path);
     for (size_t i = 0; i < n; i++)
-        if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), a, err))
+        if (!load_table(out, arena_printf(a, "%s/%s.csv", path, names[i]), recipe, a, err))
             return false;
     return check_ids(out, a, err);
 }

@@ -20,5 +20,7 @@ struct figures {
     size_t n_left_out; const char *left_out;    /* derived rows without a parent's recipe, and the first of them, as a message */
 };
 bool published_load(struct figures *out, const char *path, struct arena *a, struct err *err);   /* a file, or a folder of them */
+/* Of the tables alone in which the recipe is named; the others are not looked at. */
+bool published_load_naming(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err);
 
 #endif

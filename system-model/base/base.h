@@ -113,6 +113,8 @@ struct csv_table {
 
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
+/* Only where the name stands somewhere in it: without rows and columns otherwise. */
+bool csv_load_naming(struct csv_table *out, const char *path, const char *name, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
 void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
 

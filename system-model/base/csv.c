@@ -195,13 +195,9 @@ static bool feed(struct csv_reader *r, struct csv_parser *p, char *text, size_t 
     return !r->failed;
 }
 
-bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err)
+static bool read_table(struct csv_table *out, const char *path, char *text, size_t n, struct arena *a, struct err *err)
 {
-    char *text;
-    size_t n;
     *out = (struct csv_table){ .path = arena_strdup(a, path) };
-    if (!read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err))
-        return false;
     struct csv_parser p;
     if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return fail(err, "%s: libcsv could not start", path);
@@ -214,6 +210,21 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
     if (good && !out->columns)
         return fail(err, "%s: is empty, want a header line", path);
     return good;
+}
+
+bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err)
+{
+    char *text;
+    size_t n;
+    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && read_table(out, path, text, n, a, err);
+}
+
+bool csv_load_naming(struct csv_table *out, const char *path, const char *name, struct arena *a, struct err *err)
+{
+    char *text;
+    size_t n;
+    *out = (struct csv_table){ .path = arena_strdup(a, path) };
+    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && (!strstr(text, name) || read_table(out, path, text, n, a, err));
 }
 
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err)
