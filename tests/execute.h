@@ -161,7 +161,7 @@ static inline double binary(const struct op_attributes *at, double a, double b)
 /* Backward passes differentiate by differences: [gradient, x] and [gradient, a, b]. */
 static inline void run_map(const struct run *r)
 {
-    const struct op_attributes *at = &r->op->at;
+    const struct op_attributes *at = r->op->at;
     for (uint64_t i = 0; i < n_out(r); i++)
         if (r->op->pass == PASS_FORWARD)
             out(r, 0)[i] = unary(at, in(r, 0)[i]);
@@ -178,12 +178,12 @@ static inline void run_combine(const struct run *r)
     for (uint64_t i = 0; i < tensor_elements(y); i++) {
         uint64_t k = seen_at(i, y, tb);
         if (forward)
-            out(r, 0)[i] = binary(&f->at, a[i], b[k]);
+            out(r, 0)[i] = binary(f->at, a[i], b[k]);
         for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
             if (which_input(r, o) == 0)
-                out(r, o)[i] += in(r, 0)[i] * (binary(&f->at, a[i] + h, b[k]) - binary(&f->at, a[i] - h, b[k])) / (2 * h);
+                out(r, o)[i] += in(r, 0)[i] * (binary(f->at, a[i] + h, b[k]) - binary(f->at, a[i] - h, b[k])) / (2 * h);
             else
-                out(r, o)[k] += in(r, 0)[i] * (binary(&f->at, a[i], b[k] + h) - binary(&f->at, a[i], b[k] - h)) / (2 * h);
+                out(r, o)[k] += in(r, 0)[i] * (binary(f->at, a[i], b[k] + h) - binary(f->at, a[i], b[k] - h)) / (2 * h);
     }
 }
 
@@ -194,10 +194,10 @@ static inline void run_select(const struct run *r)
     const struct tensor *y = &r->g->tensors[f->outputs[0]];
     bool forward = r->op->pass == PASS_FORWARD;
     for (uint64_t i = 0; i < tensor_elements(y); i++) {
-        bool here = (in(r, 1)[seen_at(i, y, &r->g->tensors[f->inputs[1]])] != 0) != f->at.inverted;
+        bool here = (in(r, 1)[seen_at(i, y, &r->g->tensors[f->inputs[1]])] != 0) != f->at->inverted;
         const struct tensor *other = f->n_inputs > 2 ? &r->g->tensors[f->inputs[2]] : NULL;
         if (forward)
-            out(r, 0)[i] = here ? in(r, 0)[i] : other ? in(r, 2)[seen_at(i, y, other)] : f->at.rate;
+            out(r, 0)[i] = here ? in(r, 0)[i] : other ? in(r, 2)[seen_at(i, y, other)] : f->at->rate;
         for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
             if (here && which_input(r, o) == 0)
                 out(r, o)[i] += in(r, 0)[i];
@@ -229,8 +229,8 @@ static inline void run_dropout(const struct run *r)
     uint64_t seed[2] = { r->op->forward_op == NO_ID ? r->op_id : r->op->forward_op, 0 };
     for (uint64_t i = 0; i < n_out(r); i++) {
         seed[1] = i;
-        bool kept = (double)(hash_bytes(seed, sizeof seed, 7) % 1000) >= 1000 * r->op->at.rate;
-        out(r, 0)[i] = kept ? in(r, 0)[i] / (1 - r->op->at.rate) : 0;
+        bool kept = (double)(hash_bytes(seed, sizeof seed, 7) % 1000) >= 1000 * r->op->at->rate;
+        out(r, 0)[i] = kept ? in(r, 0)[i] / (1 - r->op->at->rate) : 0;
     }
 }
 
@@ -258,16 +258,16 @@ static inline void run_matmul(const struct run *r)
     bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA;
     double *a = forward ? in(r, 0) : data ? out(r, 0) : in(r, 1);
     double *b = forward || data ? in(r, 1) : out(r, 0), *c = forward ? out(r, 0) : in(r, 0);
-    for (uint64_t g = 0; g < s.groups && fast_gemm && forward && !f->at.transpose_b; g++)
+    for (uint64_t g = 0; g < s.groups && fast_gemm && forward && !f->at->transpose_b; g++)
         fast_gemm(c + g * s.rows * s.columns, a + g * s.rows * s.inner, b + g * s.inner * s.columns, s.rows, s.inner, s.columns);
-    if (fast_gemm && forward && !f->at.transpose_b)
+    if (fast_gemm && forward && !f->at->transpose_b)
         return;
     for (uint64_t g = 0; g < s.groups; g++)
         for (uint64_t i = 0; i < s.rows; i++)
             for (uint64_t j = 0; j < s.columns; j++)
                 for (uint64_t k = 0; k < s.inner; k++) {
                     double *pa = &a[(g * s.rows + i) * s.inner + k], *pc = &c[(g * s.rows + i) * s.columns + j];
-                    double *pb = &b[g * s.inner * s.columns + (f->at.transpose_b ? j * s.inner + k : k * s.columns + j)];
+                    double *pb = &b[g * s.inner * s.columns + (f->at->transpose_b ? j * s.inner + k : k * s.columns + j)];
                     if (forward)
                         *pc += *pa * *pb;
                     else if (data)
@@ -301,7 +301,7 @@ static inline void conv_by_gemm(const struct run *r)
         memset(windows, 0, rows * inner * sizeof *windows);
         for (uint64_t row = 0; row < rows; row++)
             for (uint64_t k = 0; k < w->dims[0] * w->dims[1]; k++)
-                if (window_at(&at, x, &r->op->at, b, row / y->dims[2], row % y->dims[2], k / w->dims[1], k % w->dims[1]))
+                if (window_at(&at, x, r->op->at, b, row / y->dims[2], row % y->dims[2], k / w->dims[1], k % w->dims[1]))
                     memcpy(windows + row * inner + k * w->dims[2], in(r, 0) + at, w->dims[2] * sizeof *windows);
         fast_gemm(out(r, 0) + b * rows * w->dims[3], windows, in(r, 1), rows, inner, w->dims[3]);
     }
@@ -312,7 +312,7 @@ static inline void conv_by_gemm(const struct run *r)
 static inline void run_conv(const struct run *r)
 {
     const struct op *f = op_forward(r->g, r->op);
-    if (fast_gemm && r->op->pass == PASS_FORWARD && f->kind == OP_CONV && f->at.groups == 1) {
+    if (fast_gemm && r->op->pass == PASS_FORWARD && f->kind == OP_CONV && f->at->groups == 1) {
         conv_by_gemm(r);
         return;
     }
@@ -325,13 +325,13 @@ static inline void run_conv(const struct run *r)
     double *vin = r->op->pass == PASS_FORWARD ? in(r, 0) : r->op->pass == PASS_BACKWARD_DATA ? out(r, 0) : in(r, 1);
     double *vout = r->op->pass == PASS_FORWARD ? out(r, 0) : in(r, 0), *vw = weight ? out(r, 0) : in(r, 1);
     double *vx = turned ? vout : vin, *vy = turned ? vin : vout;
-    uint64_t n = tensor_elements(y), per_group = w->dims[3] / f->at.groups, at;
+    uint64_t n = tensor_elements(y), per_group = w->dims[3] / f->at->groups, at;
     for (uint64_t e = 0; e < n; e++) {
         uint64_t o = e % y->dims[3], j = e / y->dims[3] % y->dims[2], i = e / y->dims[3] / y->dims[2] % y->dims[1];
         uint64_t b = e / y->dims[3] / y->dims[2] / y->dims[1];
         for (uint64_t k = 0; k < w->dims[0] * w->dims[1] * w->dims[2]; k++) {
             uint64_t c = k % w->dims[2], q = k / w->dims[2] % w->dims[1], p = k / w->dims[2] / w->dims[1];
-            if (!window_at(&at, x, &f->at, b, i, j, p, q))
+            if (!window_at(&at, x, f->at, b, i, j, p, q))
                 continue;
             double *px = &vx[at + o / per_group * w->dims[2] + c], *pw = &vw[k * w->dims[3] + o];
             if (forward)
@@ -350,14 +350,14 @@ static inline void run_pool(const struct run *r)
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
     bool forward = r->op->pass == PASS_FORWARD, most = f->kind == OP_MAX_POOL;
-    uint64_t window = (uint64_t)f->at.kernel_h * f->at.kernel_w;
+    uint64_t window = (uint64_t)f->at->kernel_h * f->at->kernel_w;
     for (uint64_t e = 0; e < tensor_elements(y); e++) {
         uint64_t c = e % y->dims[3], j = e / y->dims[3] % y->dims[2], i = e / y->dims[3] / y->dims[2] % y->dims[1];
         uint64_t b = e / y->dims[3] / y->dims[2] / y->dims[1], at, n = 0;
         double best = -INFINITY, sum = 0;
         for (int pass = 0; pass < 2; pass++)
             for (uint64_t k = 0; k < window; k++) {
-                if (!window_at(&at, x, &f->at, b, i, j, k / f->at.kernel_w, k % f->at.kernel_w))
+                if (!window_at(&at, x, f->at, b, i, j, k / f->at->kernel_w, k % f->at->kernel_w))
                     continue;
                 if (pass == 0) {
                     n++;
@@ -366,11 +366,11 @@ static inline void run_pool(const struct run *r)
                         sum += in(r, 0)[at + c];
                     }
                 } else if (!forward && (!most || in(r, 1)[at + c] == in(r, 2)[e])) {
-                    out(r, 0)[at + c] += most ? in(r, 0)[e] : in(r, 0)[e] / (double)(f->at.counts_padding ? window : n);
+                    out(r, 0)[at + c] += most ? in(r, 0)[e] : in(r, 0)[e] / (double)(f->at->counts_padding ? window : n);
                 }
             }
         if (forward)
-            out(r, 0)[e] = most ? best : sum / (double)(f->at.counts_padding ? window : n);
+            out(r, 0)[e] = most ? best : sum / (double)(f->at->counts_padding ? window : n);
     }
 }
 
@@ -390,8 +390,8 @@ static inline void run_resize(const struct run *r)
     const struct tensor *x = &r->g->tensors[f->inputs[0]], *y = &r->g->tensors[f->outputs[0]];
     for (uint64_t e = 0; e < tensor_elements(y); e++) {
         uint64_t c = e % y->dims[3], b = e / y->dims[3] / y->dims[2] / y->dims[1];
-        struct between h = resized_at(e / y->dims[3] / y->dims[2] % y->dims[1], x->dims[1], y->dims[1], f->at.linear);
-        struct between v = resized_at(e / y->dims[3] % y->dims[2], x->dims[2], y->dims[2], f->at.linear);
+        struct between h = resized_at(e / y->dims[3] / y->dims[2] % y->dims[1], x->dims[1], y->dims[1], f->at->linear);
+        struct between v = resized_at(e / y->dims[3] % y->dims[2], x->dims[2], y->dims[2], f->at->linear);
         for (int k = 0; k < 4; k++) {
             double share = (k & 1 ? h.share : 1 - h.share) * (k & 2 ? v.share : 1 - v.share);
             uint64_t row = k & 1 ? h.second : h.first, column = k & 2 ? v.second : v.first;
@@ -407,7 +407,7 @@ static inline void run_resize(const struct run *r)
 /* y = x / (bias + alpha / size * sum of squares of the size neighbours)^beta; backward [gradient, x]. */
 static inline void run_local_norm(const struct run *r)
 {
-    const struct op_attributes *at = &op_forward(r->g, r->op)->at;
+    const struct op_attributes *at = op_forward(r->g, r->op)->at;
     bool forward = r->op->pass == PASS_FORWARD;
     const double *x = in(r, forward ? 0 : 1), factor = at->rate / at->kernel_w;
     uint64_t n = last_dim(tensor_out(r, 0)), before = (at->kernel_w - 1) / 2, after = at->kernel_w - 1 - before;
@@ -440,7 +440,7 @@ static inline void run_arg_max(const struct run *r)
 /* Which set of values element i is normalised with: its channel, its row, or its sample and group of channels. */
 static inline uint64_t norm_set(const struct op *f, const struct tensor *x, uint64_t i)
 {
-    uint64_t n = last_dim(x), groups = f->at.norm_groups;
+    uint64_t n = last_dim(x), groups = f->at->norm_groups;
     switch (f->kind) {
     case OP_BATCH_NORM: return i % n;
     case OP_LAYER_NORM: return i / n;
@@ -470,7 +470,7 @@ static inline struct normalised normalise(const struct op *f, const struct tenso
     for (uint64_t i = 0; i < s.n; i++)
         s.n_sets = s.set[i] + 1 > s.n_sets ? s.set[i] + 1 : s.n_sets;
     for (uint64_t k = 0; k < s.n_sets; k++)
-        s.inverse[k] = 1 / sqrt(s.inverse[k] / s.size[k] + (f->at.epsilon > 0 ? f->at.epsilon : 1e-5));
+        s.inverse[k] = 1 / sqrt(s.inverse[k] / s.size[k] + (f->at->epsilon > 0 ? f->at->epsilon : 1e-5));
     for (uint64_t i = 0; i < s.n; i++)
         s.x[i] *= s.inverse[s.set[i]];
     return s;
@@ -553,7 +553,7 @@ static inline void run_gather(const struct run *r)
 
 static inline void run_transpose(const struct run *r)
 {
-    const struct op_attributes *t = &r->op->at;
+    const struct op_attributes *t = r->op->at;
     uint32_t n = 0;
     uint64_t stride[MAX_DIMS], all = n_out(r);
     while (n < MAX_DIMS && t->view[n])
@@ -600,11 +600,11 @@ static inline void run_concat(const struct run *r)
     for (uint32_t k = 0; k < f->n_inputs; k++) {
         const struct tensor *part = &r->g->tensors[f->inputs[k]];
         if (forward)
-            copy_range(out(r, 0), whole, in(r, k), part, f->at.axis, begin, false);
+            copy_range(out(r, 0), whole, in(r, k), part, f->at->axis, begin, false);
         for (uint32_t o = 0; o < r->op->n_outputs && !forward; o++)
             if (which_input(r, o) == k)
-                copy_range(in(r, 0), whole, out(r, o), part, f->at.axis, begin, true);
-        begin += part->dims[f->at.axis];
+                copy_range(in(r, 0), whole, out(r, o), part, f->at->axis, begin, true);
+        begin += part->dims[f->at->axis];
     }
 }
 
@@ -615,8 +615,8 @@ static inline void run_slice(const struct run *r)
     const struct tensor *whole = &r->g->tensors[f->inputs[0]];
     for (uint32_t k = 0; k < f->n_outputs; k++) {
         const struct tensor *part = &r->g->tensors[f->outputs[k]];
-        uint64_t begin = f->at.pieces ? k * part->dims[f->at.axis] : f->at.begin;
-        copy_range(forward ? in(r, 0) : out(r, 0), whole, forward ? out(r, k) : in(r, k), part, f->at.axis, begin, forward);
+        uint64_t begin = f->at->pieces ? k * part->dims[f->at->axis] : f->at->begin;
+        copy_range(forward ? in(r, 0) : out(r, 0), whole, forward ? out(r, k) : in(r, k), part, f->at->axis, begin, forward);
     }
 }
 
@@ -624,11 +624,11 @@ static inline void run_pad(const struct run *r)
 {
     bool forward = r->op->pass == PASS_FORWARD;
     for (uint64_t i = 0; i < n_out(r) && forward; i++)
-        out(r, 0)[i] = r->op->at.rate;
+        out(r, 0)[i] = r->op->at->rate;
     const struct tensor *small = forward ? tensor_in(r, 0) : tensor_out(r, 0);
     const struct tensor *large = forward ? tensor_out(r, 0) : tensor_in(r, 0);
-    copy_range(forward ? out(r, 0) : in(r, 0), large, forward ? in(r, 0) : out(r, 0), small, r->op->at.axis,
-               r->op->at.begin, !forward);
+    copy_range(forward ? out(r, 0) : in(r, 0), large, forward ? in(r, 0) : out(r, 0), small, r->op->at->axis,
+               r->op->at->begin, !forward);
 }
 
 static inline void run_outer_add(const struct run *r)
@@ -712,7 +712,7 @@ static inline void run_lstm(const struct run *r)
     struct arena a = { 0 };
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *x = &r->g->tensors[f->inputs[0]];
-    uint64_t b = x->dims[0], t = x->dims[1], n = x->dims[2], h = f->at.hidden;
+    uint64_t b = x->dims[0], t = x->dims[1], n = x->dims[2], h = f->at->hidden;
     bool forward = r->op->pass == PASS_FORWARD;
     double *g = ARENA_ARRAY(&a, double, t * 4 * h), *c = ARENA_ARRAY(&a, double, (t + 1) * h);
     double *y = ARENA_ARRAY(&a, double, t * h);
@@ -798,8 +798,8 @@ static inline void run_gru(const struct run *r)
     struct arena a = { 0 };
     const struct op *f = op_forward(r->g, r->op);
     const struct tensor *tx = &r->g->tensors[f->inputs[0]];
-    uint64_t t = tx->dims[1], n = tx->dims[2], h = f->at.hidden;
-    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA, before = f->at.reset_before;
+    uint64_t t = tx->dims[1], n = tx->dims[2], h = f->at->hidden;
+    bool forward = r->op->pass == PASS_FORWARD, data = r->op->pass == PASS_BACKWARD_DATA, before = f->at->reset_before;
     uint32_t first = forward ? 0 : 1;
     const double *x = in(r, first), *w = in(r, first + 1), *rw = in(r, first + 2), *y = forward ? out(r, 0) : in(r, 5);
     double *g = ARENA_ARRAY(&a, double, 3 * h), *share = ARENA_ARRAY(&a, double, h), *dy = ARENA_ARRAY(&a, double, h);
@@ -922,7 +922,7 @@ static inline void run_op(const struct run *r)
     case OP_ARG_MAX: run_arg_max(r); return;
     case OP_ADD: run_pair(r); return;
     case OP_MUL: forward ? run_pair(r) : run_mul_backward(r); return;
-    case OP_SCALE: run_copy(r, r->op->at.rate); return;
+    case OP_SCALE: run_copy(r, r->op->at->rate); return;
     case OP_BIAS_ADD: run_bias(r); return;
     case OP_RELU: case OP_GELU: case OP_TANH: case OP_SIGMOID: case OP_SWISH: run_function(r); return;
     case OP_SOFTMAX: run_softmax(r); return;

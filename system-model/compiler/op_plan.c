@@ -174,12 +174,12 @@ static struct conv_params conv_params(const struct graph *g, const struct op *op
     const struct tensor *w = &g->tensors[f->inputs[1]];
     const struct tensor *x = &g->tensors[turned ? f->outputs[0] : f->inputs[0]];
     const struct tensor *y = &g->tensors[turned ? f->inputs[0] : f->outputs[0]];
-    uint32_t groups = f->at.groups ? f->at.groups : 1;
+    uint32_t groups = f->at->groups ? f->at->groups : 1;
     return (struct conv_params){
         .groups = groups, .batch = (uint32_t)x->dims[0], .in_h = (uint32_t)x->dims[1], .in_w = (uint32_t)x->dims[2],
         .out_h = (uint32_t)y->dims[1], .out_w = (uint32_t)y->dims[2], .kernel_h = (uint32_t)w->dims[0],
         .kernel_w = (uint32_t)w->dims[1], .in_chans = (uint32_t)w->dims[2], .out_chans = (uint32_t)(w->dims[3] / groups),
-        .stride = f->at.stride ? f->at.stride : 1, .type = x->type,
+        .stride = f->at->stride ? f->at->stride : 1, .type = x->type,
     };
 }
 
@@ -218,7 +218,7 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
 {
     const struct op *f = op_forward(g, op);
     struct matmul_shape m = op_matmul_shape(g, op);
-    uint64_t steps = f->at.serial_steps > 1 ? f->at.serial_steps : 1, mac = op_mac(g, op);
+    uint64_t steps = f->at->serial_steps > 1 ? f->at->serial_steps : 1, mac = op_mac(g, op);
     enum data_type type = g->tensors[f->inputs[0]].type;
     m.columns = ceil_div(m.columns, steps);
     if (g->tensors[f->inputs[1]].role == ROLE_WEIGHT && !opt->inference) {

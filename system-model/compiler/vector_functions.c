@@ -55,13 +55,13 @@ static void add_steps(struct passes *p, const enum map_op *ops, uint32_t n_ops, 
 
 void plan_map(struct passes *p, const struct work *w)
 {
-    const struct function_row *row = &function_rows[w->forward->at.function];
+    const struct function_row *row = &function_rows[w->forward->at->function];
     add_steps(p, w->backward ? row->backward : row->forward, w->backward ? row->n_backward : row->n, w->n);
 }
 
 void plan_combine(struct passes *p, const struct work *w)
 {
-    const struct function_row *row = &function_rows[w->forward->at.function];
+    const struct function_row *row = &function_rows[w->forward->at->function];
     if (!w->backward) {
         add_operand(p, w, &w->g->tensors[w->op->inputs[1]]);
         add_steps(p, row->forward, row->n, w->n_out);
@@ -101,7 +101,7 @@ void plan_resize(struct passes *p, const struct work *w)
 {
     uint64_t larger = w->n > w->n_out ? w->n : w->n_out;
     add_moved(p, w->backward ? w->n_out : w->n);
-    if (w->forward->at.linear) {
+    if (w->forward->at->linear) {
         add_map(p, MAP_SCALED_ADD, larger);
         add_map(p, MAP_SCALED_ADD, larger);
     }
@@ -114,7 +114,7 @@ void plan_resize(struct passes *p, const struct work *w)
 void plan_local_norm(struct passes *p, const struct work *w)
 {
     static const enum map_op power[] = { MAP_LOG, MAP_SCALAR, MAP_EXP };
-    uint32_t sums = w->backward ? 2 * w->forward->at.kernel_w : w->forward->at.kernel_w;
+    uint32_t sums = w->backward ? 2 * w->forward->at->kernel_w : w->forward->at->kernel_w;
     add_map(p, MAP_SQUARE, w->n);
     for (uint32_t i = 1; i < sums; i++)
         add_map(p, MAP_BINARY_IN_PLACE, w->n);

@@ -111,13 +111,13 @@ static uint64_t norm_statistics(const struct work *w)
         return w->last;
     if (w->op->kind == OP_LAYER_NORM)
         return w->n / w->last;
-    return w->x->dims[0] * max_u64(1, w->forward->at.norm_groups);
+    return w->x->dims[0] * max_u64(1, w->forward->at->norm_groups);
 }
 
 /* Between replicas: what this chip does to hand its sums over and take them back. */
 static void add_shared_statistics(struct passes *p, const struct work *w, uint64_t n)
 {
-    if (w->op->kind != OP_BATCH_NORM || w->forward->at.norm_groups < 2)
+    if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)
         return;
     add_small(p, MAP_COPY, n);
     add_small(p, MAP_BINARY, n);
@@ -134,7 +134,7 @@ static void add_whitening(struct passes *p, uint64_t n, uint64_t n_statistics, b
 /* Mean and variance: two sums in one pass; the stable way, popnn's, sums, takes the mean away, then sums the squares. */
 static void add_statistics(struct passes *p, const struct work *w, uint64_t n, uint64_t k, bool by_row)
 {
-    bool stable = w->forward->at.stable;
+    bool stable = w->forward->at->stable;
     add_reduction(p, MAP_REDUCE, by_row, n, k, stable ? 1 : 2);
     add_shared_statistics(p, w, stable ? k : 2 * k);
     if (!stable)
@@ -193,7 +193,7 @@ static void plan_global_pool(struct passes *p, const struct work *w)
 
 static void plan_pool(struct passes *p, const struct work *w)
 {
-    const struct op_attributes *at = &w->forward->at;
+    const struct op_attributes *at = w->forward->at;
     if (at->kernel_h == w->x->dims[1] && at->kernel_w == w->x->dims[2] && w->y->dims[1] == 1 && w->y->dims[2] == 1) {
         plan_global_pool(p, w);
         return;
@@ -286,7 +286,7 @@ static void plan_transpose(struct passes *p, const struct work *w)
 /* Taking a tensor apart moves nothing; putting parts together, or taking a range, copies them. */
 static void plan_copy(struct passes *p, const struct work *w)
 {
-    if (w->op->kind == OP_SLICE && w->op->pass == PASS_FORWARD && w->forward->at.pieces > 0)
+    if (w->op->kind == OP_SLICE && w->op->pass == PASS_FORWARD && w->forward->at->pieces > 0)
         return;
     uint64_t n = w->backward ? w->n : w->n_out, before = op_plan_cycles(p->plan);
     add_moved(p, n);
@@ -466,9 +466,9 @@ static void gru_cell(struct passes *p, uint64_t units, bool backward)
 /* The products of one step; a state that is reset first waits for its gate. */
 static void add_step_products(struct passes *p, const struct work *w, uint64_t batch, uint64_t extra, uint64_t gates, uint64_t steps)
 {
-    uint64_t hidden = w->forward->at.hidden, all = gates * hidden, inner = hidden + extra;
+    uint64_t hidden = w->forward->at->hidden, all = gates * hidden, inner = hidden + extra;
     bool forward = w->op->pass == PASS_FORWARD;
-    if (w->forward->at.reset_before) {
+    if (w->forward->at->reset_before) {
         uint64_t first = forward ? inner : 2 * hidden, wide = forward ? 2 * hidden : inner;
         add_step_matmul(p, w, batch, first, wide, steps);
         add_step_matmul(p, w, batch, forward ? inner : hidden, forward ? hidden : inner, steps);
@@ -480,7 +480,7 @@ static void add_step_products(struct passes *p, const struct work *w, uint64_t b
 static void plan_recurrence(struct passes *p, const struct work *w)
 {
     bool lstm = w->op->kind == OP_LSTM, forward = w->op->pass == PASS_FORWARD, input_wanted = forward || w->op->n_outputs > 1;
-    uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at.hidden, gates = lstm ? 4 : 3;
+    uint64_t batch = w->x->dims[0], steps = w->x->dims[1], in = w->x->dims[2], hidden = w->forward->at->hidden, gates = lstm ? 4 : 3;
     if (w->op->pass == PASS_BACKWARD_WEIGHT) {
         add_matmul(p, w, in + hidden, batch * steps, gates * hidden, PASS_BACKWARD_WEIGHT, 1);
         add_reduction(p, MAP_REDUCE, false, batch * steps * gates * hidden, gates * hidden, 1);
@@ -548,7 +548,7 @@ static struct passes passes_start(struct op_plan *out, const struct chip *chip, 
 bool op_stays(const struct op *op)
 {
     enum part part = op_part(op->kind);
-    bool view = op->kind == OP_VIEW || (op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at.pieces > 0);
+    bool view = op->kind == OP_VIEW || (op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at->pieces > 0);
     return view || part == PART_ELEMENTWISE || part == PART_NORM || part == PART_SOFTMAX;
 }
 

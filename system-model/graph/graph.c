@@ -60,7 +60,7 @@ uint64_t op_flop(const struct graph *g, const struct op *op)
     if (rule->per == PER_INPUT)
         elements = tensor_elements(&g->tensors[f->inputs[0]]);
     else if (rule->per == PER_WINDOW)
-        elements *= (uint64_t)f->at.kernel_h * f->at.kernel_w;
+        elements *= (uint64_t)f->at->kernel_h * f->at->kernel_w;
     return 2 * op_mac(g, op) + rule->flop[op->pass] * elements;
 }
 
@@ -156,9 +156,19 @@ uint32_t graph_tensor(struct graph *g, const char *name, enum tensor_role role, 
     return append_tensor(g, t);
 }
 
+static const uint32_t *keep_ids(struct graph *g, const uint32_t *ids, uint32_t n)
+{
+    uint32_t *kept = ARENA_ARRAY(g->arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        kept[i] = ids[i];
+    return kept;
+}
+
 uint32_t graph_append(struct graph *g, struct op op)
 {
     assert(op.n_inputs <= MAX_OP_INPUTS && op.n_outputs > 0 && op.n_outputs <= MAX_OP_OUTPUTS);
+    op.inputs = keep_ids(g, op.inputs, op.n_inputs);
+    op.outputs = keep_ids(g, op.outputs, op.n_outputs);
     g->ops = arena_grow(g->arena, g->ops, g->n_ops, &g->cap_ops, sizeof *g->ops);
     g->ops[g->n_ops] = op;
     return (uint32_t)g->n_ops++;
@@ -168,20 +178,21 @@ uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, ui
                   struct op_attributes at)
 {
     assert(g->n_layers > 0 && n_inputs > 0 && n_inputs <= MAX_OP_INPUTS && g->n_ops == g->n_forward_ops);
-    struct op op = { .kind = kind, .pass = PASS_FORWARD, .layer_id = (uint32_t)g->n_layers - 1,
-                     .forward_op = NO_ID, .n_inputs = n_inputs, .n_outputs = 1, .at = at };
-    for (uint32_t i = 0; i < n_inputs; i++) {
+    uint32_t outputs[MAX_OP_OUTPUTS];
+    struct op_attributes *kept = ARENA_NEW(g->arena, struct op_attributes);
+    struct op op = { .kind = kind, .pass = PASS_FORWARD, .layer_id = (uint32_t)g->n_layers - 1, .forward_op = NO_ID,
+                     .n_inputs = n_inputs, .n_outputs = 1, .inputs = inputs, .outputs = outputs, .at = kept };
+    for (uint32_t i = 0; i < n_inputs; i++)
         assert(inputs[i] < g->n_tensors);
-        op.inputs[i] = inputs[i];
-    }
+    *kept = at;
     struct tensor out = { .name = op_kind_names[kind], .type = g->tensors[op.inputs[0]].type, .role = ROLE_ACTIVATION,
                           .layer_id = op.layer_id, .producer_op = (uint32_t)g->n_ops, .of_tensor = NO_ID };
     op_rules[kind].shape(g, &op, &out);
     for (uint32_t i = 0; i < op.n_outputs; i++)
-        op.outputs[i] = append_tensor(g, out);
+        outputs[i] = append_tensor(g, out);
     graph_append(g, op);
     g->n_forward_ops = g->n_ops;
-    return op.outputs[0];
+    return outputs[0];
 }
 
 /* ---- text ------------------------------------------------------------------------------- */

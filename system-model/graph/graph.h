@@ -116,8 +116,8 @@ struct op {
     uint32_t layer_id;
     uint32_t forward_op;                    /* backward passes: the operation they differentiate; else NO_ID */
     uint32_t n_inputs, n_outputs;
-    uint32_t inputs[MAX_OP_INPUTS], outputs[MAX_OP_OUTPUTS];
-    struct op_attributes at;
+    const uint32_t *inputs, *outputs;
+    struct op_attributes *at;               /* of a backward pass: those of the operation it differentiates */
 };
 
 /* A layer is the unit of placement and of recomputation: an encoder's attention half, a residual unit, a head. */

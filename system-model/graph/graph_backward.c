@@ -15,6 +15,7 @@ struct backward {
     struct graph *g;
     bool *wanted;                       /* by tensor: a gradient is of use */
     uint32_t *gradient;                 /* by tensor: its gradient so far, or NO_ID */
+    struct op_attributes *none;
 };
 
 static bool is_loss(const struct op *op)
@@ -62,23 +63,23 @@ static void collect(struct backward *b, uint32_t tensor_id, uint32_t gradient_id
         b->gradient[tensor_id] = gradient_id;
         return;
     }
-    struct op sum = { .kind = OP_ADD, .pass = PASS_BACKWARD_DATA, .layer_id = layer_id, .forward_op = NO_ID,
-                      .n_inputs = 2, .inputs = { b->gradient[tensor_id], gradient_id }, .n_outputs = 1 };
-    sum.outputs[0] = gradient_tensor(g, tensor_id, layer_id);
-    b->gradient[tensor_id] = sum.outputs[0];
-    graph_append(g, sum);
+    const uint32_t both[] = { b->gradient[tensor_id], gradient_id };
+    b->gradient[tensor_id] = gradient_tensor(g, tensor_id, layer_id);
+    graph_append(g, (struct op){ .kind = OP_ADD, .pass = PASS_BACKWARD_DATA, .layer_id = layer_id, .forward_op = NO_ID, .at = b->none,
+                                 .n_inputs = 2, .inputs = both, .n_outputs = 1, .outputs = &b->gradient[tensor_id] });
 }
 
-static void keep(struct graph *g, struct op *out, const struct op *f, uint8_t keeps)
+static uint32_t keep(uint32_t *inputs, uint32_t n, const struct graph *g, const struct op *f, uint8_t keeps)
 {
     for (uint32_t i = 0; i < f->n_inputs; i++) {
         bool read = (i == 0 && (keeps & KEEP_INPUT)) || (i == 1 && (keeps & KEEP_SECOND)) ||
                     ((keeps & KEEP_WEIGHTS) && is_weight(g, f->inputs[i]));
         if (read)
-            out->inputs[out->n_inputs++] = f->inputs[i];
+            inputs[n++] = f->inputs[i];
     }
     if (keeps & KEEP_OUTPUT)
-        out->inputs[out->n_inputs++] = f->outputs[0];
+        inputs[n++] = f->outputs[0];
+    return n;
 }
 
 static bool in_pass(const struct backward *b, const struct op *f, uint32_t i, enum op_pass pass)
@@ -107,40 +108,38 @@ static void add_pass(struct backward *b, uint32_t forward_id, enum op_pass pass,
     struct graph *g = b->g;
     const struct op f = g->ops[forward_id];
     const struct gradient_rule *rule = &op_rules[f.kind].gradient;
-    struct op op = { .kind = f.kind, .pass = pass, .layer_id = f.layer_id, .forward_op = forward_id, .at = f.at };
-    uint32_t of_tensor[MAX_OP_OUTPUTS] = { 0 };
+    uint32_t of_tensor[MAX_OP_OUTPUTS], inputs[2 * MAX_OP_INPUTS], outputs[MAX_OP_OUTPUTS], n_inputs = 0, n_collected = 0;
     for (uint32_t i = 0; i < f.n_inputs; i++)
         if (in_pass(b, &f, i, pass)) {
-            assert(op.n_outputs < MAX_OP_OUTPUTS);
-            of_tensor[op.n_outputs++] = f.inputs[i];
+            assert(n_collected < MAX_OP_OUTPUTS);
+            of_tensor[n_collected++] = f.inputs[i];
         }
     bool gates = rule->through_time && pass == PASS_BACKWARD_DATA;
-    if (op.n_outputs == 0 && !gates)
+    if (n_collected == 0 && !gates)
         return;
-    if (!is_loss(&f))
-        for (uint32_t i = 0; i < f.n_outputs; i++)
-            op.inputs[op.n_inputs++] = gradients[i];
-    keep(g, &op, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
-    for (uint32_t i = 0; i < op.n_outputs; i++)
-        op.outputs[i] = gradient_tensor(g, of_tensor[i], f.layer_id);
-    uint32_t n_collected = op.n_outputs;
+    for (uint32_t i = 0; i < f.n_outputs && !is_loss(&f); i++)
+        inputs[n_inputs++] = gradients[i];
+    n_inputs = keep(inputs, n_inputs, g, &f, pass == PASS_BACKWARD_DATA ? rule->data_keeps : rule->weight_keeps);
+    for (uint32_t i = 0; i < n_collected; i++)
+        outputs[i] = gradient_tensor(g, of_tensor[i], f.layer_id);
     if (gates)
-        gradients[0] = op.outputs[op.n_outputs++] = gate_gradient(g, &f);
-    graph_append(g, op);
+        gradients[0] = outputs[n_collected] = gate_gradient(g, &f);
+    graph_append(g, (struct op){ .kind = f.kind, .pass = pass, .layer_id = f.layer_id, .forward_op = forward_id, .at = f.at,
+                                 .n_inputs = n_inputs, .inputs = inputs, .n_outputs = n_collected + gates, .outputs = outputs });
     for (uint32_t i = 0; i < n_collected; i++)
         if (!is_weight(g, of_tensor[i]))
-            collect(b, of_tensor[i], op.outputs[i], f.layer_id);
+            collect(b, of_tensor[i], outputs[i], f.layer_id);
 }
 
 /* The operand was repeated to the result's shape: its gradient is the sum over what was repeated. */
-static uint32_t summed_gradient(struct graph *g, uint32_t forward_id, uint32_t operand_id, uint32_t gradient_id)
+static uint32_t summed_gradient(struct backward *b, uint32_t forward_id, uint32_t operand_id, uint32_t gradient_id)
 {
+    struct graph *g = b->g;
     const struct op *f = &g->ops[forward_id];
-    struct op sum = { .kind = f->kind, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = forward_id,
-                      .n_inputs = 1, .inputs = { gradient_id }, .n_outputs = 1 };
-    sum.outputs[0] = gradient_tensor(g, operand_id, f->layer_id);
-    graph_append(g, sum);
-    return sum.outputs[0];
+    uint32_t sum = gradient_tensor(g, operand_id, f->layer_id);
+    graph_append(g, (struct op){ .kind = f->kind, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = forward_id, .at = b->none,
+                                 .n_inputs = 1, .inputs = &gradient_id, .n_outputs = 1, .outputs = &sum });
+    return sum;
 }
 
 /* Additions: what arrives goes on to every operand. */
@@ -153,19 +152,18 @@ static void pass_through(struct backward *b, uint32_t forward_id, uint32_t gradi
         if (!b->wanted[id] || is_weight(g, id))
             continue;
         bool same = tensor_is_same_shape(&g->tensors[id], &g->tensors[f.outputs[0]]);
-        collect(b, id, same ? gradient_id : summed_gradient(g, forward_id, id, gradient_id), f.layer_id);
+        collect(b, id, same ? gradient_id : summed_gradient(b, forward_id, id, gradient_id), f.layer_id);
     }
 }
 
 /* A piece of a slice that the loss does not depend on: zeros, made of another piece's gradient, which has its shape. */
 static uint32_t no_gradient(struct backward *b, const struct op *f, uint32_t piece_id, uint32_t gradient_id)
 {
-    struct op zeros = { .kind = OP_SCALE, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = NO_ID,
-                        .n_inputs = 1, .inputs = { gradient_id }, .n_outputs = 1, .at = { .rate = 0 } };
     assert(tensor_is_same_shape(&b->g->tensors[piece_id], &b->g->tensors[gradient_id]));
-    zeros.outputs[0] = gradient_tensor(b->g, piece_id, f->layer_id);
-    graph_append(b->g, zeros);
-    return zeros.outputs[0];
+    uint32_t zeros = gradient_tensor(b->g, piece_id, f->layer_id);
+    graph_append(b->g, (struct op){ .kind = OP_SCALE, .pass = PASS_BACKWARD_DATA, .layer_id = f->layer_id, .forward_op = NO_ID, .at = b->none,
+                                    .n_inputs = 1, .inputs = &gradient_id, .n_outputs = 1, .outputs = &zeros });
+    return zeros;
 }
 
 /* Of each output; false where the loss depends on none. */
@@ -202,7 +200,7 @@ void graph_add_backward(struct graph *g)
     assert(g->n_ops == g->n_forward_ops);
     size_t n = g->n_tensors;            /* gradients themselves are never differentiated */
     struct backward b = { .g = g, .wanted = ARENA_ARRAY(g->arena, bool, n),
-                          .gradient = ARENA_ARRAY(g->arena, uint32_t, n) };
+                          .gradient = ARENA_ARRAY(g->arena, uint32_t, n), .none = ARENA_NEW(g->arena, struct op_attributes) };
     for (size_t i = 0; i < n; i++)
         b.gradient[i] = NO_ID;
     mark_wanted(&b);

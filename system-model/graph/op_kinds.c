@@ -80,7 +80,7 @@ static void shape_window(const struct graph *g, struct op *op, struct tensor *ou
     assert(x->n_dims == 4);
     out->n_dims = 4;
     out->dims[0] = x->dims[0];
-    const struct op_attributes *at = &op->at;
+    const struct op_attributes *at = op->at;
     uint32_t stride_w = at->stride_w ? at->stride_w : at->stride;
     out->dims[1] = window_count(x->dims[1], at->kernel_h, at->stride, at, at->zeros[0], at->zeros[2]);
     out->dims[2] = window_count(x->dims[2], at->kernel_w, stride_w, at, at->zeros[1], at->zeros[3]);
@@ -97,10 +97,10 @@ static enum data_type product_type(const struct tensor *factor)
 static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
-    if (op->at.groups == 0)
-        op->at.groups = 1;
-    assert(w->n_dims == 4 && w->dims[0] == op->at.kernel_h && w->dims[1] == op->at.kernel_w);
-    assert(w->dims[2] * op->at.groups == x->dims[3] && w->dims[3] % op->at.groups == 0);
+    if (op->at->groups == 0)
+        op->at->groups = 1;
+    assert(w->n_dims == 4 && w->dims[0] == op->at->kernel_h && w->dims[1] == op->at->kernel_w);
+    assert(w->dims[2] * op->at->groups == x->dims[3] && w->dims[3] % op->at->groups == 0);
     shape_window(g, op, out);
     out->dims[3] = w->dims[3];
     out->type = product_type(x);
@@ -111,12 +111,12 @@ static void shape_matmul(const struct graph *g, struct op *op, struct tensor *ou
 {
     const struct tensor *a = input(g, op, 0), *b = input(g, op, 1);
     uint32_t n = b->n_dims;
-    uint64_t inner = b->dims[op->at.transpose_b ? n - 1 : n - 2];
+    uint64_t inner = b->dims[op->at->transpose_b ? n - 1 : n - 2];
     assert(a->n_dims >= 2 && n >= 2 && a->dims[a->n_dims - 1] == inner);
     if (n > 2)
         assert(n == a->n_dims && memcmp(a->dims, b->dims, (n - 2) * sizeof *a->dims) == 0);
     shape_same(g, op, out);
-    out->dims[out->n_dims - 1] = b->dims[op->at.transpose_b ? n - 2 : n - 1];
+    out->dims[out->n_dims - 1] = b->dims[op->at->transpose_b ? n - 2 : n - 1];
     out->type = product_type(a);
 }
 
@@ -134,23 +134,23 @@ static void shape_gather(const struct graph *g, struct op *op, struct tensor *ou
 static void shape_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0);
-    if (op->at.view[0] == 0)
-        memcpy(op->at.view, x->dims, x->n_dims * sizeof *x->dims);
+    if (op->at->view[0] == 0)
+        memcpy(op->at->view, x->dims, x->n_dims * sizeof *x->dims);
     uint32_t n = 0;
-    while (n < MAX_DIMS && op->at.view[n] != 0)
+    while (n < MAX_DIMS && op->at->view[n] != 0)
         n++;
-    assert(product(op->at.view, n) == tensor_elements(x));
+    assert(product(op->at->view, n) == tensor_elements(x));
     uint32_t seen = 0;
     for (uint32_t i = 0; i < n; i++) {
-        seen |= 1u << op->at.order[i];
-        out->dims[i] = op->at.view[op->at.order[i]];
+        seen |= 1u << op->at->order[i];
+        out->dims[i] = op->at->view[op->at->order[i]];
     }
     assert(seen == (1u << n) - 1);      /* order names each dimension once */
     out->n_dims = n;
-    if (op->at.merge > 1) {
-        assert(op->at.merge <= n);
-        uint32_t first = n - op->at.merge;
-        out->dims[first] = product(out->dims + first, op->at.merge);
+    if (op->at->merge > 1) {
+        assert(op->at->merge <= n);
+        uint32_t first = n - op->at->merge;
+        out->dims[first] = product(out->dims + first, op->at->merge);
         out->n_dims = first + 1;
     }
 }
@@ -158,35 +158,35 @@ static void shape_transpose(const struct graph *g, struct op *op, struct tensor 
 static void shape_concat(const struct graph *g, struct op *op, struct tensor *out)
 {
     shape_same(g, op, out);
-    assert(op->at.axis < out->n_dims);
+    assert(op->at->axis < out->n_dims);
     for (uint32_t i = 1; i < op->n_inputs; i++) {
         const struct tensor *x = input(g, op, i);
         for (uint32_t d = 0; d < out->n_dims; d++)
-            assert(d == op->at.axis || x->dims[d] == out->dims[d]);
-        out->dims[op->at.axis] += x->dims[op->at.axis];
+            assert(d == op->at->axis || x->dims[d] == out->dims[d]);
+        out->dims[op->at->axis] += x->dims[op->at->axis];
     }
 }
 
 static void shape_slice(const struct graph *g, struct op *op, struct tensor *out)
 {
     shape_same(g, op, out);
-    uint64_t *size = &out->dims[op->at.axis];
-    assert(op->at.axis < out->n_dims);
-    if (op->at.pieces > 0) {
-        assert(op->at.pieces <= MAX_OP_OUTPUTS && *size % op->at.pieces == 0);
-        op->n_outputs = op->at.pieces;
-        *size /= op->at.pieces;
+    uint64_t *size = &out->dims[op->at->axis];
+    assert(op->at->axis < out->n_dims);
+    if (op->at->pieces > 0) {
+        assert(op->at->pieces <= MAX_OP_OUTPUTS && *size % op->at->pieces == 0);
+        op->n_outputs = op->at->pieces;
+        *size /= op->at->pieces;
     } else {
-        assert(op->at.length > 0 && op->at.begin + op->at.length <= *size);
-        *size = op->at.length;
+        assert(op->at->length > 0 && op->at->begin + op->at->length <= *size);
+        *size = op->at->length;
     }
 }
 
 static void shape_pad(const struct graph *g, struct op *op, struct tensor *out)
 {
     shape_same(g, op, out);
-    assert(op->at.axis < out->n_dims && op->at.begin + out->dims[op->at.axis] <= op->at.length);
-    out->dims[op->at.axis] = op->at.length;
+    assert(op->at->axis < out->n_dims && op->at->begin + out->dims[op->at->axis] <= op->at->length);
+    out->dims[op->at->axis] = op->at->length;
 }
 
 static uint64_t gates_of(const struct op *op) { return op->kind == OP_LSTM ? 4 : 3; }
@@ -195,7 +195,7 @@ static uint64_t gates_of(const struct op *op) { return op->kind == OP_LSTM ? 4 :
 static void shape_recurrence(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0), *w = input(g, op, 1), *r = input(g, op, 2);
-    uint64_t hidden = op->at.hidden, all = gates_of(op) * hidden;
+    uint64_t hidden = op->at->hidden, all = gates_of(op) * hidden;
     assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == all);
     assert(r->dims[0] == hidden && r->dims[1] == all && input(g, op, 3)->dims[0] == 2 * all);
     shape_same(g, op, out);
@@ -222,7 +222,7 @@ static void shape_loss(const struct graph *g, struct op *op, struct tensor *out)
 static void shape_cast(const struct graph *g, struct op *op, struct tensor *out)
 {
     shape_same(g, op, out);
-    out->type = op->at.to_type;
+    out->type = op->at->to_type;
 }
 
 /* The second operand is exchanged with the first where inverted; repeated where it has ones. */
@@ -243,14 +243,14 @@ static void set_dims(struct tensor *out, const uint64_t *dims)
 
 static void shape_view(const struct graph *g, struct op *op, struct tensor *out)
 {
-    set_dims(out, op->at.view);
+    set_dims(out, op->at->view);
     assert(tensor_elements(out) == tensor_elements(input(g, op, 0)));
 }
 
 static void shape_expand(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0);
-    set_dims(out, op->at.view);
+    set_dims(out, op->at->view);
     assert(out->n_dims == x->n_dims);
     for (uint32_t i = 0; i < x->n_dims; i++)
         assert(x->dims[i] == out->dims[i] || x->dims[i] == 1);
@@ -259,7 +259,7 @@ static void shape_expand(const struct graph *g, struct op *op, struct tensor *ou
 static void shape_resize(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0);
-    set_dims(out, op->at.view);
+    set_dims(out, op->at->view);
     assert(x->n_dims == 4 && out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == x->dims[3]);
 }
 
@@ -274,11 +274,11 @@ static void shape_arg_max(const struct graph *g, struct op *op, struct tensor *o
 static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
-    if (op->at.groups == 0)
-        op->at.groups = 1;
-    set_dims(out, op->at.view);
-    assert(w->n_dims == 4 && w->dims[0] == op->at.kernel_h && w->dims[1] == op->at.kernel_w && w->dims[3] == x->dims[3]);
-    assert(out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == w->dims[2] * op->at.groups);
+    if (op->at->groups == 0)
+        op->at->groups = 1;
+    set_dims(out, op->at->view);
+    assert(w->n_dims == 4 && w->dims[0] == op->at->kernel_h && w->dims[1] == op->at->kernel_w && w->dims[3] == x->dims[3]);
+    assert(out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == w->dims[2] * op->at->groups);
     out->type = product_type(x);
 }
 
@@ -321,7 +321,7 @@ static uint64_t recurrence_mac(const struct graph *g, const struct op *op)
     const struct op *f = op_forward(g, op);
     const struct tensor *x = input(g, f, 0);
     bool gates_only = op->pass == PASS_BACKWARD_DATA && op->n_outputs == 1;
-    return x->dims[0] * x->dims[1] * gates_of(f) * f->at.hidden * ((gates_only ? 0 : x->dims[2]) + f->at.hidden);
+    return x->dims[0] * x->dims[1] * gates_of(f) * f->at->hidden * ((gates_only ? 0 : x->dims[2]) + f->at->hidden);
 }
 
 const struct op_rule op_rules[N_OP_KINDS] = {

@@ -223,13 +223,13 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
     for (uint32_t i = 0; i < c->n_spanning && good; i++) {
         const struct op *op = &p->graph->ops[c->spanning[i]];
         const struct tensor *x = &p->graph->tensors[op->inputs[0]];
-        uint32_t span = op->at.norm_groups < p->options.n_replicas ? op->at.norm_groups : p->options.n_replicas;
+        uint32_t span = op->at->norm_groups < p->options.n_replicas ? op->at->norm_groups : p->options.n_replicas;
         uint64_t cycles;
         if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
             continue;
         if (e.span != span)
             norm_ranks(&e, p, s, span);
-        bool twice = op->at.stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
+        bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
         good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
         if (good)
             add_norm(s, op, twice ? 2 * cycles : cycles);

@@ -494,7 +494,7 @@ static void dropout_rates(void **state)
         assert_true(workload_graph(&g, workload_find("bert-base", &why), &o, &arena, &why));
         for (size_t i = 0; i < g.n_forward_ops; i++)
             if (g.ops[i].kind == OP_DROPOUT) {
-                assert_near(g.ops[i].at.rate, 0.1, 0);
+                assert_near(g.ops[i].at->rate, 0.1, 0);
                 n++;
             }
         assert_int_equal(n, attention ? 1 + 3 * 12 : 1 + 2 * 12);

@@ -54,7 +54,7 @@ static inline void export_kernel(struct export *e, uint32_t id, const char *name
 
 static inline void export_window(struct export *e, const char *op, const char *more)
 {
-    const struct op_attributes *at = &e->op->at;
+    const struct op_attributes *at = e->op->at;
     uint32_t ph = at->kernel_h > 1 ? at->pad : 0, pw = at->kernel_w > 1 ? at->pad : 0;
     bool conv = text_is(op, "Conv");
     if (conv)
@@ -68,7 +68,7 @@ static inline void export_window(struct export *e, const char *op, const char *m
 
 static inline void export_transpose(struct export *e)
 {
-    const struct op_attributes *at = &e->op->at;
+    const struct op_attributes *at = e->op->at;
     uint64_t order[MAX_DIMS];
     uint32_t n = 0;
     for (; n < MAX_DIMS && at->view[n]; n++)
@@ -83,7 +83,7 @@ static inline void export_matmul(struct export *e)
 {
     const char *b = in_name(e, 1);
     uint32_t n = in_tensor(e, 1)->n_dims;
-    if (e->op->at.transpose_b) {
+    if (e->op->at->transpose_b) {
         uint64_t order[MAX_DIMS] = { 0, 1, 2, 3, 4 };
         order[n - 1] = n - 2;
         order[n - 2] = n - 1;
@@ -95,7 +95,7 @@ static inline void export_matmul(struct export *e)
 
 static inline void export_slice(struct export *e)
 {
-    const struct op_attributes *at = &e->op->at;
+    const struct op_attributes *at = e->op->at;
     if (at->pieces) {
         const char *names = "";
         for (uint32_t i = 0; i < at->pieces; i++)
@@ -113,20 +113,20 @@ static inline void export_concat(struct export *e)
     const char *names = "";
     for (uint32_t i = 0; i < e->op->n_inputs; i++)
         names = WORDS("%s%s%s", names, i ? " " : "", in_name(e, i));
-    draft_node(e->d, "Concat", names, out_name(e, 0), WORDS("axis=%u", e->op->at.axis));
+    draft_node(e->d, "Concat", names, out_name(e, 0), WORDS("axis=%u", e->op->at->axis));
 }
 
 static inline void export_map(struct export *e)
 {
-    assert(e->op->at.function == FUNCTION_CLIP);
-    draft_number(e->d, part(e, "low"), e->op->at.low);
-    draft_number(e->d, part(e, "high"), e->op->at.high);
+    assert(e->op->at->function == FUNCTION_CLIP);
+    draft_number(e->d, part(e, "low"), e->op->at->low);
+    draft_number(e->d, part(e, "high"), e->op->at->high);
     draft_node(e->d, "Clip", WORDS("%s %s %s", in_name(e, 0), part(e, "low"), part(e, "high")), out_name(e, 0), "");
 }
 
 static inline void export_select(struct export *e)
 {
-    draft_number(e->d, part(e, "else"), e->op->at.rate);
+    draft_number(e->d, part(e, "else"), e->op->at->rate);
     draft_node(e->d, "Cast", in_name(e, 1), part(e, "condition"), "to=9");
     draft_node(e->d, "Where", WORDS("%s %s %s", part(e, "condition"), in_name(e, 0), part(e, "else")), out_name(e, 0), "");
 }
@@ -142,13 +142,13 @@ static inline void export_group_norm(struct export *e)
 {
     draft_node(e->d, "Transpose", in_name(e, 0), part(e, "first"), "perm=0,3,1,2");
     draft_node(e->d, "GroupNormalization", WORDS("%s %s %s", part(e, "first"), in_name(e, 1), in_name(e, 2)), part(e, "last"),
-               WORDS("num_groups=%u", e->op->at.norm_groups));
+               WORDS("num_groups=%u", e->op->at->norm_groups));
     draft_node(e->d, "Transpose", part(e, "last"), out_name(e, 0), "perm=0,2,3,1");
 }
 
 static inline void export_op(struct export *e)
 {
-    const struct op_attributes *at = &e->op->at;
+    const struct op_attributes *at = e->op->at;
     const char *pair = e->op->n_inputs > 1 ? WORDS("%s %s", in_name(e, 0), in_name(e, 1)) : "";
     switch (e->op->kind) {
     case OP_CONV: export_window(e, "Conv", WORDS(" group=%u", at->groups)); return;

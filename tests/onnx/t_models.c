@@ -141,7 +141,7 @@ static uint32_t count_function(const struct graph *g, enum op_function function)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < g->n_forward_ops; i++)
-        n += g->ops[i].kind == OP_MAP && g->ops[i].at.function == function;
+        n += g->ops[i].kind == OP_MAP && g->ops[i].at->function == function;
     return n;
 }
 

@@ -657,8 +657,8 @@ static void group_norms(void **state)
         const struct op *norm = r->g.ops;
         while (norm->kind != OP_GROUP_NORM)
             norm++;
-        assert_int_equal(norm->at.norm_groups, groups);
-        assert_near(norm->at.epsilon, 0.25, 0);
+        assert_int_equal(norm->at->norm_groups, groups);
+        assert_near(norm->at->epsilon, 0.25, 0);
         assert_string_equal(r->g.tensors[norm->inputs[1]].name, "gain");
         assert_string_equal(r->g.tensors[norm->inputs[2]].name, "bias");
         done(r);
