@@ -345,12 +345,14 @@ static void try_outputs(struct reference *r, const struct candidate *c, struct s
 static void try_groups(struct reference *r, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
     struct least least[8];
-    struct share t = conv_whole(c, serial_in, serial_out);
+    struct share t = conv_whole(c, serial_in, serial_out), at_once = conv_whole(c, 1, 1);
     least[0] = bound(r, c, &t, (double)r->best.n_tiles, OPEN_GROUPS);
+    least[1] = bound(r, c, &at_once, (double)r->best.n_tiles, OPEN_GROUPS);
+    least[1].bytes = 0;                 /* steps take less memory, never fewer cycles */
     for (uint64_t p = 1; p <= r->best.n_tiles; p = next_parts(c->s.groups, p, r->best.n_tiles)) {
         t.p_groups = p;
         t.groups = ceil_div(c->s.groups, p);
-        try_outputs(r, c, &t, r->best.n_tiles / p, least, 1);
+        try_outputs(r, c, &t, r->best.n_tiles / p, least, 2);
     }
 }
 
