@@ -28,24 +28,35 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
     return s;
 }
 
-/* One pass with its split given; false when it is over the memory bound. */
-static bool joint_pass(struct op_plan *out, const struct conv_shape *s, uint64_t p_field, uint64_t p_in, uint64_t p_out,
-                       uint64_t p_groups, const struct chip *chip, const struct op_plan_options *opt)
+/* What is the same for all joint splits of a pass. */
+struct joint { struct conv_shape s; struct search start; struct candidates list; };
+
+static void joint_start(struct joint *out, struct conv_shape s, const struct chip *chip, const struct op_plan_options *opt)
 {
-    struct search f = conv_search_start(s, chip, opt);
-    struct candidates list = { .n = 0 };
-    struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
-    conv_add_amp(&list, s, 1, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
-    const struct candidate *c = &list.items[0];
+    struct amp amp = amp_for(chip, (enum data_type)s.type, opt->partials);
+    out->s = s;
+    out->start = conv_search_start(&out->s, chip, opt);
+    out->list.n = 0;
+    conv_add_amp(&out->list, &out->s, 1, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+}
+
+/* One pass with its split given; false when it is over the memory bound, or takes more than *left, of which it takes its cycles. */
+static bool joint_pass(struct op_plan *out, const struct joint *j, uint64_t p_field, uint64_t p_in, uint64_t p_out, uint64_t p_groups, uint64_t *left)
+{
+    struct search f = j->start;
+    const struct conv_shape *s = &j->s;
+    const struct candidate *c = &j->list.items[0];
     struct share t = { .p_groups = p_groups, .p_batch = 1, .p_field = p_field, .p_kernel = 1, .p_in = p_in, .p_out = p_out,
                        .serial_in = 1, .serial_out = 1, .groups = ceil_div(s->groups, p_groups), .batch = 1, .width = 1,
                        .height = ceil_div(s->field_h, p_field), .kernel_h = 1,
                        .in = ceil_div(ceil_div(s->in_chans, c->in_grain), p_in),
                        .out = ceil_div(ceil_div(s->out_chans, c->out_grain), p_out) };
+    f.best_cycles = *left;
     conv_price(&f, c, &t);
-    if (f.best_cycles == UINT64_MAX)
+    if (!f.best_candidate)
         return false;
     conv_fill_plan(out, &f);
+    *left -= min_u64(*left, op_plan_cycles(out));
     return true;
 }
 
@@ -67,37 +78,43 @@ static uint64_t plans_cycles(const struct op_plan *p)
     return sum;
 }
 
-static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct conv_shape s[N_OP_PASSES], uint64_t p_groups,
-                        uint64_t p_columns, uint64_t p_inner, const struct chip *chip, const struct op_plan_options *opt)
+/* No slower than out of them all. */
+static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct joint j[N_OP_PASSES], uint64_t p_groups, uint64_t p_columns,
+                        uint64_t p_inner, uint64_t left)
 {
-    return joint_pass(&out[PASS_FORWARD], &s[PASS_FORWARD], p_columns, p_inner, 1, p_groups, chip, opt)
-        && joint_pass(&out[PASS_BACKWARD_DATA], &s[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, chip, opt)
-        && joint_pass(&out[PASS_BACKWARD_WEIGHT], &s[PASS_BACKWARD_WEIGHT], p_columns, 1, p_inner, p_groups, chip, opt);
+    return joint_pass(&out[PASS_FORWARD], &j[PASS_FORWARD], p_columns, p_inner, 1, p_groups, &left)
+        && joint_pass(&out[PASS_BACKWARD_DATA], &j[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, &left)
+        && joint_pass(&out[PASS_BACKWARD_WEIGHT], &j[PASS_BACKWARD_WEIGHT], p_columns, 1, p_inner, p_groups, &left);
 }
 
-void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
-                               uint32_t columns, enum data_type type, const struct chip *chip,
-                               const struct op_plan_options *opt)
+static void plan_apart(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
+                       const struct chip *chip, const struct op_plan_options *opt)
 {
     const struct conv_shape apart[N_OP_PASSES] = {
         apart_shape(groups, rows, inner, columns, type, PASS_FORWARD),
         apart_shape(groups, rows, columns, inner, type, PASS_BACKWARD_DATA),
         apart_shape(groups, inner, rows, columns, type, PASS_BACKWARD_WEIGHT),
     };
-    const struct conv_shape joint[N_OP_PASSES] = {
-        joint_shape(groups, columns, inner, rows, type, PASS_FORWARD),
-        joint_shape(groups, inner, columns, rows, type, PASS_BACKWARD_DATA),
-        joint_shape(groups, columns, rows, inner, type, PASS_BACKWARD_WEIGHT),
-    };
     for (int pass = 0; pass < N_OP_PASSES; pass++)
         conv_plan_search(&out[pass], &apart[pass], chip, opt);
+}
+
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
+                               uint32_t columns, enum data_type type, const struct chip *chip,
+                               const struct op_plan_options *opt)
+{
+    struct joint joint[N_OP_PASSES];
+    joint_start(&joint[PASS_FORWARD], joint_shape(groups, columns, inner, rows, type, PASS_FORWARD), chip, opt);
+    joint_start(&joint[PASS_BACKWARD_DATA], joint_shape(groups, inner, columns, rows, type, PASS_BACKWARD_DATA), chip, opt);
+    joint_start(&joint[PASS_BACKWARD_WEIGHT], joint_shape(groups, columns, rows, inner, type, PASS_BACKWARD_WEIGHT), chip, opt);
+    plan_apart(out, groups, rows, inner, columns, type, chip, opt);
     uint64_t n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles, p_groups = min_u64(groups, n_tiles);
     uint64_t grain = amp_for(chip, type, opt->partials).in_grain, n_grains = ceil_div(inner, grain);
     uint64_t weight_bytes = (uint64_t)groups * inner * columns * data_type_bytes(type);
     for (uint64_t p_inner = 1; p_inner && p_inner <= n_tiles / p_groups; p_inner = conv_next_split(n_grains, p_inner)) {
         struct op_plan plans[N_OP_PASSES];
         uint64_t columns_part, p_columns = conv_fewest_parts(columns, n_tiles / p_groups / p_inner, &columns_part);
-        if (!joint_plans(plans, joint, p_groups, p_columns, p_inner, chip, opt))
+        if (!joint_plans(plans, joint, p_groups, p_columns, p_inner, plans_cycles(out)))
             continue;
         add_turned_weights(&plans[PASS_BACKWARD_DATA], weight_bytes, chip, n_tiles);
         if (plans_cycles(plans) < plans_cycles(out))
