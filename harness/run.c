@@ -82,7 +82,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     size_t i = state->results.n;
     struct validity v;
     result_provenance(r, sim, o->sets, o->n_sets);
-    if (o->format != FORMAT_CSV)
+    if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
         judge_result(&v, state, sim, r, recipe, o, s);
     if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
@@ -220,7 +220,8 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
-    if (!judge_open(&state.judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    bool judges = o->format == FORMAT_TEXT || o->format == FORMAT_JSON || state.draws;
+    if (judges && !judge_open(&state.judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;

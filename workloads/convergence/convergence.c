@@ -91,16 +91,13 @@ bool fit_value(double *value, double *standard_error, const char *benchmark, con
         && find_fit(value, standard_error, &t, benchmark, ruleset, key, err);
 }
 
-static bool take_points(struct rcp_table *line, struct rcp_table *law, const struct csv_table *rcp, const struct round_table *rounds,
-                        const char *benchmark, const char *round, struct arena *a, struct err *err)
+static struct rcp_table pruned(const struct rcp_table *full, struct arena *a)
 {
-    if (!rcp_take(line, rcp, rounds, benchmark, round, RCP_LATER, a, err)
-        || !rcp_take(law, rcp, rounds, benchmark, round, RCP_LATER, a, err))
-        return false;
-    rcp_prune_by_mean(line);
-    if (line->n >= LEAST_LAW_POINTS)
-        *law = *line;
-    return true;
+    struct rcp_table line = *full;
+    line.points = ARENA_ARRAY(a, struct rcp_point, full->n);
+    memcpy(line.points, full->points, full->n * sizeof *line.points);
+    rcp_prune_by_mean(&line);
+    return line;
 }
 
 bool convergence_points(struct rcp_table *line, struct rcp_table *law, const char *benchmark, const char *round, const char *data_dir,
@@ -108,8 +105,13 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
 {
     struct csv_table rcp;
     struct round_table rounds;
-    return csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && round_table_load(&rounds, data_dir, a, err)
-        && take_points(line, law, &rcp, &rounds, benchmark, round, a, err);
+    if (!csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) || !round_table_load(&rounds, data_dir, a, err)
+        || !rcp_take(law, &rcp, &rounds, benchmark, round, RCP_LATER, a, err))
+        return false;
+    *line = pruned(law, a);
+    if (line->n >= LEAST_LAW_POINTS)
+        *law = *line;
+    return true;
 }
 
 /* ---- tables read once, and of each benchmark and round what its predictions stand on --------------- */
@@ -140,15 +142,14 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
 /* NULL, with the reason, where there are no points. */
 static const struct reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
 {
-    struct rcp_table law;
     for (const struct reference *r = t->references; r; r = r->next)
         if (text_is(r->benchmark, benchmark) && text_is(r->ruleset, rcp_ruleset(round)))
             return r;
     struct reference *r = ARENA_NEW(t->a, struct reference);
     if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
-        || !take_points(&r->line, &law, &t->rcp, &t->rounds, benchmark, round, t->a, err)
         || !rcp_take(&r->full, &t->rcp, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
+    r->line = pruned(&r->full, t->a);
     r->benchmark = arena_strdup(t->a, benchmark);
     r->ruleset = rcp_ruleset(round);
     r->next = t->references;
