@@ -31,12 +31,12 @@ static inline double norm_shift(const struct norm_values *n, uint64_t c, bool wi
     return y * (n->v[6] ? n->v[6][c] : 1) + (n->v[7] ? n->v[7][c] : 0);
 }
 
-/* [out, in, height, width] to [height, width, in, out]. */
-static inline void fill_kernel(double *to, const double *from, const uint64_t *d, const struct norm_values *norm)
+/* [out, in, depth, height, width] to [height, width, depth x in, out]; the depth may be 1. */
+static inline void fill_kernel(double *to, const double *from, const uint64_t *d, uint64_t n_in, const struct norm_values *norm)
 {
     for (uint64_t i = 0; i < d[0] * d[1] * d[2] * d[3]; i++) {
-        uint64_t o = i % d[3], c = i / d[3] % d[2], w = i / d[3] / d[2] % d[1], h = i / d[3] / d[2] / d[1];
-        to[i] = from[((o * d[2] + c) * d[0] + h) * d[1] + w] * (norm ? norm_factor(norm, o) : 1);
+        uint64_t o = i % d[3], c = i / d[3] % d[2] % n_in, z = i / d[3] % d[2] / n_in, w = i / d[3] / d[2] % d[1], h = i / d[3] / d[2] / d[1];
+        to[i] = from[(((o * n_in + c) * (d[2] / n_in) + z) * d[0] + h) * d[1] + w] * (norm ? norm_factor(norm, o) : 1);
     }
 }
 
@@ -81,7 +81,7 @@ static inline void fill_weight(double *to, const struct graph *g, const struct o
         case ONNX_KERNEL: case ONNX_FOLDED_KERNEL: break;
         }
     if (s->layout == ONNX_KERNEL || s->layout == ONNX_FOLDED_KERNEL)
-        fill_kernel(to, n.v[0], t->dims, s->layout == ONNX_KERNEL ? NULL : &n);
+        fill_kernel(to, n.v[0], t->dims, onnx_value_dim(im->model, s->values[0], 1), s->layout == ONNX_KERNEL ? NULL : &n);
     arena_free(&a);
 }
 

@@ -755,7 +755,7 @@ static void images_joined_and_averaged(void **state)
 static void images_seen_in_another_way(void **state)
 {
     static const struct { const char *x; int64_t n, dims[5]; bool stays; } cases[] = {
-        { "2,2,4,6", 4, { 2, 3, 6, 4 }, true }, { "2,2,4,6", 3, { 2, 3, 24 }, true }, { "2,2,4,6", 5, { 2, 3, 4, 6, 1 }, false },
+        { "2,2,4,6", 4, { 2, 3, 6, 4 }, true }, { "2,2,4,6", 3, { 2, 3, 24 }, true }, { "2,2,4,6", 5, { 2, 3, 4, 6, 1 }, true },
         { "2,2,4,6", 4, { 2, 4, 3, 6 }, false }, { "2,2,4,6", 3, { 6, 1, 24 }, false }, { "2,2,4,6", 3, { 1, 3, 48 }, false },
         { "2,2,4,6", 2, { 2, 72 }, false }, { "2,2,24", 4, { 2, 3, 4, 6 }, true }, { "2,2,24", 4, { 2, 4, 3, 6 }, false },
     };
@@ -876,6 +876,38 @@ static void counted_by_ones(void **state)
         for (uint64_t k = 0; k < 2; k++)
             sum += (draft_noise("table", e / 2 * 2 + 1 - k) + draft_noise("x", e / 2 * 2 + k)) * draft_noise("w", k * 2 + e % 2);
         assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+/* A window with a depth, in strides, over zeros at both ends of it and in front of the rows; then the largest of 2 x 2 x 1. */
+static void windows_with_depth(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "2,2,6,4,5");
+    draft_weight(d, "w", DIMS(3, 2, 3, 2, 1));
+    draft_weight(d, "b", DIMS(3));
+    draft_node(d, "Conv", "x w b", "c", "strides=2,1,1 pads=1,1,0,1,0,0");
+    draft_node(d, "MaxPool", "c", "y", "kernel_shape=2,2,1");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r), c[2][3][3][4][5];
+    assert_int_equal(graph_parameters(&r->g), 3 * 2 * 3 * 2 + 3);
+    assert_int_equal(graph_forward_mac(&r->g), 2 * 3 * (3 * 4 * 5) * (2 * 3 * 2));
+    for (int i = 0; i < 2 * 3 * 3 * 4 * 5; i++) {
+        int w = i % 5, h = i / 5 % 4, z = i / 20 % 3, o = i / 60 % 3, n = i / 180;
+        double sum = draft_noise("b", (uint64_t)o);
+        for (int k = 0; k < 2 * 3 * 2; k++) {
+            int channel = k / 6, from_z = 2 * z - 1 + k / 2 % 3, from_h = h - 1 + k % 2;
+            if (from_z >= 0 && from_z < 6 && from_h >= 0 && from_h < 4)
+                sum += draft_noise("x", (uint64_t)((((n * 2 + channel) * 6 + from_z) * 4 + from_h) * 5 + w)) * draft_noise("w", (uint64_t)(o * 12 + k));
+        }
+        c[n][o][z][h][w] = sum;
+    }
+    for (int i = 0; i < 2 * 3 * 2 * 3 * 5; i++) {
+        int w = i % 5, h = i / 5 % 3, z = i / 15 % 2, o = i / 30 % 3, n = i / 90;
+        double most = fmax(fmax(c[n][o][z][h][w], c[n][o][z + 1][h][w]), fmax(c[n][o][z][h + 1][w], c[n][o][z + 1][h + 1][w]));
+        assert_near(y[i], most, 1e-6);
     }
     done(r);
 }
@@ -1049,7 +1081,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms),
     cmocka_unit_test(slopes), cmocka_unit_test(layer_norms_of_axes), cmocka_unit_test(images_joined_and_averaged),
     cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(norms_by_factor), cmocka_unit_test(counted_by_ones),
-    cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(functions),
+    cmocka_unit_test(windows_with_depth), cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(functions),
     cmocka_unit_test(recurrent),
 };
 TAP_MAIN(tests)

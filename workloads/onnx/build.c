@@ -30,11 +30,11 @@ static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t 
     return false;
 }
 
-/* Four dimensions of floats with one, three or four channels, under a window, are pictures. */
+/* Four dimensions of floats, or five, with one, three or four channels, under a window, are pictures. */
 static bool is_picture(const struct onnx_model *m, uint32_t value)
 {
     const struct onnx_value *v = &m->values[value];
-    return v->n_dims == 4 && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) &&
+    return (v->n_dims == 4 || v->n_dims == 5) && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) &&
            (v->dims[1] == 1 || v->dims[1] == 3 || v->dims[1] == 4) && goes_to_window(m, value, 3);
 }
 
@@ -48,6 +48,7 @@ static bool map_input(struct mapper *p, uint32_t value, size_t i)
         return fail(p->err, "%s: input %.80s has %u dimensions, at most %d", p->m->path, v->name, n, MAX_DIMS);
     if (picture)
         image_dims(dims, v);
+    n = picture ? 4 : n;
     bool bytes = picture && p->o->byte_images;
     uint32_t tensor = graph_tensor(p->g, v->name, ROLE_INPUT, bytes ? TYPE_UINT8 : map_type(p, v->type), n, dims);
     p->import->inputs[i] = tensor;

@@ -161,14 +161,19 @@ uint32_t map_filled(struct mapper *p, double number, uint64_t n)
 
 /* ---- layouts -------------------------------------------------------------------------------------------------------- */
 
-/* [batch, height, width, channels] of a value of three or four dimensions. One spatial dimension is the width: PopLibs puts dimensions of
- * one in front of it. */
+/* [batch, height, width, channels] of a value of three to five dimensions. One spatial dimension is the width: PopLibs puts dimensions of
+ * one in front of it. Of three the first two are joined. */
 void image_dims(uint64_t dims[4], const struct onnx_value *v)
 {
     dims[0] = v->dims[0];
-    dims[1] = v->n_dims == 4 ? v->dims[2] : 1;
-    dims[2] = v->n_dims == 4 ? v->dims[3] : v->dims[2];
+    dims[1] = v->n_dims == 5 ? v->dims[2] * v->dims[3] : v->n_dims == 4 ? v->dims[2] : 1;
+    dims[2] = v->dims[v->n_dims - 1];
     dims[3] = v->dims[1];
+}
+
+bool is_image_along(const struct mapper *p, uint32_t value, uint32_t axis)
+{
+    return is_image(p, value) && (p->m->values[value].n_dims < 5 || axis == 1);
 }
 
 uint32_t image_axis(uint32_t axis, uint32_t n_dims)
@@ -213,7 +218,9 @@ static uint32_t tensor_of(struct mapper *p, uint32_t value)
 
 static uint32_t between_layouts(struct mapper *p, uint32_t tensor, const struct onnx_value *v, bool to_image)
 {
-    uint64_t inner = v->n_dims == 4 ? v->dims[2] * v->dims[3] : v->dims[2], channels = v->dims[1];
+    uint64_t inner = 1, channels = v->dims[1];
+    for (uint32_t i = 2; i < v->n_dims; i++)
+        inner *= v->dims[i];
     if (inner == 1 || channels == 1)
         return tensor;
     struct op_attributes at = AT(.view = { v->dims[0], to_image ? channels : inner, to_image ? inner : channels }, .order = { 0, 2, 1 });
@@ -259,8 +266,8 @@ uint32_t as_image(struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
     uint64_t dims[4];
-    if (!v || v->n_dims < 3 || v->n_dims > 4) {
-        MAP_REFUSE(p, "reads %.60s as an image; it has %u dimensions, want 3 or 4", v ? v->name : "nothing", v ? v->n_dims : 0);
+    if (!v || v->n_dims < 3 || v->n_dims > 5) {
+        MAP_REFUSE(p, "reads %.60s as an image; it has %u dimensions, want 3 to 5", v ? v->name : "nothing", v ? v->n_dims : 0);
         return NO_ID;
     }
     if (is_empty(p, value))

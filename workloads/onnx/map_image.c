@@ -14,13 +14,15 @@ static bool wants_constants(struct mapper *p, uint32_t first, uint32_t last)
     return true;
 }
 
+/* Of the last two dimensions. */
 static struct op_attributes window_attributes(const struct onnx_window *w)
 {
+    uint32_t h = w->n - 2, x = w->n - 1;
     if (w->n == 1)
         return AT(.kernel_h = 1, .kernel_w = w->kernel[0], .stride = 1, .stride_w = w->stride[0], .dilation = w->dilation[0],
                   .zeros = { 0, w->before[0], 0, w->after[0] });
-    return AT(.kernel_h = w->kernel[0], .kernel_w = w->kernel[1], .stride = w->stride[0], .stride_w = w->stride[1],
-              .dilation = w->dilation[0], .zeros = { w->before[0], w->before[1], w->after[0], w->after[1] });
+    return AT(.kernel_h = w->kernel[h], .kernel_w = w->kernel[x], .stride = w->stride[h], .stride_w = w->stride[x],
+              .dilation = w->dilation[h], .zeros = { w->before[h], w->before[x], w->after[h], w->after[x] });
 }
 
 /* Dilation is one number; where both directions differ there is no kind for it. */
@@ -28,11 +30,18 @@ static bool read_window(struct mapper *p, struct onnx_window *w)
 {
     if (!onnx_window(w, p->m, p->n, p->err))
         return false;
-    if (w->n == 2 && w->dilation[0] != w->dilation[1] && w->kernel[0] > 1 && w->kernel[1] > 1)
-        return MAP_REFUSE(p, "dilations of %u and %u; want the same in both directions", w->dilation[0], w->dilation[1]);
-    if (w->n == 2 && w->kernel[0] == 1)
-        w->dilation[0] = w->dilation[1];
+    uint32_t h = w->n - 2, x = w->n - 1;
+    if (w->n >= 2 && w->dilation[h] != w->dilation[x] && w->kernel[h] > 1 && w->kernel[x] > 1)
+        return MAP_REFUSE(p, "dilations of %u and %u; want the same in both directions", w->dilation[h], w->dilation[x]);
+    if (w->n >= 2 && w->kernel[h] == 1)
+        w->dilation[h] = w->dilation[x];
     return true;
+}
+
+/* [batch x depth, height, width, channels] of an image with a depth. */
+static uint32_t each_frame(struct mapper *p, uint32_t x, const struct onnx_value *v)
+{
+    return map_view(p, x, 4, (uint64_t[]){ v->dims[0] * v->dims[2], v->dims[3], v->dims[4], v->dims[1] });
 }
 
 /* As the file has the result: a window that was rounded up reaches into more zeros. */
@@ -76,9 +85,31 @@ static uint32_t add_bias(struct mapper *p, uint32_t y, uint64_t channels, const 
 static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
 {
     const struct onnx_value *k = map_in(p, 1);
-    bool line = w->n == 1;
-    const uint64_t dims[] = { line ? 1 : w->kernel[0], w->kernel[line ? 0 : 1], k->dims[1], k->dims[0] };
+    uint64_t deep = w->n == 3 ? w->kernel[0] : 1;
+    const uint64_t dims[] = { w->n == 1 ? 1 : w->kernel[w->n - 2], w->kernel[w->n - 1], deep * k->dims[1], k->dims[0] };
     return map_weight(p, in_id(p, 1), ONNX_KERNEL, 4, dims);
+}
+
+/* A window's depth as channels: of each result the frames that it reads stand behind each other, as PopLibs' planner may turn a kernel's
+ * dimension to channels (expandDims). */
+static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct onnx_window *w)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint64_t frame = v->dims[3] * v->dims[4] * v->dims[1], depth = v->dims[2] + w->before[0] + w->after[0], n = map_out(p, 0)->dims[2];
+    uint32_t parts[MAX_OP_OUTPUTS];
+    if (w->kernel[0] > MAX_OP_OUTPUTS || onnx_int(p->n, "group", 1) != 1) {
+        MAP_REFUSE(p, "a window of depth %u in groups, or of more than %d; want one group", w->kernel[0], MAX_OP_OUTPUTS);
+        return NO_ID;
+    }
+    x = map_view(p, x, 3, (uint64_t[]){ v->dims[0], v->dims[2], frame });
+    if (depth > v->dims[2])
+        x = emit1(p, OP_PAD, x, AT(.axis = 1, .begin = w->before[0], .length = depth));
+    for (uint32_t i = 0; i < w->kernel[0]; i++) {
+        uint64_t from = (uint64_t)i * w->dilation[0];
+        parts[i] = w->stride[0] > 1 ? every_nth(p, x, 1, from, n, w->stride[0]) : emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = from, .length = n));
+        parts[i] = map_view(p, parts[i], 4, (uint64_t[]){ v->dims[0] * n, v->dims[3], v->dims[4], v->dims[1] });
+    }
+    return w->kernel[0] == 1 ? parts[0] : emit(p, OP_CONCAT, parts, w->kernel[0], AT(.axis = 3));
 }
 
 bool map_conv(struct mapper *p)
@@ -94,6 +125,9 @@ bool map_conv(struct mapper *p)
         return false;
     if (norm)
         name_norm(p, map_source(p, k, ONNX_FOLDED_KERNEL, NO_ID), norm);
+    x = w.n == 3 ? frames_as_channels(p, x, &w) : x;
+    if (x == NO_ID)
+        return false;
     struct op_attributes at = window_attributes(&w);
     at.groups = (uint32_t)onnx_int(p->n, "group", 1);
     uint32_t y = add_bias(p, emit(p, OP_CONV, (uint32_t[]){ x, k }, 2, at), map_out(p, 0)->dims[1], norm);
@@ -109,6 +143,8 @@ bool map_conv_transpose(struct mapper *p)
     const struct onnx_value *y = map_out(p, 0);
     if (!read_window(p, &w) || !wants_constants(p, 1, 2))
         return false;
+    if (w.n == 3)
+        return MAP_REFUSE(p, "a transposed window in three dimensions is not modelled; use a resize and a convolution");
     uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
     if (x == NO_ID || k == NO_ID)
         return false;
@@ -132,6 +168,15 @@ bool map_pool(struct mapper *p)
     bool most = text_is(p->n->op, "MaxPool");
     struct op_attributes at = window_attributes(&w);
     at.counts_padding = !most && onnx_int(p->n, "count_include_pad", 0);
+    if (w.n == 3)
+        x = each_frame(p, x, map_in(p, 0));
+    x = emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
+    if (w.n < 3)
+        return map_done(p, 0, x, true);
+    const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* each frame first, then over the frames */
+    x = map_view(p, x, 4, (uint64_t[]){ d[0], d[2], to[3] * to[4], d[1] });
+    at = AT(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
+            .zeros = { w.before[0], 0, w.after[0], 0 }, .counts_padding = at.counts_padding);
     return map_done(p, 0, emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
 }
 
@@ -210,7 +255,7 @@ bool map_group_norm(struct mapper *p)
     uint64_t channels = v->n_dims > 1 ? v->dims[1] : 0;
     uint64_t groups = instance ? channels : counts ? onnx_elements(counts) : (uint64_t)onnx_int(p->n, "num_groups", 1);
     const struct onnx_value *scale = map_in(p, 1);
-    if (!groups || channels % groups || v->n_dims < 3 || v->n_dims > 4)
+    if (!groups || channels % groups || v->n_dims < 3 || v->n_dims > 5)
         return MAP_REFUSE(p, "%ju groups of %ju channels in %u dimensions", (uintmax_t)groups, (uintmax_t)channels, v->n_dims);
     if (scale && onnx_elements(scale) != channels)
         return MAP_REFUSE(p, "its scale is by group; export with opset 21, where it is by channel");

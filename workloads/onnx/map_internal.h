@@ -2,8 +2,8 @@
  * map_internal.h - what the files that turn ONNX operators into graph operations share.
  *
  * A value of the file is a tensor of the graph in one of two layouts: plain, row-major in the file's dimensions; or image,
- * [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension: height 1). Dimensions
- * are followed lazily: a reshape makes no operation until someone needs its dimensions.
+ * [batch, height, width, channels] where the file has [batch, channels, height, width] (one spatial dimension: height 1; three: depth
+ * and height are joined). Dimensions are followed lazily: a reshape makes no operation until someone needs its dimensions.
  */
 #ifndef MAP_INTERNAL_H
 #define MAP_INTERNAL_H
@@ -46,6 +46,9 @@ uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, u
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);       /* a vector of one number */
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
 bool is_trained(const struct mapper *p, uint32_t value);
+bool is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* it lies as one, which has this axis of the file's */
+/* Every step-th of n along an axis. */
+uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
 uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* of the file, in the layout */
 uint32_t in_layout(struct mapper *p, uint32_t value, bool image);
 /* The tensor becomes output i. */

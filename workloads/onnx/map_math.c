@@ -139,14 +139,18 @@ bool map_composed(struct mapper *p)
     return done_like_input(p, y);
 }
 
-/* max(x, 0) + slope min(x, 0). */
+/* max(x, 0) + slope min(x, 0). Older exporters give the slopes by channel without the ones behind them. */
 bool map_prelu(struct mapper *p)
 {
-    bool image = is_image(p, in_id(p, 0));
+    const struct onnx_value *v = map_in(p, 0), *given = map_in(p, 1);
+    bool by_channel = given && given->constant && given->n_dims == 1 && v->n_dims > 2 && v->n_dims <= 5 && given->dims[0] == v->dims[1] &&
+                      given->dims[0] != v->dims[v->n_dims - 1];
+    bool image = is_image(p, in_id(p, 0)) || by_channel;
     uint32_t x = image ? as_image(p, in_id(p, 0)) : as_plain(p, in_id(p, 0));
     if (x == NO_ID)
         return false;
-    uint32_t slope = as_operand(p, in_id(p, 1), image, p->g->tensors[x].n_dims);
+    uint32_t slope = by_channel ? map_weight(p, in_id(p, 1), ONNX_AS_IS, 4, (uint64_t[]){ 1, 1, 1, v->dims[1] })
+                                : as_operand(p, in_id(p, 1), image, p->g->tensors[x].n_dims);
     if (slope == NO_ID || !fits_in(&p->g->tensors[slope], &p->g->tensors[x]))
         return slope != NO_ID && MAP_REFUSE(p, "its slopes do not fit its input; want as many dimensions, or ones behind the channels");
     uint32_t below = emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = -INFINITY, .high = 0));
@@ -264,11 +268,18 @@ static uint32_t combine(struct mapper *p, const struct two *two, uint32_t a, uin
     return emit(p, two->kind, (uint32_t[]){ a, b }, 2, AT(.function = two->function, .inverted = inverted));
 }
 
+/* Depth and height may be joined: both are there, or neither. */
+static bool joins_depth(const struct onnx_value *v)
+{
+    uint64_t depth = v->n_dims >= 3 ? v->dims[v->n_dims - 3] : 1, height = v->n_dims >= 2 ? v->dims[v->n_dims - 2] : 1;
+    return (depth == 1) == (height == 1);
+}
+
 /* Images stay images if the other operand is one too, or has no more than channels. */
 static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_t n_dims)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];
-    if (n_dims < 3 || n_dims > 4)
+    if (n_dims < 3 || n_dims > 5 || (n_dims == 5 && !(joins_depth(va) && joins_depth(vb))))
         return false;
     return (is_image(p, a) && va->n_dims == n_dims && (is_image(p, b) || vb->constant || onnx_elements(vb) <= onnx_elements(va))) ||
            (is_image(p, b) && vb->n_dims == n_dims && (va->constant || onnx_elements(va) <= onnx_elements(vb)));
@@ -616,7 +627,7 @@ bool map_reduce(struct mapper *p)
         r++;
     if (!reduced_axes(p, &gone))
         return MAP_REFUSE(p, "its axes are computed while the model runs");
-    bool image = is_image(p, in_id(p, 0)) && n >= 3 && gone == (n == 3 ? 4u : 12u);
+    bool image = is_image(p, in_id(p, 0)) && n >= 3 && n <= 5 && gone == (1u << n) - 4;
     uint32_t x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
     enum op_kind kind = r->most ? OP_MAX_POOL : OP_AVERAGE_POOL;
     if (x == NO_ID)

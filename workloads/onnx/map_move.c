@@ -10,7 +10,7 @@
 /* An image whose spatial dimensions alone are seen in another way stays one; anything else is plain. */
 static bool keeps_image(const struct onnx_value *x, const struct onnx_value *y)
 {
-    return x->n_dims >= 3 && y->n_dims >= 3 && y->n_dims <= 4 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
+    return x->n_dims >= 3 && y->n_dims >= 3 && y->n_dims <= 5 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
 }
 
 bool map_reshape(struct mapper *p)
@@ -126,7 +126,7 @@ bool map_concat(struct mapper *p)
     bool image = false;
     onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
     for (uint32_t i = 0; i < p->n->n_inputs; i++)
-        image |= is_image(p, in_id(p, i)) && v->n_dims >= 3 && v->n_dims <= 4;
+        image |= is_image_along(p, in_id(p, i), axis) && v->n_dims >= 3 && v->n_dims <= 5;
     for (uint32_t i = 0; i < p->n->n_inputs; i++) {
         if (onnx_elements(map_in(p, i)) == 0)
             continue;
@@ -149,8 +149,8 @@ bool map_split(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     uint32_t axis = 0, n = p->n->n_outputs;
-    bool image = is_image(p, in_id(p, 0)), equal = n <= MAX_OP_OUTPUTS;
     onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    bool image = is_image_along(p, in_id(p, 0), axis), equal = n <= MAX_OP_OUTPUTS;
     uint32_t x = in_layout(p, in_id(p, 0), image), at = layout_axis(axis, image, v->n_dims);
     for (uint32_t i = 0; i < n; i++)
         equal &= map_out(p, i) && map_out(p, i)->dims[axis] * n == v->dims[axis];
@@ -173,7 +173,7 @@ bool map_split(struct mapper *p)
 }
 
 /* Every step-th element: the range in pieces of step elements, zeros at its end where it breaks off, and the first of each piece. */
-static uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
+uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step)
 {
     struct tensor t = p->g->tensors[x];
     uint64_t have = min_u64(n * step, t.dims[axis] - from), outer = 1, inner = 1;
@@ -203,7 +203,7 @@ bool map_slice(struct mapper *p)
 {
     struct onnx_list starts, axes, steps;
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
-    bool image = is_image(p, in_id(p, 0));
+    bool image = is_image_along(p, in_id(p, 0), 0);
     uint32_t x = in_layout(p, in_id(p, 0), image);
     if (x == NO_ID || !onnx_list(&starts, p->m, p->n, "starts", 1) || !onnx_list(&axes, p->m, p->n, "axes", 3) ||
         !onnx_list(&steps, p->m, p->n, "steps", 4))
@@ -235,7 +235,7 @@ bool map_pad(struct mapper *p)
 {
     struct onnx_list pads;
     const struct onnx_value *v = map_in(p, 0);
-    bool image = is_image(p, in_id(p, 0));
+    bool image = is_image_along(p, in_id(p, 0), 0);
     uint32_t x = in_layout(p, in_id(p, 0), image);
     const struct onnx_value *with = map_in(p, 2);
     double number = known_number(with) ? with->known[0] : onnx_float(p->n, "value", 0);
@@ -255,7 +255,7 @@ bool map_pad(struct mapper *p)
 bool map_expand(struct mapper *p)
 {
     const struct onnx_value *y = map_out(p, 0);
-    bool image = is_image(p, in_id(p, 0)) && y->n_dims == map_in(p, 0)->n_dims;
+    bool image = is_image_along(p, in_id(p, 0), 0) && y->n_dims == map_in(p, 0)->n_dims;
     uint32_t x = as_operand(p, in_id(p, 0), image, y->n_dims);
     struct op_attributes at = AT(0);
     if (x == NO_ID)

@@ -9,7 +9,7 @@
 static bool gather_one(struct mapper *p, uint32_t axis, double index)
 {
     const struct onnx_value *v = map_in(p, 0);
-    bool image = is_image(p, in_id(p, 0)) && map_in(p, 1)->n_dims > 0;
+    bool image = is_image_along(p, in_id(p, 0), axis) && map_in(p, 1)->n_dims > 0;
     uint32_t x = in_layout(p, in_id(p, 0), image);
     double at = index < 0 ? index + (double)v->dims[axis] : index;
     if (x == NO_ID || !(at >= 0 && at < (double)v->dims[axis]))

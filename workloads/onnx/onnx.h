@@ -61,5 +61,6 @@ void onnx_print(FILE *f, const struct onnx_import *import);
 /* Contents of a tensor that stands in the file, or that the file fills with one number; NULL: neither. */
 double *onnx_contents(const struct onnx_model *m, uint32_t value_id, struct arena *a);
 uint64_t onnx_value_elements(const struct onnx_model *m, uint32_t value_id);
+uint64_t onnx_value_dim(const struct onnx_model *m, uint32_t value_id, uint32_t i);
 
 #endif

@@ -25,6 +25,11 @@ uint64_t onnx_value_elements(const struct onnx_model *m, uint32_t value_id)
     return onnx_elements(&m->values[value_id]);
 }
 
+uint64_t onnx_value_dim(const struct onnx_model *m, uint32_t value_id, uint32_t i)
+{
+    return m->values[value_id].dims[i];
+}
+
 static double *transposed_contents(const struct onnx_model *m, const struct onnx_node *n, const double *from, struct arena *a)
 {
     struct onnx_list order;

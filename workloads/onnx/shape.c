@@ -143,8 +143,8 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
     const struct onnx_value *x = onnx_in(m, n, 0), *kernel = onnx_in(m, n, 1);
     struct onnx_list list;
     *out = (struct onnx_window){ .n = x->n_dims - 2 };
-    if (x->n_dims < 3 || x->n_dims > 4)
-        return onnx_refuse(m, n, err, "its input has %u dimensions; want 3 or 4: windows in three dimensions are not modelled", x->n_dims);
+    if (x->n_dims < 3 || x->n_dims > 5)
+        return onnx_refuse(m, n, err, "its input has %u dimensions; want 3 to 5", x->n_dims);
     onnx_list(&list, m, n, "kernel_shape", NO_ID);
     for (uint32_t i = 0; i < out->n && list.n == 0; i++)
         out->kernel[i] = kernel && kernel->n_dims == x->n_dims ? (uint32_t)kernel->dims[2 + i] : 0;
