@@ -255,7 +255,7 @@ static void print_op(FILE *f, const struct graph *g, const struct op *op)
 {
     static const char *const roles[] = { [ROLE_INPUT] = "", [ROLE_WEIGHT] = "weight ", [ROLE_STATE] = "state " };
     fprintf(f, "    %s", op_kind_names[op->kind]);
-    print_attributes(f, &op->at);
+    print_attributes(f, op->at);
     fputs(":", f);
     for (uint32_t i = 0; i < op->n_inputs; i++) {
         const struct tensor *t = &g->tensors[op->inputs[i]];

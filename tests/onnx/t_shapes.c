@@ -94,8 +94,10 @@ static void windows(void **state)
         { "MaxPool", "2,4,9,8", "kernel_shape=2,3 strides=2,2 ceil_mode=1", "2x4x5x4" },     /* 7/2 up + 1, 5/2 up + 1 */
         { "AveragePool", "2,4,5,5", "kernel_shape=1,1 strides=3,3 pads=0,0,2,2 ceil_mode=1", "2x4x2x2" },   /* none starts behind */
         { "MaxPool", "2,4,9,7", "", "kernel_shape is missing" },
-        { "MaxPool", "2,4,9,7,5", "kernel_shape=3,2", "its input has 5 dimensions; want 3 or 4: windows in three dimensions are not modelled" },
-        { "MaxPool", "2,4", "kernel_shape=3,2", "its input has 2 dimensions; want 3 or 4: windows in three dimensions are not modelled" },
+        { "MaxPool", "2,4,9,7,5", "kernel_shape=3,2", "kernel_shape is missing" },
+        { "MaxPool", "2,4,9,7,5", "kernel_shape=3,2,1 strides=2,1,3", "2x4x4x6x2" },
+        { "MaxPool", "2,4,9,7,5,3", "kernel_shape=3,2", "its input has 6 dimensions; want 3 to 5" },
+        { "MaxPool", "2,4", "kernel_shape=3,2", "its input has 2 dimensions; want 3 to 5" },
         { "GlobalAveragePool", "2,4,9,7", "", "2x4x1x1" },
         { "ConvTranspose", "2,4,5,6 w4,3,3,2", "strides=2,3", "2x3x11x17" },             /* 4*2+3, 5*3+2 */
         { "ConvTranspose", "2,4,5,6 w4,3,3,2", "strides=2,3 group=2 output_padding=1,2 pads=1,0,1,3", "2x6x10x16" },
