@@ -22,6 +22,18 @@ show search $resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_t
 show search $resnet $fixed --over parallel.micro_batch=8..12 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --minimise time-to-train
 show search $resnet $fixed --over parallel.micro_batch=12 --over parallel.ipus_per_replica=1 --over parallel.io_tiles=32 --limit throughput=20000..1e9 --minimise ipus
 show search $bert --over parallel.micro_batch=2,3 --over parallel.available_memory=0.3 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=4 --most 3
+# Whole spaces: how many configurations had to be simulated tells how sharp the bounds are.
+infer=vendor-ipu-m2000-bert-base-infer-b16
+show search $infer
+show search $infer --limit tokens=1000..4000 --limit global_batch=1..1000
+show search $infer --over data.sequence_length=64,128 --over parallel.micro_batch=1,16 --format json
+deep="$bert --set recipe.workload=bert-base --set parallel.layers_per_ipu=1,3,4,4 --over parallel.micro_batch=4,8 --over parallel.available_memory=0.2"
+deep="$deep --over parallel.io_tiles=32"
+show search $deep --over parallel.ipus_per_replica=1,2,4
+show search $deep --over parallel.ipus_per_replica=4 --over parallel.recompute=none,stage --over parallel.stash_type=fp16,fp8
+show search $deep --over parallel.ipus_per_replica=2,4 --minimise ipus --limit ipus=2..16 --limit throughput=1000..1e9
+show search $deep --over parallel.ipus_per_replica=4 --minimise time-to-train --limit ipus=4..16 --most 700
+show search $deep --over parallel.ipus_per_replica=4 --minimise energy --limit tokens=5e5..1e6 --most 700
 printed search
 
 show bench --out "$work/one"
