@@ -198,8 +198,9 @@ static void print_value(FILE *out, const struct compared_value *v)
     print_range(out, v->published_low, v->published_high);
     fprintf(out, "%12s", number_text(room, v->simulated));
     print_range(out, v->simulated_low, v->simulated_high);
-    if (isfinite(v->published) && isfinite(v->simulated))
-        fprintf(out, "%+7.2f %%%s\n", 100 * (v->simulated / v->published - 1),
+    double error = v->simulated / v->published - 1;
+    if (isfinite(error))
+        fprintf(out, "%+7.2f %%%s\n", 100 * error,
                 !isfinite(v->simulated_low) ? "" : v->published >= v->simulated_low && v->published <= v->simulated_high ? "  inside" : "  outside");
     else
         fprintf(out, "%7s\n", "-");

@@ -37,4 +37,68 @@ for bad in tests/bad/mllog/*; do
     show lint "$bad" --ruleset 1.1.0
 done
 printed tampered
+
+# ---- logs by hand: SECONDS KEY VALUE [METADATA], a line each; what marks a run has says how it is timed.
+tree=$work/made/training_results_
+made() { # ROUND SYSTEM BENCHMARK N - a log from standard input
+    mkdir -p "$tree$1/me/results/$2/$3"
+    awk '{ meta = $4 == "" ? "{}" : $4
+           gsub(/,/, ", ", meta)
+           type = $2 ~ /_start$/ ? "INTERVAL_START" : $2 ~ /_stop$/ ? "INTERVAL_END" : "POINT_IN_TIME"
+           printf ":::MLLOG {\"namespace\": \"\", \"time_ms\": %.0f, \"event_type\": \"%s\", \"key\": \"%s\", \"value\": %s, \"metadata\": %s}\n",
+               1600000000000 + $1 * 1000, type, $2, $3, meta }' >"$tree$1/me/results/$2/$3/result_$4.txt"
+}
+head_of() { # BENCHMARK SEED BATCH TRAIN_SAMPLES [DIVISION]
+    printf '%s\n' "-40 submission_benchmark \"$1\""  "-40 submission_division \"${5:-open}\"" '-40 submission_org "me"' '-40 submission_platform "it"' \
+        '-40 submission_status "onprem"' '-39 cache_clear true' '-39 init_start null' "-38 seed $2" "-38 global_batch_size $3" \
+        "-38 train_samples $4" '-38 eval_samples 500' '-38 gradient_accumulation_steps 3' '-2 init_stop null' '0 run_start null'
+}
+for i in 0 1 2 3 4; do
+    {
+        head_of resnet $((i % 4)) 64 7000
+        for e in 1 2 3; do
+            at=$((e * 100 + i * e * e))
+            printf '%s\n' "$((at - 90)) epoch_start null {\"epoch_num\":$e}" "$at epoch_stop null {\"epoch_num\":$e}" \
+                "$at eval_start null {\"epoch_num\":$e}" "$((at + 5 + i)) eval_accuracy 0.$((e * 2 + i)) {\"epoch_num\":$e}" "$((at + 6 + i)) eval_stop null {\"epoch_num\":$e}"
+        done
+        [ $i -eq 3 ] || echo '400 run_stop null {"status":"success"}'
+    } | made v1.1 box resnet $i
+    {
+        head_of ssd "\"$i\"" $((32 + i)) 900
+        for b in 1 2 3 4; do
+            at=$((b * 50 + i * b * b))
+            printf '%s\n' "$((at - 45)) block_start null {\"first_epoch_num\":$((b * 2 - 1)),\"epoch_count\":2}" "$at block_stop null {\"first_epoch_num\":$((b * 2 - 1))}" \
+                "$((at + 3 + b)) eval_accuracy 0.$b {\"epoch_num\":$((b * 2))}"
+        done
+        echo "$((300 + i * 7)) run_stop null {\"status\":\"$([ $i -lt 2 ] && echo success || echo aborted)\"}"
+    } | made v2.0 box ssd $i
+    {
+        head_of bert "-$i.5" 448 $((9000 + i)) closed
+        for b in 1 2 3 4 5; do
+            at=$((b * 50 + i * b * b))
+            [ $i -gt 2 ] || printf '%s\n' "$((at - 45)) block_start null {\"first_epoch_num\":1,\"epoch_count\":1}" "$at block_stop null {\"first_epoch_num\":1}"
+            echo "$((at + 3 + b)) eval_accuracy 0.$((b + 2)) {\"epoch_num\":$((b * 1000 + b * b * 10 * (i % 2)))}"
+        done
+        echo "$((300 + i * 7)) run_stop null {\"status\":\"success\"}"
+        echo "$((300 + i * 7)) train_samples $((5000 + i)) {}"
+    } | made v1.0 box bert $i
+    {
+        head_of gpt3 $((7 * i + 1)) 1536 20000
+        for b in 1 2 3 4 5; do
+            at=$((b * 50 + i * b * b))
+            printf '%s\n' "$((at - 45)) block_start null {\"samples_count\":$((b * 24576))}" "$at block_stop null {\"samples_count\":$((b * 24576))}" \
+                "$((at + 3 + b)) eval_accuracy 2.$((9 - b)) {\"samples_count\":$((b * 24576 - i))}"
+        done
+        echo "$((299 - i * 100)) run_stop null {\"status\":\"success\"}"
+    } | made v3.1 box gpt3 $i
+done
+{ head_of bert 1 8 1; echo '9 eval_accuracy 0.8 {"epoch_num":1}'; echo '10 run_stop null {"status":"success"}'; echo '10 train_samples 77 {}'; } | made v0.7 bare bert 0
+{ head_of bert 1 8 1; echo '-10 run_stop null {"status":"success"}'; } | made v0.7 bare bert 1
+for round in v1.1 v2.0 v1.0 v3.1 v0.7; do
+    show score "$tree$round" --format json
+    show lint "$tree$round" --format json
+done
+show score "$work/made" --train-samples --format csv
+show lint "$work/made"
+printed made
 done_testing
