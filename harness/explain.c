@@ -27,12 +27,12 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     struct simulation sim = {0};
     struct result r;
     struct explanation e;
-    struct judge judge;
+    struct track_record record;
     struct validity v;
     struct progress p;
     struct question q = { .recipe = o->arguments[0], .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator,
                           .progress = progress_show, .user = &p };
-    if (!judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     if (!simulator_run(q.simulator, &sim, &r, q.recipe, q.overrides, q.n_overrides, err)) {
         simulation_free(&sim);
@@ -41,7 +41,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
     progress_start(&p, "moving each value");
     explain(&e, &sim, &r, &q, &s->arena);
     progress_end(&p);
-    validity_of(&v, &judge, &sim, &r, &q, &s->arena);
+    validity_of(&v, &record, &sim, &r, &q, &s->arena);
     print_explanation(o->format, &e, &v);
     simulation_free(&sim);
     return EXIT_DONE;

@@ -174,7 +174,7 @@ static bool write_drawing(const char *path, const struct history *h, size_t n_li
     fprintf(data.f, "point");
     for (size_t k = 0; k < n_lines; k++) {
         fprintf(data.f, ",series %zu,name %zu,name at %zu", k + 1, k + 1, k + 1);
-        most = h->items[k].n > most ? h->items[k].n : most;
+        most = max_u64(most, h->items[k].n);
     }
     fputc('\n', data.f);
     for (size_t i = 0; i < most; i++) {
@@ -213,7 +213,7 @@ static const char *quoted(const char *text, struct arena *a)
 static bool draw(const struct history *h, const char *picture, struct session *s, struct err *err)
 {
     struct arena *a = &s->arena;
-    size_t n_lines = h->n < MOST_LINES ? h->n : MOST_LINES, n = strlen(picture);
+    size_t n_lines = min_u64(h->n, MOST_LINES), n = strlen(picture);
     if (n < 5 || !text_is(picture + n - 4, ".svg"))
         return fail(err, "--out: '%.200s': want a name that ends in .svg", picture);
     sort_items(h->items, h->n, sizeof *h->items, by_move);

@@ -154,8 +154,8 @@ static bool save_page(const char *path, const struct check *c, const struct resu
 /* Each run's recipe once more, for its properties: the interval is about the run's own throughput. */
 static bool judge_runs(struct report *out, const struct results *results, struct session *s, struct err *err)
 {
-    struct judge judge;
-    if (!judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    struct track_record record;
+    if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return false;
     out->trust = ARENA_ARRAY(&s->arena, const char *, results->n + 1);
     for (size_t i = 0; i < results->n; i++) {
@@ -168,7 +168,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
         if ((r->overrides && *r->overrides) || !simulator_run(&s->simulator, &sim, &again, r->id, NULL, 0, NULL))
             continue;
         FILE *f = text_stream(&text, &n);
-        validity_of(&v, &judge, &sim, r, NULL, &s->arena);
+        validity_of(&v, &record, &sim, r, NULL, &s->arena);
         validity_print(f, &v, r);
         fclose(f);
         out->trust[i] = arena_strdup(&s->arena, text);

@@ -26,7 +26,7 @@ struct run_state {
     struct tried *tried;
     char **answers;
     json_t **made_by, **validities, **energies;
-    struct judge judge;
+    struct track_record record;
     struct progress progress;
     bool draws;
     int status;
@@ -54,7 +54,7 @@ static void judge_result(struct validity *out, const struct run_state *state, co
                   const char *recipe, const struct options *o, struct session *s)
 {
     struct question q = { .recipe = recipe, .overrides = o->sets, .n_overrides = o->n_sets, .simulator = &s->simulator };
-    validity_of(out, &state->judge, sim, r, o->unfolded ? NULL : &q, &s->arena);
+    validity_of(out, &state->record, sim, r, o->unfolded ? NULL : &q, &s->arena);
 }
 
 /* Beside its published figures, of which only the tables that name the recipe are read. */
@@ -114,7 +114,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
     }
-    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->judge.references,
+    struct submission_request q = { .runs = o->runs, .seed = o->seed, .mllog = o->mllog, .references = &state->record.references,
                                     .until_valid = o->until_valid, .replaces = o->force };
     if (good && state->draws)
         good = submission_draw(&state->distributions[state->results.n], &sim, &r, &q, s, err);
@@ -221,7 +221,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     bool judges = o->format == FORMAT_TEXT || o->format == FORMAT_JSON || state.draws;
-    if (judges && !judge_open(&state.judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if (judges && !track_record_open(&state.record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;

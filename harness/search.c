@@ -153,11 +153,11 @@ static void print_front(FILE *f, struct search_result *s, const struct search_re
 static bool judge_best(struct validity *v, struct result *r, const struct search_result *s, const struct search_request *q, struct session *session,
                        struct err *err)
 {
-    struct judge judge;
+    struct track_record record;
     struct simulation sim;
     const char *sets[MAX_SETTINGS + 64];
     size_t n = 0;
-    if (!judge_open(&judge, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
+    if (!track_record_open(&record, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
         return false;
     for (size_t i = 0; i < q->n_sets && i < 64; i++)
         sets[n++] = q->sets[i];
@@ -165,7 +165,7 @@ static bool judge_best(struct validity *v, struct result *r, const struct search
         sets[n++] = s->best.settings[i];
     if (!simulator_run(q->simulator, &sim, r, q->recipe, sets, n, err))
         return false;
-    validity_of(v, &judge, &sim, r, NULL, &session->arena);
+    validity_of(v, &record, &sim, r, NULL, &session->arena);
     simulation_free(&sim);
     return true;
 }

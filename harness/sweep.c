@@ -38,7 +38,7 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint64_t n = o->jobs ? o->jobs : cores > 0 ? (uint64_t)cores : 1;
-    *out = (uint32_t)(n < MOST_JOBS ? n : MOST_JOBS);
+    *out = (uint32_t)min_u64(n, MOST_JOBS);
     return o->jobs <= MOST_JOBS || fail(err, "--jobs: %" PRIu64 " is outside 1 to %d", o->jobs, MOST_JOBS);
 }
 
@@ -148,12 +148,12 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     struct output out;
     struct sweep_count count = {0};
     struct progress p;
-    struct judge judge;
-    struct sweep w = { .space = &space, .judge = &judge, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
+    struct track_record record;
+    struct sweep w = { .space = &space, .record = &record, .sets = o->sets, .n_sets = o->n_sets, .paths = &s->paths, .progress = progress_show, .user = &p,
                        .format = o->format == FORMAT_JSON ? SWEEP_JSON : SWEEP_CSV };
     uint64_t first, end;
     if (!build_space(&space, o, &s->arena, err) || !count_threads(&w.n_jobs, o, err) || !shard_find(&shard, o->shard, environment, err)
-        || !judge_open(&judge, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
+        || !track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err)
         || !sweep_identity(&w.identity, &w, &s->arena, err))
         return EXIT_BAD_INPUT;
     shard_range(&first, &end, &shard, space.n);

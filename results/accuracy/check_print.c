@@ -19,9 +19,9 @@ static int widest_id(const struct check *c)
     size_t width = 6;
     for (size_t i = 0; i < c->n; i++) {
         size_t n = strlen(c->rows[i].figure->id);
-        width = n > width ? n : width;
+        width = max_u64(n, width);
     }
-    return (int)(width < 64 ? width : 64);
+    return (int)min_u64(width, 64);
 }
 
 /* A context row that no recipe describes: nothing to compare, the summary counts it. */

@@ -27,7 +27,7 @@ static double value_of(const struct fit_parameter *p, double u)
 static double start_of(const struct fit_parameter *p)
 {
     double share = (p->start - p->low) / (p->high - p->low);
-    share = share < 0.02 ? 0.02 : share > 0.98 ? 0.98 : share;
+    share = fmin(fmax(share, 0.02), 0.98);
     return log(share / (1 - share));
 }
 
@@ -54,7 +54,7 @@ static int residuals(const gsl_vector *u, void *user, gsl_vector *f)
 static double step_of(const struct fit_parameter *p, double u)
 {
     double share = share_of(u), step = p->step / (share * (1 - share));
-    return step > 1 ? 1 : step;
+    return fmin(step, 1);
 }
 
 static int jacobian(const gsl_vector *u, void *user, gsl_matrix *j)

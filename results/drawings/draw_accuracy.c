@@ -6,8 +6,9 @@
  */
 #include "results/drawings/drawings.h"
 #include "results/validity/interval.h"
+
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *property_value(const struct reference *r, const char *name)
@@ -48,12 +49,6 @@ static const struct reference **in_order(const struct references *r, struct aren
     return rows;
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static const char *finding_of(const struct references *r, struct arena *a)
 {
     double *sizes = ARENA_ARRAY(a, double, r->n + 1), sum = 0;
@@ -65,7 +60,7 @@ static const char *finding_of(const struct references *r, struct arena *a)
         }
     if (!n)
         return r->n ? "No configuration is kept back for judging" : NULL;
-    sort_items(sizes, n, sizeof *sizes, compare_sizes);
+    gsl_sort(sizes, 1, n);
     return arena_printf(a, "Throughput of %zu configurations that shaped nothing: off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
                         n, sum / (double)n, sizes[n / 2], sizes[n - 1]);
 }

@@ -3,8 +3,9 @@
  */
 #include "results/drawings/drawings.h"
 #include "results/drawings/scaling.h"
+
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct bar { const char *label; uint64_t chips; const char *round; double published, simulated, peer; };
@@ -106,12 +107,6 @@ static bool write_times(struct drawing *d, const char *workload, const char *ben
     return new_file_save(&file, err);
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Over IPU runs with a published time, of both models. */
 static const char *finding_of(const struct drawing *d)
 {
@@ -125,7 +120,7 @@ static const char *finding_of(const struct drawing *d)
     }
     if (!n)
         return NULL;
-    sort_items(errors, n, sizeof *errors, compare_sizes);
+    gsl_sort(errors, 1, n);
     return arena_printf(d->a, "Time to train with the published samples: %zu runs, half within %.1f %%, the worst off by %.0f %%", n,
                         errors[n / 2], errors[n - 1]);
 }

@@ -166,7 +166,7 @@ static bool evaluate_arithmetic(struct value *out, enum node_kind kind, double x
     case NODE_AT_MOST: return truth(out, x <= y);
     case NODE_MORE: return truth(out, x > y);
     case NODE_AT_LEAST: return truth(out, x >= y);
-    default: return number(out, x < y ? x : y);         /* min */
+    default: return number(out, fmin(x, y));         /* min */
     }
 }
 

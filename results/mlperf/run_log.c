@@ -226,7 +226,7 @@ static void fold_samples(const struct run_fold *f, const char *unit)
 static void keep_units(struct run_fold *f, const struct series *from, bool are_times, double samples, size_t first)
 {
     struct run_log *r = f->run;
-    r->n_units = from->n < MOST_UNITS ? from->n : MOST_UNITS;
+    r->n_units = min_u64(from->n, MOST_UNITS);
     r->first_unit = first;
     r->unit_rates = ARENA_ARRAY(f->a, double, r->n_units);
     for (size_t i = 0; i < r->n_units; i++)

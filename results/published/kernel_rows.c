@@ -9,6 +9,7 @@
 #include "system-model/graph/graph.h"
 #include "system-model/machine/machine.h"
 
+#include <math.h>
 #include <string.h>
 
 enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, N_KERNEL_KINDS };
@@ -150,7 +151,7 @@ static double memory_share(const struct graph *g, const struct chip *chip)
     for (size_t i = 0; i < g->n_tensors; i++)
         bytes += tensor_bytes(&g->tensors[i]);
     double left = 1 - code_share - (double)bytes / (double)(chip->n_tiles * chip->tile_memory_bytes);
-    return left > default_share ? default_share : left > least_share ? left : least_share;
+    return fmin(fmax(left, least_share), default_share);
 }
 
 static void plan_case(struct op_plan *out, const struct kernel_case *c, const struct chip *chip,

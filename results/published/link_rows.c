@@ -20,6 +20,7 @@
 #include "results/published/link_rows.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -115,7 +116,7 @@ static double pairs_transit_s(const struct link_case *c, uint32_t n_pairs)
 static double endpoint_s(const struct link_case *c, double bytes, uint32_t n_tiles)
 {
     double stream_s = near_s(c) + bytes / tile_bytes_per_s(c), last_s = transit_s(c, n_tiles) + word_s(c);
-    return chip_sync_s(c) + (stream_s > last_s ? stream_s : last_s);
+    return chip_sync_s(c) + fmax(stream_s, last_s);
 }
 
 /* ---- routes ------------------------------------------------------------------------------ */
@@ -198,8 +199,8 @@ static bool p2p(double *time_s, double *bytes, struct link_case *c, struct err *
         return false;
     double tiles_s = p.latency_s + c->bytes / stream_bytes_per_s(c);
     double messages_s = p.latency_s + (c->n_tiles > 1 ? c->n_tiles * hold_s(c, &p, true) : 0);
-    double longest_s = links_s > tiles_s ? links_s : tiles_s;
-    *time_s = topology_sync_s(&c->topology, ends, 2) + (longest_s > messages_s ? longest_s : messages_s);
+    double longest_s = fmax(links_s, tiles_s);
+    *time_s = topology_sync_s(&c->topology, ends, 2) + fmax(longest_s, messages_s);
     return true;
 }
 
@@ -224,13 +225,13 @@ static bool halves(double *time_s, double *bytes, struct link_case *c, struct er
         return false;
     double most = 0;
     for (uint32_t i = 0; i < messages.n; i++)
-        most = messages.items[i].bytes > most ? messages.items[i].bytes : most;
+        most = fmax(most, messages.items[i].bytes);
     for (size_t i = 0; i < n_flows; i++)
         flows[i].bytes *= c->bytes;
     if (!topology_flows(&links_s, &c->topology, flows, n_flows, NULL, c->a, err))
         return false;
     double messages_s = longest.latency_s + most * hold_s(c, &longest, false);
-    *time_s = sync_s + (links_s > messages_s ? links_s : messages_s);
+    *time_s = sync_s + fmax(links_s, messages_s);
     *bytes = c->bytes * c->n_tiles * n;
     return true;
 }
@@ -313,10 +314,10 @@ static bool stream_s(double *time_s, const struct link_case *c, double own, stru
             return false;
         over[p.links[0]] += c->bytes * c->n_tiles;
         all += c->bytes * c->n_tiles;
-        most = over[p.links[0]] > most ? over[p.links[0]] : most;
+        most = fmax(most, over[p.links[0]]);
     }
     double tile_s = all / tile_bytes_per_s(c), link_s = own / tile_bytes_per_s(c) + most / stream_bytes_per_s(c);
-    *time_s = tile_s > link_s ? tile_s : link_s;
+    *time_s = fmax(tile_s, link_s);
     return true;
 }
 
@@ -335,7 +336,7 @@ static bool gather(double *time_s, double *bytes, struct link_case *c, struct er
     if (!span(&sync_s, &longest, c, err) || !stream_s(&words_s, c, own, err))
         return false;
     double messages_s = c->n_tiles * hold_s(c, &longest, false) + remote / c->bytes * word_s(c) + own / tile_bytes_per_s(c);
-    *time_s = sync_s + longest.latency_s + (messages_s > words_s ? messages_s : words_s) + copy_s;
+    *time_s = sync_s + longest.latency_s + fmax(messages_s, words_s) + copy_s;
     return true;
 }
 

@@ -165,7 +165,7 @@ static void end_round(struct state *s)
 {
     uint64_t left = s->q->most > s->out->n_simulated ? s->q->most - s->out->n_simulated : 0;
     s->stopped |= s->n_round > left;
-    s->n_round = s->n_round < left ? s->n_round : left;
+    s->n_round = min_u64(s->n_round, left);
     crew_run(&s->crew, s->n_round, CHUNK, run_trial, s);
     for (size_t i = 0; i < s->n_round; i++)
         take_trial(s, &s->round[i]);

@@ -140,7 +140,7 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
         r.version = PODBENCH_VERSION;
         row.result = &r;
         row.validity = &validity;
-        validity_of(&validity, w->judge, &sim, &r, NULL, &scratch);
+        validity_of(&validity, w->record, &sim, &r, NULL, &scratch);
         row.status = r.fits ? FITS : DOES_NOT_FIT;
         ++*(r.fits ? &count->n_fit : &count->n_unfit);
         if (!r.fits)
@@ -328,7 +328,7 @@ bool sweep_identity(uint64_t *out, const struct sweep *w, struct arena *scratch,
 {
     const struct space *s = w->space;
     uint64_t h = hash_text(result_columns(scratch), hash_text(PODBENCH_VERSION, 0));
-    const struct references *judged_by = &w->judge->references;
+    const struct references *judged_by = &w->record->references;
     for (size_t i = 0; i < judged_by->n; i++)
         h = hash_bytes(&judged_by->items[i].left_out, sizeof judged_by->items[i].left_out, hash_text(judged_by->items[i].configuration, h));
     for (size_t i = 0; i < s->n_recipes; i++)

@@ -18,7 +18,7 @@ struct sweep {
     const struct space *space;
     const char *const *sets; size_t n_sets;     /* of all configurations, before the swept keys */
     const struct model_paths *paths;
-    const struct judge *judge;                  /* what each answer is judged by */
+    const struct track_record *record;          /* what each answer is judged by */
     enum sweep_format format;
     uint32_t n_jobs;
     uint64_t identity;

@@ -10,9 +10,9 @@
 #include "results/validity/interval.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const double LEVEL = 0.9, LEAST_SHARE_OF_MEAN = 0.25;
 
@@ -59,12 +59,6 @@ static double scale(const struct spread *s, const struct references *r, const st
     return scale_from(s, r, apart);
 }
 
-static int smaller(const void *x, const void *y)
-{
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static void take_size(struct spread *s, const struct references *r, const char *without)
 {
     for (size_t i = 0; i < r->n; i++) {
@@ -92,9 +86,9 @@ struct spread spread_of(const struct references *r, const char *without, struct 
         if (size > 0)
             ratios[n++] = fabs(x->left_out) / size;
     }
-    sort_items(ratios, n, sizeof *ratios, smaller);
+    gsl_sort(ratios, 1, n);
     size_t rank = (size_t)ceil(LEVEL * (double)(n + 1));
-    s.quantile = n ? ratios[(rank < n ? rank : n) - 1] : 0;
+    s.quantile = n ? ratios[min_u64(rank, n) - 1] : 0;
     s.n_errors = n;
     return s;
 }

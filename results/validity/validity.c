@@ -72,16 +72,16 @@ static void find_extrapolated(struct validity *v, const struct beside *b, const 
         extrapolate(v, arena_printf(a, WHAT_IF_SECTION ".%s", sim->changes.items[i].key));
 }
 
-bool judge_open(struct judge *out, const char *left_out_csv, struct arena *a, struct err *err)
+bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err)
 {
-    *out = (struct judge){ .spread.n_errors = 0 };
+    *out = (struct track_record){ .spread.n_errors = 0 };
     if (!references_load(&out->references, left_out_csv, a, err))
         return false;
     out->spread = spread_of(&out->references, NULL, a);
     return true;
 }
 
-void validity_of(struct validity *out, const struct judge *by, const struct simulation *sim, const struct result *r, const struct question *q,
+void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
                  struct arena *a)
 {
     struct properties at = properties_of(sim, a);

@@ -18,12 +18,12 @@ struct validity {
     double from_fitted_share, from_assumed_share;   /* of the step's time; NAN: not asked for */
 };
 
-/* What answers are judged by: made once, read by many. */
-struct judge { struct references references; struct spread spread; };
-bool judge_open(struct judge *out, const char *left_out_csv, struct arena *a, struct err *err);     /* no such file: nothing to judge by */
+/* How far off published runs were when they were left out: what answers are judged by. Made once, read by many. */
+struct track_record { struct references references; struct spread spread; };
+bool track_record_open(struct track_record *out, const char *left_out_csv, struct arena *a, struct err *err);     /* no such file: nothing to judge by */
 
 /* q: how the result was simulated, for the shares; NULL: they are not asked for. */
-void validity_of(struct validity *out, const struct judge *by, const struct simulation *sim, const struct result *r, const struct question *q,
+void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
                  struct arena *a);
 void validity_print(FILE *f, const struct validity *v, const struct result *r);     /* two or three lines */
 struct json_t *validity_json(const struct validity *v);

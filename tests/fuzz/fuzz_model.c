@@ -16,13 +16,13 @@ static const char *const recipes[] = {
 };
 enum { N_RECIPES = sizeof recipes / sizeof *recipes };
 
-static const struct judge *published_runs(void)
+static const struct track_record *published_runs(void)
 {
     static struct arena kept;
-    static struct judge judge;
+    static struct track_record record;
     if (!kept.head)
-        LAW(judge_open(&judge, "results/validity/left-out.csv", &kept, NULL));
-    return &judge;
+        LAW(track_record_open(&record, "results/validity/left-out.csv", &kept, NULL));
+    return &record;
 }
 
 /* What is printed of a plan is read by nobody here: it may not crash or hang. */

@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char text[1024];
     struct arena a = {0};
-    struct judge judge;
+    struct track_record record;
     struct space space;
     struct texts sets = { .n = 0 };
     struct sweep_count count;
@@ -130,8 +130,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     text[n] = 0;
     struct texts lines = lines_of(text + 1);
     const char *recipe = recipes[data[0] % 3];
-    struct sweep w = { .space = &space, .sets = sets.items, .paths = &paths, .judge = &judge, .n_jobs = 1 };
-    if (build(&space, &sets, &lines, &recipe, &a) && judge_open(&judge, "results/validity/left-out.csv", &a, NULL)) {
+    struct sweep w = { .space = &space, .sets = sets.items, .paths = &paths, .record = &record, .n_jobs = 1 };
+    if (build(&space, &sets, &lines, &recipe, &a) && track_record_open(&record, "results/validity/left-out.csv", &a, NULL)) {
         w.n_sets = sets.n;
         if (sweep_identity(&w.identity, &w, &a, NULL)) {
             char *whole = rows_of(&w, true, 0, space.n, &count);

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-static inline void check_validity(const struct simulation *sim, const struct result *r, const struct judge *by)
+static inline void check_validity(const struct simulation *sim, const struct result *r, const struct track_record *by)
 {
     struct arena a = {0};
     struct validity v;

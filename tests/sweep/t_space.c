@@ -277,9 +277,9 @@ static void a_sweep_is_known_by_its_recipes(void **state)
     start(&w);
     const char *one = temp_file(texts[0], strlen(texts[0]), ".ini");
     const char *const written[] = { one };
-    struct judge judge = { .spread = { 0 } };
+    struct track_record record = { .spread = { 0 } };
     const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
-    const struct sweep sweep = { .space = &w.s, .paths = &paths, .judge = &judge };
+    const struct sweep sweep = { .space = &w.s, .paths = &paths, .record = &record };
     space_start(&w.s, written, 1);
     for (size_t i = 0; i < N; i++) {
         temp_file(texts[i], strlen(texts[i]), ".ini");

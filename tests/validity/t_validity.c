@@ -187,13 +187,13 @@ static struct validity validity_with(const char *recipe, const char *override)
     struct simulator simulator;
     struct simulation sim = {0};
     struct result r;
-    struct judge judge;
+    struct track_record record;
     struct validity v = { .low = -1 };
     simulator_open(&simulator, &paths);
-    assert_true(judge_open(&judge, "results/validity/left-out.csv", &a, &err));
+    assert_true(track_record_open(&record, "results/validity/left-out.csv", &a, &err));
     struct question q = { .recipe = recipe, .overrides = &override, .n_overrides = override ? 1 : 0, .simulator = &simulator };
     assert_true(simulator_run(&simulator, &sim, &r, recipe, q.overrides, q.n_overrides, &err));
-    validity_of(&v, &judge, &sim, &r, &q, &a);
+    validity_of(&v, &record, &sim, &r, &q, &a);
     assert_true(v.low > 0 && v.low < r.throughput_samples_per_s && r.throughput_samples_per_s < v.high);
     simulation_free(&sim);
     simulator_close(&simulator);
