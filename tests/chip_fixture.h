@@ -16,6 +16,19 @@ static inline struct chip small_chip(uint64_t n_tiles)
     };
 }
 
+/* What the small chip has not: quarters, a narrower exchange, compute sets and inner loops that cost more. */
+static inline struct chip wide_chip(uint64_t n_tiles)
+{
+    struct chip c = small_chip(n_tiles);
+    c.name = "wide";
+    c.mac_fp8_per_cycle = 128;
+    c.exchange_efficiency = 0.83;
+    c.compute_set_cycles = 53;
+    c.amp_efficiency = 0.91;
+    c.tile_memory_bytes = 638976;
+    return c;
+}
+
 /* Numbers for random shapes: the same on every machine (Lehmer's generator). */
 static inline uint64_t draw(uint64_t *state, uint64_t low, uint64_t high)
 {

@@ -2,9 +2,8 @@
  * t_plan.c - refusals of the planner, word by word; what a plan adds up to, by hand and against the timeline.
  */
 #include "tests/planned.h"
-#include "tests/chip_fixture.h"
 #include "tests/golden_text.h"
-#include "tests/toy_machine.h"
+#include "tests/odd_machine.h"
 #include <math.h>
 
 static bool build(struct planned *y, struct plan *p)
@@ -296,29 +295,6 @@ static void shares_of_memory_by_ipu(void **state)
     assert_near(ipu_available_memory(&o, 0), 0.35, 0);
     assert_near(ipu_available_memory(&o, 1), 0.2, 0);
     assert_near(ipu_available_memory(&o, 3), 0.45, 0);
-}
-
-/* Links of the toy machine, the small chip's arithmetic: no fitted constant of a chip moves the text. */
-static struct machine odd_machine(void)
-{
-    struct machine m = toy_machine(12, 12, DOMAIN_LADDER, GATEWAY_NONE);
-    struct chip links = m.chip;
-    m.chip = small_chip(97);
-    m.chip.n_links = links.n_links;
-    m.chip.link_bytes_per_s = links.link_bytes_per_s;
-    m.chip.link_efficiency = links.link_efficiency;
-    m.chip.host_link_bytes_per_s = links.host_link_bytes_per_s;
-    m.chip.global_sync_cycles = links.global_sync_cycles;
-    return m;
-}
-
-/* No fitted constant of the system either. */
-static void fix_constants(struct plan_options *o)
-{
-    o->fitted.call_s = 0.011;
-    o->fitted.output_reduction_s = 0.0007;
-    o->fitted.collective_tile_s = 3e-9;
-    o->fitted.remote_access_s = 7e-6;
 }
 
 /* A convolution and an addition in two stages on two IPUs, eight micro-batches: every part of the texts of its plan and its timeline. */

@@ -1,0 +1,32 @@
+/*
+ * odd_machine.h - a machine whose plans no calibration moves: for texts of plans and of whole steps.
+ */
+#ifndef ODD_MACHINE_H
+#define ODD_MACHINE_H
+#include "system-model/schedule/plan_options.h"
+#include "tests/chip_fixture.h"
+#include "tests/toy_machine.h"
+
+/* Links of the toy machine, the small chip's arithmetic: no fitted constant of a chip moves the text. */
+static inline struct machine odd_machine(void)
+{
+    struct machine m = toy_machine(12, 12, DOMAIN_LADDER, GATEWAY_NONE);
+    struct chip links = m.chip;
+    m.chip = small_chip(97);
+    m.chip.n_links = links.n_links;
+    m.chip.link_bytes_per_s = links.link_bytes_per_s;
+    m.chip.link_efficiency = links.link_efficiency;
+    m.chip.host_link_bytes_per_s = links.host_link_bytes_per_s;
+    m.chip.global_sync_cycles = links.global_sync_cycles;
+    return m;
+}
+
+/* No fitted constant of the system either. */
+static inline void fix_constants(struct plan_options *o)
+{
+    o->fitted.call_s = 0.011;
+    o->fitted.output_reduction_s = 0.0007;
+    o->fitted.collective_tile_s = 3e-9;
+    o->fitted.remote_access_s = 7e-6;
+}
+#endif

@@ -1,0 +1,267 @@
+/*
+ * t_steps.c - whole steps of a toy model on a toy machine, digit for digit (tests/golden/steps.txt): one line of the table changes one
+ * thing of what is asked, and the text shows all that follows from it.
+ */
+#include "tests/planned.h"
+#include "tests/golden_text.h"
+#include "tests/odd_machine.h"
+#include "system-model/timeline/split.h"
+
+/* ---- the model: a table, six blocks of two halves, scores by the table ---------------------------------------------- */
+
+static uint32_t weight(struct graph *g, uint32_t n_dims, uint64_t rows, uint64_t columns)
+{
+    return graph_tensor(g, "w", ROLE_WEIGHT, TYPE_FP16, n_dims, (uint64_t[]){ rows, columns });
+}
+
+static uint32_t normed(struct graph *g, uint32_t x)
+{
+    const uint32_t three[] = { x, weight(g, 1, 24, 0), weight(g, 1, 24, 0) };
+    return graph_op(g, OP_LAYER_NORM, three, 3, (struct op_attributes){ 0 });
+}
+
+static uint32_t dense(struct graph *g, uint32_t x, uint64_t in, uint64_t out)
+{
+    const uint32_t two[] = { x, weight(g, 2, in, out) };
+    const uint32_t biased[] = { graph_op(g, OP_MATMUL, two, 2, (struct op_attributes){ 0 }), weight(g, 1, out, 0) };
+    return graph_op(g, OP_BIAS_ADD, biased, 2, (struct op_attributes){ 0 });
+}
+
+/* The halves grow with the block, so that no two stages are alike. */
+static uint32_t half(struct graph *g, uint32_t x, uint32_t block, uint32_t part, struct arena *a)
+{
+    uint64_t inner = part ? 48 + 8 * block : 24;
+    graph_layer(g, (struct layer){ .name = arena_printf(a, "block%u/%s", block, part ? "second" : "first"), .role = LAYER_BODY, .block_id = block,
+                                   .part_id = part, .n_parts = 2 });
+    uint32_t y = dense(g, normed(g, x), 24, inner);
+    y = graph_op(g, part ? OP_GELU : OP_DROPOUT, &y, 1, (struct op_attributes){ .rate = part ? 0 : 0.1 });
+    return graph_op(g, OP_ADD, (uint32_t[]){ x, part ? dense(g, y, inner, 24) : y }, 2, (struct op_attributes){ 0 });
+}
+
+static void toy_model(struct graph *g, bool training, struct arena *a)
+{
+    graph_start(g, "toy", 2, a);
+    graph_layer(g, (struct layer){ .name = "table", .role = LAYER_FIRST, .n_parts = 1 });
+    uint32_t table = weight(g, 2, 40, 24), tokens = graph_tensor(g, "tokens", ROLE_INPUT, TYPE_INT32, 2, (uint64_t[]){ 2, 15 });
+    uint32_t x = graph_op(g, OP_GATHER, (uint32_t[]){ table, tokens }, 2, (struct op_attributes){ 0 });
+    for (uint32_t i = 0; i < 12; i++)
+        x = half(g, x, i / 2, i % 2, a);
+    graph_layer(g, (struct layer){ .name = "scores", .role = LAYER_LAST, .n_parts = 1 });
+    const uint32_t two[] = { normed(g, x), table };
+    x = graph_op(g, OP_MATMUL, two, 2, (struct op_attributes){ .transpose_b = true });
+    uint32_t labels = graph_tensor(g, "labels", ROLE_INPUT, TYPE_INT32, 2, (uint64_t[]){ 2, 15 });
+    graph_op(g, OP_CROSS_ENTROPY, (uint32_t[]){ x, labels }, 2, (struct op_attributes){ 0 });
+    if (training)
+        graph_add_backward(g);
+}
+
+/* Sixteen IPUs in two ladders behind gateways, with memory beside the boards and a host for each ladder. */
+static struct machine two_ladders(void)
+{
+    struct machine m = odd_machine();
+    m.n_ipus = 16;
+    m.ipus_per_domain = m.ipus_per_host = 8;
+    m.gateway_topology = GATEWAY_DIRECT;
+    m.chip.tile_memory_bytes = 9700;
+    return m;
+}
+
+/* ---- what is asked ------------------------------------------------------------------------------------------------------ */
+
+static void stages(struct plan_options *o, uint32_t n, const uint32_t (*counts)[2])
+{
+    o->n_stages = n;
+    for (uint32_t i = 0; i < n; i++)
+        o->stage_sizes[i] = (struct stage_size){ { counts[i][0], counts[i][1] } };
+}
+
+static void base(struct plan_options *o)
+{
+    fix_constants(o);
+    o->n_replicas = 4;
+    o->ipus_per_replica = 4;
+    o->grad_accum = 16;
+    o->n_hosts = o->n_instances = 2;
+    o->schedule = SCHEDULE_GROUPED;
+    o->recompute = RECOMPUTE_STAGE;
+    o->framework.offloaded_elements = o->framework.sharded_elements = 100;
+    o->framework.accumulation_multiple = 0;
+    stages(o, 4, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 } });
+}
+
+#define ASK(name, ...) static void name(struct plan_options *o) { base(o); __VA_ARGS__; }
+ASK(grouped, (void)o)
+ASK(interleaved, o->schedule = SCHEDULE_INTERLEAVED)
+ASK(sequential, o->schedule = SCHEDULE_SEQUENTIAL; o->grad_accum = 5)
+ASK(as_popart, o->schedule = SCHEDULE_POPART)
+ASK(heads_come_back, stages(o, 5, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 }, { 0, 0 } }))
+ASK(interleaved_heads_come_back, o->schedule = SCHEDULE_INTERLEAVED; stages(o, 5, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 }, { 0, 0 } }))
+ASK(layers_again, o->recompute = RECOMPUTE_LAYER)
+ASK(checkpoints, o->recompute = RECOMPUTE_CHECKPOINTS; o->n_checkpoints = 2; o->checkpoints[0] = "block1/first"; o->checkpoints[1] = "block4/second")
+ASK(nothing_again, o->recompute = RECOMPUTE_NONE)
+ASK(one_ipu, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 16; o->schedule = SCHEDULE_NONE; o->grad_accum = 3)
+ASK(one_micro_batch, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 1; o->schedule = SCHEDULE_NONE; o->grad_accum = 1)
+ASK(infers, o->training = false; o->recompute = RECOMPUTE_NONE)
+ASK(evaluates, o->training = false; o->evaluation = true; o->recompute = RECOMPUTE_NONE; o->grad_accum = 7)
+ASK(infers_in_turn, o->training = false; o->schedule = SCHEDULE_SEQUENTIAL; o->recompute = RECOMPUTE_NONE)
+ASK(sharded, o->rts = RTS_YES)
+ASK(sharded_streaming, o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(sharded_by_pod, o->rts = RTS_YES; o->rts_domain = RTS_DOMAIN_POD; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(streaming, o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(streaming_together, o->optimizer_place = OPTIMIZER_STREAMING; o->framework.remote_together = true; o->framework.remote_alone_ipus = 1)
+ASK(streaming_in_series, o->optimizer_place = OPTIMIZER_STREAMING; o->framework.update_order = UPDATE_IN_SERIES)
+ASK(side_by_side, o->rts = RTS_YES; o->framework.update_order = UPDATE_SIDE_BY_SIDE)
+ASK(one_by_one, o->framework.merge_buffer_bytes = 0; o->framework.update_order = UPDATE_IN_SERIES)
+ASK(merged, o->framework.merge_buffer_bytes = 3000; o->framework.update_order = UPDATE_SIDE_BY_SIDE)
+ASK(rearranged, o->rts = RTS_YES; o->framework.rearrange_before_reduce = true)
+ASK(clipped, o->framework.clip_norm = true)
+ASK(clipped_shards, o->framework.clip_norm = true; o->rts = RTS_YES)
+ASK(by_lamb, o->optimizer = ((struct optimizer){ WORK_LAMB, 4, true, 2, true }); o->framework.moment_bytes = 4; o->optimizer.state_bytes_per_param = 8)
+ASK(by_lamb_sharded, o->optimizer = ((struct optimizer){ WORK_LAMB, 8, true, 2, true }); o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, 8, true, 2, true }); o->rts = RTS_YES; o->framework.merge_buffer_bytes = 3000)
+ASK(by_adam, o->optimizer = ((struct optimizer){ WORK_ADAM, 8, false, 2, true }))
+ASK(by_lars, o->optimizer = ((struct optimizer){ WORK_LARS, 2, true, 1, false }))
+ASK(stash_in_floats, o->stash_type = TYPE_FP32)
+ASK(stash_in_quarters, o->stash_type = TYPE_FP8)
+ASK(with_io_tiles, o->io_tiles = 9)
+ASK(many_hosts, o->n_hosts = 2; o->n_instances = 8; o->framework.output_reductions = 3; o->framework.fetch_threads = 1; o->framework.session_calls = 2)
+ASK(data_in_calls, o->framework.host_data = HOST_DATA_IN_CALL; o->framework.host_data_bytes_per_s = 3e6; o->framework.steps_per_call = 3)
+ASK(slow_decoding, o->host_decode_bytes_per_s = 1e6)
+ASK(uploads, o->framework.uploads_per_step = 2; o->framework.upload_s = 4e-5; o->framework.steps_per_call = 1)
+ASK(one_long_call, o->framework.steps_per_call = 0)
+ASK(by_rings, o->all_reduce_method = METHOD_RING)
+ASK(hierarchical, o->all_reduce_method = METHOD_HIERARCHICAL)
+ASK(each_replica_alone, o->unfolded = true)
+ASK(in_floats, o->partials = PARTIALS_FP32)
+ASK(little_memory, o->n_available_memory = 2; o->available_memory[0] = 0.05; o->available_memory[1] = 0.1)
+ASK(more_memory_asked_than_fits, o->n_available_memory = 1; o->available_memory[0] = 0.95; o->recompute = RECOMPUTE_NONE; o->grad_accum = 8)
+ASK(three_replicas, o->n_replicas = 3)
+ASK(two_ipus, o->n_replicas = 8; o->ipus_per_replica = 2; stages(o, 2, (const uint32_t[][2]){ { 3, 2 }, { 3, 4 } }))
+ASK(by_itself, o->n_stages = 0)
+ASK(by_itself_on_two, o->n_stages = 0; o->ipus_per_replica = 2; o->n_replicas = 5)
+ASK(by_itself_on_five, o->n_stages = 0; o->ipus_per_replica = 5; o->n_replicas = 3; o->recompute = RECOMPUTE_LAYER)
+ASK(by_itself_interleaved, o->n_stages = 0; o->schedule = SCHEDULE_INTERLEAVED; o->recompute = RECOMPUTE_NONE)
+ASK(by_itself_in_turn, o->n_stages = 0; o->schedule = SCHEDULE_SEQUENTIAL; o->rts = RTS_YES)
+ASK(by_itself_infers, o->n_stages = 0; o->training = false; o->recompute = RECOMPUTE_NONE)
+ASK(by_itself_as_popart, o->n_stages = 0; o->schedule = SCHEDULE_POPART; o->optimizer_place = OPTIMIZER_STREAMING)
+
+#define ROW(name) { #name, name }
+static const struct { const char *name; void (*ask)(struct plan_options *o); } asked[] = {
+    ROW(grouped), ROW(interleaved), ROW(sequential), ROW(as_popart), ROW(heads_come_back), ROW(interleaved_heads_come_back), ROW(layers_again),
+    ROW(checkpoints), ROW(nothing_again), ROW(one_ipu), ROW(one_micro_batch), ROW(infers), ROW(evaluates), ROW(infers_in_turn), ROW(sharded),
+    ROW(sharded_streaming), ROW(sharded_by_pod), ROW(streaming), ROW(streaming_together), ROW(streaming_in_series), ROW(side_by_side), ROW(one_by_one),
+    ROW(merged), ROW(rearranged), ROW(clipped), ROW(clipped_shards), ROW(by_lamb), ROW(by_lamb_sharded), ROW(by_lamb_merged), ROW(by_adam), ROW(by_lars),
+    ROW(stash_in_floats), ROW(stash_in_quarters), ROW(with_io_tiles), ROW(many_hosts), ROW(data_in_calls), ROW(slow_decoding), ROW(uploads),
+    ROW(one_long_call), ROW(by_rings), ROW(hierarchical), ROW(each_replica_alone), ROW(in_floats), ROW(little_memory), ROW(more_memory_asked_than_fits),
+    ROW(three_replicas), ROW(two_ipus), ROW(by_itself), ROW(by_itself_on_two), ROW(by_itself_on_five), ROW(by_itself_interleaved), ROW(by_itself_in_turn),
+    ROW(by_itself_infers), ROW(by_itself_as_popart),
+};
+
+/* ---- what follows ----------------------------------------------------------------------------------------------------------- */
+
+static void print_stages(FILE *f, const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->n_stages; i++) {
+        const struct stage_plan *s = &p->stages[i];
+        fprintf(f, "stage %u on %u: layers %u + %u, %u again; %ju forward, %ju backward, %ju of them again; stash %ju B x %u, out %ju B, host %ju B, io %ju, weights %ju B of %ju\n",
+                i, s->ipu, s->first_layer, s->n_layers, s->n_layers_again, (uintmax_t)cycles_total(&s->forward), (uintmax_t)cycles_total(&s->backward),
+                (uintmax_t)s->recompute_cycles, (uintmax_t)s->stash_bytes, s->stash_depth, (uintmax_t)s->output_bytes, (uintmax_t)s->host_bytes,
+                (uintmax_t)p->io_cycles[i], (uintmax_t)s->weight_bytes, (uintmax_t)s->n_parameters);
+    }
+}
+
+static void print_memory(FILE *f, const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
+        fprintf(f, "memory %u:", i);
+        for (int k = 0; k < N_REGIONS; k++)
+            fprintf(f, " %ju", (uintmax_t)p->memory[i].bytes[k]);
+        fprintf(f, ", io %ju, all %ju\n", (uintmax_t)p->memory[i].io_tile_bytes, (uintmax_t)p->memory[i].total_bytes);
+    }
+    fprintf(f, "%s: worst IPU %u, short of %ju B; batch %ju, %ju parameters, %ju MAC, %ju done\n", p->fits ? "fits" : "does not fit", p->worst_ipu,
+            (uintmax_t)p->shortfall_bytes, (uintmax_t)p->global_batch, (uintmax_t)p->n_parameters, (uintmax_t)p->model_mac, (uintmax_t)p->hardware_mac);
+}
+
+static void print_update(FILE *f, const struct plan *p)
+{
+    const struct update_program *u = &p->update;
+    fprintf(f, "update %s:\n", u->in_series ? "in series" : "side by side");
+    for (uint32_t i = 0; i < u->n_chains; i++) {
+        const struct update_chain *c = &u->chains[i];
+        fprintf(f, "  %d: %u x %ju%s %ju:", (int)c->ipu, c->n_tensors, (uintmax_t)c->n_elements, c->sharded ? " sharded" : "", (uintmax_t)c->n_cycles);
+        for (uint32_t k = c->first_op; k < c->first_op + c->n_ops; k++)
+            fprintf(f, " %s%s %ju/%.10g", update_kind_names[u->ops[k].kind], u->ops[k].on_tiles ? "" : "*", (uintmax_t)u->ops[k].n_cycles, u->ops[k].bytes);
+        fputc('\n', f);
+    }
+}
+
+static void print_time(FILE *f, const struct timeline *t)
+{
+    const struct plan *p = t->plan;
+    fprintf(f, "call:");
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        fprintf(f, " %ju", (uintmax_t)p->call_cycles[i]);
+    fprintf(f, ", fetch %ju, floor %ju; runs:", (uintmax_t)p->fetch_cycles, (uintmax_t)p->host_floor_cycles);
+    for (uint32_t i = 0; i < p->n_runs; i++)
+        fprintf(f, " %u+%u x%jx %ju", p->runs[i].first_cycle, p->runs[i].n_cycles, (uintmax_t)p->runs[i].active, (uintmax_t)p->runs[i].copy_cycles);
+    fprintf(f, "\nstep %ju, first output %ju, %zu spans\n", (uintmax_t)t->step_cycles, (uintmax_t)t->first_output_cycles, t->n_spans);
+    for (uint32_t i = 0; i < t->n_rows; i++) {
+        fprintf(f, "  %u.%u x %u:", t->rows[i].replica, t->rows[i].ipu, t->rows[i].n_alike);
+        for (int k = 0; k < N_PARTS; k++)
+            if (t->rows[i].spent.part[k])
+                fprintf(f, " %s %ju", part_names[k], (uintmax_t)t->rows[i].spent.part[k]);
+        fputc('\n', f);
+    }
+}
+
+static void print_step(FILE *f, struct compiler *c, struct plan_options *o, struct arena *a)
+{
+    struct err err;
+    struct plan p;
+    struct timeline t;
+    bool divided = o->n_stages == 0;
+    if (!split_layers(o, c, &err) || !plan_build(&p, c, o, a, &err) || !timeline_run(&t, &p, a, &err)) {
+        fprintf(f, "refused: %s\n", err.msg);
+        return;
+    }
+    assert_true(timeline_check(&t, &err));
+    for (uint32_t i = 0; i < o->n_stages && divided; i++)
+        fprintf(f, "%s%u/%u", i ? " " : "divided: ", o->stage_sizes[i].part_count[0], o->stage_sizes[i].part_count[1]);
+    if (divided)
+        fputc('\n', f);
+    print_stages(f, &p);
+    print_memory(f, &p);
+    if (p.options.training)
+        print_update(f, &p);
+    print_time(f, &t);
+}
+
+static void steps(void **state)
+{
+    struct planned y;
+    char *text;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    struct machine m = two_ladders();
+    struct topology t;
+    struct graph graphs[2];
+    struct compiler compilers[2];
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    for (int i = 0; i < 2; i++) {
+        toy_model(&graphs[i], i, &y.sim.arena);
+        compiler_start(&compilers[i], &graphs[i], &t, &y.cache, &y.sim.arena);
+    }
+    PRINTED(text,
+        for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+            struct plan_options o = y.opt;
+            asked[i].ask(&o);
+            fprintf(f, "== %s\n", asked[i].name);
+            print_step(f, &compilers[o.training], &o, &y.sim.arena);
+        });
+    assert_golden(text, "tests/golden/steps.txt", &y.sim.arena);
+    free(text);
+    stop(&y);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(steps) };
+TAP_MAIN(tests)
