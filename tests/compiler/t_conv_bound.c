@@ -99,14 +99,27 @@ static void print_split(FILE *f, const struct search *start, const struct candid
 }
 
 /* Every second split of every candidate: the others on the other chip. */
+/* The best split under less and less memory, until only the smallest is left. */
+static void print_best(FILE *f, const char *name, const struct conv_shape *s, const struct chip *chip, struct op_plan_options opt)
+{
+    static const double shares[] = { 0.6, 0.05, 0.01, 0.003, 0.001, 1e-5 };
+    fprintf(f, "%s:", name);
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        struct op_plan p;
+        opt.available_memory = shares[i];
+        conv_plan_search(&p, s, chip, &opt);
+        fprintf(f, "%s %ju+%ju+%ju in %ju B, %s b%u f%u k%u g%u i%u o%u %u %u of %u %u", i ? ";" : "", (uintmax_t)p.compute_cycles, (uintmax_t)p.exchange_cycles,
+                (uintmax_t)p.sync_cycles, (uintmax_t)p.temp_bytes_per_tile, vertex_kind_names[p.vertex], p.split.batch, p.split.field, p.split.kernel,
+                p.split.conv_groups, p.split.in_chans, p.split.out_chans, p.split.serial_in, p.split.serial_out, p.split.in_grain, p.split.out_grain);
+    }
+    fputc('\n', f);
+}
+
 static void print_shape(FILE *f, const char *name, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct search start = conv_search_start(s, chip, opt);
     struct candidates list;
-    struct op_plan best;
-    conv_plan_search(&best, s, chip, opt);
-    fprintf(f, "%s on %ju tiles: %s, %ju + %ju + %ju cycles, temp %ju\n", name, (uintmax_t)chip->n_tiles, vertex_kind_names[best.vertex],
-            (uintmax_t)best.compute_cycles, (uintmax_t)best.exchange_cycles, (uintmax_t)best.sync_cycles, (uintmax_t)best.temp_bytes_per_tile);
+    print_best(f, name, s, chip, *opt);
     conv_candidates(&list, s, chip, opt);
     for (size_t k = 0; k < list.n; k++) {
         conv_add_units(&list.items[k], &start);
