@@ -137,7 +137,7 @@ static void cached_fully_connected(struct op_plan *out, const struct matmul_shap
     memset(&key, 0, sizeof key);
     key.shape = matmul_conv_shape((uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner, (uint32_t)m->columns,
                                   type, PASS_FORWARD);
-    key.fully_connected = 1;
+    key.fully_connected = true;
     key.digest = chip_digest(chip, opt);
     bool found;
     struct plan_cache_slot *slot = cache_slot(cache, &key, &found);

@@ -13,7 +13,7 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
     in[3] = map_in(p, 3) ? NO_ID : map_filled(p, 0, 2 * gates * hidden);
     for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++) {
         in[1 + i] = map_weight(p, NO_ID, ONNX_AS_IS, i < 2 ? 2 : 1, dims[i]);
-        struct onnx_source *s = map_source(p, in[1 + i], ONNX_GATES, in_id(p, 1 + i));
+        struct onnx_source *s = map_source(p, in[1 + i], ONNX_GATES, NO_ID);
         s->values[0] = in_id(p, 1 + i);
         s->number = (double)direction;
         s->turned = lstm;

@@ -81,16 +81,16 @@ struct recipe_key {
     struct field field;
     bool (*matters)(const struct recipe *r);    /* NULL: always, or documents only */
 };
-#define TEXT(section, key, member, required, matters, help) \
-    { section, { key, NULL, FIELD_TEXT, offsetof(struct recipe, member), 0, 0, NULL, required, help }, matters }
+#define TEXT(section, key, member, required_, matters, help_) \
+    { section, { .name = key, .type = FIELD_TEXT, .offset = offsetof(struct recipe, member), .required = required_, .help = help_ }, matters }
 #define COUNT(section, key, member, min, max, required, matters, help) \
     { section, { key, "", FIELD_U64, offsetof(struct recipe, member), min, max, NULL, required, help }, matters }
 #define NUMBER(section, key, member, unit, min, max, matters, help) \
     { section, { key, unit, FIELD_F64, offsetof(struct recipe, member), min, max, NULL, false, help }, matters }
-#define CHOICE(section, key, member, choices, matters, help) \
-    { section, { key, NULL, FIELD_CHOICE, offsetof(struct recipe, member), 0, 0, choices, false, help }, matters }
-#define FLAG(section, key, member, matters, help) \
-    { section, { key, NULL, FIELD_BOOL, offsetof(struct recipe, member), 0, 0, NULL, false, help }, matters }
+#define CHOICE(section, key, member, choices_, matters, help_) \
+    { section, { .name = key, .type = FIELD_CHOICE, .offset = offsetof(struct recipe, member), .choices = choices_, .help = help_ }, matters }
+#define FLAG(section, key, member, matters, help_) \
+    { section, { .name = key, .type = FIELD_BOOL, .offset = offsetof(struct recipe, member), .help = help_ }, matters }
 
 static const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "id", id, true, NULL, "its name, that of the file"),
