@@ -21,8 +21,8 @@ static size_t put_digits(char *out, uint64_t n, int exponent)
     char digits[DIGITS], *p = out;
     for (int i = DIGITS; i-- > 0; n /= 10)
         digits[i] = (char)('0' + n % 10);
-    int used = DIGITS, whole = exponent >= 0 ? exponent + 1 : 0;
-    while (used > whole && used > 1 && digits[used - 1] == '0')
+    int used = DIGITS, whole = exponent >= 0 ? exponent + 1 : 1;
+    while (used > whole && digits[used - 1] == '0')
         used--;
     if (exponent < 0) {
         p = (char *)memcpy(p, "0.0000", (size_t)(1 - exponent)) + 1 - exponent;

@@ -294,6 +294,55 @@ static void bytes_that_are_not_utf8_are_latin1(void **state)
     arena_free(&a);
 }
 
+/* Ends of the ranges of one to four bytes (RFC 3629), what lies between and beyond them, over-long forms, and what is cut short; each
+ * behind words of ASCII, which are read eight bytes at a time. */
+static void utf8_by_its_ranges(void **state)
+{
+    static const struct { const char *bytes; bool good; } cases[] = {
+        { "\x7f", true }, { "\x80", false }, { "\xbf", false }, { "\xc1\xbf", false }, { "\xc2\x80", true }, { "\xdf\xbf", true }, { "\xc2\x7f", false },
+        { "\xc2\xc0", false }, { "\xe0\x9f\xbf", false }, { "\xe0\xa0\x80", true }, { "\xed\x9f\xbf", true }, { "\xed\xa0\x80", false },
+        { "\xed\xbf\xbf", false }, { "\xee\x80\x80", true }, { "\xef\xbf\xbf", true }, { "\xf0\x8f\xbf\xbf", false }, { "\xf0\x90\x80\x80", true },
+        { "\xf4\x8f\xbf\xbf", true }, { "\xf4\x90\x80\x80", false }, { "\xf8\x88\x80\x80\x80", false }, { "\xff", false }, { "\xe0\xa0", false },
+        { "\xf0\x90\x80", false }, { "\xc2\x80\x80", false }, { "\xe2\x82\xac\xc3\xa9", true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (size_t before = 0; before < 18; before++) {
+            char text[64];
+            int n = snprintf(text, sizeof text, "%.*s%s", (int)before, "seventeen letters", cases[i].bytes);
+            if (is_utf8(text, (size_t)n) != cases[i].good)
+                print_error("case %zu behind %zu\n", i, before);
+            assert_true(is_utf8(text, (size_t)n) == cases[i].good);
+        }
+}
+
+/* Names up to 300 letters with the commas between them; then dots. */
+static void long_lists_of_names_are_cut(void **state)
+{
+    struct arena a = {0};
+    char first[149], last[152];
+    (void)state;
+    memset(first, 'a', sizeof first);
+    memset(last, 'b', sizeof last);
+    first[148] = last[150] = last[151] = '\0';
+    const char *const names[] = { first, last, "c" };
+    assert_int_equal(strlen(names_list(names, 2, &a)), 300);
+    assert_string_equal(names_list(names, 3, &a) + 300, ", ...");
+    last[150] = 'b';
+    assert_string_equal(names_list(names, 2, &a) + 148, ", ...");
+    assert_string_equal(names_list(names, 0, &a), "");
+    arena_free(&a);
+}
+
+static void text_in_xml(void **state)
+{
+    char *text;
+    (void)state;
+    PRINTED(text, write_xml_text(f, "a<b>&\"c\"\x1f\x20\t\xc3\xa9"));
+    assert_string_equal(text, "a&lt;b&gt;&amp;&quot;c&quot;   \xc3\xa9");
+    free(text);
+}
+
 static void a_folder_or_a_missing_file_is_refused(void **state)
 {
     (void)state;
@@ -371,6 +420,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
+    cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),

@@ -29,7 +29,35 @@ static void nearest_come_first_and_ties_keep_their_order(void **state)
     assert_string_equal(out[0], "run");                                     /* 2 left out and a wrong one: 6; bench: 4 and a wrong one */
 }
 
+/* A wrong letter is worth four that are left out: equal names keep their order. A second slip of a short name is one too many. */
+static void what_slips_are_worth(void **state)
+{
+    static const char *const one_way[] = { "rux", "runabcd" }, *const other_way[] = { "runabcd", "rux" };
+    struct arena a = {0};
+    const char *out[9];
+    char longer[130], known[130];
+    const char *const long_name[] = { known };
+    (void)state;
+    names_nearest(out, 2, one_way, 2, "run");
+    assert_string_equal(out[0], "rux");
+    names_nearest(out, 2, other_way, 2, "run");
+    assert_string_equal(out[0], "runabcd");
+    assert_string_equal(names_suggestion(one_way, 1, "rua", &a), "did you mean 'rux'? ");       /* 4, at most 4 x (1 + 3 / 4) */
+    assert_string_equal(names_suggestion(one_way, 1, "raa", &a), "");                           /* 8 */
+    assert_string_equal(names_suggestion(&other_way[0], 1, "runaxxd", &a), "did you mean 'runabcd'? ");    /* 8, at most 4 x (1 + 7 / 4) */
+    assert_string_equal(names_suggestion(&other_way[0], 1, "runxxxd", &a), "");
+    assert_int_equal(names_nearest(out, 9, (const char *const[]){ "a", "b", "c", "d", "e", "f", "g", "h", "i" }, 9, "i"), 8);
+    assert_string_equal(out[0], "i");
+    assert_string_equal(out[7], "g");                                                           /* the last of equals has no room */
+    memset(longer, 'x', sizeof longer);
+    memset(known, 'x', sizeof known);
+    longer[129] = known[129] = '\0';
+    longer[125] = 'y';                                                                          /* past the letters that are compared */
+    assert_int_equal(strlen(names_suggestion(long_name, 1, longer, &a)), strlen("did you mean ''? ") + 129);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_slip_finds_its_name), cmocka_unit_test(nearest_come_first_and_ties_keep_their_order),
+    cmocka_unit_test(a_slip_finds_its_name), cmocka_unit_test(nearest_come_first_and_ties_keep_their_order), cmocka_unit_test(what_slips_are_worth),
 };
 TAP_MAIN(tests)

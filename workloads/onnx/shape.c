@@ -190,7 +190,7 @@ static bool shape_pool(const struct shape *s)
         return false;
     if (s->n->n_outputs > 1 && s->n->outputs[1] != NO_ID && onnx_out(s->m, s->n, 1)->n_readers)
         return REFUSE(s, "its indices are read; only its values can be modelled");
-    return windowed(s, onnx_in(s->m, s->n, 0)->n_dims > 1 ? onnx_in(s->m, s->n, 0)->dims[1] : 0);
+    return windowed(s, onnx_in(s->m, s->n, 0)->dims[1]);
 }
 
 static bool shape_conv(const struct shape *s)
@@ -215,7 +215,7 @@ static bool shape_conv_transpose(const struct shape *s)
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *k = onnx_in(s->m, s->n, 1);
     uint64_t groups = (uint64_t)onnx_int(s->n, "group", 1), dims[ONNX_MAX_DIMS];
     if (k->n_dims != x->n_dims || x->n_dims < 3 || k->dims[0] != x->dims[1] || !groups || x->dims[1] % groups)
-        return REFUSE(s, "its kernel does not fit its input of %" PRIu64 " channels", x->n_dims > 1 ? x->dims[1] : 0);
+        return REFUSE(s, "its kernel does not fit its input of %" PRIu64 " channels", x->dims[1]);
     if (!onnx_window(&w, s->m, s->n, s->err))
         return false;
     onnx_list(&list, s->m, s->n, "output_shape", NO_ID);
