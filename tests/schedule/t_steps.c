@@ -236,32 +236,69 @@ static void print_step(FILE *f, struct compiler *c, struct plan_options *o, stru
     print_time(f, &t);
 }
 
-static void steps(void **state)
+/* What is planned with: options of a recipe to start from, the links, the model with its backward pass and without. */
+struct bench { struct planned y; struct machine m; struct topology t; struct graph graphs[2]; struct compiler compilers[2]; };
+
+static void set_up(struct bench *b)
 {
-    struct planned y;
-    char *text;
-    (void)state;
-    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
-    struct machine m = two_ladders();
-    struct topology t;
-    struct graph graphs[2];
-    struct compiler compilers[2];
-    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    start(&b->y, "vendor-ipu-pod16-resnet50-pipelined");
+    b->m = two_ladders();
+    assert_true(topology_build(&b->t, &b->m, NULL, &b->y.sim.arena, &b->y.err));
     for (int i = 0; i < 2; i++) {
-        toy_model(&graphs[i], i, &y.sim.arena);
-        compiler_start(&compilers[i], &graphs[i], &t, &y.cache, &y.sim.arena);
+        toy_model(&b->graphs[i], i, &b->y.sim.arena);
+        compiler_start(&b->compilers[i], &b->graphs[i], &b->t, &b->y.cache, &b->y.sim.arena);
     }
-    PRINTED(text,
-        for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-            struct plan_options o = y.opt;
-            asked[i].ask(&o);
-            fprintf(f, "== %s\n", asked[i].name);
-            print_step(f, &compilers[o.training], &o, &y.sim.arena);
-        });
-    assert_golden(text, "tests/golden/steps.txt", &y.sim.arena);
-    free(text);
-    stop(&y);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(steps) };
+static void steps(void **state)
+{
+    struct bench b;
+    char *text;
+    (void)state;
+    set_up(&b);
+    PRINTED(text,
+        for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+            struct plan_options o = b.y.opt;
+            asked[i].ask(&o);
+            fprintf(f, "== %s\n", asked[i].name);
+            print_step(f, &b.compilers[o.training], &o, &b.y.sim.arena);
+        });
+    assert_golden(text, "tests/golden/steps.txt", &b.y.sim.arena);
+    free(text);
+    stop(&b.y);
+}
+
+ASK(short_step, o->grad_accum = 4; o->n_replicas = 5; o->ipus_per_replica = 2; stages(o, 2, (const uint32_t[][2]){ { 3, 3 }, { 3, 3 } });
+    o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING; o->framework.merge_buffer_bytes = 3000; o->framework.rearrange_before_reduce = true)
+ASK(short_answer, o->grad_accum = 3; o->training = false; o->recompute = RECOMPUTE_NONE; o->framework.steps_per_call = 1;
+    stages(o, 5, (const uint32_t[][2]){ { 1, 1 }, { 2, 1 }, { 1, 2 }, { 2, 2 }, { 0, 0 } }))
+
+/* Two short steps in all the ways that a timeline is written. */
+static void steps_are_written(void **state)
+{
+    static void (*const ask[])(struct plan_options *o) = { short_answer, short_step };
+    struct bench b;
+    char *text;
+    (void)state;
+    set_up(&b);
+    PRINTED(text,
+        for (size_t i = 0; i < 2; i++) {
+            struct plan p;
+            struct timeline t;
+            struct plan_options o = b.y.opt;
+            ask[i](&o);
+            assert_true(plan_build(&p, &b.compilers[o.training], &o, &b.y.sim.arena, &b.y.err) && timeline_run(&t, &p, &b.y.sim.arena, &b.y.err));
+            plan_print(f, &p);
+            timeline_print(f, &t, true);
+            timeline_draw(f, &t, 61);
+            timeline_write_csv(f, &t);
+            update_print_tensors(f, &p);
+            assert_true(timeline_write_trace(f, &t, &b.y.err));
+        });
+    assert_golden(text, "tests/golden/steps_written.txt", &b.y.sim.arena);
+    free(text);
+    stop(&b.y);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(steps), cmocka_unit_test(steps_are_written) };
 TAP_MAIN(tests)
