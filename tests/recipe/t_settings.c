@@ -1,0 +1,283 @@
+/*
+ * t_settings.c - which keys matter in which recipe (tests/golden/recipe_settings.txt), which of them shape the graph, where lists and
+ * faults end, and that overrides read what a file with the same lines does.
+ */
+#include "tests/golden_text.h"
+#include "workloads/recipe/recipe.h"
+#include "workloads/recipe/recipe_convergence.h"
+#include <unistd.h>
+
+static const char recipes[] = "workloads/recipes";
+
+struct loaded { struct arena a; struct recipe r; struct plan_options o; struct err err; };
+
+static bool load(struct loaded *l, const char *id, const char *const *overrides, size_t n)
+{
+    *l = (struct loaded){ 0 };
+    return recipe_load(&l->r, id, recipes, overrides, n, &l->a, &l->err) && recipe_plan_options(&l->o, &l->r, &l->a, &l->err);
+}
+
+/* "a.b=c d.e=f": overrides with blanks between. */
+static bool load_words(struct loaded *l, const char *id, const char *words)
+{
+    struct arena a = { 0 };
+    const char *overrides[16];
+    size_t n = 0;
+    for (char *at = arena_strdup(&a, words), *word; (word = strsep(&at, " ")); )
+        if (*word)
+            overrides[n++] = word;
+    bool good = load(l, id, overrides, n);
+    arena_free(&a);
+    return good;
+}
+
+/* ---- what matters -------------------------------------------------------------------------------------------------- */
+
+static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
+static const struct { const char *id, *words; } cases[] = {
+    { bert, "" }, { bert, "recipe.mode=infer" }, { bert, "training.converge=model" }, { bert, "parallel.rts=no" }, { bert, "parallel.replicas=1" },
+    { bert, "parallel.schedule=none" }, { bert, "parallel.recompute=checkpoints parallel.recompute_checkpoints=encoder1/attention" },
+    { bert, "parallel.ipus_per_replica=1 parallel.layers_per_ipu=" }, { bert, "data.sequences_per_pack=1" }, { bert, "training.eval_every= training.evaluations=3" },
+    { bert, "training.epochs=2 data.samples_per_epoch=1000" }, { bert, "parallel.ipus_per_replica=1" }, { bert, "training.eval_every= training.evaluations=" },
+    { resnet, "" }, { resnet, "recipe.mode=infer" }, { resnet, "recipe.workload=rnnt" }, { resnet, "recipe.workload=transformer-transducer" },
+    { resnet, "recipe.workload=conformer-medium" }, { resnet, "recipe.workload=gpt2-small" }, { resnet, "recipe.workload=vit-b16" },
+    { resnet, "recipe.workload=unet" }, { resnet, "recipe.workload=vgg16" }, { resnet, "recipe.workload=inception-v3 recipe.mode=infer" },
+    { resnet, "recipe.workload=bert-base" }, { resnet, "recipe.workload=model.onnx" }, { resnet, "recipe.workload=model.onnx recipe.mode=infer" },
+};
+
+static void what_matters(void **state)
+{
+    struct arena a = { 0 };
+    char *text;
+    (void)state;
+    PRINTED(text,
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct loaded l;
+            struct recipe_setting *settings;
+            const char **unused;
+            size_t n_unused;
+            bool good = load_words(&l, cases[i].id, cases[i].words);
+            fprintf(f, "== %s %s\n", cases[i].id, cases[i].words);
+            if (!good)
+                fprintf(f, "%s\n", l.err.msg);
+            size_t n = good ? recipe_settings(&settings, &l.r, &l.a) : 0;
+            fputs("without effect:", f);
+            for (size_t k = 0; k < n; k++)
+                if (!settings[k].matters)
+                    fprintf(f, " %s.%s", settings[k].section, settings[k].field->name);
+            fputs("\ngiven all the same:", f);
+            if (good && recipe_unused_keys(&unused, &n_unused, &l.r, &l.a))
+                for (size_t k = 0; k < n_unused; k++)
+                    fprintf(f, " %s", unused[k]);
+            if (good)
+                fprintf(f, "\nbatch %ju, %.9g logged, %.9g true, rate %.9g, a sample %.9g\n", (uintmax_t)recipe_global_batch(&l.r), recipe_logged_batch(&l.r),
+                        recipe_true_batch(&l.r), recipe_base_learning_rate(&l.r), recipe_samples_per_item(&l.r));
+            arena_free(&l.a);
+        });
+    assert_golden(text, "tests/golden/recipe_settings.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+/* Shares of memory for more IPUs than there are: what is past the last is told. */
+static void idle_shares(void **state)
+{
+    static const struct { const char *shares; bool idle; } lists[] = {
+        { "parallel.available_memory=0.1", false }, { "parallel.available_memory=0.1,0.2,0.3,0.4", false },
+        { "parallel.available_memory=0.1,0.2,0.3,0.4,0.5", true } };
+    (void)state;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        struct loaded l;
+        const char **unused;
+        size_t n;
+        assert_true(load(&l, bert, &lists[i].shares, 1));
+        assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a) == lists[i].idle);
+        if (n)
+            assert_string_equal(unused[0], "parallel.available_memory (past IPU 3)");
+        arena_free(&l.a);
+    }
+}
+
+/* ---- each key alone ----------------------------------------------------------------------------------------------------- */
+
+/* Another value than the recipe's, in the key's range; NULL: its text is another question. */
+static const char *other_value(const struct field *f, const struct recipe *r, struct arena *a)
+{
+    const void *at = (const char *)r + f->offset;
+    if (text_is(f->name, "epochs") || text_is(f->name, "samples_to_converge"))
+        return NULL;                    /* overrides take each other's place; lines of a file do not */
+    switch (f->type) {
+    case FIELD_U64: return arena_printf(a, "%.0f", f->min + (*(const uint64_t *)at == (uint64_t)f->min + 1 ? 2 : 1));
+    case FIELD_F64: return arena_printf(a, "%.3f", f->min + (*(const double *)at == f->min + 0.5 ? 0.75 : 0.5));
+    case FIELD_BOOL: return *(const bool *)at ? "no" : "yes";
+    case FIELD_CHOICE: return f->choices[*(const int *)at == 1 ? 0 : 1];
+    default: break;
+    }
+    return text_is(f->name, "dataset") ? "another" : text_is(f->name, "source") ? "elsewhere" : text_is(f->name, "available_memory") ? "0.375" : NULL;
+}
+
+/* Unsigned: what stands before is far. */
+static bool shapes_graph(const struct field *f)
+{
+    return f->offset - offsetof(struct recipe, model) < sizeof(struct model_options);
+}
+
+/* The recipe's file with one key more, or another value of it. */
+static const char *written(const struct recipe *r, const struct recipe_setting *s, const char *value, struct arena *a)
+{
+    char *text;
+    bool found = false;
+    PRINTED(text,
+        for (size_t i = 0; i < r->n_entries; i++) {
+            const struct ini_entry *e = &r->entries[i];
+            bool is_key = text_is(e->section, s->section) && text_is(e->key, s->field->name);
+            found |= is_key;
+            if (i == 0 || !text_is(e->section, r->entries[i - 1].section))
+                fprintf(f, "[%s]\n", e->section);
+            fprintf(f, "%s = %s\n", e->key, is_key ? value : e->value);
+        }
+        if (!found)
+            fprintf(f, "[%s]\n%s = %s\n", s->section, s->field->name, value));
+    const char *path = arena_strdup(a, temp_file(text, strlen(text), ".ini"));
+    free(text);
+    return path;
+}
+
+static void check_member(const struct recipe *a, const struct recipe *b, const struct field *f)
+{
+    const char *x = (const char *)a + f->offset, *y = (const char *)b + f->offset;
+    if (f->type == FIELD_TEXT)
+        assert_string_equal(*(const char *const *)x, *(const char *const *)y);
+    else
+        assert_memory_equal(x, y, f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : 8);
+}
+
+/* A recipe of that key alone overridden: read as a file that says so is, with another graph where the key is one of the graph's. */
+static void check_key(const struct loaded *plain, const struct recipe_setting *s, const char *value)
+{
+    struct loaded over, file;
+    struct arena a = { 0 };
+    size_t n_plain, n_over;
+    const char *override = arena_printf(&a, "%s.%s=%s", s->section, s->field->name, value);
+    bool good = load(&over, plain->r.id, &override, 1);
+    const char *path = written(&plain->r, s, value, &a);
+    bool same = load(&file, path, NULL, 0) == good;
+    if (!same)
+        print_error("%s: '%s' and '%s'\n", override, over.err.msg, file.err.msg);
+    assert_true(same);
+    if (good) {
+        const char *x = recipe_graph_key(&n_plain, &plain->r, &a), *y = recipe_graph_key(&n_over, &over.r, &a);
+        check_member(&over.r, &file.r, s->field);
+        if ((n_plain != n_over || memcmp(x, y, n_plain) != 0) != (shapes_graph(s->field) || text_is(s->field->name, "mode")))
+            print_error("%s\n", override);
+        assert_true((n_plain != n_over || memcmp(x, y, n_plain) != 0) == (shapes_graph(s->field) || text_is(s->field->name, "mode")));
+    }
+    unlink(path);
+    arena_free(&over.a);
+    arena_free(&file.a);
+    arena_free(&a);
+}
+
+static void keys_alone(void **state)
+{
+    static const char *const ids[] = { bert, resnet };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct loaded plain;
+        struct recipe_setting *settings;
+        assert_true(load(&plain, ids[i], NULL, 0));
+        size_t n = recipe_settings(&settings, &plain.r, &plain.a), n_tried = 0;
+        for (size_t k = 0; k < n; k++) {
+            const char *value = other_value(settings[k].field, &plain.r, &plain.a);
+            n_tried += value != NULL;
+            if (value)
+                check_key(&plain, &settings[k], value);
+        }
+        assert_true(n_tried > 40);
+        arena_free(&plain.a);
+    }
+}
+
+/* ---- lists and faults ----------------------------------------------------------------------------------------------------- */
+
+static const char *repeated(const char *key, const char *item, size_t n, struct arena *a)
+{
+    char *text;
+    PRINTED(text, fprintf(f, "%s=", key); for (size_t i = 0; i < n; i++) fprintf(f, "%s%s", i ? "," : "", item));
+    const char *out = arena_strdup(a, text);
+    free(text);
+    return out;
+}
+
+/* 64 of each and no more. */
+static void lists_end(void **state)
+{
+    static const struct { const char *key, *item, *message; } lists[] = {
+        { "parallel.layers_per_ipu", "1", ": has more than 64 stages" }, { "parallel.available_memory", "0.5", ": has more than 64 shares" },
+        { "parallel.recompute_checkpoints", "x", ": has more than 64 layers" } };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (size_t n = 64; n < 66; n++) {
+            struct loaded l;
+            const char *override = repeated(lists[i].key, lists[i].item, n, &a);
+            assert_true(load(&l, bert, &override, 1) == (n == 64));
+            if (n == 65)
+                assert_string_equal(l.err.msg + strlen(l.err.msg) - strlen(lists[i].message), lists[i].message);
+            else
+                assert_int_equal(i == 0 ? l.o.n_stages : i == 1 ? l.o.n_available_memory : l.o.n_checkpoints, 64);
+            arena_free(&l.a);
+        }
+    arena_free(&a);
+}
+
+/* A name beside what is understood of it; NULL: it is. */
+static void values_at_their_ends(void **state)
+{
+    static const struct { const char *override, *message; } rows[] = {
+        { "parallel.layers_per_ipu=10000,0,0,0", NULL }, { "parallel.layers_per_ipu=10001,0,0,0", "'10001' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
+        { "parallel.layers_per_ipu=7/10001,0,0,0", "'7/10001' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
+        { "parallel.layers_per_ipu=1,2,3", "has 3 stages for 4 IPUs a replica; want at least one an IPU" }, { "parallel.layers_per_ipu=auto", NULL },
+        { "parallel.available_memory=1", NULL }, { "parallel.available_memory=0", "'0' is not a share; want more than 0, at most 1, as in 0.25" },
+        { "parallel.available_memory=0.2, 1.01", "'1.01' is not a share; want more than 0, at most 1, as in 0.25" },
+        { "parallel.recompute_checkpoints=a,,b", "an empty name; want layers, as in stage1/unit1,stage2/unit1" },
+        { "faults.link=0-1 1", NULL }, { "faults.link=0-1 0", NULL }, { "faults.link=0-1 1.01", "1.01 is outside 0 to 1: the share of its rate that the link keeps" },
+        { "faults.link=1-1 0.5", "'1-1 0.5' is not understood; want A-B SHARE, as in 0-1 0.5" }, { "faults.link=1 0.5", "'1 0.5' is not understood; want A-B SHARE, as in 0-1 0.5" },
+        { "faults.link=0-1 -1", "'0-1 -1' is not understood; want A-B SHARE, as in 0-1 0.5" }, { "faults.chip=3 1", NULL },
+        { "faults.chip=3 0.99", "0.99 is below 1: how many times longer the chip computes" }, { "faults.chip=3-4 2", "'3-4 2' is not understood; want IPU FACTOR, as in 3 1.2" },
+        { "faults.flow=0-1 0", NULL }, { "faults.flow=0-x 1", "'0-x 1' is not understood; want A-B RATE, as in 0-5 4e9" }, { "faults.link12=0-1 0.5", NULL },
+        { "faults.chip=4294967295 2", NULL }, { "faults.chip=4294967296 2", "'4294967296 2' is not understood; want IPU FACTOR, as in 3 1.2" },
+        { "faults.linkx=0-1 0.5", "unknown key in [faults]; did you mean 'link'? known: link, chip, flow (and link1, link2...)" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        bool good = load(&l, bert, &rows[i].override, 1);
+        if (good != !rows[i].message)
+            print_error("%s: %s\n", rows[i].override, l.err.msg);
+        assert_true(good == !rows[i].message);
+        if (rows[i].message)
+            assert_string_equal(l.err.msg, arena_printf(&l.a, "--set %s: %s", rows[i].override, rows[i].message));
+        arena_free(&l.a);
+    }
+}
+
+/* A message names the line of the key, be it the file's first. */
+static void a_line_is_named(void **state)
+{
+    static const char text[] = "[parallel]\navailable_memory = 2\nreplicas = 1\nipus_per_replica = 1\nmicro_batch = 1\n[recipe]\nid = x\nworkload = resnet50\n"
+                               "system = ipu-pod4\nsource = none\nmode = infer\n";
+    struct loaded l;
+    (void)state;
+    const char *path = temp_file(text, strlen(text), ".ini");
+    assert_false(load(&l, path, NULL, 0));
+    assert_string_equal(l.err.msg, arena_printf(&l.a, "%s:2: available_memory: '2' is not a share; want more than 0, at most 1, as in 0.25", path));
+    unlink(path);
+    arena_free(&l.a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
+    cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named),
+};
+TAP_MAIN(tests)
