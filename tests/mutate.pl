@@ -60,6 +60,13 @@ sub sites {                             # [file, line number, offset, length, re
     return @found;
 }
 
+my %text;                               # file => its lines
+sub text_of {
+    my ($file) = @_;
+    $text{$file} //= do { open my $f, "<", $file or die "$file: $!\n"; [<$f>] };
+    return @{$text{$file}};
+}
+
 # ---- which tests run a line, and what they cost
 my (%hit, %counted, %touched, %seconds);        # file => line => tests; file => line => 1; file => tests; test => seconds of processor
 sub read_lines {
@@ -82,9 +89,14 @@ sub read_lines {
     die "mutate.pl: no lines in $lines; run 'make mutate'\n" unless %seconds;
 }
 
-# Near and quick ones first, as many as the budget lets; a table has no lines of its own: whatever runs its file.
+# Near and quick ones first, as many as the budget lets; a table has no lines of its own: whatever runs its file. Behind an assertion
+# clang's counters stay at zero up to the end of the block: the assertion's own line is asked.
 sub tests_of {
     my ($file, $line) = @_;
+    my @text = text_of($file);
+    my $above = $line;
+    $above-- while $above > 1 && $counted{$file}{$above} && !$hit{$file}{$above};
+    $line = $above if $text[$above - 1] =~ /^\s*assert\(/;
     my $found = $counted{$file}{$line} ? $hit{$file}{$line} : $touched{$file};
     my $room = basename dirname $file;
     my %cost = map { $_ => $seconds{$_} * (m{^tests/\Q$room\E/} ? 0.1 : 1) } @{$found // []};
@@ -129,13 +141,6 @@ sub passes {
 }
 
 sub same_bytes { my ($a, $b) = @_; return system("cmp", "-s", $a, $b) == 0; }
-
-my %text;                               # file => its lines
-sub text_of {
-    my ($file) = @_;
-    $text{$file} //= do { open my $f, "<", $file or die "$file: $!\n"; [<$f>] };
-    return @{$text{$file}};
-}
 
 sub verdict {                           # dropped, unbuilt, survived or the test that killed it
     my ($site, $slot) = @_;
