@@ -18,7 +18,7 @@
 #include "workloads/convergence/convergence_law.h"
 
 const char *const convergence_method_names[3] = { "interpolated", "extrapolated", NULL };
-enum { LEAST_LAW_POINTS = 5, MOST_EVALUATIONS = 4000 };
+enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -312,11 +312,14 @@ double convergence_observed(const struct convergence *c, double x, double offset
     return ceil(ceil(due / c->global_batch) * c->global_batch - 1e-6);   /* a packed batch may hold a broken number on average */
 }
 
-/* Sum over the evaluations of samples times the probability that X lies in the interval before it. */
+/* Sum over the evaluations of samples times the probability that X lies in the interval before it. Of very many evaluations the next is
+ * half an interval away on average. */
 static double expected_observed(const struct convergence *c)
 {
     double sum = 0, before = 0, unit = c->in_samples ? c->schedule.interval : c->schedule.interval * c->samples_per_epoch;
-    for (int k = 1; k < MOST_EVALUATIONS && before < 1 - 1e-12; k++) {
+    if (c->median_samples > MANY_EVALUATIONS * unit)
+        return c->median_samples * exp(c->sigma * c->sigma / 2) + unit / 2;
+    for (int k = 1; k < 100 * MANY_EVALUATIONS && before < 1 - 1e-12; k++) {
         double p = gsl_cdf_ugaussian_P(log(k * unit / c->median_samples) / c->sigma);
         sum += (p - before) * convergence_observed(c, k * unit, 0);
         before = p;
