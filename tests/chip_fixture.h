@@ -16,7 +16,7 @@ static inline struct chip small_chip(uint64_t n_tiles)
     };
 }
 
-/* What the small chip has not: quarters, a narrower exchange, compute sets and inner loops that cost more. */
+/* What the small chip has not: quarters, a narrower exchange, compute sets and inner loops that cost more, workers that wait a cycle more. */
 static inline struct chip wide_chip(uint64_t n_tiles)
 {
     struct chip c = small_chip(n_tiles);
@@ -24,6 +24,7 @@ static inline struct chip wide_chip(uint64_t n_tiles)
     c.mac_fp8_per_cycle = 128;
     c.exchange_efficiency = 0.83;
     c.compute_set_cycles = 53;
+    c.worker_turn_cycles = 7;
     c.amp_efficiency = 0.91;
     c.tile_memory_bytes = 638976;
     return c;

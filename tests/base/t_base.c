@@ -245,6 +245,32 @@ static void files_appear_whole_or_not_at_all(void **state)
     assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
 }
 
+/* Of a writer that is dead; not of one that lives, of another file, or of no writer at all. No process has a number above 2^22. */
+static void leftovers_are_removed(void **state)
+{
+    static const struct { const char *suffix; bool stays; } files[] = { { ".4194999.new", false }, { ".4194998.new", false }, { ".x.new", true }, { ".0.new", true },
+        { ".4194999.new.new", true }, { "2.4194999.new", true }, { ".1.new", true }, { ".4194999", true } };
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_file f;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.whole", (long)getpid());
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        fclose(fopen(arena_printf(&a, "%s%s", path, files[i].suffix), "w"));
+    assert_true(new_file_open(&f, path, &err));
+    new_file_drop(&f);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *name = arena_printf(&a, "%s%s", path, files[i].suffix);
+        if ((access(name, F_OK) == 0) != files[i].stays)
+            print_error("%s\n", name);
+        assert_true((access(name, F_OK) == 0) == files[i].stays);
+        unlink(name);
+    }
+    assert_false(new_file_open(&f, "", &err));
+    assert_string_equal(err.msg, "an empty file name; name a file to write");
+    arena_free(&a);
+}
+
 static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
 {
     (void)state;
@@ -423,6 +449,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
-    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
+    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

@@ -101,6 +101,8 @@ ASK(checkpoints, o->recompute = RECOMPUTE_CHECKPOINTS; o->n_checkpoints = 2; o->
 ASK(nothing_again, o->recompute = RECOMPUTE_NONE)
 ASK(one_ipu, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 16; o->schedule = SCHEDULE_NONE; o->grad_accum = 3)
 ASK(one_micro_batch, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 1; o->schedule = SCHEDULE_NONE; o->grad_accum = 1)
+ASK(one_replica, o->n_replicas = 1)
+ASK(one_replica_streaming, o->n_replicas = 1; o->optimizer_place = OPTIMIZER_STREAMING)
 ASK(infers, o->training = false; o->recompute = RECOMPUTE_NONE)
 ASK(evaluates, o->training = false; o->evaluation = true; o->recompute = RECOMPUTE_NONE; o->grad_accum = 7)
 ASK(infers_in_turn, o->training = false; o->schedule = SCHEDULE_SEQUENTIAL; o->recompute = RECOMPUTE_NONE)
@@ -148,7 +150,8 @@ ASK(by_itself_as_popart, o->n_stages = 0; o->schedule = SCHEDULE_POPART; o->opti
 #define ROW(name) { #name, name }
 static const struct { const char *name; void (*ask)(struct plan_options *o); } asked[] = {
     ROW(grouped), ROW(interleaved), ROW(sequential), ROW(as_popart), ROW(heads_come_back), ROW(interleaved_heads_come_back), ROW(layers_again),
-    ROW(checkpoints), ROW(nothing_again), ROW(one_ipu), ROW(one_micro_batch), ROW(infers), ROW(evaluates), ROW(infers_in_turn), ROW(sharded),
+    ROW(checkpoints), ROW(nothing_again), ROW(one_ipu), ROW(one_micro_batch), ROW(one_replica), ROW(one_replica_streaming),
+    ROW(infers), ROW(evaluates), ROW(infers_in_turn), ROW(sharded),
     ROW(sharded_streaming), ROW(sharded_by_pod), ROW(streaming), ROW(streaming_together), ROW(streaming_in_series), ROW(side_by_side), ROW(one_by_one),
     ROW(merged), ROW(rearranged), ROW(clipped), ROW(clipped_shards), ROW(by_lamb), ROW(by_lamb_sharded), ROW(by_lamb_merged), ROW(by_adam), ROW(by_lars),
     ROW(stash_in_floats), ROW(stash_in_quarters), ROW(with_io_tiles), ROW(many_hosts), ROW(data_in_calls), ROW(slow_decoding), ROW(uploads),

@@ -23,18 +23,18 @@ static uint32_t input_as_it_is(struct mapper *p)
 bool map_function(struct mapper *p)
 {
     static const struct { const char *op; enum op_kind kind; enum op_function function; double low, high; const char *names[2]; } rows[] = {
-        { "Sigmoid", OP_SIGMOID, 0, 0, 0, { 0 } }, { "Tanh", OP_TANH, 0, 0, 0, { 0 } }, { "Gelu", OP_GELU, 0, 0, 0, { 0 } },
-        { "Swish", OP_SWISH, 0, 0, 0, { 0 } }, { "Erf", OP_MAP, FUNCTION_ERF, 0, 0, { 0 } }, { "Exp", OP_MAP, FUNCTION_EXP, 0, 0, { 0 } },
-        { "Log", OP_MAP, FUNCTION_LOG, 0, 0, { 0 } }, { "Sqrt", OP_MAP, FUNCTION_SQRT, 0, 0, { 0 } },
-        { "Abs", OP_MAP, FUNCTION_ABS, 0, 0, { 0 } }, { "Neg", OP_MAP, FUNCTION_NEGATE, 0, 0, { 0 } },
-        { "Reciprocal", OP_MAP, FUNCTION_RECIPROCAL, 0, 0, { 0 } }, { "Softplus", OP_MAP, FUNCTION_SOFTPLUS, 0, 0, { 0 } },
-        { "Sin", OP_MAP, FUNCTION_SIN, 0, 0, { 0 } }, { "Cos", OP_MAP, FUNCTION_COS, 0, 0, { 0 } },
-        { "LeakyRelu", OP_MAP, FUNCTION_LEAKY_RELU, 0.01, 0, { "alpha", NULL } }, { "Elu", OP_MAP, FUNCTION_ELU, 1, 0, { "alpha", NULL } },
+#define KIND(op_, kind_) { .op = op_, .kind = kind_ }
+#define MAP(op_, function_) { .op = op_, .kind = OP_MAP, .function = function_ }
+        KIND("Sigmoid", OP_SIGMOID), KIND("Tanh", OP_TANH), KIND("Gelu", OP_GELU), KIND("Swish", OP_SWISH),
+        MAP("Erf", FUNCTION_ERF), MAP("Exp", FUNCTION_EXP), MAP("Log", FUNCTION_LOG), MAP("Sqrt", FUNCTION_SQRT), MAP("Abs", FUNCTION_ABS),
+        MAP("Neg", FUNCTION_NEGATE), MAP("Reciprocal", FUNCTION_RECIPROCAL), MAP("Softplus", FUNCTION_SOFTPLUS), MAP("Sin", FUNCTION_SIN),
+        MAP("Cos", FUNCTION_COS), MAP("HardSwish", FUNCTION_HARD_SWISH), MAP("Floor", FUNCTION_FLOOR), MAP("Ceil", FUNCTION_CEIL),
+        MAP("IsNaN", FUNCTION_IS_NAN), MAP("IsInf", FUNCTION_IS_INF), MAP("Round", FUNCTION_ROUND), MAP("Sign", FUNCTION_SIGN),
+        { .op = "LeakyRelu", .kind = OP_MAP, .function = FUNCTION_LEAKY_RELU, .low = 0.01, .names = { "alpha" } },
+        { .op = "Elu", .kind = OP_MAP, .function = FUNCTION_ELU, .low = 1, .names = { "alpha" } },
         { "HardSigmoid", OP_MAP, FUNCTION_HARD_SIGMOID, 0.2, 0.5, { "alpha", "beta" } },
-        { "HardSwish", OP_MAP, FUNCTION_HARD_SWISH, 0, 0, { 0 } },
-        { "Floor", OP_MAP, FUNCTION_FLOOR, 0, 0, { 0 } }, { "Ceil", OP_MAP, FUNCTION_CEIL, 0, 0, { 0 } },
-        { "IsNaN", OP_MAP, FUNCTION_IS_NAN, 0, 0, { 0 } }, { "IsInf", OP_MAP, FUNCTION_IS_INF, 0, 0, { 0 } },
-        { "Round", OP_MAP, FUNCTION_ROUND, 0, 0, { 0 } }, { "Sign", OP_MAP, FUNCTION_SIGN, 0, 0, { 0 } },
+#undef KIND
+#undef MAP
     };
     uint32_t x = input_as_it_is(p);
     if (x == NO_ID)
