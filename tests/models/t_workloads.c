@@ -382,10 +382,10 @@ static void print_sums(FILE *f, const struct graph *g)
                 continue;
             n++;
             flop += op_flop(g, op) * op_repeats(g, op);
-            windows += (uint64_t)op->at.kernel_h * op->at.kernel_w;
-            strides += op->at.stride + op->at.stride_w;
-            groups += op->at.groups + op->at.norm_groups + op->at.pieces + op->at.merge + op->at.serial_steps;
-            rates += op->at.rate + op->at.low + op->at.high + op->at.epsilon;
+            windows += (uint64_t)op->at->kernel_h * op->at->kernel_w;
+            strides += op->at->stride + op->at->stride_w;
+            groups += op->at->groups + op->at->norm_groups + op->at->pieces + op->at->merge + op->at->serial_steps;
+            rates += op->at->rate + op->at->low + op->at->high + op->at->epsilon;
             elements += tensor_elements(&g->tensors[op->outputs[0]]);
         }
         if (!n)
