@@ -24,6 +24,7 @@ static void amp_units(struct conv_units *u, const struct search *f, const struct
     static const double setup[] = { 0, 15, 46, 0, 60 };         /* by filter height, as amp_nx1_cycles */
     double turn = u->turn, workers = real(f->chip->n_workers);
     u->position = turn * c->amp.core_cycles / workers;
+    u->zero = turn / (workers * real(f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
     u->by_in = u->by_out = true;
     if (c->vertex == VERTEX_AMP_1X1) {
         u->load = 25 + real(c->amp.load_cycles) + turn * 18.99;
@@ -36,7 +37,6 @@ static void amp_units(struct conv_units *u, const struct search *f, const struct
     u->row = 15.99 * turn;
     u->fixed = 110 + 23 * turn;
     u->loads = real(c->passes * c->s.kernel_w);
-    u->zero = turn / (workers * real(f->chip->vector_bytes_per_cycle / 4));
 }
 
 static void vertex_units(struct conv_units *u, const struct search *f, const struct candidate *c)

@@ -15,7 +15,7 @@ static struct op_plan planned(const struct conv_shape *s, const struct chip *chi
 }
 
 /* 13 x 16 x 16 on 7 tiles, input from elsewhere. Best: columns in two grains of 8, rows in three: 5, 5, 3, on six tiles.
- *   compute   50 + 6 x 7 + 13 + 15 + (19 + 6 + 32 + 6 x 26) = 333
+ *   compute   50 + 6 x 7 + 13 + 15 + (19 + 6 + 32 + 6 x 26) = 333, and 40 half sums set to zero, seven a worker in two words: 6 x (5 + 2)
  *   exchange  weights 256 B; input 160 B at double rate as both tiles of a pair take it: (256 + 80) / 4 -> 85, and 37 transit
  *   one superstep: 101. Results stay: 40 on the fullest tile, of 208 for seven. */
 static void test_one_block(void **state)
@@ -29,7 +29,7 @@ static void test_one_block(void **state)
     assert_int_equal(p.split.field, 3);
     assert_int_equal(p.split.out_chans, 2);
     assert_int_equal(p.n_tiles_used, 6);
-    assert_int_equal(p.compute_cycles, 333);
+    assert_int_equal(p.compute_cycles, 333 + 42);
     assert_int_equal(p.exchange_cycles, 85 + 37);
     assert_int_equal(p.sync_cycles, 101);
     assert_int_equal(p.n_supersteps, 1);
@@ -596,18 +596,37 @@ static void test_partials(void **state)
     assert_true(full.compute_cycles > half.compute_cycles * 3 / 2);
 }
 
+/* Sums are set to zero once, however many grains of input channels are added to them: on one tile 16 rows of 16 columns, 256 halves,
+ * 43 a worker in eleven words. Of floats there are 22. */
+static void test_sums_start_at_zero(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    struct op_plan_options floats = options;
+    floats.partials = PARTIALS_FP32;
+    for (uint32_t grains = 1; grains <= 4; grains++) {
+        struct conv_shape s = matmul_conv_shape(1, 16, 16 * grains, 16, TYPE_FP16, PASS_FORWARD);
+        struct op_plan half = planned(&s, &chip, &options), full = planned(&s, &chip, &floats);
+        struct amp h = amp_for(&chip, TYPE_FP16, PARTIALS_FP16), f = amp_for(&chip, TYPE_FP16, PARTIALS_FP32);
+        assert_int_equal(half.compute_cycles, amp_1x1_cycles(&chip, &h, 1, grains, 1, 16) + 6 * (5 + 11));
+        assert_int_equal(full.compute_cycles, amp_1x1_cycles(&chip, &f, 1, grains, 2, 16) + 6 * (5 + 22) + cast_cycles(&chip, 256, 4, 2));
+    }
+}
+
 /* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, no share of them there. Of weights
- * that are there, a third is. Where all are there, one tile computes all (395 cycles) and nothing moves. */
+ * that are there, a third is. Where all are there, one tile computes five rows (365 cycles, and 54 for 80 sums at zero) and nothing
+ * moves. */
 static void test_operands_from_elsewhere(void **state)
 {
     (void)state;
     struct chip chip = small_chip(7);
     uint64_t seed = 31;
-    struct conv_shape s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
+    struct conv_shape s = matmul_conv_shape(1, 5, 16, 16, TYPE_FP16, PASS_FORWARD);
     struct op_plan p = planned(&s, &chip, &options);
     assert_int_equal(p.exchange_cycles, 0);
-    assert_int_equal(p.compute_cycles, 395);
+    assert_int_equal(p.compute_cycles, 365 + 54);
     assert_near(p.imbalance, 7, 0);
+    s = matmul_conv_shape(1, 13, 16, 16, TYPE_FP16, PASS_FORWARD);
     s.in_elsewhere = 1;
     p = planned(&s, &chip, &options);
     assert_int_equal(p.exchanged_bytes, 6 * (171 + 160));           /* as test_one_block, but for the weights */
@@ -674,6 +693,7 @@ int main(void)
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
         cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_imbalance_of_a_dilated_gradient),
+        cmocka_unit_test(test_sums_start_at_zero),
         cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
