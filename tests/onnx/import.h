@@ -22,6 +22,7 @@ static inline struct imported *import(struct draft *d, const char *outputs, stru
 {
     struct imported *r = calloc(1, sizeof *r);
     o.batch = o.batch ? o.batch : 1;
+    o.contents = true;
     draft_write(d, outputs, model_path());
     r->good = onnx_build(&r->g, &r->im, model_path(), &o, &r->arena, &r->err);
     draft_end(d);

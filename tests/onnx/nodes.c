@@ -164,7 +164,7 @@ static bool agrees(const double *found, const double *expected, uint64_t n, char
 static bool import(struct test *t, size_t k, uint64_t batch, struct graph *graph, struct onnx_import *im, char *why, size_t room)
 {
     Onnx__ValueInfoProto **outputs = t->model->graph->output, *first = outputs[0];
-    struct onnx_options o = { .batch = batch, .inference = true, .type = TYPE_FP32 };
+    struct onnx_options o = { .batch = batch, .inference = true, .type = TYPE_FP32, .contents = true };
     struct err err = { "" };
     char path[64];
     snprintf(path, sizeof path, "/tmp/nodes_%d.onnx", (int)getpid());

@@ -59,7 +59,7 @@ static bool run_file(const char *folder, const char *name, double *worst, struct
     struct arena a = { 0 };
     struct graph g;
     struct onnx_import im;
-    struct onnx_options o = { .batch = 1, .inference = true, .type = TYPE_FP32 };
+    struct onnx_options o = { .batch = 1, .inference = true, .type = TYPE_FP32, .contents = true };
     uint64_t n = 0;
     double *expected = read_output(arena_printf(&a, "%s/%s_output_0.pb", folder, name), &n, &a, err);
     bool good = expected && onnx_build(&g, &im, arena_printf(&a, "%s/%s.onnx", folder, name), &o, &a, err);

@@ -78,7 +78,7 @@ static void there_and_back(const struct workload *w, struct model_options o)
     struct draft *d = export_graph(&built);
     draft_write(d, unread(&built, &a), path);
     draft_end(d);
-    struct onnx_options reader = { .batch = o.micro_batch, .inference = true };
+    struct onnx_options reader = { .batch = o.micro_batch, .inference = true, .contents = true };
     onnx_build(&read, &im, path, &reader, &a, &err);
     unlink(path);
     assert_string_equal(err.msg, "");

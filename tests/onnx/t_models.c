@@ -533,6 +533,65 @@ static void course_guessed(void **state)
     draft_end(longer);
 }
 
+static bool build_from(const char *path, bool contents, struct graph *g, struct onnx_import *im, struct arena *a, struct err *err)
+{
+    struct onnx_options o = { .batch = 1, .inference = true, .contents = contents };
+    return onnx_build(g, im, path, &o, a, err);
+}
+
+/* Of large tensors, in the file or in a constant, sizes alone are read; small ones keep their numbers. A file that is cut short anywhere is
+ * refused, passed over or not. */
+static void large_tensors(void **state)
+{
+    struct graph g;
+    struct onnx_import im;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,40");
+    draft_weight(d, "w", DIMS(40, 500));
+    draft_weight(d, "v", DIMS(500, 3));
+    for (int i = 0; i < 2; i++) {               /* as bytes, as exporters write them */
+        Onnx__TensorProto *t = d->weights[i];
+        t->has_raw_data = true;
+        t->raw_data = (ProtobufCBinaryData){ t->n_float_data * sizeof(float), (uint8_t *)t->float_data };
+        t->n_float_data = 0;
+    }
+    draft_whole(d, "shape", WHOLE(-1, 2, 250));
+    draft_node(d, "MatMul", "x w", "h", "");
+    draft_node(d, "Reshape", "h shape", "r", "");
+    draft_node(d, "Flatten", "r", "f", "axis=1");
+    draft_node(d, "MatMul", "f v", "y", "");
+    draft_write(d, "y", model_path());
+    draft_end(d);
+    for (int contents = 0; contents < 2; contents++) {
+        assert_true(build_from(model_path(), contents, &g, &im, &a, &err));
+        assert_int_equal(graph_parameters(&g), 40 * 500 + 500 * 3);
+        assert_int_equal(graph_forward_mac(&g), 40 * 500 + 500 * 3);
+        uint32_t w = im.sources[0].values[0], v = im.sources[1].values[0];
+        const double *large = onnx_contents(im.model, w, &a), *small = onnx_contents(im.model, v, &a);
+        assert_true((large != NULL) == contents);
+        assert_near(small[1499], draft_noise("v", 1499), 1e-7);
+        if (contents)
+            assert_near(large[19999], draft_noise("w", 19999), 1e-7);
+    }
+    FILE *f = fopen(model_path(), "rb");
+    assert_true(f && fseek(f, 0, SEEK_END) == 0);
+    long whole = ftell(f);
+    fclose(f);
+    for (long n = whole - 1; n > 0; n -= 1 + n / 40) {
+        assert_int_equal(truncate(model_path(), n), 0);
+        for (int contents = 0; contents < 2; contents++) {
+            err = (struct err){ "" };
+            assert_false(build_from(model_path(), contents, &g, &im, &a, &err));
+            assert_true(*err.msg);
+        }
+    }
+    unlink(model_path());
+    arena_free(&a);
+}
+
 /* A quantised product is priced as the float one with its channels, weights and all; scales and zero points go. */
 static void quantised(void **state)
 {
@@ -631,7 +690,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
     cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
-    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(quantised), cmocka_unit_test(sizes_by_data),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(sizes_by_data),
     cmocka_unit_test(inputs_without_batch), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

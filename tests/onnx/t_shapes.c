@@ -24,7 +24,7 @@ static const char *results(struct onnx_model *m, const char *path, uint64_t batc
     struct onnx_options o = { .batch = batch, .inference = true };
     struct err err = { "" };
     const char *text = "";
-    if (!onnx_read(m, path, a, &err) || !onnx_infer(m, &o, &err)) {
+    if (!onnx_read(m, path, false, a, &err) || !onnx_infer(m, &o, &err)) {
         const char *colon = strstr(err.msg, "': ");
         return arena_strdup(a, colon ? colon + 3 : err.msg);
     }

@@ -38,7 +38,19 @@ const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, stru
     return onnx__graph_proto__unpack(&allocator, bytes->len, bytes->data);
 }
 
-static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, struct arena *a, struct err *err)
+static bool refuse_bytes(const char *path, uint64_t n, struct err *err)
+{
+    return fail(err, "%s: not an ONNX file: its %" PRIu64 " bytes are no model in protobuf's format", path, n);
+}
+
+static bool read_all(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a)
+{
+    *n = file_bytes;
+    *bytes = arena_alloc(a, *n + 1);
+    return fread(*bytes, 1, *n, f) == *n;
+}
+
+static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, bool contents, struct arena *a, struct err *err)
 {
     FILE *f = fopen(path, "rb");
     struct stat s;
@@ -50,27 +62,23 @@ static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, struct aren
     else if (s.st_size > MAX_FILE_BYTES)
         good = fail(err, "%s: %jd bytes, at most %d; export with external data: weights are not read", path, (intmax_t)s.st_size,
                     MAX_FILE_BYTES);
-    if (good) {
-        *n = (size_t)s.st_size;
-        *bytes = arena_alloc(a, *n + 1);
-        if (fread(*bytes, 1, *n, f) != *n)
-            good = fail(err, "%s: cannot be read to its end", path);
-    }
+    if (good && !(contents ? read_all : onnx_skim)(bytes, n, f, (uint64_t)s.st_size, a))
+        good = contents || ferror(f) ? fail(err, "%s: cannot be read to its end", path) : refuse_bytes(path, (uint64_t)s.st_size, err);
     fclose(f);
     return good;
 }
 
-static const Onnx__ModelProto *unpack(const char *path, struct arena *a, struct err *err)
+static const Onnx__ModelProto *unpack(const char *path, bool contents, struct arena *a, struct err *err)
 {
     struct arena raw = { 0 };
     uint8_t *bytes = NULL;
     size_t n = 0;
     const Onnx__ModelProto *model = NULL;
     ProtobufCAllocator allocator = allocator_in(a);
-    if (read_bytes(&bytes, &n, path, &raw, err)) {
+    if (read_bytes(&bytes, &n, path, contents, &raw, err)) {
         model = onnx__model_proto__unpack(&allocator, n, bytes);
         if (!model)
-            fail(err, "%s: not an ONNX file: its %zu bytes are no model in protobuf's format", path, n);
+            refuse_bytes(path, n, err);
         else if (!model->graph)
             fail(err, "%s: a model without a graph", path);
     }
@@ -363,10 +371,10 @@ static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, str
     return true;
 }
 
-bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct err *err)
+bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct arena *a, struct err *err)
 {
     *out = (struct onnx_model){ .path = path, .arena = a, .batch = 1 };
-    const Onnx__ModelProto *model = unpack(path, a, err);
+    const Onnx__ModelProto *model = unpack(path, contents, a, err);
     if (!model || !check_opset(out, model, err))
         return false;
     const Onnx__GraphProto *g = model->graph;

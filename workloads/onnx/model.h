@@ -1,10 +1,9 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: file.c and call.c read and link, infer.c finds all shapes (rules in shape.c, shape_moves.c and
- * shape_data.c, contents of small constants in
- * fold.c, what If and Loop run in control.c), fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a
- * graph (map.c).
+ * Read in order: skim.c, file.c and call.c read and link; infer.c finds all shapes (rules in shape.c, shape_moves.c and shape_data.c, contents
+ * of small constants in fold.c, what If and Loop run in control.c, stand-ins in stand_in.c); fuse.c recognises operations that exporters write
+ * out in pieces. build.c turns the result into a graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
@@ -71,7 +70,9 @@ struct onnx_model {
 };
 
 /* file.c */
-bool onnx_read(struct onnx_model *out, const char *path, struct arena *a, struct err *err);
+bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct arena *a, struct err *err);   /* contents: of large tensors too */
+/* skim.c: the file's bytes without those. False: not in protobuf's format, or an error of the file. */
+bool onnx_skim(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a);
 uint32_t onnx_value(struct onnx_model *m, const char *name);      /* the value so named; new where there is none */
 uint32_t onnx_value_seen(struct onnx_model *m, const char *scope, const char *name);    /* in a branch: its own, or of what is around it */
 void onnx_bind(struct onnx_model *m, const char *scope, const char *name, uint32_t to);     /* within the scope, the name is that value */

@@ -16,7 +16,7 @@ static const struct stand_in { const char *op, *as; uint32_t n, kept[MOST_KEPT];
     { "QLinearMul", "Mul", 2, { 0, 3 } }, { "QLinearSigmoid", "Sigmoid", 1, { 0 } }, { "QLinearLeakyRelu", "LeakyRelu", 1, { 0 } },
     { "QLinearSoftmax", "Softmax", 1, { 0 } }, { "QLinearAveragePool", "AveragePool", 1, { 0 } },
     { "QLinearGlobalAveragePool", "GlobalAveragePool", 1, { 0 } }, { "FusedConv", "Conv", 3, { 0, 1, 2 } }, { "FusedGemm", "Gemm", 3, { 0, 1, 2 } },
-    { "FastGelu", "Gelu", 1, { 0 } }, { "QuickGelu", "Gelu", 1, { 0 } },
+    { "QLinearConcat", "Concat", 0, { 0 } }, { "FastGelu", "Gelu", 1, { 0 } }, { "QuickGelu", "Gelu", 1, { 0 } },
 };
 
 /* Integers that stand for floats. */
@@ -40,14 +40,24 @@ static void drop_output(struct onnx_model *m, uint32_t value, double x)
     v->known[0] = x;
 }
 
+/* Of a join every third input from the third on: each has its scale and zero point behind it. */
+static uint32_t kept_inputs(const struct onnx_model *m, const struct onnx_node *n, const struct stand_in *s, uint32_t **kept)
+{
+    uint32_t n_kept = 0;
+    *kept = ARENA_ARRAY(m->arena, uint32_t, n->n_inputs + 1);
+    for (uint32_t i = 2; i < n->n_inputs && s->n == 0; i += 3)
+        (*kept)[n_kept++] = n->inputs[i];
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->kept[i] < n->n_inputs)
+            (*kept)[n_kept++] = n->inputs[s->kept[i]];
+    return n_kept;
+}
+
 static void replace(struct onnx_model *m, struct onnx_node *n, const struct stand_in *s)
 {
-    uint32_t *kept = ARENA_ARRAY(m->arena, uint32_t, MOST_KEPT), n_kept = 0;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (s->kept[i] < n->n_inputs) {
-            kept[n_kept++] = n->inputs[s->kept[i]];
-            count_as_float(m, n->inputs[s->kept[i]]);
-        }
+    uint32_t *kept, n_kept = kept_inputs(m, n, s, &kept);
+    for (uint32_t i = 0; i < n_kept; i++)
+        count_as_float(m, kept[i]);
     for (uint32_t i = 1; i < n->n_outputs; i++)
         drop_output(m, n->outputs[i], i == 1);
     n->op = s->as;
