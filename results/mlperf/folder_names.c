@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-struct parts { char *names[64]; size_t n; };
+struct parts { char **names; size_t n; };
 
 static const char *part(const struct parts *p, size_t from_end)
 {
@@ -17,18 +17,21 @@ static const char *part(const struct parts *p, size_t from_end)
 static void split_path(struct parts *p, const char *path, struct arena *a)
 {
     char *rest = NULL;
-    *p = (struct parts){ .n = 0 };
-    for (char *name = strtok_r(arena_strdup(a, path), "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
-        if (p->n == sizeof p->names / sizeof *p->names)
-            memmove(p->names, p->names + 1, --p->n * sizeof *p->names);
+    *p = (struct parts){ .names = ARENA_ARRAY(a, char *, strlen(path) + 1) };
+    for (char *name = strtok_r(arena_strdup(a, path), "/", &rest); name; name = strtok_r(NULL, "/", &rest))
         p->names[p->n++] = name;
-    }
 }
 
 /* "v2.0" of "v2.0" and of "training_results_v2.0". */
+static const char *version_in(const char *name)
+{
+    static const char before[] = "training_results_";
+    return strncmp(name, before, strlen(before)) ? name : name + strlen(before);
+}
+
 static const char *round_in(const char *name)
 {
-    const char *v = strncmp(name, "training_results_", 17) ? name : name + 17;
+    const char *v = version_in(name);
     const struct edition *e = *v == 'v' ? edition_find(v) : NULL;
     return e ? e->round : NULL;
 }
@@ -36,7 +39,7 @@ static const char *round_in(const char *name)
 /* A round that is named but not known is not to be taken for another: "v9.9" is kept, to be refused. */
 static const char *unknown_round_in(const char *name)
 {
-    const char *v = strncmp(name, "training_results_", 17) ? name : name + 17;
+    const char *v = version_in(name);
     unsigned major, minor;
     int used = 0;
     return sscanf(v, "v%u.%u%n", &major, &minor, &used) == 2 && v[used] == 0 ? v : NULL;

@@ -55,6 +55,7 @@ show_file "$work"/validity/*
 for format in text csv tap; do
     show ledger --format $format
 done
+show check --published tests/root/links.csv --format csv
 printed check
 
 show audit

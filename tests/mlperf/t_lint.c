@@ -226,6 +226,12 @@ static void test_names_from_paths(void **state)
         { "v1.1/closed/Org/sys/bert", NULL, { "v1.1", "closed", "Org", "sys", "bert" } },
         { "v1.1/open/Org/sys/chess", "chess", { "v1.1", "open", "Org", "sys", "chess" } },
         { "v9.9/open/Org/sys/bert", NULL, { "v9.9", "open", "Org", "sys", "bert" } },
+        { "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/a/b/c/d/e/f/g/h/i/j/v2.1/closed/Org/sys/bert",
+          NULL, { "v2.1", "closed", "Org", "sys", "bert" } },
+        { "//training_results_v9.9//Org/results/sys/bert/", NULL, { "v9.9", "", "Org", "sys", "bert" } },
+        { "training_results_w2.0/Org/results/sys/bert", NULL, { "", "", "Org", "sys", "bert" } },
+        { "v9.9beta/open/Org/sys/bert", NULL, { "", "open", "Org", "sys", "bert" } },
+        { "bert", NULL, { "", "", "", "", "bert" } }, { "", NULL, { "", "", "", "", "" } },
         { "sys/bert", NULL, { "", "", "", "sys", "bert" } }, { "sys/chess", NULL, { "", "", "", "chess", "" } },
     };
     struct arena a = { 0 };

@@ -200,6 +200,25 @@ static void test_numbers_read_back_the_same(void **state)
     arena_free(&a);
 }
 
+/* Events that mention none of the keys are passed over; one with a backslash may mention any. */
+static void test_a_first_look(void **state)
+{
+    static const char *const keys[] = { "other", "seed" };
+    static const struct { const char *key; uint64_t line; } want[] = { { "seed", 2 }, { "seed", 3 }, { "b", 4 }, { "b", 6 } };
+    struct mllog_reader r;
+    struct mllog_line l;
+    (void)state;
+    open_string(&r, EVENT("a", "3") "\n" EVENT("seed", "3") "\n" EVENT("s\\u0065ed", "5") "\n" EVENT("b", "\"my seed\"") "\n" EVENT("b", "4") "\n"
+                    EVENT("b", "\"\\n\"") "\n");
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(mllog_next_of(&r, keys, 2, &l), MLLOG_LINE);
+        assert_string_equal(l.key, want[i].key);
+        assert_int_equal(l.line, want[i].line);
+    }
+    assert_int_equal(mllog_next_of(&r, keys, 2, &l), MLLOG_END);
+    mllog_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
         cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),
+        cmocka_unit_test(test_a_first_look),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
