@@ -196,20 +196,6 @@ static const char *finding(const struct history *h, struct arena *a)
     return text;
 }
 
-/* A text for gnuplot's single quotes. */
-static const char *quoted(const char *text, struct arena *a)
-{
-    char *out = arena_alloc(a, 2 * strlen(text) + 3), *p = out;
-    *p++ = '\'';
-    for (; *text; text++) {
-        if (*text == '\'')
-            *p++ = '\'';
-        *p++ = *text;
-    }
-    *p = '\'';
-    return out;
-}
-
 static bool draw(const struct history *h, const char *picture, struct session *s, struct err *err)
 {
     struct arena *a = &s->arena;
@@ -220,9 +206,9 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     const char *data = arena_printf(a, "%s.csv", picture);
     if (!write_drawing(data, h, n_lines, err))
         return false;
-    const char *settings = arena_printf(a, "data=%s; series=%zu; name=%s; finding=%s; style=%s", quoted(data, a), n_lines,
-                                        quoted(arena_printf(a, "%.*s", (int)n - 4, picture), a), quoted(finding(h, a), a),
-                                        quoted(arena_printf(a, "%s/style.gp", s->plots_dir), a));
+    const char *settings = arena_printf(a, "data=%s; series=%zu; name=%s; finding=%s; style=%s", gnuplot_string(data, a), n_lines,
+                                        gnuplot_string(arena_printf(a, "%.*s", (int)n - 4, picture), a), gnuplot_string(finding(h, a), a),
+                                        gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a));
     const char *script = arena_printf(a, "%s/single/history.gp", s->plots_dir);
     pid_t child = fork();
     if (child == 0) {

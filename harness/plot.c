@@ -54,8 +54,7 @@ static bool write_sweeps(struct drawing *d, struct session *s, struct err *err)
 
 /* ---- gnuplot ----------------------------------------------------------------------------------------------- */
 
-/* A gnuplot string: single quotes doubled. */
-static const char *gnuplot_string(const char *text, struct arena *a)
+const char *gnuplot_string(const char *text, struct arena *a)
 {
     char *out = arena_alloc(a, 2 * strlen(text) + 3), *p = out;
     *p++ = '\'';

@@ -5,7 +5,7 @@ export PODBENCH_ROOT=tests/root
 version=$("$PODBENCH" --version | sed 's/podbench //')
 
 plain() { # the text of a command or a file, without what differs between builds
-    sed "s|$work|WORK|g; s|$PODBENCH|podbench|g; s|podbench[ /]$version|podbench VERSION|g; s|\"podbench\": \"$version\"|\"podbench\": \"VERSION\"|g"
+    sed "s|$work|WORK|g; s|$PWD/|./|g; s|$PODBENCH|podbench|g; s|podbench[ /]$version|podbench VERSION|g; s|\"podbench\": \"$version\"|\"podbench\": \"VERSION\"|g"
 }
 show() { # ARGUMENT... - the command, what it says, and its status unless 0
     run "$@"

@@ -23,10 +23,13 @@ show machine bow-pod64 --topology
 show machine ipu-pod16 --topology --format dot
 show machine ipu-pod16 --topology --format json
 show machine
+show machine c600 --format json
+show machine nowhere
 printed machine
 
 show workload resnet50
 show workload resnet18 --ops
+show workload nowhere
 show workload resnet18 --format json
 show workload bert-base --set data.sequence_length=64
 printed workload
@@ -67,6 +70,8 @@ for format in text csv json; do
 done
 show explain $bert
 show explain $resnet
+show explain $resnet --set parallel.micro_batch=64
+show explain $speech
 printed explain
 
 show diff $resnet $bow

@@ -30,7 +30,9 @@ sed -i 's/"time_ms": \([0-9]*\)[0-9]\{5\},/"time_ms": \100000,/; /"key": "run_st
 rm "$(find "$work/logs" -name result_3.txt)"
 echo 'not a log' >"$(find "$work/logs" -name result_4.txt)"
 show lint "$work/logs"
-show lint "$log" --format json
+for format in json csv junit tap markdown; do
+    show lint "$log" "$work/nowhere" --format $format
+done
 show score "$work/logs" --format json
 show compare-logs "$work/logs"
 for bad in tests/bad/mllog/*; do

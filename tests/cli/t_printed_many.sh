@@ -13,6 +13,12 @@ show merge "$work/part.1-of-2.csv" "$work/part.2-of-2.csv"
 show merge "$work/part.1-of-2.csv"
 show sweep $resnet --over parallel.micro_batch=9..1
 show sweep $resnet --over parallel.micro_batch
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv"
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv" --resume
+for change in '2d' 's/^2,/3,/' 's/^2,5/2,6/' '3s/.*/a row of nothing/'; do
+    sed "$change" "$work/part.1-of-2.csv" >"$work/bad.1-of-2.csv.part"
+    show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/bad.csv" --resume
+done
 printed sweep
 
 fixed="--set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
@@ -56,6 +62,18 @@ for format in text csv tap; do
     show ledger --format $format
 done
 show check --published tests/root/links.csv --format csv
+show check --published tests/root/links.csv --format markdown
+# What a killed writer left is finished by who reads it, where it is whole.
+cp -r "$work/one" "$work/killed"
+for file in rows.csv manifest.json; do
+    mv "$work/killed/$file" "$work/killed/$file.4194303.new"
+done
+echo '{"files": {"rows.csv": "xxh3:0"}}' >"$work/killed/manifest.json.4194302.new"
+show check "$work/killed" --format markdown
+ls "$work/killed" >>"$work/shown"
+echo >>"$work/killed/rows.csv"
+show check "$work/killed"
+show check "$work/none"
 printed check
 
 show audit
@@ -90,6 +108,27 @@ show history throughput_samples_per_s $bert --from "$work/h.csv"
 show history mean_abs_error --from "$work/h.csv" --all
 show history time_to_train_s --from "$work/h.csv" --format csv
 show history time_to_train_s --from "$work/h.csv" --format json
+echo 'half a line' >>"$work/h.csv"
+show history time_to_train_s --from "$work/h.csv"
+echo 'no header' >"$work/bad.csv"
+show history time_to_train_s --from "$work/bad.csv"
+show history nothing --from "$work/h.csv"
+mkdir "$work/bin" "$work/it's"
+printf '#!/bin/sh\necho "$@" >>"%s/drawn"\n' "$work" >"$work/bin/gnuplot"
+chmod +x "$work/bin/gnuplot"
+drawn_by() { # PATH ARGUMENT...
+    old=$PATH PATH=$1
+    shift
+    "$PODBENCH" "$@" >/dev/null 2>"$old_err"
+    echo "= $?" >>"$old_err"
+    PATH=$old
+    plain <"$old_err" >>"$work/shown"
+}
+old_err=$work/said
+drawn_by "$work/bin" history throughput_samples_per_s --from "$work/h.csv" --out "$work/it's/h.svg"
+drawn_by "$work/none" history throughput_samples_per_s --from "$work/h.csv" --out "$work/it's/h.svg"
+drawn_by "$work/none" plot "$work/one"
+show_file "$work/drawn" "$work/it's/h.svg.csv"
 printed history
 
 awk 'BEGIN { print "commit,step_time_s"; for (i = 0; i < 70; i++) print "c" i "," 10 + (i * 7 % 11) / 100 + (i > 40) * 0.7 }' >"$work/series.csv"
@@ -103,7 +142,6 @@ show watch "$work/short.csv"
 printed watch
 
 # A gnuplot that draws nothing but what it is told.
-mkdir "$work/bin"
 cat >"$work/bin/gnuplot" <<'EOF'
 #!/bin/sh
 echo "$@" >>drawn.txt
@@ -116,6 +154,8 @@ show_plot
 for file in "$work"/one/figures/*; do
     sed "s|'[^']*/plots/|'plots/|; s|[^ ]*/plots/|plots/|" "$file" >"$work/figure" && echo "${file##*/}" && cat "$work/figure"
 done | plain >>"$work/shown"
+printf '#!/bin/sh\nprintf "\\nwarning: empty\\nline 3: no such thing\\n" >&2\nexit 1\n' >"$work/bin/gnuplot"
+drawn_by "$work/bin:$PATH" plot "$work/one"
 printed plot
 show report "$work/one"
 sed -n '/<body/,$p' "$work/one/report.html" | plain >>"$work/shown"
@@ -125,6 +165,7 @@ show init "$work/mine"
 show_file "$work"/mine/* 2>/dev/null
 show_file "$work"/mine/recipes/* "$work"/mine/published/*
 show init "$work/mine"
+show manual
 show manual watch
 for shell in bash zsh fish; do
     show completion $shell
