@@ -152,7 +152,7 @@ chmod +x "$work/bin/gnuplot"
 show_plot() { PATH="$work/bin:$PATH" show plot "$work/one"; }
 show_plot
 for file in "$work"/one/figures/*; do
-    sed "s|'[^']*/plots/|'plots/|; s|[^ ]*/plots/|plots/|" "$file" >"$work/figure" && echo "${file##*/}" && cat "$work/figure"
+    echo "${file##*/}" && cat "$file"
 done | plain >>"$work/shown"
 printf '#!/bin/sh\nprintf "\\nwarning: empty\\nline 3: no such thing\\n" >&2\nexit 1\n' >"$work/bin/gnuplot"
 drawn_by "$work/bin:$PATH" plot "$work/one"
