@@ -11,7 +11,8 @@ static const struct name_list *two_names(void *user, const char *name)
 }
 
 static const char line[] = "{\"v\": 0.759, \"t\": \"lars\", \"n\": 3, \"l\": [7, 55], \"o\": {\"FID\": 88.5, \"CLIP\": 0.15}, \"b\": true, \"z\": null, "
-                           "\"m\": {\"epoch_num\": 4, \"status\": null}}";
+                           "\"e\": \"\", \"el\": [], \"eo\": {}, \"one\": [0], "
+                           "\"m\": {\"epoch_num\": 4, \"status\": null, \"same\": [7.0, 55], \"less\": [7], \"other\": [7, 56], \"o\": {\"CLIP\": 0.15, \"FID\": 88.5}}}";
 
 /* The expression on the member of the line that its first word names; st.x is 12, st.names b and a. */
 static enum truth holds(const char *member, const char *text)
@@ -57,6 +58,10 @@ static const struct { const char *member, *text; enum truth want; } cases[] = {
     { "n", "-v+2*3==3", TRUTH_YES }, { "n", "(v+1)*2==8", TRUTH_YES }, { "n", "v+1*2==5", TRUTH_YES }, { "n", "7-v-2==2", TRUTH_YES },
     { "t", "v>0 | v==\"lars\"", TRUTH_NONE }, { "t", "v==\"lars\" | v>0", TRUTH_YES }, { "t", "v==\"sgd\" & v>0", TRUTH_NO },     /* stops early */
     { "n", "same_names(st.names, \"two\")", TRUTH_YES }, { "n", "same_names(v, \"two\")", TRUTH_NONE },
+    { "t", "v", TRUTH_YES }, { "e", "v", TRUTH_NO }, { "el", "v", TRUTH_NO }, { "eo", "v", TRUTH_NO }, { "one", "v", TRUTH_YES }, { "o", "v", TRUTH_YES },
+    { "z", "v", TRUTH_NO }, { "z", "not v", TRUTH_YES }, { "n", "st.names", TRUTH_YES }, { "n", "st.names==st.names", TRUTH_YES }, { "n", "count(st.names)==2", TRUTH_YES },
+    { "l", "v==m.same", TRUTH_YES }, { "l", "v==m.less", TRUTH_NO }, { "l", "v==m.other", TRUTH_NO }, { "l", "v!=m.o", TRUTH_YES }, { "o", "v==m.o", TRUTH_YES },
+    { "el", "v==m.less", TRUTH_NO }, { "eo", "v==m.o", TRUTH_NO }, { "o", "count(v)==2", TRUTH_YES }, { "b", "v", TRUTH_YES }, { "v", "min(2,v)==v", TRUTH_YES },
     { "v", "v==2 | v==3 & v==4", TRUTH_NO }, { "n", "v==3 | v==3 & v==4", TRUTH_YES },      /* & binds tighter */
 };
 
