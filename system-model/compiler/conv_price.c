@@ -174,10 +174,15 @@ static void add_tile_padding(struct cost *k, const struct candidate *c, const st
     k->supersteps++;
 }
 
+static bool pads_kernel(const struct share *t, const struct candidate *c)
+{
+    return t->kernel_h % c->filter_height != 0 || c->s.kernel_h % c->filter_height != 0;
+}
+
 /* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros. */
 static void add_kernel_padding(struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
 {
-    if (t->kernel_h % c->filter_height == 0 && c->s.kernel_h % c->filter_height == 0)
+    if (!pads_kernel(t, c))
         return;
     uint64_t cycles = copy_pieces_cycles(b->weights);
     k->compute += cycles;
@@ -226,17 +231,23 @@ static struct cost step_cost(const struct search *f, const struct candidate *c, 
     return k;
 }
 
-static uint64_t temp_bytes(const struct share *t, const struct candidate *c, const struct operand_bytes *b,
-                           uint64_t rearranged_bytes)
+/* What a tile copies to fill it up with zeros is there twice while it does. */
+static uint64_t padded_bytes(const struct search *f, const struct share *t, const struct candidate *c, const struct operand_bytes *b)
 {
-    uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials;
+    bool in = conv_pads_tiles(f, c), kernel = pads_kernel(t, c);
+    return (in || kernel ? b->in : 0) + (kernel ? b->weights : 0);
+}
+
+static uint64_t temp_bytes(const struct search *f, const struct share *t, const struct candidate *c, const struct operand_bytes *b)
+{
+    uint64_t partials = b->outputs * c->amp.partial_bytes, working = b->in + b->weights + partials + padded_bytes(f, t, c, b);
     if (t->p_in * t->p_kernel > 1)
         working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (t->serial_in * t->serial_out > 1)           /* the weights of all steps, in their order */
         working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
-    return max_u64(2 * rearranged_bytes, working);
+    return max_u64(2 * f->rearranged_bytes, working);
 }
 
 static uint64_t cost_cycles(const struct search *f, const struct cost *k)
@@ -313,7 +324,7 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
     if (t->serial_in * t->serial_out * compute > f->best_cycles)
         return;
     struct operand_bytes b = operand_bytes(c, t);
-    uint64_t bytes = temp_bytes(t, c, &b, f->rearranged_bytes);
+    uint64_t bytes = temp_bytes(f, t, c, &b);
     if (bytes > f->bound_bytes) {
         f->least_over_bytes = min_u64(f->least_over_bytes, bytes);
         return;

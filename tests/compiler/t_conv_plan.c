@@ -613,6 +613,22 @@ static void test_sums_start_at_zero(void **state)
     }
 }
 
+/* What is filled up with zeros is there twice while it is copied: eight channels as a grain of sixteen, 512 B; with a kernel of three
+ * rows, of which two share a pass, 1024 B of input and 2304 B of weights for a fourth row. */
+static void test_padding_takes_memory(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    struct conv_params c = { .groups = 1, .batch = 1, .in_h = 4, .in_w = 4, .out_h = 4, .out_w = 4, .kernel_h = 1, .kernel_w = 1,
+                             .in_chans = 8, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&c, PASS_FORWARD);
+    assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 2 * 512 + 16 * 16 * 2 + 16 * 16 * 2);
+    c.in_h = c.in_w = c.out_h = c.out_w = 8;
+    c.kernel_h = c.kernel_w = 3;
+    s = conv_shape_of_pass(&c, PASS_FORWARD);
+    assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 2 * 1024 + 2 * 2304 + 64 * 16 * 2);
+}
+
 /* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, no share of them there. Of weights
  * that are there, a third is. Where all are there, one tile computes five rows (365 cycles, and 54 for 80 sums at zero) and nothing
  * moves. */
@@ -694,7 +710,7 @@ int main(void)
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
         cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_imbalance_of_a_dilated_gradient),
         cmocka_unit_test(test_sums_start_at_zero),
-        cmocka_unit_test(test_operands_from_elsewhere),
+        cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

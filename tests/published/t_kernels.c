@@ -38,6 +38,14 @@ static void test_cases_count_their_work(void **state)
     assert_int_equal(p.mac, 3 * 16 * 9 * 4 * 10);
 }
 
+/* PopLibs' share of memory for temporaries, 180,000 B, though these operands take more than half of the tile's 300,000. */
+static void test_share_of_memory_is_the_default(void **state)
+{
+    (void)state;
+    struct op_plan p = row_plan("kernel:matmul;machine=bow;m=512;k=512;n=16;type=fp32;partials=fp32");
+    assert_in_range(p.temp_bytes_per_tile, 0.4 * 300000, 0.6 * 300000);
+}
+
 static void refuse(const char *text, const char *message)
 {
     struct arena a = { 0 };
@@ -135,7 +143,7 @@ static void test_fitted_sheet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_share_of_memory_is_the_default), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_fitted_sheet),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
