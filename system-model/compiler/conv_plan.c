@@ -2,7 +2,7 @@
  * conv_plan.c - the search of splits for convolutions and matmuls.
  *
  * Parallel splits of groups, output channels, input channels, kernel rows and field whose product is at
- * most the tiles, and serial splits of channels. Only splits that change a tile's share are tried. The search is exact: a branch is left
+ * most the tiles, and serial splits of channels; products turned round as well (swapOperands of poplin). Only splits that change a tile's share are tried. The search is exact: a branch is left
  * where nothing in it can be as fast as the best plan so far, or within the memory (conv_bound.c); the order of
  * visits, most promising first, changes its effort and not its answer (conv_price keeps the plan that comes first of equals).
  * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
@@ -258,20 +258,54 @@ static void search_candidates(struct search *f, const struct candidates *list)
     search_branches(f, &b);
 }
 
+/* ---- one way round, or a product both ways ----------------------------------------------------------- */
+
+struct way { struct search f; struct candidates list; };
+
+static void start_way(struct way *w, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    w->f = conv_search_start(s, chip, opt);
+    conv_candidates(&w->list, s, chip, opt);
+    for (size_t i = 0; i < w->list.n; i++)
+        conv_add_units(&w->list.items[i], &w->f);
+}
+
+/* The way with the fastest split within the bound, of equals the first; the first where there is none. */
+static struct way *fastest_way(struct way *ways, size_t n_ways)
+{
+    struct way *best = &ways[0];
+    for (size_t i = 0; i < n_ways; i++) {
+        uint64_t so_far = best->f.best_cycles;
+        ways[i].f.best_cycles = so_far;
+        search_candidates(&ways[i].f, &ways[i].list);
+        best = ways[i].f.best_cycles < so_far ? &ways[i] : best;
+    }
+    return best;
+}
+
+static void grow_bound(struct way *ways, size_t n_ways)
+{
+    uint64_t bound = ways[0].f.bound_bytes, least_over_bytes = min_u64(ways[0].f.least_over_bytes, ways[n_ways - 1].f.least_over_bytes);
+    assert(bound != UINT64_MAX);
+    do
+        bound = bound > ways[0].f.chip->tile_memory_bytes ? UINT64_MAX : 2 * bound;
+    while (bound < least_over_bytes && bound != UINT64_MAX);
+    for (size_t i = 0; i < n_ways; i++) {
+        ways[i].f.bound_bytes = bound;
+        ways[i].f.least_over_bytes = UINT64_MAX;
+    }
+}
+
 void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt)
 {
-    struct search f = conv_search_start(s, chip, opt);
-    struct candidates list;
-    conv_candidates(&list, s, chip, opt);
-    for (size_t i = 0; i < list.n; i++)
-        conv_add_units(&list.items[i], &f);
-    while (search_candidates(&f, &list), f.best_cycles == UINT64_MAX) {
-        assert(f.bound_bytes != UINT64_MAX);
-        do
-            f.bound_bytes = f.bound_bytes > chip->tile_memory_bytes ? UINT64_MAX : 2 * f.bound_bytes;
-        while (f.bound_bytes < f.least_over_bytes && f.bound_bytes != UINT64_MAX);
-        f.least_over_bytes = UINT64_MAX;
-    }
-    conv_fill_plan(out, &f);
+    struct conv_shape turned;
+    struct way ways[2], *best;
+    size_t n_ways = conv_shape_swapped(&turned, s) ? 2 : 1;
+    start_way(&ways[0], s, chip, opt);
+    if (n_ways == 2)
+        start_way(&ways[1], &turned, chip, opt);
+    while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
+        grow_bound(ways, n_ways);
+    conv_fill_plan(out, &best->f);
 }

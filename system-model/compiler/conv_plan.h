@@ -24,6 +24,7 @@ struct conv_shape {
     /* How the operands lie before. By default as this plan wants them: each tile has its share of what it needs. */
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid them out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
+    uint32_t rearrange_out;                         /* 1: so do the results */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. */
@@ -33,7 +34,9 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
                                     enum op_pass pass);
 
 uint64_t conv_shape_mac(const struct conv_shape *s);
-/* Fastest plan within available_memory x tile memory; the bound doubles until there is one. */
+/* The product turned round, its operands and its result with it; false where this is no product. */
+bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s);
+/* Fastest plan within available_memory x tile memory, of a product either way round; the bound doubles until there is one. */
 void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt);
 /* A fully connected layer in training: three plans of their own, or one whose weights never move, whichever is

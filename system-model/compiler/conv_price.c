@@ -140,6 +140,8 @@ static void add_layout_changes(const struct search *f, struct cost *k, uint64_t 
     *worst /= s->in_expand;             /* what stands in several rows is stored once before the exchange */
     if (s->rearrange_weights)
         add_rearrangement(f, k, weight_bytes, es, s->out_chans, worst);
+    if (s->rearrange_out)
+        add_rearrangement(f, k, shape_positions(s) * s->groups * s->out_chans * es, es, s->out_chans, worst);
 }
 
 /* The planner's own estimate of copies by pieces of one element: all of the input passes once, spread evenly over the tiles (its

@@ -64,6 +64,21 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
     };
 }
 
+/* The transpose of the result is the product of the transposes in the other order: columns are rows, and each operand is loaded as the
+ * other was. All of them are laid out anew for it, as the planner of PopLibs charges operands that are swapped. */
+bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
+{
+    if (s->batch * s->field_w * s->kernel_h * s->kernel_w * s->in_stride * s->out_stride * s->in_expand != 1 || s->in_h != s->field_h)
+        return false;
+    *out = *s;
+    out->field_h = out->in_h = s->out_chans;
+    out->out_chans = s->field_h;
+    out->in_elsewhere = s->weights_elsewhere;
+    out->weights_elsewhere = s->in_elsewhere;
+    out->rearrange_in = out->rearrange_weights = out->rearrange_out = 1;
+    return true;
+}
+
 uint64_t conv_shape_mac(const struct conv_shape *s)
 {
     return shape_positions(s) * s->groups * s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;

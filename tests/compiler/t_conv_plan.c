@@ -412,36 +412,46 @@ static struct conv_shape any_shape(uint64_t *seed)
     return s;
 }
 
+static void candidates_with_units(struct candidates *list, const struct search *f)
+{
+    conv_candidates(list, f->shape, f->chip, f->opt);
+    for (size_t i = 0; i < list->n; i++)
+        conv_add_units(&list->items[i], f);
+}
+
 /* The search leaves branches out by their bounds and visits the promising first; it finds the very plan, of equals the same one, of a
  * search that tries each split in turn. And each bound holds for each split below it. */
 static void test_search_is_exhaustive(void **state)
 {
     (void)state;
-    uint64_t seed = 90901, n_priced = 0, n_ties = 0, n_grown = 0, n_best[N_VERTEX_KINDS] = { 0 };
+    uint64_t seed = 90901, n_priced = 0, n_ties = 0, n_grown = 0, n_turned = 0, n_best[N_VERTEX_KINDS] = { 0 };
     for (int i = 0; i < N_RANDOM; i++) {
         struct chip chip = random_chip(&seed);
         struct conv_shape s = any_shape(&seed);
         struct op_plan_options opt = { .partials = draw(&seed, 0, 1) ? PARTIALS_FP16 : PARTIALS_FP32, .available_memory = 0.6 };
-        struct reference r = { .best = conv_search_start(&s, &chip, &opt) };
-        struct candidates list;
+        struct conv_shape turned = s;
+        bool turns = conv_shape_swapped(&turned, &s);
+        struct reference r = { .best = conv_search_start(&s, &chip, &opt) }, q = { .best = conv_search_start(&turned, &chip, &opt) };
+        struct candidates list, other;
         struct op_plan expected, found = planned(&s, &chip, &opt);
-        conv_candidates(&list, &s, &chip, &opt);
-        for (size_t k = 0; k < list.n; k++)
-            conv_add_units(&list.items[k], &r.best);
-        while (try_candidates(&r, &list), r.best.best_cycles == UINT64_MAX) {
-            r.best.bound_bytes = r.best.bound_bytes > chip.tile_memory_bytes ? UINT64_MAX : 2 * r.best.bound_bytes;
+        candidates_with_units(&list, &r.best);
+        candidates_with_units(&other, &q.best);
+        while (try_candidates(&r, &list), turns ? try_candidates(&q, &other) : (void)0,
+               r.best.best_cycles == UINT64_MAX && q.best.best_cycles == UINT64_MAX) {
+            r.best.bound_bytes = q.best.bound_bytes = r.best.bound_bytes > chip.tile_memory_bytes ? UINT64_MAX : 2 * r.best.bound_bytes;
             n_grown++;
         }
-        conv_fill_plan(&expected, &r.best);
+        n_turned += q.best.best_cycles < r.best.best_cycles;
+        conv_fill_plan(&expected, q.best.best_cycles < r.best.best_cycles ? &q.best : &r.best);
         if (memcmp(&expected, &found, sizeof found) != 0)
             print_error("shape %d: %lu cycles, the search of all %lu\n", i, (unsigned long)op_plan_cycles(&found),
                         (unsigned long)op_plan_cycles(&expected));
         assert_memory_equal(&expected, &found, sizeof found);
         n_best[found.vertex]++;
-        n_priced += r.n_priced;
+        n_priced += r.n_priced + q.n_priced;
         n_ties += r.n_ties;
     }
-    assert_true(n_priced > 1000000 && n_ties > 200 && n_grown > 20);
+    assert_true(n_priced > 1000000 && n_ties > 200 && n_grown > 20 && n_turned > 5);
     for (int vertex = VERTEX_AMP_1X1; vertex < N_VERTEX_KINDS; vertex++)
         assert_true(n_best[vertex] > 0);
 }
@@ -613,6 +623,31 @@ static void test_sums_start_at_zero(void **state)
     }
 }
 
+/* Few rows of floats leave the AMP idle between loads of weights. Turned round, the 1024 columns are 128 positions a tile, in eight
+ * grains of channels and one of outputs, and all is laid out anew, by fours of floats:
+ *   1024 x 64 weights   32,768 B a tile: 10,240 and 8192 + 1 + 37
+ *   64 x 4 inputs       128 B: 40 and 32 + 1 + 37;     1024 x 4 results   2048 B: 640 and 512 + 1 + 37
+ *   compute             50 + 6 x (7 + 3 x 7) + 13 + 8 x (15 + 19 + 6 + 32 + 6 x 107), sums at zero 6 x (5 + 86) */
+static void test_products_turn_round(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(8);
+    struct conv_shape s = matmul_conv_shape(1, 4, 64, 1024, TYPE_FP32, PASS_FORWARD), t;
+    struct op_plan p = planned(&s, &chip, &options);
+    assert_int_equal(p.split.field, 8);
+    assert_int_equal(p.split.out_chans, 1);
+    assert_int_equal(p.rearrange_cycles, 10240 + 8230 + 40 + 70 + 640 + 550);
+    assert_int_equal(p.compute_cycles, 10240 + 40 + 640 + 50 + 168 + 13 + 8 * 714 + 546);
+    assert_int_equal(p.mac, 4 * 64 * 1024);
+    assert_true(conv_shape_swapped(&t, &s) && t.field_h == 1024 && t.out_chans == 4 && t.in_chans == 64);
+    s = matmul_conv_shape(1, 256, 64, 64, TYPE_FP32, PASS_FORWARD);         /* rows enough, and no reason to */
+    assert_int_equal(planned(&s, &chip, &options).rearrange_cycles, 0);
+    const struct conv_params c = { .groups = 1, .batch = 1, .in_h = 5, .in_w = 5, .out_h = 5, .out_w = 5, .kernel_h = 1, .kernel_w = 1,
+                                   .in_chans = 64, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    s = conv_shape_of_pass(&c, PASS_FORWARD);
+    assert_false(conv_shape_swapped(&t, &s));
+}
+
 /* What is filled up with zeros is there twice while it is copied: eight channels as a grain of sixteen, 512 B; with a kernel of three
  * rows, of which two share a pass, 1024 B of input and 2304 B of weights for a fourth row. */
 static void test_padding_takes_memory(void **state)
@@ -710,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
         cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_imbalance_of_a_dilated_gradient),
         cmocka_unit_test(test_sums_start_at_zero),
+        cmocka_unit_test(test_products_turn_round),
         cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
