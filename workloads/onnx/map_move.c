@@ -239,7 +239,7 @@ bool map_pad(struct mapper *p)
     uint32_t x = in_layout(p, in_id(p, 0), image);
     const struct onnx_value *with = map_in(p, 2);
     double number = known_number(with) ? with->known[0] : onnx_float(p->n, "value", 0);
-    if (x == NO_ID || !onnx_list(&pads, p->m, p->n, "pads", 1))
+    if (x == NO_ID || !onnx_pads(&pads, p->m, p->n, v->n_dims))
         return false;
     for (uint32_t i = 0; i < v->n_dims; i++) {
         int64_t before = pads.at[i], after = pads.at[v->n_dims + i];

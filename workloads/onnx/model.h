@@ -98,6 +98,8 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
 
+bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);     /* of a Pad: all before, all after */
+
 /* infer.c: sizes of inputs as the options have them, shapes of all values in file order. What has no rule takes the shape that the
  * file gives, or with approximate that of its first input. */
 bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *err);

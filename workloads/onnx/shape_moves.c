@@ -242,6 +242,26 @@ bool shape_gather_elements(const struct shape *s)
     return shape_set(s, 0, at->n_dims, at->dims, x->type);
 }
 
+/* From opset 18 on they may be for some axes alone. */
+bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims)
+{
+    struct onnx_list given, axes;
+    if (!onnx_list(&given, m, n, "pads", 1) || !onnx_list(&axes, m, n, "axes", 3))
+        return false;
+    *out = given;
+    if (axes.n == 0)
+        return given.n == 2 * n_dims;
+    *out = (struct onnx_list){ .n = 2 * n_dims };
+    for (uint32_t i = 0; i < axes.n; i++) {
+        uint32_t axis;
+        if (!onnx_axis(&axis, axes.at[i], n_dims) || given.n != 2 * axes.n)
+            return false;
+        out->at[axis] = given.at[i];
+        out->at[n_dims + axis] = given.at[axes.n + i];
+    }
+    return true;
+}
+
 bool shape_pad(const struct shape *s)
 {
     struct onnx_list pads;
@@ -249,7 +269,7 @@ bool shape_pad(const struct shape *s)
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!onnx_list(&pads, s->m, s->n, "pads", 1) || pads.n != 2 * x->n_dims)
+    if (!onnx_pads(&pads, s->m, s->n, x->n_dims))
         return REFUSE(s, "its pads are not known, or not two for each of %u dimensions", x->n_dims);
     for (uint32_t i = 0; i < x->n_dims; i++) {
         int64_t size = (int64_t)x->dims[i] + pads.at[i] + pads.at[x->n_dims + i];
@@ -295,20 +315,26 @@ bool shape_tile(const struct shape *s)
 /* Scales, or sizes: Upsample has scales as input 1, Resize as input 1 (opset 10) or 2, sizes as input 3. */
 bool shape_resize(const struct shape *s)
 {
+    struct onnx_list axes;
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *sizes = onnx_in(s->m, s->n, 3), *scales = onnx_in(s->m, s->n, 2);
     uint64_t dims[ONNX_MAX_DIMS];
     if (!scales || (scales->shaped && onnx_elements(scales) == 0))
         scales = s->n->n_inputs <= 2 ? onnx_in(s->m, s->n, 1) : scales;
-    bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == x->n_dims;
-    if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == x->n_dims))
+    onnx_list(&axes, s->m, s->n, "axes", NO_ID);
+    uint32_t n = axes.n ? axes.n : x->n_dims, axis;         /* from opset 18 on some axes alone may be given */
+    bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == n;
+    if (!by_sizes && !(scales && scales->known && onnx_elements(scales) == n))
         return REFUSE(s, "its scales or sizes are not known");
-    for (uint32_t i = 0; i < x->n_dims; i++) {
-        double size = by_sizes ? sizes->known[i] : (double)x->dims[i] * scales->known[i] + 1e-6;
+    copy_dims(dims, x);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!onnx_axis(&axis, axes.n ? axes.at[i] : i, x->n_dims))
+            return REFUSE(s, "axis is out of range");
+        double size = by_sizes ? sizes->known[i] : (double)x->dims[axis] * scales->known[i] + 1e-6;
         if (!(size >= 1 && size <= UINT32_MAX))
-            return REFUSE(s, "makes %g of dimension %u", size, i);
-        dims[i] = (uint64_t)size;
+            return REFUSE(s, "makes %g of dimension %u", size, axis);
+        dims[axis] = (uint64_t)size;
     }
     return shape_set(s, 0, x->n_dims, dims, x->type);
 }
