@@ -73,7 +73,8 @@ struct efficientnet_config { uint64_t width, depth, image; double dropout; uint3
 struct vgg_config { uint64_t convs[5]; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
-struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels; };
+/* predictor 0: trained by alignment and a transformer decoder; else a transducer, with one LSTM so wide and a joint network as wide. */
+struct conformer_config { uint64_t n_encoder, n_decoder, hidden, heads, inner, kernel, features, vocabulary, labels, predictor; };
 bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool vgg_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);

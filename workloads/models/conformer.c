@@ -7,7 +7,8 @@
  * The encoder's steps are trained by connectionist temporal classification, and a transformer decoder on the transcript beside it. The
  * classification's sum over alignments is priced as the cross-entropy of its steps: the sum itself has as many cells as steps times
  * labels, a hundredth of the softmax before it.
- * Dropout is 0.1 throughout, as in WeNet's configuration for AISHELL-1.
+ * Dropout is 0.1 throughout, as in WeNet's configuration for AISHELL-1. The paper's own sizes are transducers: the same encoder, with a
+ * predictor and a joint network as in rnnt.c instead of the decoder.
  */
 #include "workloads/models/images.h"
 
@@ -110,10 +111,15 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
                        graph_tensor(g, "step-mask", ROLE_STATE, TYPE_UINT8, DIMS(b.batch, steps, 1)) };
     for (uint32_t i = 0; i < c->n_encoder; i++)
         x = encoder_block(&b, x, c, positions, &m, i);
+    uint64_t labels = o && o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels;
+    if (c->predictor) {
+        build_joint(&b, x, &(struct joint_config){ c->predictor, 1, c->predictor, c->vocabulary, labels, o ? o->joint_slices : 0 });
+        return true;
+    }
     build_layer(&b, LAYER_LAST, 0, 0, 1, "alignment-head");
     x = build_layer_norm(&b, x);
     build_classes(&b, build_dense(&b, x, c->vocabulary, true), DIMS(b.batch, build_dim(&b, x, 1)));
-    decoder(&b, x, c, &m, o && o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels);
+    decoder(&b, x, c, &m, labels);
     if (b.training)
         graph_add_backward(g);
     return true;
@@ -124,11 +130,28 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
 /* WeNet's medium size on AISHELL-1: utterances of up to 12.2 s, whose longest transcript has 44 characters. */
 static const struct conformer_config conformer_medium = { .n_encoder = 12, .n_decoder = 6, .hidden = 256, .heads = 4, .inner = 2048, .kernel = 15,
                                                           .features = 80, .vocabulary = 4233, .labels = 44 };
-enum { LONGEST_AISHELL_FRAMES = 1220 };
+enum { LONGEST_AISHELL_FRAMES = 1220, LONGEST_LIBRISPEECH_FRAMES = 1670 };
+
+/* Gulati et al. 2020, table 1: 10.3, 30.7 and 118.8 million parameters, a window of 32 steps (31 here: as many on both sides), 1,000 word
+ * pieces. Utterances and labels as for MLPerf's RNN-T, on the same data. How wide the joint network is the paper does not say: assumed as
+ * wide as the predictor, which gives 10.3, 32.4 and 120.2. */
+#define OF_PAPER(name, n, width, n_heads, lstm) \
+    static const struct conformer_config name = { .n_encoder = n, .hidden = width, .heads = n_heads, .inner = 4 * width, .kernel = 31, \
+                                                  .features = 80, .vocabulary = 1023, .labels = 125, .predictor = lstm }
+OF_PAPER(paper_s, 16, 144, 4, 320);
+OF_PAPER(paper_m, 16, 256, 4, 640);
+OF_PAPER(paper_l, 17, 512, 8, 640);
+#undef OF_PAPER
 
 WORKLOADS(conformer)
 {
     { "conformer-medium", "conformer", "WeNet's conformer with its decoder", "utterance", conformer_build, &conformer_medium, LONGEST_AISHELL_FRAMES,
       NULL, TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_NORMS },
+    { "conformer-transducer-s", "conformer", "the paper's conformer, 10 million parameters", "utterance", conformer_build, &paper_s,
+      LONGEST_LIBRISPEECH_FRAMES, NULL, TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT | HAS_NORMS },
+    { "conformer-transducer-m", "conformer", "the paper's conformer, 31 million parameters", "utterance", conformer_build, &paper_m,
+      LONGEST_LIBRISPEECH_FRAMES, NULL, TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT | HAS_NORMS },
+    { "conformer-transducer-l", "conformer", "the paper's conformer, 119 million parameters", "utterance", conformer_build, &paper_l,
+      LONGEST_LIBRISPEECH_FRAMES, NULL, TAKES_SEQUENCES | HAS_TRANSCRIPTS | HAS_JOINT | HAS_NORMS },
     { 0 }
 };

@@ -56,10 +56,24 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-static const struct vit_config vit_base = { .n_layers = 12, .hidden = 768, .heads = 12, .inner = 3072, .patch = 16, .image = 224 };
+/* Dosovitskiy et al. 2021, table 1; the small one as Touvron et al. 2021 (DeiT) have it. */
+#define VIT(name, n, width, n_heads, pixels) \
+    static const struct vit_config name = { .n_layers = n, .hidden = width, .heads = n_heads, .inner = 4 * width, .patch = pixels, .image = 224 }
+VIT(small_16, 12, 384, 6, 16);
+VIT(base_16, 12, 768, 12, 16);
+VIT(base_32, 12, 768, 12, 32);
+VIT(large_16, 24, 1024, 16, 16);
+VIT(large_32, 24, 1024, 16, 32);
+VIT(huge_14, 32, 1280, 16, 14);
+#undef VIT
 
 WORKLOADS(vit)
 {
-    { "vit-b16", "vit", "ViT-Base, patches of 16 x 16", "image", vit_build, &vit_base, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-b16", "vit", "ViT-Base, patches of 16 x 16", "image", vit_build, &base_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-s16", "vit", "ViT-Small, patches of 16 x 16", "image", vit_build, &small_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-b32", "vit", "ViT-Base, patches of 32 x 32", "image", vit_build, &base_32, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-l16", "vit", "ViT-Large, patches of 16 x 16", "image", vit_build, &large_16, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-l32", "vit", "ViT-Large, patches of 32 x 32", "image", vit_build, &large_32, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
+    { "vit-h14", "vit", "ViT-Huge, patches of 14 x 14", "image", vit_build, &huge_14, 0, NULL, TAKES_IMAGES | HAS_ATTENTION },
     { 0 }
 };
