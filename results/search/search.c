@@ -65,8 +65,8 @@ static bool counts(const struct state *s, const struct result *r)
 static struct found copied(const struct state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct found f = { .r = *r, .value = value_of(s->q->objective, r), .n_settings = n };
-    f.r.id = s->recipe.id;
-    f.r.workload = s->recipe.workload;
+    f.r.id = arena_strdup(s->a, s->recipe.id);
+    f.r.workload = arena_strdup(s->a, s->recipe.workload);
     f.r.system = arena_strdup(s->a, r->system);
     for (size_t i = 0; i < n; i++)
         f.settings[i] = arena_strdup(s->a, settings[i]);
@@ -346,25 +346,12 @@ static void settle_limits(struct search_request *q, const struct result *own)
         q->global_batch = (struct limit){ 1, 1e15 };
 }
 
-static void copy_recipe(struct state *s, const struct recipe *r)
-{
-    s->recipe = *r;
-    s->recipe.id = arena_strdup(s->a, r->id);
-    s->recipe.workload = arena_strdup(s->a, r->workload);
-    s->recipe.entries = ARENA_ARRAY(s->a, struct ini_entry, r->n_entries + 1);
-    for (size_t i = 0; i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
-        s->recipe.entries[i] = (struct ini_entry){ arena_strdup(s->a, e->section), arena_strdup(s->a, e->key), arena_strdup(s->a, e->value), e->line };
-    }
-}
-
-/* The recipe as it stands: what is not searched is as it has it. */
-static void take_own(struct state *s, struct simulation *sim, const struct result *r)
+/* The recipe as it stands: what is not searched is as it has it, for as long as its simulation is kept. */
+static void take_own(struct state *s, const struct simulation *sim, const struct result *r)
 {
     const struct plan_options *o = &sim->plan.options;
-    copy_recipe(s, &sim->recipe);
+    s->recipe = sim->recipe;
     s->framework = sim->framework;
-    s->framework.schedules = arena_strdup(s->a, sim->framework.schedules);
     s->own = (struct layout_rules){ .training = o->training, .recompute = o->training ? o->recompute : RECOMPUTE_NONE, .schedule = o->schedule,
                                     .stash_is_known = true, .half_stash = o->stash_type == TYPE_FP8, .grad_accum = o->grad_accum };
     s->samples_per_item = recipe_samples_per_item(&sim->recipe);
@@ -415,10 +402,10 @@ bool search(struct search_result *out, const struct search_request *given, struc
         return false;
     settle_limits(&q, &r);
     bool good = check_request(&q, &sim, &r, err);
-    if (good)
+    if (good) {
         take_own(&s, &sim, &r);
-    simulation_free(&sim);
-    if (good)
         search_with_crew(&s);
+    }
+    simulation_free(&sim);
     return good;
 }

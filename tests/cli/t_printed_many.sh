@@ -40,5 +40,14 @@ show search $deep --over parallel.ipus_per_replica=4 --over parallel.recompute=n
 show search $deep --over parallel.ipus_per_replica=2,4 --minimise ipus --limit ipus=2..16 --limit throughput=1000..1e9
 show search $deep --over parallel.ipus_per_replica=4 --minimise time-to-train --limit ipus=4..16 --most 700
 show search $deep --over parallel.ipus_per_replica=4 --minimise energy --limit tokens=5e5..1e6 --most 700
+for set in parallel.stash_type=fp8 parallel.schedule=sequential; do
+    show search $deep --over parallel.ipus_per_replica=4 --set $set --most 100
+    show search $deep --over parallel.ipus_per_replica=2,4 --set $set --minimise time-to-train --limit global_batch=1500..6000 --most 200
+done
+show search $deep --over parallel.ipus_per_replica=4 --over parallel.schedule=grouped,interleaved --set framework.schedules=popart,grouped,interleaved --most 100
+show search $bert --set parallel.available_memory=0.1,0.2
+show search $resnet --minimise nothing
+show search $resnet $fixed --set training.converge=model --set training.epochs= --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 \
+    --over parallel.ipus_per_replica=1 --limit ipus=4..16 --limit global_batch=1000..6000 --minimise time-to-train
 printed search
 done_testing
