@@ -396,7 +396,7 @@ static bool local_phase(struct run *run, const struct ring *rings, size_t n_ring
 {
     struct collective_cost before = *run->cost, longest = before;
     struct ring *alike = ARENA_ARRAY(run->a, struct ring, n_rings);
-    for (uint32_t size = 1; size <= run->at.n_local; size++) {
+    for (uint32_t size = 2; size <= run->at.n_local; size++) {      /* one alone has nothing to send */
         size_t n = 0;
         for (size_t i = 0; i < n_rings; i++)
             if (rings[i].n == size)

@@ -609,12 +609,14 @@ static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_
     return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
 }
 
-/* What a reduction is made of: functions before, the mean or the largest, times so many, functions after. */
+/* What a reduction is made of: a function before, the mean or the largest, times so many, a function after. */
+enum { NO_FUNCTION = N_OP_FUNCTIONS };
 static const struct reduction { const char *op; bool most, sum; int before, after; } reductions[] = {
-    { "ReduceMean", false, false, -1, -1 }, { "ReduceSum", false, true, -1, -1 }, { "ReduceMax", true, false, -1, -1 },
-    { "ReduceMin", true, false, FUNCTION_NEGATE, FUNCTION_NEGATE }, { "ReduceL1", false, true, FUNCTION_ABS, -1 },
-    { "ReduceL2", false, true, FUNCTION_SQUARE, FUNCTION_SQRT }, { "ReduceSumSquare", false, true, FUNCTION_SQUARE, -1 },
-    { "ReduceLogSum", false, true, -1, FUNCTION_LOG }, { "ReduceLogSumExp", false, true, FUNCTION_EXP, FUNCTION_LOG },
+    { "ReduceMean", false, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceSum", false, true, NO_FUNCTION, NO_FUNCTION },
+    { "ReduceMax", true, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceMin", true, false, FUNCTION_NEGATE, FUNCTION_NEGATE },
+    { "ReduceL1", false, true, FUNCTION_ABS, NO_FUNCTION }, { "ReduceL2", false, true, FUNCTION_SQUARE, FUNCTION_SQRT },
+    { "ReduceSumSquare", false, true, FUNCTION_SQUARE, NO_FUNCTION }, { "ReduceLogSum", false, true, NO_FUNCTION, FUNCTION_LOG },
+    { "ReduceLogSumExp", false, true, FUNCTION_EXP, FUNCTION_LOG },
 };
 
 bool map_reduce(struct mapper *p)
@@ -633,7 +635,7 @@ bool map_reduce(struct mapper *p)
     if (x == NO_ID)
         return false;
     memcpy(dims, v->dims, sizeof dims);
-    x = r->before < 0 ? x : emit_function(p, (enum op_function)r->before, x);
+    x = r->before == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->before, x);
     if (image)
         x = emit1(p, kind, x, AT(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
     while (!image && gone && x != NO_ID)
@@ -641,7 +643,7 @@ bool map_reduce(struct mapper *p)
     if (x == NO_ID)
         return false;
     x = r->sum ? scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
-    x = r->after < 0 ? x : emit_function(p, (enum op_function)r->after, x);
+    x = r->after == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->after, x);
     return map_done(p, 0, x, image && y->n_dims == n);
 }
 
