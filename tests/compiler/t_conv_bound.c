@@ -16,6 +16,7 @@ static const struct shape_case convs[] = {
     { "depthwise", { 24, 2, 13, 13, 13, 13, 3, 3, 1, 1, 1, TYPE_FP16 }, PASS_FORWARD },
     { "depthwise, in two channels and a stride", { 12, 2, 14, 14, 7, 7, 3, 3, 2, 2, 2, TYPE_FP16 }, PASS_FORWARD },
     { "in groups", { 5, 2, 9, 9, 9, 9, 3, 3, 8, 12, 1, TYPE_FP16 }, PASS_FORWARD },
+    { "in two thin groups", { 2, 2, 9, 9, 9, 9, 3, 3, 4, 12, 1, TYPE_FP16 }, PASS_FORWARD },
     { "in quarters", { 1, 2, 9, 9, 9, 9, 3, 3, 40, 36, 1, TYPE_FP8 }, PASS_FORWARD },
 };
 static const struct { const char *name; uint32_t groups, rows, inner, columns; enum data_type type; enum op_pass pass; } products[] = {
