@@ -2,6 +2,7 @@
  * t_families.c - a model written as an ONNX file and read back computes what its builder's graph computes, on random weights.
  */
 #include "tests/check.h"
+#include "tests/golden_text.h"
 #include "tests/onnx/execute_onnx.h"
 #include "tests/onnx/export.h"
 #include "workloads/models/builders.h"
@@ -64,6 +65,15 @@ static const char *unread(const struct graph *g, struct arena *a)
     return names;
 }
 
+/* Its layers as they are found again, digit for digit. */
+static void check_layers(const struct graph *read, const struct onnx_import *im, const char *name, struct arena *a)
+{
+    char *text;
+    PRINTED(text, onnx_print(f, im); graph_print(f, read); graph_print_ops(f, read));
+    assert_golden(strchr(text, '\n') + 1, arena_printf(a, "tests/golden/onnx_family_%s.txt", name), a);
+    free(text);
+}
+
 static void there_and_back(const struct workload *w, struct model_options o)
 {
     struct arena a = { 0 };
@@ -89,6 +99,8 @@ static void there_and_back(const struct workload *w, struct model_options o)
     const double *expected = execute_built(&built, &a), *found = execute_read(&read, &im, &built, &a);
     for (uint64_t i = 0; i < n; i++)
         assert_near(found[i], expected[i], 1e-5);
+    read.name = w->name;
+    check_layers(&read, &im, w->name, &a);
     arena_free(&a);
 }
 
@@ -96,12 +108,13 @@ static void images(void **state)
 {
     static const struct efficientnet_config small = { 250, 300, 32, 0.2, 1, 2 };
     static const struct resnet_config grouped = { { 1, 1, 0, 0 }, true, 8, 4 };
+    struct workload in_groups = { .name = "efficientnet-in-groups", .build = efficientnet_build, .config = &small };
     struct workload inverted = { .name = "efficientnet", .build = efficientnet_build, .config = &small };
     struct workload mobile = { .name = "mobilenet", .build = mobilenet_build, .config = &small };
     struct workload residual = { .name = "resnext", .build = resnet_build, .config = &grouped };
     (void)state;
     there_and_back(&inverted, (struct model_options){ .micro_batch = 2 });
-    there_and_back(&inverted, (struct model_options){ .micro_batch = 2, .norm_groups = 4 });
+    there_and_back(&in_groups, (struct model_options){ .micro_batch = 2, .norm_groups = 4 });
     there_and_back(&mobile, (struct model_options){ .micro_batch = 2 });
     there_and_back(&residual, (struct model_options){ .micro_batch = 3, .image_size = 16 });
 }
@@ -113,11 +126,12 @@ static void sequences(void **state)
     static const struct vit_config vit = { .n_layers = 2, .hidden = 6, .heads = 3, .inner = 10, .patch = 4, .image = 8 };
     struct workload words = { .name = "bert", .build = bert_build, .config = &bert, .default_sequence_length = 7 };
     struct workload text = { .name = "gpt2", .build = gpt2_build, .config = &gpt2, .default_sequence_length = 7 };
+    struct workload split = { .name = "gpt2-split", .build = gpt2_build, .config = &gpt2, .default_sequence_length = 7 };
     struct workload patches = { .name = "vit", .build = vit_build, .config = &vit };
     (void)state;
     there_and_back(&words, (struct model_options){ .micro_batch = 2 });
     there_and_back(&text, (struct model_options){ .micro_batch = 2 });
-    there_and_back(&text, (struct model_options){ .micro_batch = 2, .split_qkv = true });
+    there_and_back(&split, (struct model_options){ .micro_batch = 2, .split_qkv = true });
     there_and_back(&patches, (struct model_options){ .micro_batch = 2 });
 }
 
