@@ -461,7 +461,8 @@ static void sums_print_as_recorded(void **state)
     PRINTED(text,
         for (size_t i = 0; i < workload_count(); i++) {
             const struct workload *w = workload_at(i);
-            fprintf(f, "== %s of %s: %s, by %s, traits %x\n", w->name, w->family, w->help, w->sample, w->traits);
+            fprintf(f, "== %s of %s: %s, by %s, traits %x, length %ju, %s\n", w->name, w->family, w->help, w->sample, w->traits,
+                    (uintmax_t)w->default_sequence_length, w->benchmark ? w->benchmark : "no benchmark");
             print_options(f, w, "trained", &trained);
             print_options(f, w, "answers", &answers);
             print_options(f, w, "otherwise", &otherwise);
