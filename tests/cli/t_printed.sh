@@ -63,6 +63,10 @@ show run $resnet --set parallel.micro_batch=64 --require-fit --format tap
 show run $resnet --set parallel.micro_batch=64 --format json
 show run $resnet --set cost.price_per_hour=36 --set machine.tdp_w= --set machine.board_power_w= --format json
 show run $resnet --set parallel.embedding_serial_steps=4
+show run $bert --runs 40 --seed 9
+show run $infer --mllog "$work/logs"
+show run $bow --set framework.sdk=9.9
+show run $infer --runs 2
 printed run
 
 for format in text csv json; do
@@ -72,6 +76,8 @@ show explain $bert
 show explain $resnet
 show explain $resnet --set parallel.micro_batch=64
 show explain $speech
+show explain $resnet --set parallel.micro_batch=24
+show explain $infer --set parallel.micro_batch=300
 printed explain
 
 show diff $resnet $bow

@@ -30,9 +30,13 @@ sed -i 's/"time_ms": \([0-9]*\)[0-9]\{5\},/"time_ms": \100000,/; /"key": "run_st
 rm "$(find "$work/logs" -name result_3.txt)"
 echo 'not a log' >"$(find "$work/logs" -name result_4.txt)"
 show lint "$work/logs"
-for format in json csv junit tap markdown; do
-    show lint "$log" "$work/nowhere" --format $format
+for format in text json csv junit tap markdown; do
+    show lint "$log" --ruleset 2.0.0 --format $format
 done
+show lint "$log" "$work/nowhere"
+cp "$log" "$work/alone.txt"
+show lint "$work/alone.txt" --format junit
+show lint "$work/alone.txt" --format csv
 show score "$work/logs" --format json
 show compare-logs "$work/logs"
 for bad in tests/bad/mllog/*; do

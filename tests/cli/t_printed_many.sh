@@ -19,6 +19,12 @@ for change in '2d' 's/^2,/3,/' 's/^2,5/2,6/' '3s/.*/a row of nothing/'; do
     sed "$change" "$work/part.1-of-2.csv" >"$work/bad.1-of-2.csv.part"
     show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/bad.csv" --resume
 done
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 2/4 --out "$work/part"
+show_file "$work/part.2-of-4"
+sed 3d "$work/part.1-of-2.csv" >"$work/short.1-of-2.csv"
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/short.csv" --resume
+"$PODBENCH" sweep $resnet --over parallel.micro_batch=1..3 --format json >/dev/full 2>"$work/err"
+echo "= $?" | cat "$work/err" - >>"$work/shown"
 printed sweep
 
 fixed="--set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
