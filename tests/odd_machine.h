@@ -26,7 +26,7 @@ static inline void fix_constants(struct plan_options *o)
 {
     o->fitted.call_s = 0.011;
     o->fitted.output_reduction_s = 0.0007;
-    o->fitted.collective_tile_s = 3e-9;
+    o->fitted.torus_exchanges = 3;
     o->fitted.remote_access_s = 7e-6;
 }
 #endif

@@ -4,8 +4,8 @@
  * call_s        between two calls of a session the host fetches results, checks the run and starts the program again; the chips
  *               wait. No source gives its length; unfitted it is 0.
  * output_reduction_s  processes of one run average a number (Horovod, which looks for such work once a cycle); unfitted one cycle.
- * collective_tile_s   a collective of a large tensor has every tile pack, send and unpack its part; unfitted it is what a link of GC2 is
- *               held by the message of another tile (arXiv:1912.03413 Table 4.3 c).
+ * torus_exchanges     PopLibs splits the copies of a step into several exchanges where they would wait for one another in a circle; it does
+ *               not say how many, on average over a chip's programs; unfitted it is two.
  * remote_access_s     a transfer to or from streaming memory is a sync with the host's side and a request; unfitted it is the latency
  *               of a word from the host (arXiv:1912.03413 Table 4.19).
  * throughput_error   no constant: how far throughputs stay from the published ones when the fit has not seen them.
@@ -22,8 +22,8 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
       "the chips wait for the host between two calls of a session"),
     C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
       "one number averaged over a run's processes"),
-    C(collective_tile_s, "s", 0, 1e-5, 1.65e-9, 1e-7, "GC2: a rail pair is held so long by the message of another tile (arXiv:1912.03413 Table 4.3 c)",
-      "a collective, for each tile that holds its tensor"),
+    C(torus_exchanges, "count", 1, 16, 2, 3, "the least that 'several' can be (PopLibs before 887b9d3a, ReplicatedCollectives)",
+      "exchanges of a collective's step on a torus, replicas wider than two IPUs"),
     C(remote_access_s, "s", 0, 0.01, 8.83e-6, 5e-5, "GC2: latency of a word from the host (arXiv:1912.03413 Table 4.19)",
       "one transfer to or from streaming memory, beside its bytes"),
 #undef C

@@ -10,7 +10,7 @@
 struct fitted_system {
     double call_s;              /* the chips stand still this long each time a session's call ends and the host starts the next */
     double output_reduction_s;  /* one number averaged over a host's processes */
-    double collective_tile_s;   /* a collective takes so long for each tile that holds a part of its tensor, beside links and adding */
+    double torus_exchanges;     /* a step of a collective takes so many exchanges on a torus, where replicas are wider than two IPUs */
     double remote_access_s;     /* one transfer to or from streaming memory, beside its bytes */
     double throughput_error;    /* spread of ln(simulated / published) that the calibration left; 0: not known */
     struct sheet sheet;         /* the rows they came from; none where there is no sheet */

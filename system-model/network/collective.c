@@ -18,6 +18,8 @@
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in
  * their default configuration. There quad is for links set up as a twisted torus (BarleyTwist) alone; no source says that
  * of a published run, so it is used only where a recipe forces it.
+ * On a torus the copies of a step go round in several exchanges where replicas are wider than two IPUs, or they would wait for one
+ * another in a circle (PopLibs, the same). How many is not known here: such steps are played once, and told apart (split_s).
  * The steps of a phase are alike, so one is played and counted n times. Folding: where nothing is at fault and all domains hold the
  * same positions, one domain's flows stand for all. Unfolded, every domain is played; both give the same bits.
  * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
@@ -43,7 +45,7 @@ struct run {
     struct collective_cost *cost;
     struct link_loads loads, total;         /* of a step; of all */
     double sync_s, slowdown;
-    bool fold_domains;
+    bool fold_domains, splits;
 };
 
 static bool check_request(const struct topology *t, const struct collective_request *r, struct err *err)
@@ -253,9 +255,8 @@ static bool quad_ring(struct run *run, const struct ring *rings, size_t n_rings,
     return play_steps(run, &r, n - 1, add ? 4 * share : 0, err);
 }
 
-/* A reduce-scatter (add) or an all-gather of `bytes` on each ring. */
-static bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
-                              bool add, struct err *err)
+static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes, bool add,
+                       struct err *err)
 {
     uint32_t n = rings[0].n;
     if (n == 1)
@@ -272,6 +273,18 @@ static bool scatter_or_gather(struct run *run, const struct ring *rings, size_t 
     }
 }
 
+/* A reduce-scatter (add) or an all-gather of `bytes` on each ring. */
+static bool scatter_or_gather(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes,
+                              bool add, struct err *err)
+{
+    double before_s = run->cost->link_s + run->cost->sync_s;
+    if (!play_rings(run, rings, n_rings, method, bytes, add, err))
+        return false;
+    if (run->splits)
+        run->cost->split_s += run->cost->link_s + run->cost->sync_s - before_s;
+    return true;
+}
+
 /* ---- which method ------------------------------------------------------------------------- */
 
 static bool fills_torus(const struct run *run)
@@ -281,13 +294,27 @@ static bool fills_torus(const struct run *run)
            run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain > 4;
 }
 
-/* One IPU a replica: no gap between the positions of a group's ranks. */
-static bool single_ipu_replicas(const struct run *run)
+/* Positions of a group's ranks in its first domain, the first of them 0. */
+static uint64_t positions_from_first(const struct run *run)
 {
     uint64_t p = run->at.places[0].positions;
     while (p && !(p & 1))
         p >>= 1;
+    return p;
+}
+
+/* One IPU a replica: no gap between the positions. */
+static bool single_ipu_replicas(const struct run *run)
+{
+    uint64_t p = positions_from_first(run);
     return (p & (p + 1)) == 0;
+}
+
+/* More than two IPUs a replica: neither of the two positions next to the first. */
+static bool splits_steps(const struct run *run)
+{
+    uint64_t p = positions_from_first(run);
+    return run->t->machine->domain_topology == DOMAIN_TORUS && p > 1 && (p & 6) == 0;
 }
 
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
@@ -369,6 +396,7 @@ static void take_times(struct collective_cost *to, const struct collective_cost 
     to->link_s = from->link_s;
     to->reduce_s = from->reduce_s;
     to->sync_s = from->sync_s;
+    to->split_s = from->split_s;
     to->n_steps = from->n_steps;
     to->bytes_sent_per_rank = from->bytes_sent_per_rank;
 }
@@ -477,6 +505,7 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     run.loads = link_loads_new(scratch);
     run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
     run.slowdown = slowest(t, req);
+    run.splits = splits_steps(&run);
     run.fold_domains = !req->unfolded && !t->faults && run.at.alike;
     if (!run_all(&run, out, method, by_domain, err))
         return false;

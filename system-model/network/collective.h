@@ -25,6 +25,7 @@ struct collective_request {
 struct collective_cost {
     double time_s;
     double link_s, reduce_s, sync_s;        /* sum to time_s: on the links, adding on the tiles, steps' sync */
+    double split_s;                         /* of link_s and sync_s: of steps that a torus takes in several exchanges, each as long */
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce */
     enum collective_method method;          /* the one used */

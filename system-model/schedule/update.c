@@ -5,7 +5,7 @@
  * all-reduced between pods), clipped, its moments loaded where they are off chip, updated, its norms added, its moments
  * stored, the new weight gathered and copied back (graphcore/popart at sdk 2.5.1: streamingmemoryopinserter.cpp,
  * replicatedreducescatterx.cpp, lamb.cpp, clipweightgradientsbynorm.cpp). Others are all-reduced, one by one or merged.
- *     collective = steps on the links (collective.c) + collective_tile_s x tiles that hold the tensor
+ *     collective = steps on the links (collective.c), those that a torus splits torus_exchanges times
  *     access to streaming memory = moments x remote_access_s + bytes / the rate that chips in turn are left
  * A sync of a collective holds all IPUs of a replica, so in series their chains follow one another; else they run side by side.
  * Not modelled: the part of a chain that needs no other IPU running beside the next IPU's; serialised word tables as several tensors.
@@ -47,13 +47,6 @@ struct builder {
 /* As struct rank_pattern has it, of replicas as wide as the plan's. */
 struct group { uint32_t n_ranks, stride, n_starts, first_ipu, n_ipus; };
 
-/* Tiles that hold a part of a tensor: PopLibs maps weights in grains of 256 bytes. */
-static double holding_tiles(const struct plan *p, double bytes)
-{
-    double grains = bytes / 256, tiles = (double)p->topology->machine->chip.n_tiles;
-    return grains < 1 ? 1 : grains < tiles ? grains : tiles;
-}
-
 static bool add_collective(struct update_op *op, struct builder *b, enum collective_kind kind, struct group g, double bytes)
 {
     const struct plan_options *o = &b->p->options;
@@ -62,8 +55,8 @@ static bool add_collective(struct update_op *op, struct builder *b, enum collect
     struct collective_cost cost;
     if (!compile_collective(&cost, b->c, &q, b->err))
         return false;
-    double tiles_s = o->fitted.collective_tile_s * holding_tiles(b->p, bytes);
-    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s + tiles_s);
+    double more_exchanges_s = (o->fitted.torus_exchanges - 1) * cost.split_s;
+    op->cycles.part[PART_ALL_REDUCE] += cycles_of(b->p->topology, cost.time_s + more_exchanges_s);
     op->bytes += bytes;
     for (int k = 0; k < N_LINK_KINDS; k++)
         op->busiest_bytes[k] += cost.busiest_bytes[k];

@@ -35,7 +35,7 @@ static void publish(struct figure *out, const struct fitted_system *fitted, doub
     }
 }
 
-/* A call of 70 ms and 0.3 us a tile come back, though every loop of BERT is a tenth slower than the model has it; rows that validate
+/* A call of 70 ms and four exchanges on a torus come back, though every loop of BERT is a tenth slower than the model has it; rows that validate
  * are not looked at; output averages, which no row has, stay at their default, and so does access to streaming memory. */
 static void constants_come_back(void **state)
 {
@@ -48,7 +48,7 @@ static void constants_come_back(void **state)
     struct err err;
     fitted_system_defaults(&made);
     made.call_s = 0.07;
-    made.collective_tile_s = 3e-7;
+    made.torus_exchanges = 4;
     publish(rows, &made, 1.1, &cache, &a);
     rows[N_RECIPES] = rows[0];
     rows[N_RECIPES].role = FIGURE_VALIDATE;
@@ -62,7 +62,7 @@ static void constants_come_back(void **state)
     assert_int_equal(fit.n_configurations, N_RECIPES);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const char *name = system_constants[k].field.name;
-        double want = text_is(name, "call_s") ? 0.07 : text_is(name, "collective_tile_s") ? 3e-7 : system_constants[k].unfitted_value;
+        double want = text_is(name, "call_s") ? 0.07 : text_is(name, "torus_exchanges") ? 4 : system_constants[k].unfitted_value;
         assert_near(fit.values[k].value / want, 1, 1e-3);
         assert_true(fit.fitted[k] == (want != system_constants[k].unfitted_value));
     }

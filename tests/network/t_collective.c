@@ -356,6 +356,29 @@ static void methods_are_chosen_by_size_and_shape(void **state)
     }
 }
 
+/* Four groups are replicas of four IPUs. Their copies go round a torus in several exchanges, all of a domain's steps and none between
+ * domains; not on a ladder, nor those of replicas of one or two IPUs, whose ranks are neighbours. */
+static void wide_replicas_split_their_steps_on_a_torus(void **state)
+{
+    (void)state;
+    struct machine torus = toy_machine(16, 16, DOMAIN_TORUS, GATEWAY_NONE), ladder = toy_machine(16, 16, DOMAIN_LADDER, GATEWAY_NONE);
+    struct machine pods = toy_machine(32, 16, DOMAIN_TORUS, GATEWAY_DIRECT);
+    struct topology t = build(&torus, NULL), open = build(&ladder, NULL), two = build(&pods, NULL);
+    for (uint32_t n_groups = 1; n_groups <= 8; n_groups *= 2) {
+        struct collective_cost c = run(&t, whole(&t, n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 1e6));
+        assert_near(c.split_s, n_groups > 2 ? c.link_s + c.sync_s : 0, 1e-15);
+        c = run(&open, whole(&open, n_groups, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 1e6));
+        assert_near(c.split_s, 0, 0);
+    }
+    struct collective_cost both = run(&two, whole(&two, 4, COLLECTIVE_ALL_REDUCE, METHOD_AUTO, 1e6));
+    struct collective_cost scatter = run(&t, whole(&t, 4, COLLECTIVE_REDUCE_SCATTER, METHOD_AUTO, 1e6));
+    struct collective_cost gather = run(&t, whole(&t, 4, COLLECTIVE_ALL_GATHER, METHOD_AUTO, 1e6));
+    assert_int_equal(both.method, METHOD_HIERARCHICAL);
+    double sync_s = both.sync_s / both.n_steps, steps = scatter.n_steps + gather.n_steps;    /* of a larger machine, hence longer */
+    assert_near(both.split_s, scatter.link_s + gather.link_s + steps * sync_s, 1e-15);
+    arena_free(&a);
+}
+
 /*
  * Ranks 0 1 2 3 in one domain, 4 5 in the other, 40 MB: the first reduces on 0 2 3 1 in 3 steps of 5 MB both ways over the rail, the
  * second in one step of 10 MB both ways over the rung of 18.9 GB/s, which is the shorter. Between them four pieces of 10 MB in halves,
@@ -497,6 +520,7 @@ int main(void)
         cmocka_unit_test(background_traffic_slows),
         cmocka_unit_test(methods_are_chosen_by_size_and_shape),
         cmocka_unit_test(uneven_domains_run_flat),
+        cmocka_unit_test(wide_replicas_split_their_steps_on_a_torus),
         cmocka_unit_test(uneven_domains_by_hand),
         cmocka_unit_test(few_ranks_less_keep_the_hierarchy),
         cmocka_unit_test(many_small_groups),

@@ -525,12 +525,14 @@ static void pods_reduce_and_gather_apart(void **state)
     struct plan one;
     start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
     struct plan unmerged;
-    uint64_t merged = update_cycles(&y.sim.plan, 3, UPDATE_REDUCE_PODS);
+    uint64_t merged = update_cycles(&y.sim.plan, 3, UPDATE_REDUCE_PODS), one_by_one = 0;
     y.opt.framework.merge_buffer_bytes = 0;
     assert_true(build(&y, &unmerged));
     const struct plan *p = &unmerged;
     const struct update_chain *matrix = largest_of(p, 3);
-    assert_true(0 < merged && merged < update_cycles(p, 3, UPDATE_REDUCE_PODS));       /* one all-reduce of all IPUs' shards at once */
+    for (uint32_t i = 0; i < 8; i++)
+        one_by_one += update_cycles(p, i, UPDATE_REDUCE_PODS);
+    assert_true(0 < merged && merged < one_by_one);                                    /* one all-reduce of all IPUs' shards at once */
     assert_null(step_of(&y.sim.plan, largest_of(&y.sim.plan, 3), UPDATE_REDUCE_PODS));
     assert_true(matrix->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
     uint32_t ranks[32];
@@ -539,13 +541,15 @@ static void pods_reduce_and_gather_apart(void **state)
     struct collective_request scatter = { .kind = COLLECTIVE_REDUCE_SCATTER, .ranks = ranks, .n_groups = 4, .n_ranks = 8, .bytes = 2 * 4096 * 1024.0 };
     struct collective_cost cost;
     assert_true(collective_run(&cost, p->topology, &scatter, &y.sim.arena, &y.err));
-    uint64_t want = cycles_of(p->topology, cost.time_s + 1472 * y.opt.fitted.collective_tile_s);
+    assert_near(cost.split_s, cost.link_s + cost.sync_s, 1e-15);                     /* all steps are on a torus */
+    uint64_t want = cycles_of(p->topology, cost.reduce_s + y.opt.fitted.torus_exchanges * cost.split_s);
     assert_int_equal(step_of(p, matrix, UPDATE_REDUCE)->n_cycles, want);
     for (uint32_t i = 0; i < 32; i++)
         ranks[i] = (i / 4 + i % 4 * 8) * 8;     /* replica i / 4 of pod i % 4 */
     struct collective_request between = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 4, .bytes = 2 * 4096 * 128.0 };
     assert_true(collective_run(&cost, p->topology, &between, &y.sim.arena, &y.err));
-    want = cycles_of(p->topology, cost.time_s + 1472 * y.opt.fitted.collective_tile_s);
+    assert_near(cost.split_s, 0, 0);                                                 /* none is */
+    want = cycles_of(p->topology, cost.time_s);
     assert_int_equal(step_of(p, matrix, UPDATE_REDUCE_PODS)->n_cycles, want);
     y.opt.n_replicas = 8;
     assert_true(build(&y, &one));
