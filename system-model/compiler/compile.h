@@ -54,7 +54,7 @@ enum part op_part(enum op_kind kind);       /* what an operation's computing cou
  * ended; longer: they interleave); and of each such group one for each of n_ipus IPUs of the replica, which is `width` wide. */
 struct rank_pattern { uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus; };
 /* kind, method: enum collective_kind, collective_method. No padding: it is compared as bytes. */
-struct collective_question { uint32_t kind, method, unfolded, zero; struct rank_pattern ranks; double bytes; };
+struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes; };
 /* collective_run, remembered by its question. */
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err);
 /* Flows of replica 0, made by n_replicas at the same time, each `width` IPUs after the one before; remembered likewise. */

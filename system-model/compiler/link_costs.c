@@ -30,6 +30,7 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
     struct arena scratch = {0};
     struct collective_request req = {
         .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .unfolded = q->unfolded,
+        .n_in_use = q->n_in_use,
         .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts, .ranks = list_ranks(&q->ranks, &scratch),
     };
     bool good = collective_run(out, c->topology, &req, &scratch, err);

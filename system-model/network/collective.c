@@ -54,6 +54,8 @@ static bool check_request(const struct topology *t, const struct collective_requ
         return fail(err, "collective: no such kind or method (%d, %d)", (int)r->kind, (int)r->method);
     if (r->n_groups == 0 || r->n_ranks == 0)
         return fail(err, "%s: %u groups of %u ranks", collective_kind_names[r->kind], r->n_groups, r->n_ranks);
+    if (r->n_in_use > t->n_ipus)
+        return fail(err, "%s: %u IPUs in use; %s has %u", collective_kind_names[r->kind], r->n_in_use, t->machine->name, t->n_ipus);
     if (!(r->bytes >= 0 && r->bytes < 1e18))
         return fail(err, "%s: %g bytes", collective_kind_names[r->kind], r->bytes);
     for (size_t i = 0; i < (size_t)r->n_groups * r->n_ranks; i++)
@@ -472,6 +474,14 @@ static double slowest(const struct topology *t, const struct collective_request 
     return slowdown;
 }
 
+static double sync_s(const struct topology *t, const struct collective_request *r)
+{
+    if (r->n_in_use == 0)
+        return topology_sync_s(t, r->ranks, (size_t)r->n_groups * r->n_ranks);
+    const uint32_t last = r->n_in_use - 1, farthest[] = { 0, last < t->ipus_per_domain ? last : t->ipus_per_domain - 1, last };
+    return topology_sync_s(t, farthest, sizeof farthest / sizeof *farthest);
+}
+
 static void run_start(struct run *run, struct collective_cost *out, enum collective_method method)
 {
     *out = (struct collective_cost){ .method = method };
@@ -503,7 +513,7 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     if (req->n_ranks == 1 || req->bytes == 0)
         return true;
     run.loads = link_loads_new(scratch);
-    run.sync_s = topology_sync_s(t, req->ranks, (size_t)req->n_groups * req->n_ranks);
+    run.sync_s = sync_s(t, req);
     run.slowdown = slowest(t, req);
     run.splits = splits_steps(&run);
     run.fold_domains = !req->unfolded && !t->faults && run.at.alike;

@@ -321,14 +321,24 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
     return apply_faults(out, faults, a, err);
 }
 
+/* From one domain's gateways to another's. */
+static double gateway_hops(const struct topology *t)
+{
+    static const double hops[] = { [GATEWAY_NONE] = 0, [GATEWAY_DIRECT] = 1, [GATEWAY_SWITCHED] = 2, [GATEWAY_NETWORK] = 4 };
+    return hops[gateways(t)];
+}
+
 double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n)
 {
     const struct machine *m = t->machine;
     uint32_t farthest = 0;
+    bool leaves = false;
     for (size_t i = 0; i < n; i++) {
+        leaves = leaves || ipus[i] / t->ipus_per_domain != ipus[0] / t->ipus_per_domain;
         uint32_t board = ipus[i] % t->ipus_per_domain / (uint32_t)m->ipus_per_board;
         if (board > farthest)
             farthest = board;
     }
-    return (double)m->chip.global_sync_cycles / m->chip.clock_hz + 2 * m->sync_hop_latency_s * farthest;
+    double way_s = m->sync_hop_latency_s * farthest + (leaves ? gateway_hops(t) * m->gateway_latency_s : 0);
+    return (double)m->chip.global_sync_cycles / m->chip.clock_hz + 2 * way_s;
 }

@@ -57,7 +57,8 @@ void topology_print_kinds(FILE *f, const struct topology *t);    /* without the 
 void topology_print(FILE *f, const struct topology *t);         /* text: nodes by kind, links by kind, rates */
 void topology_print_dot(FILE *f, const struct topology *t);
 
-/* Seconds of a sync that has to reach these IPUs: the fixed cost, and there and back to the farthest board. */
+/* Seconds of a sync that has to reach these IPUs: the fixed cost, and there and back to the farthest board, and over the gateways where
+ * they are in more than one domain. */
 double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n);
 
 /* The links of the route from one node to another, in order; false when there is none (a cut link). */

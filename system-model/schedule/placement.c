@@ -193,7 +193,7 @@ static bool norm_cycles(uint64_t *cycles, struct norm_exchange *e, const struct 
             return true;
         }
     struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = e->ranks, .bytes = 2.0 * 4 * (double)channels,
-                                     .unfolded = p->options.unfolded };
+                                     .n_in_use = p->options.n_replicas * p->options.ipus_per_replica, .unfolded = p->options.unfolded };
     struct collective_cost cost;
     if (!compile_collective(&cost, c, &q, err))
         return false;

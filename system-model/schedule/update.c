@@ -51,6 +51,7 @@ static bool add_collective(struct update_op *op, struct builder *b, enum collect
 {
     const struct plan_options *o = &b->p->options;
     struct collective_question q = { .kind = kind, .method = o->all_reduce_method, .unfolded = o->unfolded, .bytes = bytes,
+                                     .n_in_use = o->n_replicas * o->ipus_per_replica,
                                      .ranks = { g.n_ranks, g.stride, g.n_starts, o->ipus_per_replica, g.first_ipu, g.n_ipus } };
     struct collective_cost cost;
     if (!compile_collective(&cost, b->c, &q, b->err))

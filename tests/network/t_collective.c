@@ -356,6 +356,26 @@ static void methods_are_chosen_by_size_and_shape(void **state)
     }
 }
 
+/* Two ranks of the first domain, in a program of so many IPUs: a step's sync holds all of these, links and sums do not change. */
+static void a_sync_holds_the_whole_program(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(16, 8, DOMAIN_LADDER, GATEWAY_DIRECT);
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[2] = { 0, 2 };
+    struct collective_request r = { .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_RING, .ranks = ranks, .n_groups = 1, .n_ranks = 2, .bytes = 1e6 };
+    struct collective_cost alone = run(&t, r);
+    const struct { uint32_t n_in_use; double sync_s; } rows[] = { { 4, 0.526e-6 }, { 8, 0.578e-6 }, { 16, 0.578e-6 + 2 * m.gateway_latency_s } };
+    assert_near(alone.sync_s, 2 * 0.526e-6, 1e-15);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        r.n_in_use = rows[i].n_in_use;
+        struct collective_cost c = run(&t, r);
+        assert_near(c.sync_s, 2 * rows[i].sync_s, 1e-15);
+        assert_true(c.link_s == alone.link_s && c.reduce_s == alone.reduce_s);
+    }
+    arena_free(&a);
+}
+
 /* Four groups are replicas of four IPUs. Their copies go round a torus in several exchanges, all of a domain's steps and none between
  * domains; not on a ladder, nor those of replicas of one or two IPUs, whose ranks are neighbours. */
 static void wide_replicas_split_their_steps_on_a_torus(void **state)
@@ -470,6 +490,7 @@ static void bad_requests_are_refused(void **state)
         { { .ranks = far, .n_groups = 1, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 1 of group 0 is IPU 16; ipu-pod16 has IPUs 0 to 15" },
         { { .ranks = far, .n_groups = 0, .n_ranks = 2, .bytes = 1 }, "all-reduce: 0 groups of 2 ranks" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = -1 }, "all-reduce: -1 bytes" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1, .n_in_use = 17 }, "all-reduce: 17 IPUs in use; ipu-pod16 has 16" },
         { { .method = METHOD_QUAD_RING, .ranks = twice, .n_groups = 1, .n_ranks = 2, .bytes = 1 },
           "all-reduce: quad-ring wants one group of all 16 IPUs of one torus; 2 ranks, 1 groups, 1 domains on ipu-pod16" },
     };
@@ -520,6 +541,7 @@ int main(void)
         cmocka_unit_test(background_traffic_slows),
         cmocka_unit_test(methods_are_chosen_by_size_and_shape),
         cmocka_unit_test(uneven_domains_run_flat),
+        cmocka_unit_test(a_sync_holds_the_whole_program),
         cmocka_unit_test(wide_replicas_split_their_steps_on_a_torus),
         cmocka_unit_test(uneven_domains_by_hand),
         cmocka_unit_test(few_ranks_less_keep_the_hierarchy),

@@ -114,6 +114,22 @@ static void sync_reaches_the_farthest_board(void **state)
     arena_free(&a);
 }
 
+/* Boards of two IPUs, four to a domain: IPU 7 is three boards up, IPU 8 in the next domain over one gateway link, two or four of them. */
+static void sync_crosses_the_gateways(void **state)
+{
+    (void)state;
+    const uint32_t ipus[3] = { 0, 7, 8 };
+    const struct { enum gateway_topology kind; double hops; } rows[] = { { GATEWAY_DIRECT, 1 }, { GATEWAY_SWITCHED, 2 }, { GATEWAY_NETWORK, 4 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct machine m = toy_machine(16, 8, DOMAIN_LADDER, rows[i].kind);
+        struct topology t = build(&m, NULL);
+        assert_near(topology_sync_s(&t, ipus, 2), 0.5e-6 + 2 * 3 * 13e-9, 1e-15);
+        assert_near(topology_sync_s(&t, ipus, 3), 0.5e-6 + 2 * (3 * 13e-9 + rows[i].hops * m.gateway_latency_s), 1e-15);
+        assert_near(topology_sync_s(&t, ipus + 2, 1), 0.5e-6, 1e-15);
+    }
+    arena_free(&a);
+}
+
 /* ---- laws ---------------------------------------------------------------------------- */
 
 static const char *const machines[] = { "gc2", "c600", "c2", "dss8440", "ipu-m2000", "ipu-pod16", "bow-pod64", "ipu-pod128", "bow-pod256" };
@@ -299,6 +315,7 @@ int main(void)
         cmocka_unit_test(hosts_and_memories),
         cmocka_unit_test(flows_share_links),
         cmocka_unit_test(sync_reaches_the_farthest_board),
+        cmocka_unit_test(sync_crosses_the_gateways),
         cmocka_unit_test(every_pair_has_a_route),
         cmocka_unit_test(every_link_leaves_one_node), cmocka_unit_test(loads_are_found_again),
     cmocka_unit_test(links_come_in_pairs_and_none_is_idle),

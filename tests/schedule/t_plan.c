@@ -538,7 +538,8 @@ static void pods_reduce_and_gather_apart(void **state)
     uint32_t ranks[32];
     for (uint32_t i = 0; i < 32; i++)
         ranks[i] = i * 8;
-    struct collective_request scatter = { .kind = COLLECTIVE_REDUCE_SCATTER, .ranks = ranks, .n_groups = 4, .n_ranks = 8, .bytes = 2 * 4096 * 1024.0 };
+    struct collective_request scatter = { .kind = COLLECTIVE_REDUCE_SCATTER, .ranks = ranks, .n_groups = 4, .n_ranks = 8,
+                                          .bytes = 2 * 4096 * 1024.0, .n_in_use = 256 };
     struct collective_cost cost;
     assert_true(collective_run(&cost, p->topology, &scatter, &y.sim.arena, &y.err));
     assert_near(cost.split_s, cost.link_s + cost.sync_s, 1e-15);                     /* all steps are on a torus */
@@ -546,7 +547,8 @@ static void pods_reduce_and_gather_apart(void **state)
     assert_int_equal(step_of(p, matrix, UPDATE_REDUCE)->n_cycles, want);
     for (uint32_t i = 0; i < 32; i++)
         ranks[i] = (i / 4 + i % 4 * 8) * 8;     /* replica i / 4 of pod i % 4 */
-    struct collective_request between = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 4, .bytes = 2 * 4096 * 128.0 };
+    struct collective_request between = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 4,
+                                          .bytes = 2 * 4096 * 128.0, .n_in_use = 256 };
     assert_true(collective_run(&cost, p->topology, &between, &y.sim.arena, &y.err));
     assert_near(cost.split_s, 0, 0);                                                 /* none is */
     want = cycles_of(p->topology, cost.time_s);
@@ -554,7 +556,7 @@ static void pods_reduce_and_gather_apart(void **state)
     y.opt.n_replicas = 8;
     assert_true(build(&y, &one));
     assert_null(step_of(&one, largest_of(&one, 3), UPDATE_REDUCE_PODS));
-    assert_int_equal(step_of(&one, largest_of(&one, 3), UPDATE_GATHER)->n_cycles, step_of(p, matrix, UPDATE_GATHER)->n_cycles);
+    assert_true(step_of(&one, largest_of(&one, 3), UPDATE_GATHER)->n_cycles < step_of(p, matrix, UPDATE_GATHER)->n_cycles);   /* no sync leaves the pod */
     stop(&y);
 }
 
