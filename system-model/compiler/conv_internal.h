@@ -70,6 +70,7 @@ struct search {
     uint64_t least_over_bytes;          /* what was left out for its memory takes at least so much */
     struct cost layout, by_step;        /* the same whatever the split: changes of layout; weights into the order of serial steps */
     uint64_t rearranged_bytes;
+    uint64_t operand_bytes;             /* and results, an even share of a tile */
     const struct candidate *best_candidate;
     struct share best;
     struct cost best_cost;

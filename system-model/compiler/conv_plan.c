@@ -2,9 +2,10 @@
  * conv_plan.c - the search of splits for convolutions and matmuls.
  *
  * Parallel splits of groups, output channels, input channels, kernel rows and field whose product is at
- * most the tiles, and serial splits of channels; products turned round as well (swapOperands of poplin). Only splits that change a tile's share are tried. The search is exact: a branch is left
- * where nothing in it can be as fast as the best plan so far, or within the memory (conv_bound.c); the order of
- * visits, most promising first, changes its effort and not its answer (conv_price keeps the plan that comes first of equals).
+ * most the tiles, and serial splits of channels; products turned round as well (swapOperands of poplin). Only splits that change a
+ * tile's share are tried. The search is exact: a branch is left where nothing in it can be as fast as the best plan so far, or within
+ * the memory (conv_bound.c); the order of visits, most promising first, changes its effort and not its answer (conv_price keeps the
+ * plan that comes first of equals).
  * Limits: of the splits that leave a tile's share the same only those with the fewest parts, or one more, are tried; one level (no
  * split over chips), kernel split over rows only, the field's last dimension takes what tiles are left.
  */

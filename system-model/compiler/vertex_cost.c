@@ -30,6 +30,7 @@ static bool needs_all_ports(const struct chip *chip, const struct amp *a)
 struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
 {
     a.core_cycles *= (double)units / (double)a.units;
+    a.conflict_cycles *= (double)units / (double)a.units;
     if (a.core_cycles < AMP_CHAIN)
         a.core_cycles = AMP_CHAIN;      /* a chain is fed one operand a cycle, however few its units; sheets cannot ask for more */
     a.units = units;
@@ -58,8 +59,10 @@ struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_t
     a.result_bytes = type == TYPE_FP8 ? 2 : a.element_bytes;
     a.units = units;
     a.core_cycles = (double)(a.in_grain * units) / (double)mac;
-    if (chip->amp_efficiency > 0 && needs_all_ports(chip, &a))
+    if (chip->amp_efficiency > 0 && needs_all_ports(chip, &a)) {
+        a.conflict_cycles = a.core_cycles;
         a.core_cycles /= chip->amp_efficiency;
+    }
     return amp_with_units(chip, a, units);
 }
 

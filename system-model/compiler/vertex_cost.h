@@ -13,6 +13,7 @@
 struct amp {
     uint64_t units, in_grain, load_cycles;
     double core_cycles;                 /* MACs over the chip's rate, over the share of it that an inner loop sustains */
+    double conflict_cycles;             /* and more, where the memory serves its two loads one after the other */
     uint64_t element_bytes, partial_bytes, result_bytes;
 };
 struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_type partials);

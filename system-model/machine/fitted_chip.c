@@ -5,7 +5,7 @@
  *                       set, the program's control. Open sources have 0 of it beside a sync of 126 cycles (a C600), or 500 for
  *                       both together (early PopLibs).
  * amp_efficiency        share of its rate at which the AMP's inner loop runs where it wants two loads and a store of 8
- *                       bytes in every cycle, each from another memory element. Open sources have 1.
+ *                       bytes in every cycle, of interleaved memory. Open sources have 1.
  * exchange_efficiency   share of the exchange's nominal rate that programs reach. Streams of GC2 reached 0.987 (arXiv:1912.03413, Table
  *                       4.6); for the second generation nothing is published, and what products exchange comes in pieces, each with
  *                       instructions of its own, skewed between columns.

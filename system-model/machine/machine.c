@@ -42,7 +42,7 @@ static const struct sheet_field sheet_fields[] = {
         "from one instruction of a worker to its next, however few workers there are; default: n_workers" }, CHIP, 0 },
     CR(clock_hz, "Hz", 1e6, 1e11, CHIP, CHIP, "tile clock"),
     CN(tile_memory_bytes, "B", 1024, 1e9, "SRAM of a tile"),
-    CN(interleaved_bytes, "B", 0, 1e9, "the part of it that takes 128-bit loads; of record, no cost follows from it"),
+    CN(interleaved_bytes, "B", 0, 1e9, "the part of it that takes 128-bit loads, or two of 64 in one cycle"),
     CN(mac_fp16_fp16_per_cycle, "MAC/cycle", 1, 1e5, "half in, half partials"),
     CN(mac_fp16_fp32_per_cycle, "MAC/cycle", 1, 1e5, "half in, float partials"),
     CN(mac_fp32_per_cycle, "MAC/cycle", 1, 1e5, "float"),

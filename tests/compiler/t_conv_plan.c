@@ -664,6 +664,31 @@ static void test_padding_takes_memory(void **state)
     assert_int_equal(planned(&s, &chip, &options).temp_bytes_per_tile, 2 * 1024 + 2 * 2304 + 64 * 16 * 2);
 }
 
+/* 64 rows of 16 channels to 8 in float sums: operands and results 2048 + 256 + 1024 B, temporaries 2048 + 256 + 2048, 7680 in all. A worker's
+ * 11 positions take 4 / 0.8 cycles each where all of it is interleaved memory; where 2680 are beyond, 4 x 2680 / 7680 more.
+ *   50 + 42 + 13 + 15 + 19 + 6 + 32 + 6 x (19 + 55 or 71);   sums at zero 6 x (5 + 43), cast 6 x (26 + 43)
+ * A chip that loses nothing there has no conflict either, nor have half sums of eight units, which leave ports idle. */
+static void test_loads_beyond_interleaved_memory(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    struct conv_shape s = matmul_conv_shape(1, 64, 16, 8, TYPE_FP16, PASS_FORWARD);
+    struct op_plan_options floats = options;
+    floats.partials = PARTIALS_FP32;
+    uint64_t lossless = planned(&s, &chip, &floats).compute_cycles;
+    chip.interleaved_bytes = 7680;
+    assert_int_equal(planned(&s, &chip, &floats).compute_cycles, lossless);
+    chip.amp_efficiency = 0.8;
+    assert_int_equal(planned(&s, &chip, &floats).compute_cycles, 177 + 6 * (19 + 55) + 288 + 414);
+    chip.interleaved_bytes = 5000;
+    assert_int_equal(planned(&s, &chip, &floats).compute_cycles, 177 + 6 * (19 + 71) + 288 + 414);
+    chip.conv_units_fp16_fp16 = 8;
+    chip.mac_fp16_fp16_per_cycle = 32;
+    uint64_t halves = planned(&s, &chip, &options).compute_cycles;
+    chip.interleaved_bytes = 0;
+    assert_int_equal(planned(&s, &chip, &options).compute_cycles, halves);
+}
+
 /* An operand that another operation has laid out moves whole: 5 x 16 halves for one column grain, no share of them there. Of weights
  * that are there, a third is. Where all are there, one tile computes five rows (365 cycles, and 54 for 80 sums at zero) and nothing
  * moves. */
@@ -745,7 +770,7 @@ int main(void)
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
         cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_imbalance_of_a_dilated_gradient),
         cmocka_unit_test(test_sums_start_at_zero),
-        cmocka_unit_test(test_products_turn_round),
+        cmocka_unit_test(test_loads_beyond_interleaved_memory), cmocka_unit_test(test_products_turn_round),
         cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_operands_from_elsewhere),
         cmocka_unit_test(test_fully_connected),
     };
