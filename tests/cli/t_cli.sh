@@ -22,6 +22,11 @@ for kind in recipes machines workloads; do
     "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
     result $? "list $kind: each once, in order"
 done
+gpt2="run vendor-bow-pod16-gpt2-small-pytorch --set parallel.layers_per_ipu=auto --set parallel.ipus_per_replica=8 --set parallel.replicas=2"
+run $gpt2 --set recipe.workload=gpt2-medium
+gives 0 "fits: yes" "GPT-2 medium on the small one's recipe, twice the IPUs a replica"
+run $gpt2 --set recipe.workload=gpt2-large
+gives 0 "stream the optimizer state                   fits" "GPT-2 large: what would make it fit"
 run list keys --format json
 perl -MJSON::PP -e 'local $/; my %k = map { ("$_->{section}.$_->{key}" => $_) } @{decode_json(<STDIN>)};
     exit !($k{"parallel.replicas"}{required} && $k{"parallel.replicas"}{maximum} == 65536 && grep { $_ eq "popart" } @{$k{"parallel.schedule"}{choices}})' <"$work/out"
