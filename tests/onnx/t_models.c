@@ -501,6 +501,37 @@ static void course_refused(void **state)
     draft_end(body);
 }
 
+static void sequences_refused(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_input(d, "at", ONNX_INT64, "1");
+    draft_node(d, "SequenceConstruct", "x x", "s", "");
+    draft_node(d, "SequenceAt", "s at", "y", "");
+    refused(d, infer, "node 1, SequenceAt 'n1': a place in a sequence that is outside it, or known only while the model runs; export tensors");
+    d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_whole(d, "two", WHOLE(2));
+    draft_node(d, "SequenceConstruct", "x x", "s", "");
+    draft_node(d, "SequenceAt", "s two", "y", "");
+    refused(d, infer, "node 1, SequenceAt 'n1': a place in a sequence that is outside it, or known only while the model runs; export tensors");
+    d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "SequenceLength", "x", "y", "");
+    refused(d, infer, "node 0, SequenceLength 'n0': reads a sequence that nothing here makes; export tensors");
+    d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,1001");
+    draft_node(d, "SplitToSequence", "x", "s", "axis=1");
+    draft_node(d, "SequenceLength", "s", "y", "");
+    refused(d, infer, "node 0, SplitToSequence 'n0': its parts are known only while the model runs, or more than 1000");
+    d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "SequenceEmpty", "", "s", "");
+    draft_node(d, "ConcatFromSequence", "s", "y", "");
+    refused(d, infer, "node 1, ConcatFromSequence 'n1': joins nothing");
+}
+
 /* Where data decide: the longer branch, and one round of a loop; both are counted. */
 static void course_guessed(void **state)
 {
@@ -690,7 +721,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
     cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
-    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(sizes_by_data),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(sequences_refused), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(sizes_by_data),
     cmocka_unit_test(inputs_without_batch), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

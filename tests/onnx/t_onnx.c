@@ -994,6 +994,48 @@ static void loops(void **state)
     }
 }
 
+/* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
+static void sequences(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13), *body = draft_start(13);
+    draft_input(body, "round", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_input(body, "list", ONNX_FLOAT, "1");
+    draft_node(body, "SequenceAt", "chunks round", "chunk", "");
+    draft_node(body, "Add", "chunk b", "more", "");
+    draft_node(body, "SequenceInsert", "list more first", "longer", "");
+    draft_node(body, "Identity", "going", "on", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,7");
+    draft_weight(d, "b", DIMS(2, 1));
+    draft_weight(d, "w", DIMS(2, 2));
+    draft_whole(d, "sizes", WHOLE(2, 2, 2, 1));
+    draft_whole(d, "first", WHOLE(0));
+    draft_whole(d, "last", WHOLE(-1));
+    draft_whole(d, "trips", WHOLE(3));
+    draft_node(d, "SplitToSequence", "x sizes", "chunks", "axis=1");
+    draft_node(d, "SequenceEmpty", "", "empty", "");
+    draft_node(d, "Loop", "trips - empty", "lists", "");
+    draft_body(d, "body", body, "on longer");
+    draft_node(d, "SequenceErase", "lists last", "fewer", "");
+    draft_node(d, "ConcatFromSequence", "fewer", "stack", "axis=0 new_axis=1");
+    draft_node(d, "MatMul", "stack w", "product", "");
+    draft_node(d, "SequenceLength", "fewer", "n", "");
+    draft_node(d, "Cast", "n", "number", "to=1");
+    draft_node(d, "Add", "product number", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
+    for (uint64_t e = 0; e < 8; e++) {
+        double sum = 2;
+        for (uint64_t k = 0; k < 2; k++)
+            sum += (draft_noise("x", e / 2 % 2 * 7 + (e < 4 ? 4 : 2) + k) + draft_noise("b", e / 2 % 2)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
 /* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
  * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
 static void functions(void **state)
@@ -1081,7 +1123,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(channels_stand_last), cmocka_unit_test(group_norms),
     cmocka_unit_test(slopes), cmocka_unit_test(layer_norms_of_axes), cmocka_unit_test(images_joined_and_averaged),
     cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(repeated), cmocka_unit_test(norms_by_factor), cmocka_unit_test(counted_by_ones),
-    cmocka_unit_test(windows_with_depth), cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(functions),
+    cmocka_unit_test(windows_with_depth), cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(sequences), cmocka_unit_test(functions),
     cmocka_unit_test(recurrent),
 };
 TAP_MAIN(tests)

@@ -9,33 +9,10 @@
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-enum { MOST_BODIES = 1000, DEEPEST = 32, MOST_NODES = 200000 };
+enum { MOST_BODIES = 1000, DEEPEST = 32 };
 
 /* What a Loop has between two rounds: the values that it carries on, and of each round those that are stacked. */
 struct onnx_loop { const Onnx__GraphProto *body; uint64_t done; uint32_t n_carried, n_stacked, condition, *carried, *stacked; };
-
-/* ---- nodes in the place of others -------------------------------------------------------------------------------- */
-
-/* Opens n places from one on: what stood there moves behind them. */
-static bool make_room(struct onnx_model *m, size_t from, size_t n, struct err *err)
-{
-    if (m->n_nodes + n > MOST_NODES)
-        return fail(err, "%s: more than %d nodes with those of its branches and loops", m->path, MOST_NODES);
-    if (m->n_nodes + n > m->cap_nodes) {
-        m->cap_nodes = 2 * (m->n_nodes + n);
-        struct onnx_node *wider = ARENA_ARRAY(m->arena, struct onnx_node, m->cap_nodes);
-        memcpy(wider, m->nodes, m->n_nodes * sizeof *wider);
-        m->nodes = wider;
-    }
-    memmove(m->nodes + from + n, m->nodes + from, (m->n_nodes - from) * sizeof *m->nodes);
-    for (size_t i = 0; i < m->n_values; i++)
-        if (m->values[i].producer != NO_ID && m->values[i].producer >= from)
-            m->values[i].producer += (uint32_t)n;
-    for (size_t i = 0; i < n; i++)
-        m->nodes[from + i] = (struct onnx_node){ .op = "", .name = "", .written = "", .scope = "", .gone = true };
-    m->n_nodes += n;
-    return true;
-}
 
 /* The names that a body's nodes get in front; NULL: refused. Functions count as bodies: they have a scope too. */
 static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n, struct err *err)
@@ -74,33 +51,6 @@ static uint32_t made_inside(struct onnx_model *m, const struct onnx_node *n, con
     return NO_ID;
 }
 
-/* A node of ours. */
-static void put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result)
-{
-    struct onnx_node *n = &m->nodes[at];
-    *n = (struct onnx_node){ .op = op, .name = "", .written = op, .scope = "", .n_inputs = n_inputs, .n_outputs = 1 };
-    n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs + 1);
-    n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);
-    n->outputs[0] = result;
-    for (uint32_t i = 0; i < n_inputs; i++) {
-        n->inputs[i] = inputs[i];
-        m->values[inputs[i]].n_readers++;
-    }
-    m->values[result].producer = (uint32_t)at;
-}
-
-/* Others do its work; who read its inputs reads on. */
-static void retire(struct onnx_model *m, size_t id, const char *why)
-{
-    struct onnx_node *n = &m->nodes[id];
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] != NO_ID)
-            m->values[n->inputs[i]].n_readers--;
-    n->n_inputs = n->n_outputs = 0;
-    n->gone = true;
-    n->fused_as = why;
-}
-
 /* ---- If ------------------------------------------------------------------------------------------------------------- */
 
 static bool is_known(const struct onnx_model *m, uint32_t value)
@@ -132,9 +82,9 @@ static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
     if (!g || g->n_output != taken.n_outputs)
         return onnx_refuse(m, &m->nodes[id], err, "has no branch of %u outputs for its condition", taken.n_outputs);
     const char *scope = scope_inside(m, &m->nodes[id], err);
-    if (!scope || !make_room(m, id + 1, g->n_node + taken.n_outputs, err))
+    if (!scope || !onnx_make_room(m, id + 1, g->n_node + taken.n_outputs, err))
         return false;
-    retire(m, id, known ? "the branch that is taken" : "the longer of two branches that data choose from");
+    onnx_retire(m, id, known ? "the branch that is taken" : "the longer of two branches that data choose from");
     m->nodes[id].rough = !known;
     if (!fill(m, id + 1, g, scope, taken.call, err))
         return false;
@@ -143,23 +93,12 @@ static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
         if (from == NO_ID)
             return false;
         if (taken.outputs[i] != NO_ID)
-            put(m, id + 1 + g->n_node + i, "Identity", 1, &from, taken.outputs[i]);
+            onnx_put(m, id + 1 + g->n_node + i, "Identity", 1, &from, taken.outputs[i]);
     }
     return true;
 }
 
 /* ---- Loop ----------------------------------------------------------------------------------------------------------- */
-
-static uint32_t number(struct onnx_model *m, const char *name, int type, double x)
-{
-    uint32_t id = onnx_value(m, name);
-    struct onnx_value *v = &m->values[id];
-    v->type = type;
-    v->shaped = v->constant = true;
-    v->known = ARENA_ARRAY(m->arena, double, 1);
-    v->known[0] = x;
-    return id;
-}
 
 /* Inputs: trips, condition, what is carried. Outputs: what is carried, what is stacked. */
 static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
@@ -184,8 +123,8 @@ static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
 static void bind_round(struct onnx_model *m, struct onnx_loop *l, const char *scope)
 {
     const char *round = arena_printf(m->arena, "%s#round", scope), *going = arena_printf(m->arena, "%s#going", scope);
-    uint32_t condition = l->condition == NO_ID ? number(m, going, ONNX_BOOL, 1) : l->condition;
-    onnx_bind(m, scope, l->body->input[0]->name, number(m, round, ONNX_INT64, (double)l->done));
+    uint32_t condition = l->condition == NO_ID ? onnx_number(m, going, ONNX_BOOL, 1) : l->condition;
+    onnx_bind(m, scope, l->body->input[0]->name, onnx_number(m, round, ONNX_INT64, (double)l->done));
     onnx_bind(m, scope, l->body->input[1]->name, condition);
     for (uint32_t i = 0; i < l->n_carried; i++)
         onnx_bind(m, scope, l->body->input[2 + i]->name, l->carried[i]);
@@ -197,7 +136,7 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
     struct onnx_loop *l = m->nodes[id].loop;
     const struct onnx_call *call = m->nodes[id].call;
     const char *scope = scope_inside(m, &m->nodes[id], err);
-    if (!scope || !make_room(m, id, l->body->n_node, err))
+    if (!scope || !onnx_make_room(m, id, l->body->n_node, err))
         return false;
     bind_round(m, l, scope);
     if (!fill(m, id, l->body, scope, call, err))
@@ -216,30 +155,15 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-static const Onnx__NodeProto *first_axis(struct arena *a)
-{
-    Onnx__NodeProto *n = ARENA_NEW(a, Onnx__NodeProto);
-    Onnx__AttributeProto *p = ARENA_NEW(a, Onnx__AttributeProto);
-    *n = (Onnx__NodeProto)ONNX__NODE_PROTO__INIT;
-    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
-    p->name = arena_strdup(a, "axes");
-    p->n_ints = n->n_attribute = 1;
-    p->ints = ARENA_ARRAY(a, int64_t, 1);
-    n->attribute = ARENA_ARRAY(a, Onnx__AttributeProto *, 1);
-    n->attribute[0] = p;
-    return n;
-}
-
 /* Result i of all rounds gets a dimension in front, of as many as there were. */
 static void stack(struct onnx_model *m, size_t at, const struct onnx_loop *l, uint32_t i, uint32_t result)
 {
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, l->done);
     for (uint64_t r = 0; r < l->done; r++) {
         rows[r] = onnx_value(m, arena_printf(m->arena, "%s#row%ju", m->values[result].name, (uintmax_t)r));
-        put(m, at + r, "Unsqueeze", 1, &l->stacked[r * l->n_stacked + i], rows[r]);
-        m->nodes[at + r].proto = first_axis(m->arena);
+        onnx_put_axis(m, at + r, "Unsqueeze", l->stacked[r * l->n_stacked + i], rows[r], 0);
     }
-    put(m, at + l->done, "Concat", (uint32_t)l->done, rows, result);
+    onnx_put(m, at + l->done, "Concat", (uint32_t)l->done, rows, result);
 }
 
 static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
@@ -249,12 +173,12 @@ static bool end_loop(struct onnx_model *m, size_t id, struct err *err)
     for (uint32_t i = l->n_carried; i < m->nodes[id].n_outputs && !l->done; i++)
         if (outputs[i] != NO_ID && m->values[outputs[i]].n_readers)
             return onnx_refuse(m, &m->nodes[id], err, "runs no round, and what it stacks is read");
-    if (!make_room(m, id + 1, l->n_carried + l->n_stacked * (l->done + 1), err))
+    if (!onnx_make_room(m, id + 1, l->n_carried + l->n_stacked * (l->done + 1), err))
         return false;
-    retire(m, id, m->nodes[id].rough ? "one of the rounds that data count" : "its rounds");
+    onnx_retire(m, id, m->nodes[id].rough ? "one of the rounds that data count" : "its rounds");
     for (uint32_t i = 0; i < l->n_carried; i++)
         if (outputs[i] != NO_ID)
-            put(m, id + 1 + i, "Identity", 1, &l->carried[i], outputs[i]);
+            onnx_put(m, id + 1 + i, "Identity", 1, &l->carried[i], outputs[i]);
     for (uint32_t i = 0; i < l->n_stacked && l->done; i++)
         if (outputs[l->n_carried + i] != NO_ID)
             stack(m, id + 1 + l->n_carried + i * (l->done + 1), l, i, outputs[l->n_carried + i]);

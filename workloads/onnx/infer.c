@@ -149,10 +149,10 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
             return false;
     }
     for (size_t i = 0; i < m->n_nodes; ) {
-        bool control = onnx_is_control(&m->nodes[i]);
-        if (control ? !onnx_unfold(m, i, err) : !settle_node(m, &m->nodes[i], o->approximate, err))
+        bool control = onnx_is_control(&m->nodes[i]), sequence = onnx_is_of_sequence(m, &m->nodes[i]);
+        if (control ? !onnx_unfold(m, i, err) : sequence ? !onnx_open_sequence(m, i, err) : !settle_node(m, &m->nodes[i], o->approximate, err))
             return false;
-        i += !control;                  /* where it stood there may stand its next round */
+        i += !control && !sequence;     /* where it stood there stands now what does its work */
     }
     return true;
 }

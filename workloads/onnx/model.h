@@ -10,7 +10,7 @@
 #include "workloads/onnx/onnx.h"
 #include "workloads/onnx/onnx.pb-c.h"
 
-enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 9, NEWEST_OPSET = 21 };
+enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 9, NEWEST_OPSET = 21, MOST_NODES = 200000 };
 enum { MOST_KNOWN = 4096 };         /* elements of a constant whose contents are followed */
 
 /* TensorProto.DataType, those that matter here. */
@@ -20,6 +20,8 @@ enum onnx_type {
 };
 bool onnx_is_whole(int type);           /* integers of any size, but no truth values */
 
+struct onnx_items { uint32_t n; const uint32_t *values; };
+
 struct onnx_value {
     const char *name;
     int type;                               /* enum onnx_type; 0: not known */
@@ -28,6 +30,7 @@ struct onnx_value {
     uint64_t dims[ONNX_MAX_DIMS];
     const char *dim_names[ONNX_MAX_DIMS];   /* of an input's symbolic dimensions; else NULL */
     double *known;                          /* contents, where they are known and few */
+    const struct onnx_items *items;         /* of a sequence; NULL: a tensor */
     bool constant;                          /* made of initialisers alone: a parameter, where a number of it is trained */
     bool output;                            /* of the whole graph */
     const Onnx__TensorProto *data;          /* initialisers: contents, or none */
@@ -112,6 +115,17 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
 
 /* call.c: appends nodes, those of functions in the place of who calls them. */
 bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err);
+
+/* place.c: room for n nodes from one on; a node with one result; one that has axes; a node that is gone; a known number. */
+bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err);
+void onnx_put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result);
+void onnx_put_axis(struct onnx_model *m, size_t at, const char *op, uint32_t input, uint32_t result, int64_t axis);
+void onnx_retire(struct onnx_model *m, size_t id, const char *why);
+uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
+
+/* sequence.c: nodes that make or read sequences become nodes of their items, or none. */
+bool onnx_is_of_sequence(const struct onnx_model *m, const struct onnx_node *n);
+bool onnx_open_sequence(struct onnx_model *m, size_t node_id, struct err *err);
 
 /* control.c. An If becomes the nodes of a branch behind it, and is gone. A Loop gets those of its next round before it, and is gone when all
  * have been run: who walks the nodes goes on where the Loop stood. */
