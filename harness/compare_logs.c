@@ -57,7 +57,7 @@ static void print_comparison(struct logs_command *c, const struct log_comparison
 
 static bool compare_folder(struct logs_command *c, const struct folder *f, const char *recipe, struct arena *a)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct run_distribution d;
     struct log_comparison found = {0};

@@ -24,7 +24,7 @@ static void print_explanation(enum output_format format, const struct explanatio
 
 int command_explain(const struct options *o, struct session *s, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct explanation e;
     struct track_record record;

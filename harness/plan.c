@@ -22,7 +22,7 @@ static void print(const struct plan *p, const struct options *o)
 
 int command_plan(const struct options *o, struct session *s, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     bool good = simulate_argument(&sim, &r, o, s, err);
     if (good)

@@ -160,7 +160,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
     out->trust = ARENA_ARRAY(&s->arena, const char *, results->n + 1);
     for (size_t i = 0; i < results->n; i++) {
         const struct result *r = &results->items[i];
-        struct simulation sim = {0};
+        struct simulation sim;
         struct result again;
         struct validity v;
         char *text = NULL;

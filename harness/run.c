@@ -99,7 +99,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
 
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct err law = {0};
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);

@@ -17,7 +17,7 @@ static bool write_trace(const char *path, const struct timeline *t, struct err *
 
 int command_timeline(const struct options *o, struct session *s, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     s->paths.unfolded = o->unfolded;
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(o->trace, &sim.timeline, err));

@@ -67,7 +67,7 @@ static const struct result *result_of(struct check_source *from, const char *rec
     const struct result *known = results_find(&from->known, recipe);
     if (known)
         return known;
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     bool good = simulator_run(from->simulator, &sim, &r, recipe, NULL, 0, why);
     r.id = recipe;

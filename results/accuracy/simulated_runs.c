@@ -64,7 +64,7 @@ static bool timing_of_run(void *user, struct run_timing *out, const struct run_r
     if (!id)
         return fail(err, "no recipe of %s %s %s", run->round, run->submitter, run->system);
     if (!text_is(l->simulated, id)) {
-        struct simulation sim = {0};
+        struct simulation sim;
         struct result r;
         bool good = simulator_run(l->simulator, &sim, &r, id, NULL, 0, err);
         if (good)

@@ -45,8 +45,8 @@ static int residuals(const gsl_vector *u, void *user, gsl_vector *f)
     for (size_t i = 0; i < p->n_parameters; i++)
         x[i] = value_of(&p->parameters[i], gsl_vector_get(u, i));
     job->failed |= !p->log_ratios(d, x, p->user, job->err);
-    for (size_t i = 0; i < p->n_rows; i++)
-        gsl_vector_set(f, i, job->failed ? 0 : softened(d[i]) * (p->weights ? p->weights[i] : 1));
+    for (size_t i = 0; i < p->n_rows && !job->failed; i++)
+        gsl_vector_set(f, i, p->weights ? p->weights[i] * softened(d[i]) : softened(d[i]));
     return job->failed ? GSL_EFAILED : GSL_SUCCESS;
 }
 

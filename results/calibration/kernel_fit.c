@@ -37,7 +37,7 @@ static bool run_value(double *samples_per_s, const struct fit_row *row, const do
                             struct plan_cache *cache, struct err *err)
 {
     struct model_paths paths = *job->paths;
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     paths.chip_constants = x;
     bool good = simulate(&sim, &r, row->recipe, NULL, 0, &paths, cache, err);

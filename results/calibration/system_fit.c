@@ -68,7 +68,7 @@ static size_t group_of(struct system_fit *fit, const struct recipe *r)
 static bool simulate_row(struct system_row *row, double *time_s, const double *x, struct fit_job *job, struct err *err)
 {
     const struct figure *f = row->figure;
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct fitted_system fitted = {0};
     struct model_paths paths = *job->paths;

@@ -82,7 +82,7 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
 bool draw_links(struct drawing *d, struct err *err)
 {
     const struct result *run = drawing_run(d, more_stages);
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     d->missing = "no pipelined training run on at most 64 IPUs";
     if (!run || run->ipus > MOST_DRAWN_IPUS || !(run->breakdown_s[PART_STAGE_COPY] > 0))

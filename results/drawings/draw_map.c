@@ -22,7 +22,7 @@ static void write_cell(FILE *f, size_t x, size_t y, const char *id, struct best 
 {
     const char *const sets[] = { arena_printf(d->a, "parallel.micro_batch=%u", micro_batches[x]),
                                  arena_printf(d->a, "parallel.gradient_accumulation=%u", accumulations[y]) };
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     bool good = simulator_run(d->from->simulator, &sim, &r, id, sets, 2, NULL);
     fprintf(f, "%zu,%zu,", x, y);

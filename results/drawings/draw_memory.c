@@ -61,7 +61,7 @@ bool draw_memory(struct drawing *d, struct err *err)
     const struct result *runs[MOST_MEMORY_RUNS];
     size_t n = fullest_runs(runs, d->from->results);
     for (size_t i = 0; i < n; i++) {
-        struct simulation sim = {0};
+        struct simulation sim;
         struct result r;
         if (!simulator_run(d->from->simulator, &sim, &r, runs[i]->id, NULL, 0, err)) {
             new_file_drop(&file);

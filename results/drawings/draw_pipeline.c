@@ -40,7 +40,7 @@ static double busy_share(const struct timeline *t)
 
 static bool write_pipeline(struct drawing *d, const struct pipeline_picture *pic, double *busy, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct new_file file;
     if (!simulator_run(d->from->simulator, &sim, &r, pipeline_recipe, pic->sets, 2, err) ||

@@ -86,7 +86,7 @@ static bool is_new(const struct roof *roofs, size_t n, const char *chip)
 /* Of every chip the first training run of each model that the run has, by name. */
 static bool write_run(FILE *f, struct roof *roofs, size_t *n, const struct result *r, struct drawing *d, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result again;
     if (!simulator_run(d->from->simulator, &sim, &again, r->id, NULL, 0, err))
         return false;

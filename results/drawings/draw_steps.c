@@ -96,7 +96,7 @@ static bool larger(const struct result *x, const struct result *y) { return x->i
 
 bool draw_waterfall(struct drawing *d, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct waterfall w = {0};
     struct new_file file;

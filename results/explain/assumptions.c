@@ -94,7 +94,7 @@ static bool is_new(struct seen *seen, const char *system, struct arena *a)
 
 static bool survey(struct survey *s, const char *recipe, struct seen *seen, struct err *err)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     if (!simulator_run(s->simulator, &sim, &r, recipe, NULL, 0, err))
         return false;

@@ -104,7 +104,7 @@ void inputs_list(struct inputs *out, const struct simulation *sim, struct arena 
 bool ask_again(struct result *out, const struct question *q, const char *const *more, size_t n_more, struct err *err)
 {
     struct arena scratch = {0};
-    struct simulation sim = {0};
+    struct simulation sim;
     const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more + 1);
     for (size_t i = 0; i < q->n_overrides; i++)
         all[i] = q->overrides[i];

@@ -71,7 +71,7 @@ static bool simulate_for(struct podbench *p, struct simulation *sim, struct resu
 
 int podbench_run(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets, struct podbench_result *out)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     if (!simulate_for(p, &sim, &r, recipe, sets, n_sets))
         return -1;
@@ -82,7 +82,7 @@ int podbench_run(struct podbench *p, const char *recipe, const char *const *sets
 
 char *podbench_run_json(struct podbench *p, const char *recipe, const char *const *sets, size_t n_sets)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     if (!simulate_for(p, &sim, &r, recipe, sets, n_sets))
         return NULL;

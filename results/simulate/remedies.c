@@ -64,7 +64,7 @@ static bool try_remedy(struct remedy *r, const char *recipe, const char *const *
                        struct simulator *s, struct arena *a)
 {
     const char **all = ARENA_ARRAY(a, const char *, n_overrides + r->n_sets);
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result result;
     for (size_t i = 0; i < n_overrides; i++)
         all[i] = overrides[i];

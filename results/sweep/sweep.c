@@ -118,7 +118,7 @@ void sweep_write_header(FILE *f, const struct sweep *w)
 
 static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s, const struct sweep *w, uint64_t number, const char **sets)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result r;
     struct err err = { "" };
     struct validity validity;

@@ -46,7 +46,7 @@ static void list_constants(struct build *b, const struct simulation *sim)
 
 static bool simulate_reference(struct build *b, struct reference *r)
 {
-    struct simulation sim = {0};
+    struct simulation sim;
     struct result result;
     struct err no_model;
     bool good = simulator_run(b->simulator, &sim, &result, r->recipe, NULL, 0, &no_model);
@@ -65,7 +65,7 @@ static void find_slopes(struct build *b, const struct reference *r, double *slop
 {
     for (size_t k = 0; k < b->n_constants; k++) {
         const char *set = arena_printf(b->a, WHAT_IF_SECTION ".%s=%.10g", b->constants[k], b->values[k] * (1 - STEP));
-        struct simulation sim = {0};
+        struct simulation sim;
         struct result moved;
         struct err unknown = {0};       /* a constant of another program's sheet moves nothing here */
         if (!simulator_run(b->simulator, &sim, &moved, r->recipe, &set, 1, &unknown))
