@@ -159,7 +159,7 @@ bool history_append(const char *path, const struct csv_table *rows, const struct
 const char *sparkline(const struct history_series *s, size_t most, struct arena *a)
 {
     static const char *const blocks[] = { "\u2581", "\u2582", "\u2583", "\u2584", "\u2585", "\u2586", "\u2587", "\u2588" };
-    size_t first = s->n > most ? s->n - most : 0;
+    size_t first = s->n - min_u64(s->n, most);
     double low = INFINITY, high = -INFINITY;
     char *text = arena_alloc(a, 3 * (s->n - first) + 1), *p = text;
     for (size_t i = first; i < s->n; i++) {

@@ -3,6 +3,7 @@
  */
 #include "results/search/layers.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { WEIGHT_GRAIN_BYTES = 256, ACTIVATION_GRAIN_BYTES = 128 };       /* as memory.c spreads tensors */
@@ -105,7 +106,7 @@ static struct hop hop_of(const struct topology *t, uint32_t from, uint32_t to)
     for (size_t i = 0; i < n; i++) {
         struct link l = topology_link(t, links[i]);
         h.latency_s += l.latency_s;
-        h.s_per_byte = 1 / l.bytes_per_s > h.s_per_byte ? 1 / l.bytes_per_s : h.s_per_byte;
+        h.s_per_byte = fmax(h.s_per_byte, 1 / l.bytes_per_s);
     }
     return h;
 }

@@ -1,7 +1,7 @@
 /*
  * t_kernels.c - the text of measured kernels, the fitted sheet of chips, and the refusals of both.
  */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
 #include "results/published/kernel_rows.h"
 #include "system-model/machine/fitted_chip.h"
@@ -140,10 +140,39 @@ static void test_fitted_sheet(void **state)
     assert_string_equal(err.msg, "fitted-chip.csv:2: mk1.amp_efficiency is in '%', want 'share'");
 }
 
+/* Each key at its ends, and beyond. */
+static void test_ranges(void **state)
+{
+    static const struct { const char *kind, *all; } kinds[] = {
+        { "matmul", "m=3;k=3;n=3" }, { "conv", "batch=2;filter=1;input=9;in_chans=4;out_chans=4;stride=1;groups=1;pad=0" },
+    };
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct chip chip = small_chip(7);
+    const char *text = "";
+    char *rest = NULL;
+    (void)state;
+    for (size_t k = 0; k < 2; k++)
+        for (char *entry = strtok_r(arena_strdup(&a, kinds[k].all), ";", &rest); entry; entry = strtok_r(NULL, ";", &rest))
+            for (int high = 0; high < 2; high++) {
+                struct op_plan p;
+                struct err err;
+                const char *key = arena_printf(&a, "%.*s", (int)strcspn(entry, "="), entry), *value = !high ? "0" : text_is(key, "pad") ? "1001" : "1000001";
+                const char *before = strstr(kinds[k].all, entry);
+                const char *row = arena_printf(&a, "kernel:%s;machine=x;type=fp16;partials=fp16;%.*s%s=%s%s", kinds[k].kind, (int)(before - kinds[k].all),
+                                               kinds[k].all, key, value, before + strlen(entry));
+                bool taken = kernel_row_plan(&p, row, &chip, &cache, &a, &err);
+                text = arena_printf(&a, "%s%s%s\n", text, taken ? "taken: " : "", taken ? row : strrchr(err.msg, ';'));
+            }
+    assert_golden(text, "tests/golden/kernel_ranges.txt", &a);
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_share_of_memory_is_the_default), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_share_of_memory_is_the_default), cmocka_unit_test(test_refusals), cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_fitted_sheet),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

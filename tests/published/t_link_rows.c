@@ -1,5 +1,5 @@
 /* t_link_rows.c - micro-benchmark cases: by hand from the sheet's values, every published case predicts, refusals. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/published/link_rows.h"
 
 static struct arena a;
@@ -127,6 +127,27 @@ static void refusals(void **state)
     arena_free(&a);
 }
 
+/* Each key at its ends, and beyond. */
+static void ranges(void **state)
+{
+    static const char *const beyond[] = { "from=1000001", "to=1000001", "ipus=0", "ipus=65", "tiles=0", "tiles=1000001", "bytes=0.9", "bytes=1000000001",
+                                          "operands=0", "operands=1000001", "apart=1001", "both=2", "column=neither" };
+    static const char *const ends[] = { "from=1000000", "to=1000000", "ipus=1", "ipus=64", "tiles=1", "tiles=1000000", "bytes=1", "bytes=1e9", "operands=1",
+                                        "operands=1e6", "apart=1000", "both=yes", "column=other" };
+    const char *text = "";
+    double value;
+    (void)state;
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        assert_false(link_row_predict(&value, arena_printf(&a, "link:p2p;machine=c2;%s", beyond[i]), "latency_us", "system-model/specs", &a, &err));
+        text = arena_printf(&a, "%s%s\n", text, err.msg);
+    }
+    assert_golden(text, "tests/golden/link_ranges.txt", &a);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (!link_row_predict(&value, arena_printf(&a, "link:p2p;machine=c2;%s", ends[i]), "latency_us", "system-model/specs", &a, &err))
+            assert_null(strstr(err.msg, "outside"));
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,7 +156,7 @@ int main(void)
         cmocka_unit_test(collectives_by_hand),
         cmocka_unit_test(more_takes_longer),
         cmocka_unit_test(every_published_case_predicts),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(refusals), cmocka_unit_test(ranges),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
