@@ -693,6 +693,7 @@ static void inputs_without_batch(void **state)
     draft_weight(d, "w", DIMS(4, 2));
     draft_node(d, "MatMul", "x w", "a", "");
     draft_node(d, "MatMul", "v w", "b", "");
+    d->opset.domain = (char[]){ "ai.onnx" };            /* spelled out */
     struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .dimensions = sizes, .n_dimensions = 2 });
     assert_string_equal(r->err.msg, "");
     assert_int_equal(graph_forward_mac(&r->g), (3 * 6 + 7) * 4 * 2);

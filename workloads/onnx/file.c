@@ -363,7 +363,7 @@ static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct
 static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, struct err *err)
 {
     for (size_t i = 0; i < model->n_opset_import; i++)
-        if (!model->opset_import[i]->domain || !*model->opset_import[i]->domain)
+        if (!model->opset_import[i]->domain || !*model->opset_import[i]->domain || text_is(model->opset_import[i]->domain, "ai.onnx"))
             m->opset = model->opset_import[i]->version;
     if (m->opset < OLDEST_OPSET || m->opset > NEWEST_OPSET)
         return fail(err, "%s: opset %" PRId64 ", want %d to %d; export again with opset_version=17", m->path, m->opset, OLDEST_OPSET,
