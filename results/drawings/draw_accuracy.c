@@ -11,19 +11,23 @@
 #include <math.h>
 #include <string.h>
 
+static size_t property_find(const char *name)
+{
+    size_t i = 0;
+    while (i < n_properties - 1 && !text_is(properties[i].name, name))
+        i++;
+    return i;
+}
+
 static const char *property_value(const struct reference *r, const char *name)
 {
-    for (size_t i = 0; i < n_properties; i++)
-        if (text_is(properties[i].name, name) && r->at.value[i])
-            return r->at.value[i];
-    return "";
+    const char *value = r->at.name[property_find(name)];
+    return value ? value : "";
 }
 
 static uint64_t ipus_of(const struct reference *r)
 {
-    uint64_t n = 1;
-    parse_u64(property_value(r, "ipus"), &n);
-    return n;
+    return r->at.count[property_find("ipus")];
 }
 
 /* Models in the order of their groups' names, systems by size. */

@@ -95,8 +95,8 @@ static bool keep_recipe(const struct recipe_file **out, struct simulator *s, con
 {
     struct kept *x = keeper_find(&s->recipes, name, strlen(name));
     if (!x) {
-        x = keeper_add(&s->recipes, name, strlen(name));
-        struct recipe_file *file = x->value = ARENA_NEW(&x->arena, struct recipe_file);
+        x = keeper_add(&s->recipes, name, strlen(name), sizeof(struct recipe_file));
+        struct recipe_file *file = x->value;
         if (!recipe_file_load(file, name, s->paths->recipes_dir, &x->arena, err)) {
             keeper_drop(&s->recipes, x);
             return false;
@@ -172,8 +172,8 @@ static struct kept *make_sheets(struct simulation *sim, const char *const *overr
     struct kept *x = keeper_find(&s->sheets, key.bytes, key.n);
     if (x)
         return x;
-    x = keeper_add(&s->sheets, key.bytes, key.n);
-    struct kept_sheets *k = x->value = ARENA_NEW(&x->arena, struct kept_sheets);
+    x = keeper_add(&s->sheets, key.bytes, key.n, sizeof(struct kept_sheets));
+    struct kept_sheets *k = x->value;
     bool good = load_sheets(k, s, &sim->recipe, system, overrides, n_overrides, &x->arena, err);
     if (good)
         take_sheets(sim, k);
@@ -192,7 +192,7 @@ static struct kept *keep_sheets(struct simulation *sim, const char *const *overr
     if (!x)
         return NULL;
     if (!asked)
-        keeper_add(&s->sheets_asked, key.bytes, key.n)->value = x;
+        keeper_add(&s->sheets_asked, key.bytes, key.n, 0)->value = x;
     take_sheets(sim, x->value);
     return x;
 }
@@ -226,8 +226,8 @@ static struct kept *keep_topology(struct simulator *s, struct kept *sheets, cons
     struct kept *x = keeper_find(&s->topologies, key.bytes, key.n);
     if (x)
         return x;
-    x = keeper_add(&s->topologies, key.bytes, key.n);
-    struct kept_topology *t = x->value = ARENA_NEW(&x->arena, struct kept_topology);
+    x = keeper_add(&s->topologies, key.bytes, key.n, sizeof(struct kept_topology));
+    struct kept_topology *t = x->value;
     if (!topology_build(&t->topology, &((struct kept_sheets *)sheets->value)->machine, faults ? copy_faults(faults, &x->arena) : NULL, &x->arena, err)) {
         keeper_drop(&s->topologies, x);
         return NULL;
@@ -244,8 +244,7 @@ static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, st
     struct kept *x = keeper_find(&s->graphs, key, n_key_bytes);
     if (x)
         return x;
-    x = keeper_add(&s->graphs, key, n_key_bytes);
-    x->value = ARENA_NEW(&x->arena, struct graph);
+    x = keeper_add(&s->graphs, key, n_key_bytes, sizeof(struct graph));
     if (recipe_graph(x->value, rec, &x->arena, err))
         return x;
     keeper_drop(&s->graphs, x);
@@ -258,8 +257,8 @@ static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struc
     struct kept *x = keeper_find(&s->compilers, key, sizeof key);
     if (x)
         return x;
-    x = keeper_add(&s->compilers, key, sizeof key);
-    struct kept_compiler *c = x->value = ARENA_NEW(&x->arena, struct kept_compiler);
+    x = keeper_add(&s->compilers, key, sizeof key, sizeof(struct kept_compiler));
+    struct kept_compiler *c = x->value;
     struct kept_topology *t = topology->value;
     compiler_start(&c->compiler, graph->value, &t->topology, s->plans, &x->arena);
     c->compiler.watch = &s->watch;
@@ -342,8 +341,7 @@ bool simulator_convergence(struct convergence *out, struct simulator *s, const s
     struct kept *x = keeper_find(&s->convergences, key.bytes, key.n);
     bool good = x || ((s->tables || convergence_tables_load(&s->tables, s->paths->data_dir, &s->arena, err)) && recipe_convergence(out, r, s->tables, err));
     if (good && !x) {
-        x = keeper_add(&s->convergences, key.bytes, key.n);
-        x->value = ARENA_NEW(&x->arena, struct convergence);
+        x = keeper_add(&s->convergences, key.bytes, key.n, sizeof *out);
         *(struct convergence *)x->value = *out;
     }
     if (good)

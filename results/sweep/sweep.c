@@ -122,7 +122,6 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     struct result r;
     struct err err = { "" };
     struct validity validity;
-    struct arena scratch = {0};
     char reason[128] = "";
     const char **swept = sets + w->n_sets;
     struct row row = { .number = number, .recipe = space_configuration(swept, w->space, number), .settings = swept, .reason = reason };
@@ -140,7 +139,7 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
         r.version = PODBENCH_VERSION;
         row.result = &r;
         row.validity = &validity;
-        validity_of(&validity, w->record, &sim, &r, NULL, &scratch);
+        validity_of(&validity, w->record, &sim, &r, NULL, &sim.arena);
         row.status = r.fits ? FITS : DOES_NOT_FIT;
         ++*(r.fits ? &count->n_fit : &count->n_unfit);
         if (!r.fits)
@@ -149,7 +148,6 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     }
     (w->format == SWEEP_JSON ? write_json_row : write_csv_row)(f, w, &row);
     simulation_free(&sim);
-    arena_free(&scratch);
 }
 
 /* ---- threads ------------------------------------------------------------------------------------------ */

@@ -25,17 +25,13 @@ const struct property properties[] = {
 const size_t n_properties = sizeof properties / sizeof *properties;
 _Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room for all");
 
-static const char *count(uint64_t n, struct arena *a)
-{
-    char text[24];
-    format_u64(text, n);
-    return arena_strdup(a, text);
-}
-
 /* "TensorFlow 1.15" is TensorFlow. */
 static const char *first_word(const char *text, struct arena *a)
 {
-    return text ? arena_printf(a, "%.*s", (int)strcspn(text, " "), text) : "none";
+    if (!text)
+        return "none";
+    size_t n = strcspn(text, " ");
+    return text[n] ? memcpy(arena_alloc(a, n + 1), text, n) : text;
 }
 
 static uint64_t sequence_length(const struct recipe *r, const struct workload *w)
@@ -49,34 +45,33 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     const struct recipe *r = &sim->recipe;
     const struct workload *w = recipe_workload(r);
     struct properties p = {0};
-    p.value[FAMILY] = arena_strdup(a, w->family);
-    p.value[MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
-    p.value[WORKLOAD] = arena_strdup(a, r->workload);
-    p.value[CHIP] = arena_strdup(a, sim->machine->chip_name);
-    p.value[FRAMEWORK] = first_word(r->framework, a);
-    p.value[COMPUTE] = computes[r->model.compute];
-    p.value[IPUS] = count(r->replicas * r->ipus_per_replica, a);
-    p.value[WIDTH] = count(r->ipus_per_replica, a);
-    p.value[MICRO_BATCH] = count(r->model.micro_batch, a);
-    p.value[GLOBAL_BATCH] = count(recipe_global_batch(r), a);
-    p.value[SEQUENCE] = count(sequence_length(r, w), a);
-    properties_count(&p);
+    p.name[FAMILY] = w->family;
+    p.name[MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
+    p.name[WORKLOAD] = r->workload;
+    p.name[CHIP] = sim->machine->chip_name;
+    p.name[FRAMEWORK] = first_word(r->framework, a);
+    p.name[COMPUTE] = computes[r->model.compute];
+    p.count[IPUS] = r->replicas * r->ipus_per_replica;
+    p.count[WIDTH] = r->ipus_per_replica;
+    p.count[MICRO_BATCH] = r->model.micro_batch;
+    p.count[GLOBAL_BATCH] = recipe_global_batch(r);
+    p.count[SEQUENCE] = sequence_length(r, w);
+    properties_settle(&p);
     return p;
 }
 
-void properties_count(struct properties *p)
+void properties_settle(struct properties *p)
 {
-    for (size_t i = 0; i < n_properties; i++) {
+    for (size_t i = 0; i < n_properties; i++)
         if (properties[i].is_count)
-            p->log2_count[i] = parse_u64(p->value[i], &p->count[i]) && p->count[i] ? log2((double)p->count[i]) : -1;
+            p->log2_count[i] = p->count[i] ? log2((double)p->count[i]) : -1;
         else
-            p->name_hash[i] = p->value[i] ? hash_bytes(p->value[i], strlen(p->value[i]), 0) : 0;
-    }
+            p->name_hash[i] = p->name[i] ? hash_bytes(p->name[i], strlen(p->name[i]), 0) : 0;
 }
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t i)
 {
-    return x->name_hash[i] == y->name_hash[i] && ((x->value[i] && x->value[i] == y->value[i]) || text_is(x->value[i], y->value[i]));
+    return x->name_hash[i] == y->name_hash[i] && ((x->name[i] && x->name[i] == y->name[i]) || text_is(x->name[i], y->name[i]));
 }
 
 /* To or from nothing at all counts as one. */
@@ -100,5 +95,5 @@ bool is_same_kind(const struct properties *x, const struct properties *y)
 
 const char *property_group(const struct properties *x, struct arena *a)
 {
-    return arena_printf(a, "%s %s %s %s", x->value[WORKLOAD], x->value[MODE], x->value[FRAMEWORK], x->value[CHIP]);
+    return arena_printf(a, "%s %s %s %s", x->name[WORKLOAD], x->name[MODE], x->name[FRAMEWORK], x->name[CHIP]);
 }

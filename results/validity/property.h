@@ -11,13 +11,13 @@ struct property { const char *name; bool is_count; double weight; const char *he
 extern const struct property properties[];
 extern const size_t n_properties;
 
-/* Values in the table's order, as text; counts stand beside as whole numbers with their logarithms (0 has none: -1). */
+/* In the table's order: names, or counts with their logarithms (0 has none: -1). */
 struct properties {
-    const char *value[MAX_PROPERTIES];
+    const char *name[MAX_PROPERTIES];
     uint64_t count[MAX_PROPERTIES], name_hash[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES];
 };
-void properties_count(struct properties *p);    /* fills counts and, so that names that differ are told apart fast, name_hash from the texts */
-struct properties properties_of(const struct simulation *sim, struct arena *a);
+void properties_settle(struct properties *p);   /* from names and counts: logarithms and, so that names that differ are told apart fast, name_hash */
+struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live as long as the simulation and the arena */
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t property);
 /* Sum of weights times difference: 1 for another name, the doublings between two counts. */

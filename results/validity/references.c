@@ -10,6 +10,7 @@
 #include "results/validity/references.h"
 
 #include <gsl/gsl_multifit.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,8 @@ static bool simulate_reference(struct build *b, struct reference *r)
     bool good = simulator_run(b->simulator, &sim, &result, r->recipe, NULL, 0, &no_model);
     if (good) {
         r->at = properties_of(&sim, b->a);
+        for (size_t i = 0; i < n_properties; i++)
+            r->at.name[i] = r->at.name[i] ? arena_strdup(b->a, r->at.name[i]) : NULL;
         r->group = property_group(&r->at, b->a);
         r->simulated = result.throughput_samples_per_s;
         r->left_out = log(r->simulated / r->published);
@@ -181,7 +184,10 @@ void references_write(FILE *f, const struct references *r)
         csv_write_cell(f, role_names[x->role], false);
         csv_write_cell(f, x->group, false);
         for (size_t k = 0; k < n_properties; k++)
-            csv_write_cell(f, x->at.value[k], false);
+            if (properties[k].is_count)
+                fprintf(f, "%" PRIu64 ",", x->at.count[k]);
+            else
+                csv_write_cell(f, x->at.name[k], false);
         fprintf(f, "%.10g,%.10g,%.6g\n", x->published, x->simulated, x->left_out);
     }
 }
@@ -211,8 +217,11 @@ static bool read_row(struct reference *out, const struct csv_table *t, const str
     *out = (struct reference){ .configuration = row->cells[at[CONFIGURATION]], .recipe = row->cells[at[RECIPE]], .group = row->cells[at[GROUP]],
                                .role = text_is(row->cells[at[ROLE]], role_names[FIGURE_CALIBRATE]) ? FIGURE_CALIBRATE : FIGURE_VALIDATE };
     for (size_t i = 0; i < n_properties; i++)
-        out->at.value[i] = row->cells[at[N_FIRST + i]];
-    properties_count(&out->at);
+        if (!properties[i].is_count)
+            out->at.name[i] = row->cells[at[N_FIRST + i]];
+        else if (!parse_u64(row->cells[at[N_FIRST + i]], &out->at.count[i]))
+            return fail(err, "%s:%u: %s: '%.60s' is not a whole number", t->path, row->line, properties[i].name, row->cells[at[N_FIRST + i]]);
+    properties_settle(&out->at);
     for (size_t i = 0; i < N_LAST; i++) {
         const char *cell = row->cells[at[N_FIRST + n_properties + i]];
         if (!parse_f64(cell, numbers[i]))
@@ -226,7 +235,7 @@ void references_share_names(struct properties *p, const struct references *r)
     for (size_t k = 0; k < n_properties; k++)
         for (size_t i = 0; i < r->n && !properties[k].is_count; i++)
             if (is_same_name(p, &r->items[i].at, k)) {
-                p->value[k] = r->items[i].at.value[k];
+                p->name[k] = r->items[i].at.name[k];
                 break;
             }
 }

@@ -53,11 +53,14 @@ static void grow(struct keeper *k)
     *k = wider;
 }
 
-struct kept *keeper_add(struct keeper *k, const void *key, size_t n_key_bytes)
+struct kept *keeper_add(struct keeper *k, const void *key, size_t n_key_bytes, size_t n_value_bytes)
 {
     if (k->n == k->n_buckets)
         grow(k);
-    struct kept *x = zeroed(1, sizeof *x + n_key_bytes);
+    struct kept *x = zeroed(1, sizeof *x + n_value_bytes + n_key_bytes);
+    x->value = n_value_bytes ? x->room : NULL;
+    x->key = x->room + n_value_bytes;
+    x->n_value_bytes = n_value_bytes;
     x->hash = hash_bytes(key, n_key_bytes, 0);
     x->n_key_bytes = n_key_bytes;
     memcpy(x->key, key, n_key_bytes);
@@ -103,7 +106,7 @@ size_t keeper_bytes(const struct keeper *k)
     size_t n_bytes = 0;
     for (size_t i = 0; i < k->n_buckets; i++)
         for (const struct kept *x = k->buckets[i]; x; x = x->next)
-            n_bytes += sizeof *x + x->n_key_bytes + (x->arena.head ? max_u64(x->arena.used_bytes, ARENA_BLOCK_BYTES) : 0);
+            n_bytes += sizeof *x + x->n_value_bytes + x->n_key_bytes + (x->arena.head ? max_u64(x->arena.used_bytes, ARENA_BLOCK_BYTES) : 0);
     return n_bytes;
 }
 

@@ -77,13 +77,13 @@ static struct figure figure_items[] = {
 static const struct figures figures = { .items = figure_items, .n = sizeof figure_items / sizeof *figure_items };
 
 /* family, mode, workload, chip, framework, compute, ipus, width, micro-batch, global batch, sequence. */
-#define AT(mode, workload, chip, framework, ipus) { .value = { "f", mode, workload, chip, framework, "fp16", ipus, "1", "3", "1536", "0" } }
+#define AT(mode, workload, chip, framework, ipus) { .name = { "f", mode, workload, chip, framework, "fp16" }, .count = { [6] = ipus, 1, 3, 1536, 0 } }
 static struct reference reference_items[] = {
-    { "c1", "vendor-a-infer", "g1", FIGURE_VALIDATE, AT("infer", "resnet50", "bow", "PopART", "1"), 1000, 1100, 0.09 },
-    { "c2", "mlperf-v1.1-closed-b", "g2", FIGURE_CALIBRATE, AT("train", "resnet50", "mk2", "PopART", "64"), 4000, 3900, -0.04 },
-    { "c3", "mlperf-v1.1-closed-a", "g2", FIGURE_VALIDATE, AT("train", "resnet50", "mk2", "PopART", "16"), 2000, 1700, -0.16 },
-    { "c4", "mlperf-v2.0-open-a", "g3", FIGURE_VALIDATE, AT("train", "bert-large", "bow", "PyTorch", "16"), 500, 510, 0.02 },
-    { "c5", "mlperf-v2.0-closed-a", "g3", FIGURE_VALIDATE, AT("train", "bert-large", "bow", "PyTorch", "16"), 500, 530, 0.06 },
+    { "c1", "vendor-a-infer", "g1", FIGURE_VALIDATE, AT("infer", "resnet50", "bow", "PopART", 1), 1000, 1100, 0.09 },
+    { "c2", "mlperf-v1.1-closed-b", "g2", FIGURE_CALIBRATE, AT("train", "resnet50", "mk2", "PopART", 64), 4000, 3900, -0.04 },
+    { "c3", "mlperf-v1.1-closed-a", "g2", FIGURE_VALIDATE, AT("train", "resnet50", "mk2", "PopART", 16), 2000, 1700, -0.16 },
+    { "c4", "mlperf-v2.0-open-a", "g3", FIGURE_VALIDATE, AT("train", "bert-large", "bow", "PyTorch", 16), 500, 510, 0.02 },
+    { "c5", "mlperf-v2.0-closed-a", "g3", FIGURE_VALIDATE, AT("train", "bert-large", "bow", "PyTorch", 16), 500, 530, 0.06 },
 };
 static const struct references references = { .items = reference_items, .n = sizeof reference_items / sizeof *reference_items };
 
@@ -125,7 +125,7 @@ static void tables_of_runs(void **state)
     const struct drawing_source nothing = { &(struct results){0}, &(struct figures){0}, &(struct references){0}, NULL };
     (void)state;
     for (size_t i = 0; i < references.n; i++)
-        properties_count(&reference_items[i].at);
+        properties_settle(&reference_items[i].at);
     struct drawing accuracy = drawn("accuracy", &from), scaling = drawn("scaling", &from), times = drawn("time-to-train", &from);
     struct drawing breakdown = drawn("breakdown", &from);
     const char *text = arena_printf(&a, "%s%s%s%s", WRITTEN("accuracy", &accuracy, "accuracy"),

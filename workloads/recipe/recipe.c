@@ -202,7 +202,7 @@ enum { N_HYPERPARAMETERS = sizeof hyperparameters / sizeof *hyperparameters };
 static const struct recipe_key *find_key(const char *section, const char *key)
 {
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
-        if (text_is(recipe_keys[i].section, section) && text_is(recipe_keys[i].field.name, key))
+        if (*recipe_keys[i].field.name == *key && text_is(recipe_keys[i].field.name, key) && text_is(recipe_keys[i].section, section))
             return &recipe_keys[i];
     return NULL;
 }

@@ -8,14 +8,40 @@
 #include <math.h>
 #include <string.h>
 
+/* The next word of a text, up to one of these ends, or as much of it as there is room. */
+static bool take_word(char *out, size_t room, const char **text, const char *ends)
+{
+    size_t n = strcspn(*text, ends), taken = n < room ? n : room - 1;
+    if (n == 0)
+        return false;
+    memcpy(out, *text, taken);
+    out[taken] = '\0';
+    *text += n + ((*text)[n] != '\0');
+    return true;
+}
+
+/* mlperf-ROUND-DIVISION-... */
+static bool terms_by_id(struct recipe_terms *out, const char *id)
+{
+    static const char start[] = "mlperf-";
+    if (strncmp(id, start, sizeof start - 1) != 0)
+        return false;
+    id += sizeof start - 1;
+    return take_word(out->round, sizeof out->round, &id, "-") && take_word(out->division, sizeof out->division, &id, "-");
+}
+
 struct recipe_terms recipe_terms(const struct recipe *r)
 {
+    static const char before[] = " results: ";
     struct recipe_terms t = { "v2.0", "closed", "Graphcore", false }, by_id = { .submitter = "Graphcore", .named = true };
-    const char *results = r->source ? strstr(r->source, " results: ") : NULL;
-    if (sscanf(r->id, "mlperf-%7[^-]-%7[^-]-", by_id.round, by_id.division) == 2 && *rcp_ruleset(by_id.round))
+    const char *results = r->source ? strstr(r->source, before) : NULL;
+    if (terms_by_id(&by_id, r->id) && *rcp_ruleset(by_id.round))
         t = by_id;
-    if (t.named && results)
-        sscanf(results, " results: %31[^ /]", t.submitter);
+    if (t.named && results) {
+        results += sizeof before - 1;
+        results += strspn(results, " ");
+        take_word(t.submitter, sizeof t.submitter, &results, " /");
+    }
     if (r->reference_round) {
         snprintf(t.round, sizeof t.round, "%s", r->reference_round);
         t.named = true;
