@@ -103,6 +103,40 @@ static void a_new_length_replaces_the_old(void **state)
     arena_free(&l.a);
 }
 
+static const char *value_in(const struct ini_entry *entries, size_t n, const char *key)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (text_is(entries[i].key, key)) {
+            assert_null(value);
+            value = entries[i].value;
+        }
+    return value;
+}
+
+/* Hyperparameters and the framework's settings: a new value stands in the place of the old, what is not overridden stays, and none is
+ * lost where a key of the table is overridden too. */
+static void settings_beside_the_table_are_overridden(void **state)
+{
+    struct loaded plain, l;
+    (void)state;
+    assert_true(load(&plain, pod16, NULL, 0));
+    size_t n = plain.r.n_hyperparameters, n_settings = plain.r.n_framework_settings;
+    assert_true(n > 5 && n_settings > 0);
+    assert_string_equal(value_in(plain.r.framework_settings, n_settings, "clip_norm"), "yes");
+    assert_true(LOAD(&l, pod16, "optimizer.opt_lamb_beta_1=0.25", "framework.sharded_elements=7", "parallel.replicas=3", "faults.chip=3 1.25"));
+    assert_int_equal(l.r.n_hyperparameters, n);
+    assert_string_equal(value_in(l.r.hyperparameters, n, "opt_lamb_beta_1"), "0.25");
+    assert_string_equal(value_in(l.r.hyperparameters, n, "opt_lamb_beta_2"), "0.996");
+    assert_int_equal(l.r.n_framework_settings, n_settings + 1);
+    assert_string_equal(value_in(l.r.framework_settings, n_settings + 1, "clip_norm"), "yes");
+    assert_string_equal(value_in(l.r.framework_settings, n_settings + 1, "sharded_elements"), "7");
+    assert_int_equal(l.r.n_faults, 1);
+    assert_int_equal(l.o.n_replicas, 3);
+    arena_free(&l.a);
+    arena_free(&plain.a);
+}
+
 static void faults_are_read(void **state)
 {
     struct loaded l;
@@ -382,7 +416,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(optimizers_keep_their_moments),
     cmocka_unit_test(bert_on_four_ipus), cmocka_unit_test(resnet_on_one_ipu),
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
-    cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),
+    cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys),
     cmocka_unit_test(every_recipe_is_sound),

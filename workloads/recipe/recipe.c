@@ -368,29 +368,41 @@ static bool is_onnx_recipe(const struct recipe *r)
     return w && w->traits & IS_FILE;
 }
 
-static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
+/* Room for what is no key of the table: hyperparameters, the framework's settings, faults, dimensions. */
+static void start_others(struct recipe *r, struct arena *a)
 {
     r->hyperparameters = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     r->faults = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
     r->framework_settings = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
+    r->n_hyperparameters = r->n_faults = r->n_framework_settings = 0;
+    r->model.dimensions = NULL;
+}
+
+static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
+{
+    if (text_is(e->section, "optimizer") && is_hyperparameter(e->key)) {
+        r->hyperparameters[r->n_hyperparameters++] = *e;
+    } else if (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) {
+        r->framework_settings[r->n_framework_settings++] = *e;
+    } else if (text_is(e->section, "faults") && is_fault(e->key)) {
+        r->faults[r->n_faults++] = *e;
+    } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
+        r->model.dimensions = arena_printf(a, "%s%s%s=%s", r->model.dimensions ? r->model.dimensions : "",
+                                           r->model.dimensions ? "," : "", e->key, e->value);
+    } else {
+        return unknown_key(r, e, a, err);
+    }
+    return true;
+}
+
+static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
+{
+    start_others(r, a);
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
         const struct recipe_key *key = find_key(e->section, e->key);
-        if (key) {
-            if (!field_set(r, &key->field, e->value, entry_where(r, e, a), err))
-                return false;
-        } else if (text_is(e->section, "optimizer") && is_hyperparameter(e->key)) {
-            r->hyperparameters[r->n_hyperparameters++] = *e;
-        } else if (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) {
-            r->framework_settings[r->n_framework_settings++] = *e;
-        } else if (text_is(e->section, "faults") && is_fault(e->key)) {
-            r->faults[r->n_faults++] = *e;
-        } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
-            r->model.dimensions = arena_printf(a, "%s%s%s=%s", r->model.dimensions ? r->model.dimensions : "",
-                                               r->model.dimensions ? "," : "", e->key, e->value);
-        } else {
-            return unknown_key(r, e, a, err);
-        }
+        if (!(key ? field_set(r, &key->field, e->value, entry_where(r, e, a), err) : read_other(r, e, a, err)))
+            return false;
     }
     return true;
 }
@@ -481,11 +493,27 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
     return true;
 }
 
-/* The file's own reading with only the overridden members read again. False where that is not all there is to it (an unknown
- * key, a fault, another workload, a value out of range): then everything is read, and of several mistakes the first in the file
- * is told. */
-static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f)
+static bool read_others(struct recipe *r, struct arena *a)
 {
+    static const char *const sections[] = { "optimizer", "framework", "faults", "data", NULL };
+    start_others(r, a);
+    for (size_t i = 0; i < r->n_entries; i++) {
+        const struct ini_entry *e = &r->entries[i];
+        size_t k = 0;
+        while (sections[k] && !text_is(sections[k], e->section))
+            k++;
+        bool may_be_other = !e->line || sections[k];
+        if (may_be_other && !find_key(e->section, e->key) && !read_other(r, e, a, NULL))
+            return false;
+    }
+    return true;
+}
+
+/* The file's own reading with only the overridden members read again. False where that is not all there is to it (an unknown
+ * key, another workload, a value out of range): then everything is read, and of several mistakes the first in the file is told. */
+static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
+{
+    bool others = false;
     *out = file->plain;
     out->entries = f->entries;
     out->n_entries = f->n_entries;
@@ -493,10 +521,11 @@ static bool read_overridden(struct recipe *out, const struct recipe_file *file, 
         const struct ini_entry *e = &f->entries[i];
         const struct recipe_key *key = e->line ? NULL : find_key(e->section, e->key);
         bool other_workload = key && key->field.offset == offsetof(struct recipe, workload);
-        if (!e->line && (!key || other_workload || !field_set(out, &key->field, e->value, "", NULL)))
+        others |= !e->line && !key;
+        if (key && (other_workload || !field_set(out, &key->field, e->value, "", NULL)))
             return false;
     }
-    return check_sense(out, NULL);
+    return (!others || read_others(out, a)) && check_sense(out, NULL);
 }
 
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
@@ -505,7 +534,7 @@ bool recipe_override(struct recipe *out, const struct recipe_file *file, const c
     struct overridden o;
     if (!override_all(&o, file, overrides, n_overrides, a, err))
         return false;
-    return (file->is_whole && !o.dropped && read_overridden(out, file, &o.f)) || read_recipe(out, &o.f, a, err);
+    return (file->is_whole && !o.dropped && read_overridden(out, file, &o.f, a)) || read_recipe(out, &o.f, a, err);
 }
 
 bool recipe_load(struct recipe *out, const char *id, const char *recipes_dir, const char *const *overrides, size_t n_overrides,
