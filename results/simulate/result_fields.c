@@ -91,7 +91,7 @@ static void format_value(char *out, size_t n, const struct result_column *c, con
     if (c->type == FIELD_TEXT)
         snprintf(out, n, "%s", text ? text : "");
     else if (c->type == FIELD_BOOL)
-        snprintf(out, n, "%s", *(const bool *)at ? "yes" : "no");
+        strcpy(out, *(const bool *)at ? "yes" : "no");
     else if (is_unknown(c, at))
         *out = '\0';
     else if (c->type == FIELD_U64)
@@ -139,27 +139,28 @@ const char *result_columns(struct arena *a)
     return header;
 }
 
-/* Of a number: nothing in it wants quotes. There is room for the comma. */
-static void write_plain_cell(FILE *f, char *text, size_t n)
-{
-    text[n] = ',';
-    fwrite(text, 1, n + 1, f);
-}
-
+/* Numbers want no quotes: those that follow one another are written at once. */
 void result_write_csv(FILE *f, const struct result *r)
 {
-    char value[256];
+    enum { LONGEST_NUMBER = 32 };
+    char numbers[(N_COLUMNS + N_PARTS) * LONGEST_NUMBER], *end = numbers;
     for (size_t i = 0; i < N_COLUMNS; i++) {
         if (columns[i].type == FIELD_TEXT) {
             const char *text = *(const char *const *)((const char *)r + columns[i].offset);
+            fwrite(numbers, 1, (size_t)(end - numbers), f);
+            end = numbers;
             csv_write_cell(f, text ? text : "", false);
             continue;
         }
-        format_value(value, sizeof value, &columns[i], r);
-        write_plain_cell(f, value, strlen(value));
+        format_value(end, LONGEST_NUMBER, &columns[i], r);
+        end += strlen(end);
+        *end++ = ',';
     }
-    for (size_t i = 0; i < N_PARTS; i++)
-        write_plain_cell(f, value, format_g10(value, r->breakdown_s[i]));
+    for (size_t i = 0; i < N_PARTS; i++) {
+        end += format_g10(end, r->breakdown_s[i]);
+        *end++ = ',';
+    }
+    fwrite(numbers, 1, (size_t)(end - numbers), f);
     for (size_t i = 0; i < N_PROVENANCE; i++) {
         const char *text = *provenance_at(r, i);
         csv_write_cell(f, text ? text : "", i + 1 == N_PROVENANCE);

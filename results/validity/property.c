@@ -84,7 +84,10 @@ double property_distance(const struct properties *x, const struct properties *y)
 {
     double sum = 0;
     for (size_t i = 0; i < n_properties; i++)
-        sum += properties[i].weight * (properties[i].is_count ? doublings(x->log2_count[i], y->log2_count[i]) : !is_same_name(x, y, i));
+        if (properties[i].is_count)
+            sum += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
+        else if (x->name_hash[i] != y->name_hash[i] || !is_same_name(x, y, i))
+            sum += properties[i].weight;
     return sum;
 }
 

@@ -72,14 +72,17 @@ static uint32_t end_of_group(const struct update_program *u, uint32_t first)
 static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t end, uint64_t start)
 {
     const struct update_program *u = &pl->p->update;
-    for (uint32_t r = 0; r < pl->t->n_rows; r++)
-        for (uint32_t i = first; i < end; i++) {
-            if (u->chains[i].ipu != ALL_IPUS && u->chains[i].ipu != pl->t->rows[r].ipu)
+    for (uint32_t r = 0; r < pl->t->n_rows; r++) {
+        uint32_t ipu = pl->t->rows[r].ipu;
+        bool of_another = u->in_series && u->chains[first].ipu != ALL_IPUS && u->chains[first].ipu != ipu;
+        for (uint32_t i = first; i < end && !of_another; i++) {
+            if (u->chains[i].ipu != ALL_IPUS && u->chains[i].ipu != ipu)
                 continue;
             if (at[r] < start)
                 spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_TURN);
             play_chain(pl, r, &at[r], &u->chains[i]);
         }
+    }
 }
 
 static void play_call(struct player *pl, uint64_t *at)
