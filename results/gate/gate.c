@@ -77,7 +77,7 @@ static void recipe_move(struct gate *g, const struct csv_table *bt, const struct
                         const struct csv_row *r, struct arena *a)
 {
     const char *id = b->cells[0], *fit_before = cell(bt, b, "fits"), *fit_after = cell(rt, r, "fits");
-    if (!text_is(fit_before, fit_after)) {
+    if (fit_before && fit_after && !text_is(fit_before, fit_after)) {
         add_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), text_is(fit_after, "yes") ? 1e9 : -1e9,
                                    text_is(fit_after, "yes") ? 1 : -1 }, a);
         return;

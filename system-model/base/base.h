@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 /* ---- errors ------------------------------------------------------------------ */
@@ -58,7 +59,11 @@ bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal d
 bool parse_f64(const char *text, double *out);          /* whole text, finite */
 size_t format_g10(char *out, double v);                 /* as "%.10g": at most 17 characters and the NUL; how many */
 size_t format_u64(char *out, uint64_t n);               /* at most 20, and the NUL */
-bool text_is(const char *a, const char *b);             /* equal; NULL is equal to nothing */
+/* equal; NULL is equal to nothing */
+static inline bool text_is(const char *a, const char *b)
+{
+    return a && b && *a == *b && strcmp(a, b) == 0;
+}
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
 void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */

@@ -9,11 +9,14 @@ enum { FIRST_BUCKETS = 32 };
 
 struct memo_item { struct memo_item *next; uint64_t hash; size_t n_bytes; void *answer; unsigned char question[]; };
 
-/* Eight bytes at a time: questions are asked far more often than answered. */
+/* Questions are asked far more often than answered: short ones eight bytes at a time. */
 static uint64_t hash_of(const void *question, size_t n_bytes)
 {
+    enum { LONG = 256 };
     const unsigned char *p = question;
     uint64_t h = n_bytes;
+    if (n_bytes >= LONG)
+        return hash_bytes(question, n_bytes, 0);
     for (; n_bytes >= sizeof h; n_bytes -= sizeof h, p += sizeof h) {
         uint64_t word;
         memcpy(&word, p, sizeof word);

@@ -67,11 +67,6 @@ bool parse_f64(const char *text, double *out)
     return true;
 }
 
-bool text_is(const char *a, const char *b)
-{
-    return a && b && strcmp(a, b) == 0;
-}
-
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
     static const struct { unsigned char mask, lead; uint32_t least; } kinds[] = {

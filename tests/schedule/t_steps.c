@@ -191,9 +191,10 @@ static void print_update(FILE *f, const struct plan *p)
     fprintf(f, "update %s:\n", u->in_series ? "in series" : "side by side");
     for (uint32_t i = 0; i < u->n_chains; i++) {
         const struct update_chain *c = &u->chains[i];
-        fprintf(f, "  %d: %u x %ju%s %ju:", (int)c->ipu, c->n_tensors, (uintmax_t)c->n_elements, c->sharded ? " sharded" : "", (uintmax_t)c->n_cycles);
-        for (uint32_t k = c->first_op; k < c->first_op + c->n_ops; k++)
-            fprintf(f, " %s%s %ju/%.10g", update_kind_names[u->ops[k].kind], u->ops[k].on_tiles ? "" : "*", (uintmax_t)u->ops[k].n_cycles, u->ops[k].bytes);
+        const struct update_steps *s = c->steps;
+        fprintf(f, "  %d: %u x %ju%s %ju:", (int)c->ipu, c->n_tensors, (uintmax_t)c->n_elements, s->sharded ? " sharded" : "", (uintmax_t)s->n_cycles);
+        for (uint32_t k = 0; k < s->n_ops; k++)
+            fprintf(f, " %s%s %ju/%.10g", update_kind_names[s->ops[k].kind], s->ops[k].on_tiles ? "" : "*", (uintmax_t)s->ops[k].n_cycles, s->ops[k].bytes);
         fputc('\n', f);
     }
 }
