@@ -44,8 +44,8 @@ static const char *busiest_link(const struct plan *p, enum part part)
     int busiest = 0;
     for (int k = 0; k < N_LINK_KINDS; k++) {
         for (uint32_t i = 0; part != PART_STAGE_COPY && i < p->update.n_chains; i++)
-            for (uint32_t o = 0; o < p->update.chains[i].n_ops; o++)
-                bytes[k] += p->update.chains[i].n_tensors * p->update.ops[p->update.chains[i].first_op + o].busiest_bytes[k];
+            for (uint32_t o = 0; o < p->update.chains[i].steps->n_ops; o++)
+                bytes[k] += p->update.chains[i].n_tensors * p->update.chains[i].steps->ops[o].busiest_bytes[k];
         for (uint32_t r = 0; part == PART_STAGE_COPY && r < p->n_runs; r++)
             for (uint32_t slot = 0; slot < p->n_slots; slot++)
                 bytes[k] += p->runs[r].copies[slot].busiest_bytes[k] * p->runs[r].n_cycles;

@@ -76,7 +76,7 @@ static bool check_length(const struct plan *p, struct err *err)
     for (uint32_t i = 0; i < p->n_runs; i++)
         copies += (double)p->runs[i].copy_cycles * p->runs[i].n_cycles;
     for (uint32_t i = 0; i < p->update.n_chains; i++)
-        update += (double)p->update.chains[i].n_cycles * p->update.chains[i].n_tensors;
+        update += (double)p->update.chains[i].steps->n_cycles * p->update.chains[i].n_tensors;
     for (int i = 0; i < N_CALL_PARTS; i++)
         input += (double)p->call_cycles[i];
     const struct { const char *what; double cycles; } classes[] = {

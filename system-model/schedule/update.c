@@ -12,6 +12,7 @@
  */
 #include "system-model/schedule/plan_stages.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +33,21 @@ uint32_t shard_replicas(const struct plan *p)
     return o->n_replicas;
 }
 
+/* What all programs of the same options share: the steps of tensors, by IPU, type and size, and the programs themselves, by where the
+ * layers are. */
+struct update_memo { struct memo steps, programs; };
+
 struct builder {
     struct plan *p;
     struct update_program *u;
     struct compiler *c;
-    struct arena *a;
+    struct update_memo *memo;
+    struct arena *a;                    /* the plan's */
     struct err *err;
     uint32_t shard, n_pods;             /* replicas that share a shard; such groups */
     struct op_plan_options vector;      /* what vector work is planned with, by IPU's stage */
+    struct update_op ops[N_UPDATE_KINDS]; uint32_t n_ops;       /* of the chain that is being built, and whether its tensors are sharded */
+    bool sharded;
 };
 
 /* ---- collectives ------------------------------------------------------------------------- */
@@ -82,10 +90,9 @@ static struct group over_shard(const struct builder *b, uint32_t ipu)
 
 static struct update_op *add_op(struct builder *b, enum update_kind kind, bool on_tiles)
 {
-    struct update_program *u = b->u;
-    u->ops = arena_grow(b->a, u->ops, u->n_ops, &u->cap_ops, sizeof *u->ops);
-    u->ops[u->n_ops] = (struct update_op){ .kind = kind, .on_tiles = on_tiles };
-    return &u->ops[u->n_ops++];
+    assert(b->n_ops < N_UPDATE_KINDS);
+    b->ops[b->n_ops] = (struct update_op){ .kind = kind, .on_tiles = on_tiles };
+    return &b->ops[b->n_ops++];
 }
 
 static void add_work(struct update_op *op, const struct builder *b, enum vector_work work, uint64_t n_elements, enum data_type type,
@@ -101,7 +108,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
 {
     const struct plan_options *o = &b->p->options;
     const struct framework *f = &o->framework;
-    if (!chain->sharded) {
+    if (!b->sharded) {
         bool alone = o->n_replicas > 1 && f->merge_buffer_bytes == 0;
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
@@ -140,7 +147,7 @@ static bool add_clip(struct builder *b, const struct update_chain *chain, uint64
     add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
     if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
         return false;
-    return !chain->sharded || f->merge_buffer_bytes > 0 || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
+    return !b->sharded || f->merge_buffer_bytes > 0 || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
 }
 
 /* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
@@ -175,7 +182,7 @@ static void add_streaming(struct builder *b, enum update_kind kind, const struct
 static bool add_norms(struct builder *b, const struct update_chain *chain)
 {
     const struct plan_options *o = &b->p->options;
-    if (!o->optimizer.needs_norms || !chain->sharded || o->framework.merge_buffer_bytes > 0)
+    if (!o->optimizer.needs_norms || !b->sharded || o->framework.merge_buffer_bytes > 0)
         return true;
     struct update_op *op = add_op(b, UPDATE_NORMS, false);
     return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4)
@@ -184,7 +191,7 @@ static bool add_norms(struct builder *b, const struct update_chain *chain)
 
 static bool add_gather(struct builder *b, const struct update_chain *chain, double bytes)
 {
-    if (!chain->sharded)
+    if (!b->sharded)
         return true;
     if (!add_collective(add_op(b, UPDATE_GATHER, false), b, COLLECTIVE_ALL_GATHER, over_shard(b, chain->ipu), bytes))
         return false;
@@ -193,23 +200,27 @@ static bool add_gather(struct builder *b, const struct update_chain *chain, doub
     return true;
 }
 
-static void close_chain(struct builder *b, struct update_chain *chain)
+/* The steps that were added, as they are remembered. */
+static void close_steps(struct update_steps *out, struct builder *b, uint32_t ipu)
 {
-    chain->n_ops = b->u->n_ops - chain->first_op;
-    for (uint32_t i = chain->first_op; i < b->u->n_ops; i++) {
-        b->u->ops[i].n_cycles = cycles_total(&b->u->ops[i].cycles);
-        b->u->ops[i].all_ipus = chain->ipu == ALL_IPUS || !b->u->in_series;
-        chain->n_cycles += b->u->ops[i].n_cycles;
+    *out = (struct update_steps){ ARENA_ARRAY(b->c->arena, struct update_op, b->n_ops), b->n_ops, .sharded = b->sharded };
+    for (uint32_t i = 0; i < b->n_ops; i++) {
+        out->ops[i] = b->ops[i];
+        out->ops[i].n_cycles = cycles_total(&b->ops[i].cycles);
+        out->ops[i].all_ipus = ipu == ALL_IPUS || !b->u->in_series;
+        out->n_cycles += out->ops[i].n_cycles;
+        cycles_add(&out->cycles, &out->ops[i].cycles, 1);
     }
+    b->n_ops = 0;
+    b->sharded = false;
 }
 
-static bool fill_chain(struct builder *b, struct update_chain *chain)
+static bool add_steps(struct builder *b, const struct update_chain *chain)
 {
     const struct plan_options *o = &b->p->options;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
-    chain->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
-    chain->first_op = b->u->n_ops;
-    uint64_t n_local = chain->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
+    b->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
+    uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
     add_streaming(b, UPDATE_LOAD, chain, n_local);
@@ -217,20 +228,30 @@ static bool fill_chain(struct builder *b, struct update_chain *chain)
     if (!add_norms(b, chain))
         return false;
     add_streaming(b, UPDATE_STORE, chain, n_local);
-    if (!add_gather(b, chain, bytes))
-        return false;
-    close_chain(b, chain);
+    return add_gather(b, chain, bytes);
+}
+
+static bool fill_chain(struct builder *b, struct update_chain *chain)
+{
+    const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements };
+    struct update_steps *steps = memo_find(&b->memo->steps, question, sizeof question);
+    if (!steps) {
+        if (!add_steps(b, chain))
+            return false;
+        steps = memo_add(&b->memo->steps, question, sizeof question, sizeof *steps, b->c->arena);
+        close_steps(steps, b, chain->ipu);
+    }
+    chain->steps = steps;
     return true;
 }
 
 /* ---- chains ------------------------------------------------------------------------------------ */
 
-static struct update_chain *new_chain(struct builder *b, struct update_chain chain)
+static void new_chain(struct builder *b, struct update_chain chain)
 {
     struct update_program *u = b->u;
     u->chains = arena_grow(b->a, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
-    u->chains[u->n_chains] = chain;
-    return &u->chains[u->n_chains++];
+    u->chains[u->n_chains++] = chain;
 }
 
 static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
@@ -284,8 +305,8 @@ static struct merged largest_merged(const struct builder *b)
         if (i > 0 && c->ipu != c[-1].ipu)
             of_ipu = (struct merged){0};
         double bytes = (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
-        *(c->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
-        of_ipu.n_sharded += c->sharded ? c->n_tensors : 0;
+        *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
+        of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
         of_ipu.n_tensors += c->n_tensors;
         most.bytes = of_ipu.bytes > most.bytes ? of_ipu.bytes : most.bytes;
         most.sharded_bytes = of_ipu.sharded_bytes > most.sharded_bytes ? of_ipu.sharded_bytes : most.sharded_bytes;
@@ -300,11 +321,12 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
     if (bytes == 0 || g.n_ranks < 2)
         return true;
     uint32_t n = bytes > buffer_bytes ? (uint32_t)(bytes / buffer_bytes + 0.999999) : 1;
-    struct update_chain *chain = new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
-                                                                     .n_elements = (uint64_t)(bytes / n / 2), .first_op = b->u->n_ops });
+    struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
+    new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
+                                        .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });
     if (!add_collective(add_op(b, kind, false), b, COLLECTIVE_ALL_REDUCE, g, bytes / n))
         return false;
-    close_chain(b, chain);
+    close_steps(steps, b, ALL_IPUS);
     return true;
 }
 
@@ -372,9 +394,8 @@ static bool build_program(struct builder *b)
     return true;
 }
 
-/* What a program follows from: where the layers are, and every option but those that only shape what comes before the update. The
- * faults are the topology's, and so the compiler's. */
-struct question { struct plan_options options; struct op_plan_options vector; struct { uint32_t ipu, first_layer, n_layers; } stages[MAX_STAGES]; };
+/* Every option but those that only shape what comes before the update. The faults are the topology's, and so the compiler's. */
+struct question { struct plan_options options; struct op_plan_options vector; };
 
 static void fill_question(struct question *q, const struct plan *p)
 {
@@ -384,6 +405,8 @@ static void fill_question(struct question *q, const struct plan *p)
     o->grad_accum = 0;
     o->schedule = (enum schedule)0;
     o->recompute = (enum recompute)0;
+    o->n_stages = 0;
+    memset(o->stage_sizes, 0, sizeof o->stage_sizes);
     o->framework.steps_per_call = o->host_decode_bytes_per_s = 0;
     o->framework.fetch_threads = 0;
     o->faults = NULL;
@@ -392,18 +415,37 @@ static void fill_question(struct question *q, const struct plan *p)
     memset(&o->fitted.sheet, 0, sizeof o->fitted.sheet);
     memset(o->checkpoints, 0, sizeof o->checkpoints);
     memcpy(&q->vector, &p->stages[0].compiled->options, sizeof q->vector);
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        q->stages[s].ipu = p->stages[s].ipu;
-        q->stages[s].first_layer = p->stages[s].first_layer;
-        q->stages[s].n_layers = p->stages[s].n_layers;
-    }
+}
+
+static struct update_memo *memo_of(struct compiler *c, const struct plan *p)
+{
+    struct question q;
+    fill_question(&q, p);
+    struct update_memo *known = memo_find(&c->updates, &q, sizeof q);
+    return known ? known : memo_add(&c->updates, &q, sizeof q, sizeof *known, c->arena);
+}
+
+struct place { uint32_t ipu, first_layer, n_layers; };
+
+static void fill_places(struct place places[MAX_STAGES], const struct plan *p)
+{
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        places[s] = (struct place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
+}
+
+static void keep_program(struct update_program *out, const struct update_program *u, struct arena *a)
+{
+    *out = *u;
+    out->cap_chains = u->n_chains;
+    out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
+    for (uint32_t i = 0; i < u->n_chains; i++)
+        out->chains[i] = u->chains[i];
 }
 
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const struct plan_options *o = &p->options;
-    struct builder b = { .p = p, .u = &p->update, .c = c, .a = c->arena, .err = err, .shard = shard_replicas(p) };
-    (void)a;
+    struct builder b = { .p = p, .u = &p->update, .c = c, .a = a, .err = err, .shard = shard_replicas(p) };
     if (!o->training)
         return true;
     if (!check_streaming(p, err))
@@ -411,15 +453,16 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     if (o->n_replicas % b.shard != 0)
         return fail(err, "parallel.rts_domain: pod, but %u replicas are no multiple of the %u of a pod; use all, or change parallel.replicas",
                     o->n_replicas, b.shard);
-    struct question q;
-    fill_question(&q, p);
-    const struct update_program *known = memo_find(&c->updates, &q, sizeof q);
-    if (known) {
-        p->update = *known;
-        return true;
+    struct place places[MAX_STAGES];
+    fill_places(places, p);
+    b.memo = memo_of(c, p);
+    struct update_program *known = memo_find(&b.memo->programs, places, p->n_stages * sizeof *places);
+    if (!known) {
+        if (!build_program(&b))
+            return false;
+        known = memo_add(&b.memo->programs, places, p->n_stages * sizeof *places, sizeof *known, c->arena);
+        keep_program(known, &p->update, c->arena);
     }
-    if (!build_program(&b))
-        return false;
-    *(struct update_program *)memo_add(&c->updates, &q, sizeof q, sizeof p->update, c->arena) = p->update;
+    p->update = *known;
     return true;
 }

@@ -19,7 +19,7 @@ enum update_kind {
     UPDATE_GATHER,                      /* new weights from all shards */
     UPDATE_COPY_BACK,                   /* out of the collective's layout */
     UPDATE_STORE,                       /* moments to streaming memory */
-    N_UPDATE_KINDS
+    N_UPDATE_KINDS                      /* a chain has a step of each kind at most */
 };
 extern const char *const update_kind_names[N_UPDATE_KINDS];
 
@@ -33,6 +33,14 @@ struct update_op {
     double busiest_bytes[N_LINK_KINDS]; /* collectives: on the busiest link of each kind */
 };
 
+/* What tensors of one size and type go through on one IPU, in order. */
+struct update_steps {
+    struct update_op *ops; uint32_t n_ops;
+    bool sharded;
+    uint64_t n_cycles;                  /* of one tensor */
+    struct cycles cycles;               /* by part; their sum */
+};
+
 enum { ALL_IPUS = UINT32_MAX };
 struct update_chain {
     uint32_t ipu;                       /* of the replica; ALL_IPUS: side by side on all */
@@ -40,14 +48,11 @@ struct update_chain {
     enum data_type type;
     uint64_t n_elements;                /* of one tensor */
     uint32_t n_tensors;                 /* alike, one after the other */
-    bool sharded;
-    uint32_t first_op, n_ops;
-    uint64_t n_cycles;                  /* of one */
+    const struct update_steps *steps;
 };
 
 struct update_program {
     struct update_chain *chains; uint32_t n_chains; size_t cap_chains;
-    struct update_op *ops; uint32_t n_ops; size_t cap_ops;
     bool in_series;                     /* one IPU after the other; else side by side */
 };
 

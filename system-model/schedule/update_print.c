@@ -13,8 +13,8 @@ uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind
         const struct update_chain *c = &u->chains[i];
         if (c->ipu != ipu && c->ipu != ALL_IPUS)
             continue;
-        for (uint32_t k = c->first_op; k < c->first_op + c->n_ops; k++)
-            sum += u->ops[k].kind == kind ? c->n_tensors * u->ops[k].n_cycles : 0;
+        for (uint32_t k = 0; k < c->steps->n_ops; k++)
+            sum += c->steps->ops[k].kind == kind ? c->n_tensors * c->steps->ops[k].n_cycles : 0;
     }
     return sum;
 }
@@ -57,10 +57,10 @@ static void print_chain(FILE *f, const struct plan *p, const struct update_chain
     if (c->ipu == ALL_IPUS)
         fprintf(f, "all IPUs: %s, %u x %" PRIu64 " elements, merged", c->tensor, c->n_tensors, c->n_elements);
     else
-        fprintf(f, "ipu %u: %u x %" PRIu64 " elements, as %s%s", c->ipu, c->n_tensors, c->n_elements, c->tensor, c->sharded ? ", sharded" : "");
-    fprintf(f, ": %.4f ms each, %.3f ms in all\n", to_ms(p, c->n_cycles), to_ms(p, c->n_cycles * c->n_tensors));
-    for (uint32_t i = c->first_op; i < c->first_op + c->n_ops; i++) {
-        const struct update_op *op = &p->update.ops[i];
+        fprintf(f, "ipu %u: %u x %" PRIu64 " elements, as %s%s", c->ipu, c->n_tensors, c->n_elements, c->tensor, c->steps->sharded ? ", sharded" : "");
+    fprintf(f, ": %.4f ms each, %.3f ms in all\n", to_ms(p, c->steps->n_cycles), to_ms(p, c->steps->n_cycles * c->n_tensors));
+    for (uint32_t i = 0; i < c->steps->n_ops; i++) {
+        const struct update_op *op = &c->steps->ops[i];
         fprintf(f, "  %-12s %12" PRIu64 " cycles %10.4f ms %14.0f B\n", update_kind_names[op->kind], op->n_cycles, to_ms(p, op->n_cycles), op->bytes);
     }
 }

@@ -36,26 +36,35 @@ static uint64_t latest(const uint64_t *at, uint32_t n)
     return most;
 }
 
-static void play_chain(struct player *pl, uint32_t row, uint64_t *at, const struct update_chain *chain)
+/* The steps of a chain's first tensor one by one: their spans, and what a slow chip adds to them; returns how long they take. */
+static uint64_t play_steps(struct player *pl, uint32_t row, uint64_t start, uint32_t chain_id, double factor)
 {
-    const struct plan *p = pl->p;
+    const struct update_chain *chain = &pl->p->update.chains[chain_id];
     struct timeline_row *r = &pl->t->rows[row];
-    double factor = slowdown(p, r->replica * pl->width + r->ipu);
     size_t first_span = pl->t->n_spans;
     uint64_t period = 0;
-    for (uint32_t i = chain->first_op; i < chain->first_op + chain->n_ops; i++) {
-        const struct update_op *op = &p->update.ops[i];
+    for (uint32_t i = 0; i < chain->steps->n_ops; i++) {
+        const struct update_op *op = &chain->steps->ops[i];
         uint64_t took = op->on_tiles ? slowed(op->n_cycles, factor) : op->n_cycles;
         if (wants_span(pl, took))
-            add_span(pl, (struct span){ .row = row, .repeat = chain->n_tensors, .start_cycle = *at + period, .n_cycles = took,
-                                        .stage = UINT16_MAX, .kind = (uint16_t)span_of_step[op->kind], .which = i });
-        cycles_add(&r->spent, &op->cycles, chain->n_tensors);
-        r->spent.part[PART_BUBBLE] += (took - op->n_cycles) * chain->n_tensors;     /* a slow chip's loss */
+            add_span(pl, (struct span){ .row = row, .repeat = chain->n_tensors, .start_cycle = start + period, .n_cycles = took, .stage = UINT16_MAX,
+                                        .kind = (uint16_t)span_of_step[op->kind], .which = chain_id * N_UPDATE_KINDS + i });
+        r->spent.part[PART_BUBBLE] += (took - op->n_cycles) * chain->n_tensors;
         period += took;
     }
     for (size_t i = first_span; i < pl->t->n_spans; i++)
         pl->t->spans[i].period_cycles = period;
-    *at += period * chain->n_tensors;
+    return period;
+}
+
+static void play_chain(struct player *pl, uint32_t row, uint64_t *at, uint32_t chain_id)
+{
+    const struct update_chain *chain = &pl->p->update.chains[chain_id];
+    struct timeline_row *r = &pl->t->rows[row];
+    double factor = slowdown(pl->p, r->replica * pl->width + r->ipu);
+    bool as_planned = factor == 1 && pl->p->options.totals_only;
+    cycles_add(&r->spent, &chain->steps->cycles, chain->n_tensors);
+    *at += chain->n_tensors * (as_planned ? chain->steps->n_cycles : play_steps(pl, row, *at, chain_id, factor));
 }
 
 /* The end of the chains that are played together with the first: in series those of its IPU, else all that are not merged. */
@@ -80,7 +89,7 @@ static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t
                 continue;
             if (at[r] < start)
                 spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_TURN);
-            play_chain(pl, r, &at[r], &u->chains[i]);
+            play_chain(pl, r, &at[r], i);
         }
     }
 }

@@ -213,7 +213,9 @@ static void play_replica(struct player *pl, uint32_t first_row)
 static void reserve_spans(struct player *pl)
 {
     struct timeline *t = pl->t;
-    size_t of_update = pl->p->update.n_ops + (pl->p->update.n_chains + 8) * pl->width;
+    size_t of_update = (pl->p->update.n_chains + 8) * pl->width;
+    for (uint32_t i = 0; i < pl->p->update.n_chains; i++)
+        of_update += pl->p->update.chains[i].steps->n_ops;
     size_t cap = (t->n_spans + of_update) * (t->n_rows / pl->width);
     if (t->n_rows == pl->width || !t->n_spans || cap <= t->cap_spans)
         return;
@@ -255,7 +257,7 @@ static const enum part part_of_span[N_SPAN_KINDS] = {
 const struct update_op *span_update_op(const struct timeline *t, const struct span *s)
 {
     bool update = s->kind >= SPAN_REARRANGE && s->kind <= SPAN_GATHER;
-    return update ? &t->plan->update.ops[s->which] : NULL;
+    return update ? &t->plan->update.chains[s->which / N_UPDATE_KINDS].steps->ops[s->which % N_UPDATE_KINDS] : NULL;
 }
 
 struct cycles span_parts(const struct timeline *t, const struct span *s)

@@ -120,8 +120,8 @@ static void operations_sum_to_the_timeline(void **state)
         spent += t.rows[0].spent.part[k];
     uint64_t update = 0;
     for (uint32_t i = 0; i < p.update.n_chains; i++)
-        for (uint32_t k = 0; k < p.update.chains[i].n_ops; k++) {
-            const struct update_op *op = &p.update.ops[p.update.chains[i].first_op + k];
+        for (uint32_t k = 0; k < p.update.chains[i].steps->n_ops; k++) {
+            const struct update_op *op = &p.update.chains[i].steps->ops[k];
             update += p.update.chains[i].n_tensors * (op->n_cycles - op->cycles.part[PART_OPTIMIZER]);
         }
     assert_int_equal(spent, forward + backward + update);       /* the optimizer's exchange and sync count as such */
@@ -497,11 +497,11 @@ static void norms_of_pairs_by_hand(void **state)
     stop(&y);
 }
 
-static const struct update_op *step_of(const struct plan *p, const struct update_chain *chain, enum update_kind kind)
+static const struct update_op *step_of(const struct update_chain *chain, enum update_kind kind)
 {
-    for (uint32_t k = chain->first_op; k < chain->first_op + chain->n_ops; k++)
-        if (p->update.ops[k].kind == kind)
-            return &p->update.ops[k];
+    for (uint32_t k = 0; k < chain->steps->n_ops; k++)
+        if (chain->steps->ops[k].kind == kind)
+            return &chain->steps->ops[k];
     return NULL;
 }
 
@@ -533,8 +533,8 @@ static void pods_reduce_and_gather_apart(void **state)
     for (uint32_t i = 0; i < 8; i++)
         one_by_one += update_cycles(p, i, UPDATE_REDUCE_PODS);
     assert_true(0 < merged && merged < one_by_one);                                    /* one all-reduce of all IPUs' shards at once */
-    assert_null(step_of(&y.sim.plan, largest_of(&y.sim.plan, 3), UPDATE_REDUCE_PODS));
-    assert_true(matrix->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
+    assert_null(step_of(largest_of(&y.sim.plan, 3), UPDATE_REDUCE_PODS));
+    assert_true(matrix->steps->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
     uint32_t ranks[32];
     for (uint32_t i = 0; i < 32; i++)
         ranks[i] = i * 8;
@@ -544,7 +544,7 @@ static void pods_reduce_and_gather_apart(void **state)
     assert_true(collective_run(&cost, p->topology, &scatter, &y.sim.arena, &y.err));
     assert_near(cost.split_s, cost.link_s + cost.sync_s, 1e-15);                     /* all steps are on a torus */
     uint64_t want = cycles_of(p->topology, cost.reduce_s + y.opt.fitted.torus_exchanges * cost.split_s);
-    assert_int_equal(step_of(p, matrix, UPDATE_REDUCE)->n_cycles, want);
+    assert_int_equal(step_of(matrix, UPDATE_REDUCE)->n_cycles, want);
     for (uint32_t i = 0; i < 32; i++)
         ranks[i] = (i / 4 + i % 4 * 8) * 8;     /* replica i / 4 of pod i % 4 */
     struct collective_request between = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 4,
@@ -552,11 +552,11 @@ static void pods_reduce_and_gather_apart(void **state)
     assert_true(collective_run(&cost, p->topology, &between, &y.sim.arena, &y.err));
     assert_near(cost.split_s, 0, 0);                                                 /* none is */
     want = cycles_of(p->topology, cost.time_s);
-    assert_int_equal(step_of(p, matrix, UPDATE_REDUCE_PODS)->n_cycles, want);
+    assert_int_equal(step_of(matrix, UPDATE_REDUCE_PODS)->n_cycles, want);
     y.opt.n_replicas = 8;
     assert_true(build(&y, &one));
-    assert_null(step_of(&one, largest_of(&one, 3), UPDATE_REDUCE_PODS));
-    assert_true(step_of(&one, largest_of(&one, 3), UPDATE_GATHER)->n_cycles < step_of(p, matrix, UPDATE_GATHER)->n_cycles);   /* no sync leaves the pod */
+    assert_null(step_of(largest_of(&one, 3), UPDATE_REDUCE_PODS));
+    assert_true(step_of(largest_of(&one, 3), UPDATE_GATHER)->n_cycles < step_of(matrix, UPDATE_GATHER)->n_cycles);   /* no sync leaves the pod */
     stop(&y);
 }
 
@@ -572,16 +572,16 @@ static void a_framework_orders_the_update(void **state)
     const struct update_chain *matrix = largest_of(base, 3);
     static const enum update_kind order[] = { UPDATE_ZERO, UPDATE_REARRANGE, UPDATE_REDUCE, UPDATE_CLIP, UPDATE_OPTIMIZER, UPDATE_NORMS,
                                               UPDATE_GATHER, UPDATE_COPY_BACK };
-    assert_int_equal(matrix->n_ops, 8);
+    assert_int_equal(matrix->steps->n_ops, 8);
     for (uint32_t k = 0; k < 8; k++)
-        assert_int_equal(base->update.ops[matrix->first_op + k].kind, order[k]);
+        assert_int_equal(matrix->steps->ops[k].kind, order[k]);
     y.opt.framework.merge_buffer_bytes = 1e12;
     y.opt.framework.clip_norm = false;
     y.opt.framework.rearrange_before_reduce = false;
     assert_true(build(&y, &p));
-    assert_int_equal(largest_of(&p, 3)->n_ops, 3);      /* reduce, optimizer, gather */
+    assert_int_equal(largest_of(&p, 3)->steps->n_ops, 3);      /* reduce, optimizer, gather */
     assert_true(p.update.chains[0].ipu == ALL_IPUS && p.update.chains[1].ipu == ALL_IPUS && p.update.chains[2].ipu == 0);
-    assert_true(p.update.in_series && p.update.chains[2].n_ops == 1 && !p.update.chains[2].sharded);
+    assert_true(p.update.in_series && p.update.chains[2].steps->n_ops == 1 && !p.update.chains[2].steps->sharded);
     assert_int_equal(update_cycles(&p, 3, UPDATE_ZERO) + update_cycles(&p, 3, UPDATE_CLIP), 0);
     y.opt.framework.update_order = UPDATE_SIDE_BY_SIDE;
     struct plan beside;
@@ -590,7 +590,7 @@ static void a_framework_orders_the_update(void **state)
     assert_true(update_cycles(&beside, 3, UPDATE_GATHER) > update_cycles(&p, 3, UPDATE_GATHER));
     y.opt.framework.sharded_elements = 1;
     assert_true(build(&y, &p));
-    assert_true(p.update.chains[p.update.n_chains - 1].sharded && p.update.chains[1].sharded);
+    assert_true(p.update.chains[p.update.n_chains - 1].steps->sharded && p.update.chains[1].steps->sharded);
     stop(&y);
 }
 
@@ -605,7 +605,7 @@ static void merged_gradients_fill_buffers(void **state)
     assert_true(build(&y, &p));
     assert_true(p.update.chains[0].ipu == ALL_IPUS);
     assert_int_equal(p.update.chains[0].n_tensors, 3);
-    assert_near(p.update.ops[p.update.chains[0].first_op].bytes, 25557032 * 2 / 3.0, 1e-3);
+    assert_near(p.update.chains[0].steps->ops[0].bytes, 25557032 * 2 / 3.0, 1e-3);
     stop(&y);
 }
 
@@ -706,7 +706,7 @@ static void what_an_update_is_spent_on(void **state)
     for (uint32_t r = 0; r < y.sim.timeline.n_rows; r++) {
         uint64_t norms = update_cycles(base, r, UPDATE_NORMS), gather = update_cycles(base, r, UPDATE_GATHER), clip = 0;
         for (uint32_t k = 0; k < base->update.n_chains; k++) {
-            const struct update_op *op = step_of(base, &base->update.chains[k], UPDATE_CLIP);
+            const struct update_op *op = step_of(&base->update.chains[k], UPDATE_CLIP);
             clip += op && base->update.chains[k].ipu == r ? base->update.chains[k].n_tensors * op->cycles.part[PART_ALL_REDUCE] : 0;
         }
         assert_true(norms > 0 && gather > 0);
@@ -800,8 +800,12 @@ static void memory_of_earlier_plans_changes_nothing(void **state)
             compiler_start(&c, cold.sim.graph, cold.sim.topology, &cold.cache, &cold.sim.arena);
             assert_true(plan_build(&b, &c, &warm.opt, &cold.sim.arena, &cold.err));
             assert_int_equal(a.n_runs, b.n_runs);
-            assert_int_equal(a.update.n_ops, b.update.n_ops);
-            assert_memory_equal(a.update.ops, b.update.ops, a.update.n_ops * sizeof *a.update.ops);
+            assert_int_equal(a.update.n_chains, b.update.n_chains);
+            for (uint32_t i = 0; i < a.update.n_chains; i++) {
+                const struct update_steps *x = a.update.chains[i].steps, *y = b.update.chains[i].steps;
+                assert_int_equal(x->n_ops, y->n_ops);
+                assert_memory_equal(x->ops, y->ops, x->n_ops * sizeof *x->ops);
+            }
             assert_memory_equal(a.memory, b.memory, warm.opt.ipus_per_replica * sizeof *a.memory);
             for (uint32_t r = 0; r < a.n_runs; r++)
                 assert_true(a.runs[r].copy_cycles == b.runs[r].copy_cycles && a.runs[r].active == b.runs[r].active);

@@ -45,12 +45,13 @@ static void toy_update(struct toy *y, uint32_t ipu, uint32_t n_tensors, uint64_t
     static const enum update_kind kinds[] = { UPDATE_REDUCE, UPDATE_OPTIMIZER, UPDATE_GATHER };
     static const enum part parts[] = { PART_ALL_REDUCE, PART_OPTIMIZER, PART_ALL_REDUCE };
     u->chains = arena_grow(&y->arena, u->chains, u->n_chains, &u->cap_chains, sizeof *u->chains);
-    u->chains[u->n_chains++] = (struct update_chain){ .ipu = ipu, .tensor = "w", .n_tensors = n_tensors, .first_op = u->n_ops, .n_ops = 3,
-                                                      .n_cycles = reduce + optimizer + gather };
+    struct update_steps *steps = ARENA_NEW(&y->arena, struct update_steps);
+    *steps = (struct update_steps){ ARENA_ARRAY(&y->arena, struct update_op, 3), 3, .n_cycles = reduce + optimizer + gather };
+    u->chains[u->n_chains++] = (struct update_chain){ .ipu = ipu, .tensor = "w", .n_tensors = n_tensors, .steps = steps };
     for (int i = 0; i < 3; i++) {
-        u->ops = arena_grow(&y->arena, u->ops, u->n_ops, &u->cap_ops, sizeof *u->ops);
-        u->ops[u->n_ops] = (struct update_op){ .kind = kinds[i], .on_tiles = i == 1, .n_cycles = cycles[i] };
-        u->ops[u->n_ops++].cycles.part[parts[i]] = cycles[i];
+        steps->ops[i] = (struct update_op){ .kind = kinds[i], .on_tiles = i == 1, .n_cycles = cycles[i] };
+        steps->ops[i].cycles.part[parts[i]] = cycles[i];
+        cycles_add(&steps->cycles, &steps->ops[i].cycles, 1);
     }
 }
 

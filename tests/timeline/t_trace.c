@@ -172,8 +172,8 @@ static void counters_carry_the_bytes_of_copies_and_collectives(void **state)
     const struct plan *p = &sim.plan;
     double want = 0, got = 0, rate = 0, at = 0;
     for (uint32_t i = 0; i < p->update.n_chains; i++)
-        for (uint32_t k = 0; k < p->update.chains[i].n_ops; k++)
-            want += p->update.chains[i].n_tensors * p->update.ops[p->update.chains[i].first_op + k].busiest_bytes[LINK_RAIL];
+        for (uint32_t k = 0; k < p->update.chains[i].steps->n_ops; k++)
+            want += p->update.chains[i].n_tensors * p->update.chains[i].steps->ops[k].busiest_bytes[LINK_RAIL];
     assert_true(want > 0);
     for (uint32_t i = 0; i < p->n_runs; i++)
         for (uint32_t slot = 0; slot < p->n_slots; slot++)
