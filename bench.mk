@@ -69,7 +69,7 @@ lint: | $B/needs-lint                   ## cppcheck, and a clang build where eve
 	    --suppress=missingIncludeSystem --suppress=invalidPointerCast -I. $(folders) harness
 	$(MAKE) B=$B/clang CC=clang CFLAGS="-O2 -Werror" $B/clang/podbench $(patsubst $B/%,$B/clang/%,$(tests))
 
-sanitizers := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+sanitizers := -O1 -g -DARENA_GUARDS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan:                                   ## every test under the address and undefined-behaviour sanitizers
 	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" PODBENCH_CHANGES=100 test
 

@@ -34,6 +34,14 @@ struct arena_block { struct arena_block *next; size_t used, size; _Alignas(16) u
 
 enum { FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 8 << 20 };
 
+/* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
+ * reads beyond the end is seen. */
+#ifdef ARENA_GUARDS
+enum { GUARD_BYTES = 256, GUARD = 0xa5 };
+#else
+enum { GUARD_BYTES = 0, GUARD = 0 };
+#endif
+
 void out_of_memory(size_t n_bytes)
 {
     fprintf(stderr, "podbench: out of memory (%zu more bytes wanted)\n", n_bytes);
@@ -62,10 +70,11 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
         out_of_memory(n_bytes);
     n_bytes = (n_bytes + 15) & ~(size_t)15;
     struct arena_block *b = a->head;
-    if (!b || b->size - b->used < n_bytes)
-        b = arena_add_block(a, n_bytes);
+    if (!b || b->size - b->used < n_bytes + GUARD_BYTES)
+        b = arena_add_block(a, n_bytes + GUARD_BYTES);
     void *p = b->data + b->used;
-    b->used += n_bytes;
+    memset(b->data + b->used + n_bytes, GUARD, GUARD_BYTES);
+    b->used += n_bytes + GUARD_BYTES;
     a->used_bytes += n_bytes;
     return p;
 }
@@ -127,9 +136,10 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
     if (n < *cap)
         return items;
     size_t wider = *cap ? *cap * 2 : 16;
-    void *moved = arena_array(a, wider, item_bytes);
+    unsigned char *moved = arena_array(a, wider, item_bytes);
     if (n)
         memcpy(moved, items, n * item_bytes);
+    memset(moved + n * item_bytes, GUARD, GUARD_BYTES ? (wider - n) * item_bytes : 0);
     *cap = wider;
     return moved;
 }
