@@ -112,6 +112,13 @@ show watch "$work/series.csv" --better higher
 show watch "$work/series.csv" --least-change 0.2
 head -30 "$work/series.csv" >"$work/short.csv"
 show watch "$work/short.csv"
+for share in 0.45 0.8 0.97; do       # of each point that is left in the next
+    for step in 0 0.5 1 2; do
+        awk -v share=$share -v step=$step 'BEGIN { print "commit,step_time_s"
+            for (i = 0; i < 160; i++) { x = share * x + (i * 7919 % 101 - 50) / 500; print "c" i "," 10 + x + (i > 120) * step } }' >"$work/series.csv"
+        show watch "$work/series.csv" --format json
+    done
+done
 printed watch
 
 # A gnuplot that draws nothing but what it is told.

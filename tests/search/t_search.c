@@ -138,6 +138,14 @@ static void layouts_of_five_layers(void **state)
     assert_string_equal(layout_text(&w, &list.items[0], &a), "1,3,0");
     assert_true(list.n_dropped > 0 && list.least_dropped == 1000);
     assert_true(list.n + list.n_dropped <= 9);
+    /* What the host adds to each micro-batch and to a step. Three IPUs: two places of five to cut, or with the heads back two of four. */
+    rules.each_cycles = 3, rules.once_cycles = 11;
+    assert_int_equal(least_step_cycles(&w, &rules, 2), 100 * (8 + 3) + 11);
+    layouts_list(&list, &w, &rules, 2, UINT64_MAX, 100, &a);
+    assert_int_equal(list.items[0].step_cycles, 900 + 311);
+    rules.each_cycles = rules.once_cycles = 0;
+    layouts_list(&list, &w, &rules, 3, UINT64_MAX, 100, &a);
+    assert_int_equal(list.n, 10 + 6);
     rules.schedule = SCHEDULE_SEQUENTIAL;
     layouts_list(&list, &w, &rules, 2, UINT64_MAX, 100, &a);
     assert_int_equal(list.items[0].step_cycles, 1700);
