@@ -27,16 +27,16 @@ bool judge_load(struct judge *out, const struct judge_options *options, struct a
 
 static bool prepare(struct benchmark_rules *b, struct judge *j, const struct round_terms *terms, struct err *err)
 {
-    *b = (struct benchmark_rules){ .terms = terms };
+    struct benchmark_rules ready = { .terms = terms, .has_reference = terms->reference_convergence };
     const char *where = arena_printf(j->a, "rounds.csv: %s %s", terms->ruleset, terms->benchmark);
-    if ((*terms->point && !expression_parse(&b->point, terms->point, NULL, where, j->a, err))
-        || (*terms->where && !expression_parse(&b->where, terms->where, NULL, where, j->a, err)))
+    if ((*terms->point && !expression_parse(&ready.point, terms->point, NULL, where, j->a, err))
+        || (*terms->where && !expression_parse(&ready.where, terms->where, NULL, where, j->a, err)))
         return false;
-    b->has_reference = terms->reference_convergence;
-    if (b->has_reference && !rcp_take(&b->reference, &j->points, &j->rounds, terms->benchmark, terms->ruleset, RCP_DEADLINE, j->a, err))
+    if (ready.has_reference && !rcp_take(&ready.reference, &j->points, &j->rounds, terms->benchmark, terms->ruleset, RCP_DEADLINE, j->a, err))
         return false;
-    if (b->has_reference)
-        rcp_prune(&b->reference);
+    if (ready.has_reference)
+        rcp_prune(&ready.reference);
+    *b = ready;                         /* not before it is whole: who asks again is refused again */
     return true;
 }
 
