@@ -59,12 +59,15 @@ static bool take_setting(struct model_options *m, const char *text, struct arena
         m->dimensions = arena_printf(a, "%s%s%s", m->dimensions ? m->dimensions : "", m->dimensions ? "," : "", text + 5);
     else if (text_is(text, "recipe.approximate=yes"))
         m->approximate = true;
+    else if (strncmp(text, "recipe.output=", 14) == 0)
+        m->output = text + 14;
     else if (text_is(text, "recipe.mode=infer"))
         m->inference = true;
     else if (strncmp(text, "parallel.micro_batch=", 21) == 0 && parse_u64(text + 21, &m->micro_batch) && m->micro_batch - 1 < 65536)
         return true;
     else
-        return fail(err, "--set %.100s: want data.NAME=SIZE, parallel.micro_batch=1..65536, recipe.mode=infer or recipe.approximate=yes", text);
+        return fail(err, "--set %.100s: want data.NAME=SIZE, parallel.micro_batch=1..65536, recipe.mode=infer, recipe.output=NAME or "
+                    "recipe.approximate=yes", text);
     return true;
 }
 
@@ -78,8 +81,8 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
     m.file = o->arguments[0];
     if (w->traits & IS_FILE)
         return onnx_file_import(g, import, &m, &s->arena, err);
-    if (m.dimensions || m.approximate)
-        return fail(err, "--set: symbolic dimensions and --approximate are for ONNX files; %s is built in", w->name);
+    if (m.dimensions || m.approximate || m.output)
+        return fail(err, "--set: symbolic dimensions, outputs and --approximate are for ONNX files; %s is built in", w->name);
     return workload_graph(g, w, o->n_sets ? &m : NULL, &s->arena, err);
 }
 

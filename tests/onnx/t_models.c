@@ -378,8 +378,8 @@ static void refusals(void **state)
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "NonMaxSuppression", "x x", "y", "");
-    refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; cut the model before it, or price it "
-                      "roughly with --approximate");
+    refused(d, infer, "node 0, NonMaxSuppression 'n0': how much it makes is known only while the model runs; stop before it with --set "
+                      "recipe.output=NAME, or price it roughly with --approximate");
     d = draft_start(17);
     struct draft *body = draft_start(17);
     draft_node(body, "Again", "a", "b", "");
@@ -652,6 +652,48 @@ static void quantised(void **state)
     done(r);
 }
 
+/* What lies behind the values stopped at, or leads to another output than the one trained, is not asked what it is. A Loop that counts may
+ * read what no node behind it does. */
+static void parts_of_a_model(void **state)
+{
+    static const struct { const char *output, *outputs; bool training; const char *error; uint64_t mac; } cases[] = {
+        { "scores", "taken", false, "", 4 * 2 }, { "boxes,scores", "taken", false, "", 4 * 3 + 4 * 2 }, { NULL, "scores taken", true, "", 4 * 2 },
+        { NULL, "last", true, "", 4 * 2 + 4 * 4 },
+        { "x", "taken", false, "recipe.output: no node makes 'x'; take the name of a node's output, as those of the file itself: taken", 0 },
+        { "scores,", "taken", false, "recipe.output: no node makes ''; take the name of a node's output, as those of the file itself: taken", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13), *body = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "v", DIMS(4, 3));
+        draft_weight(d, "w", DIMS(4, 2));
+        draft_weight(d, "square", DIMS(4, 4));
+        draft_whole(d, "once", WHOLE(1));
+        draft_node(d, "MatMul", "x v", "boxes", "");
+        draft_node(d, "MatMul", "x w", "scores", "");
+        draft_node(d, "NonMaxSuppression", "boxes scores", "taken", "");
+        draft_input(body, "i", ONNX_INT64, "1");
+        draft_input(body, "on", ONNX_BOOL, "1");
+        draft_input(body, "carried", ONNX_FLOAT, "1,4");
+        draft_node(body, "MatMul", "carried square", "y", "");
+        draft_node(body, "ReduceMax", "scores", "most", "");
+        draft_node(body, "Add", "y most", "more", "");
+        if (cases[i].outputs[0] == 'l') {
+            d->graph.n_node = 2;
+            draft_node(d, "Loop", "once - x", "last", "");
+            draft_body(d, "body", body, "on more");
+        }
+        struct imported *r = import(d, cases[i].outputs, (struct onnx_options){ .inference = !cases[i].training, .output = cases[i].output });
+        const char *said = strstr(r->err.msg, "recipe.");
+        assert_string_equal(said ? said : r->err.msg, cases[i].error);
+        if (!*cases[i].error)
+            assert_int_equal(graph_forward_mac(&r->g), cases[i].mac);
+        done(r);
+        draft_end(body);
+    }
+}
+
 /* As many as there can be: 2 classes x 3 of 8 boxes are taken, every element may be above the limit, all are sorted. */
 static void sizes_by_data(void **state)
 {
@@ -722,7 +764,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
     cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
-    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(sequences_refused), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(sizes_by_data),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(sequences_refused), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data),
     cmocka_unit_test(inputs_without_batch), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

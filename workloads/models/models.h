@@ -31,6 +31,7 @@ struct model_options {
     bool fine_tuning;                   /* training on questions: scores of an answer's start and end instead of pre-training's heads */
     const char *file;                   /* an ONNX file's path; NULL: a built-in model */
     const char *dimensions;             /* sizes of its symbolic dimensions: "tokens=128,frames=1220"; NULL: none */
+    const char *output;                 /* its values to stop at, with commas between; NULL: the file's outputs */
     bool approximate;                   /* what it holds that is not modelled is priced roughly instead of refused */
 };
 

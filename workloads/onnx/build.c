@@ -156,7 +156,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
 {
     struct onnx_model *m = ARENA_NEW(a, struct onnx_model);
     *import = (struct onnx_import){ .model = m };
-    if (!onnx_read(m, path, o->contents, a, err) || !onnx_infer(m, o, err))
+    if (!onnx_read(m, path, o->contents, a, err) || !onnx_reach(m, o, err) || !onnx_infer(m, o, err))
         return false;
     onnx_fuse(m);
     import->producer = m->producer;

@@ -93,7 +93,7 @@ static const char *reason(const struct onnx_node *n)
         { "DequantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
         { "ConvInteger", "the chip's products are of floats; export the model before it is quantised" },
         { "MatMulInteger", "the chip's products are of floats; export the model before it is quantised" },
-        { "Unique", "how much it makes is known only while the model runs; cut the model before it" },
+        { "Unique", "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME" },
         { "Sequence", "sequences of tensors are not modelled; export tensors" },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)

@@ -450,7 +450,9 @@ bool map_node(struct mapper *p, const bool *wanted)
     bool (*map)(struct mapper *p) = find_mapping(p->n->op);
     p->into = NULL;
     if (p->n->gone) {
-        if (*op)                            /* else a place that was never taken */
+        if (*op && !p->n->fused_as)
+            count(p, op, ONNX_UNUSED, "nothing reads it");
+        else if (*op)                       /* else a place that was never taken */
             count(p, op, p->n->rough ? ONNX_APPROXIMATED : ONNX_FUSED, p->n->fused_as);
         p->g->n_rough_ops += p->n->rough;
         return true;

@@ -1,7 +1,7 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: skim.c, file.c and call.c read and link; infer.c finds all shapes (rules in shape.c, shape_moves.c and shape_data.c, contents
+ * Read in order: skim.c, file.c and call.c read and link, reach.c leaves what counts; infer.c finds all shapes (rules in shape.c, shape_moves.c and shape_data.c, contents
  * of small constants in fold.c, what If and Loop run in control.c, stand-ins in stand_in.c); fuse.c recognises operations that exporters write
  * out in pieces. build.c turns the result into a graph (map.c).
  */
@@ -115,6 +115,9 @@ bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const stru
 
 /* call.c: appends nodes, those of functions in the place of who calls them. */
 bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err);
+
+/* reach.c: nodes that no output needs are gone. */
+bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *err);
 
 /* place.c: room for n nodes from one on; a node with one result; one that has axes; a node that is gone; a known number. */
 bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err);

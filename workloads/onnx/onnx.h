@@ -16,6 +16,7 @@ struct onnx_options {
     bool inference;                             /* forward only; batch norms folded into convolutions */
     bool byte_images;                           /* images come as bytes, and are cast and normalised on the chip */
     bool approximate;
+    const char *output;                         /* values to stop at, with commas between; NULL: the file's outputs */
     bool contents;                              /* large tensors are read too, for who executes the graph; else passed over */
     uint32_t batch_norm_span;                   /* replicas that share the statistics of batch norms; 0: one */
     const struct onnx_dimension *dimensions;    /* sizes of symbolic dimensions */

@@ -7,7 +7,8 @@
 #include "workloads/onnx/shape_internal.h"
 #include <inttypes.h>
 
-#define UNKNOWN_SIZE "how much it makes is known only while the model runs; cut the model before it, or price it roughly with --approximate"
+#define UNKNOWN_SIZE "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it " \
+                     "roughly with --approximate"
 
 /* Places of what is not zero, [dimensions, how many]. */
 bool shape_nonzero(const struct shape *s)

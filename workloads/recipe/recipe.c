@@ -100,6 +100,7 @@ static const struct recipe_key recipe_keys[] = {
     TEXT("recipe", "sdk", sdk, false, NULL, "release of the software below: 2.5.1"),
     CHOICE("recipe", "mode", mode, modes, NULL, "training, or inference"),
     FLAG("recipe", "approximate", model.approximate, in_file, "operators of an ONNX file that are not modelled are priced roughly"),
+    TEXT("recipe", "output", model.output, false, in_file, "values of an ONNX file to stop at, with commas between; default: its outputs"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
