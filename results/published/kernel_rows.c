@@ -8,7 +8,6 @@
 #include "system-model/graph/graph.h"
 #include "system-model/machine/machine.h"
 
-#include <math.h>
 #include <string.h>
 
 enum kernel_kind { KERNEL_MATMUL, KERNEL_CONV, N_KERNEL_KINDS };

@@ -44,8 +44,8 @@ static uint64_t mix_f64(uint64_t h, double x)
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
 {
     const uint64_t words[] = {
-        c->n_tiles, c->n_workers, chip_turn_cycles(c), c->tile_memory_bytes, c->interleaved_bytes, c->load_bytes_per_cycle, c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle,
-        c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
+        c->n_tiles, c->n_workers, chip_turn_cycles(c), c->tile_memory_bytes, c->interleaved_bytes, c->load_bytes_per_cycle,
+        c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle, c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
         c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
         c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, superstep_cycles(c), c->exchange_transit_cycles,
         o->n_tiles, (uint64_t)o->partials << 1 | (uint64_t)o->inference,
