@@ -25,6 +25,7 @@ struct conv_shape {
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid them out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
     uint32_t rearrange_out;                         /* 1: so do the results */
+    uint32_t nothing;                               /* 0: the cache of plans compares shapes by their bytes, so there is no padding */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. */

@@ -19,7 +19,9 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
 
 enum { FIRST_SLOTS = 256 };
 
-struct plan_key { struct conv_shape shape; uint32_t fully_connected; uint64_t digest; };
+struct plan_key { struct conv_shape shape; uint64_t digest, fully_connected; };
+_Static_assert(offsetof(struct conv_shape, nothing) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
+_Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 2 * sizeof(uint64_t), "so does a key");
 struct plan_cache_slot {
     struct plan_key key;
     uint64_t hash;
