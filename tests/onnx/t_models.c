@@ -652,6 +652,39 @@ static void quantised(void **state)
     done(r);
 }
 
+/* A loss that the file has, with its softmax in it or before it, is trained as the one that is added where it has none; alone it is refused. */
+static void losses_of_files(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 5; way++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_input(d, "classes", ONNX_INT64, "n");
+        draft_weight(d, "w", DIMS(4, 3));
+        draft_node(d, "MatMul", "x w", "scores", "");
+        if (way == 1 || way == 3)
+            draft_node(d, "LogSoftmax", "scores", "logs", "");
+        if (way == 1 || way == 2 || way == 4)
+            draft_node(d, way == 1 ? "NegativeLogLikelihoodLoss" : "SoftmaxCrossEntropyLoss", way == 1 ? "logs classes" : way == 2 ? "scores classes" : "x classes",
+                       "loss", "");
+        struct imported *r = import(d, way == 0 ? "scores" : way == 3 ? "logs" : "loss", (struct onnx_options){ .batch = 2 });
+        if (way == 4) {
+            assert_non_null(strstr(r->err.msg, ": no product or convolution in it; nothing to simulate"));
+        } else {
+            assert_string_equal(r->err.msg, "");
+            assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), 1);
+            assert_int_equal(r->g.n_forward_ops, 2);
+            assert_string_equal(r->im.loss, "scores");
+        }
+        done(r);
+    }
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_input(d, "classes", ONNX_INT64, "n");
+    draft_node(d, "SoftmaxCrossEntropyLoss", "x classes", "y", "");
+    refused(d, infer, "node 0, SoftmaxCrossEntropyLoss 'n0': is not modelled where data go through it; change the model, or price it roughly with --approximate");
+}
+
 /* What lies behind the values stopped at, or leads to another output than the one trained, is not asked what it is. A Loop that counts may
  * read what no node behind it does. */
 static void parts_of_a_model(void **state)
@@ -764,7 +797,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report), cmocka_unit_test(pictures),
     cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(trained),
     cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs), cmocka_unit_test(refusals),
-    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(sequences_refused), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data),
+    cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(sequences_refused), cmocka_unit_test(large_tensors), cmocka_unit_test(quantised), cmocka_unit_test(losses_of_files), cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data),
     cmocka_unit_test(inputs_without_batch), cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

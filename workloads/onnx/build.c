@@ -1,7 +1,7 @@
 /*
  * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass.
  *
- * The first output is what is trained: softmax, if it ends in one, and cross-entropy against one label a row.
+ * The first output is what is trained: softmax, if it ends in one, and cross-entropy against one label a row. A loss in the file is that.
  */
 #include "workloads/onnx/map_internal.h"
 #include <string.h>
@@ -81,22 +81,41 @@ static bool ends_in_softmax(const struct mapper *p, uint32_t value)
     return n && (text_is(n->op, "Softmax") || text_is(n->op, "LogSoftmax"));
 }
 
-/* For the loss the softmax is part of it. */
-static void drop_softmax(struct mapper *p)
+static bool is_loss(const struct mapper *p, uint32_t value)
 {
-    uint32_t value = p->m->outputs[0];
-    if (p->o->inference || !ends_in_softmax(p, value))
-        return;
-    struct onnx_node *n = &p->m->nodes[p->m->values[value].producer];
+    const struct onnx_value *v = &p->m->values[value];
+    const struct onnx_node *n = v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
+    return n && (text_is(n->op, "SoftmaxCrossEntropyLoss") || text_is(n->op, "NegativeLogLikelihoodLoss"));
+}
+
+static void make_part_of_loss(struct mapper *p)
+{
+    struct onnx_node *n = &p->m->nodes[p->m->values[p->m->outputs[0]].producer];
     n->fused_as = "the loss";
     n->gone = true;
     p->m->outputs[0] = n->inputs[0];
     p->m->values[n->inputs[0]].output = true;
 }
 
+/* A loss that the file has is the one that is added, and the softmax before it is part of it. */
+static void drop_loss(struct mapper *p)
+{
+    if (!p->o->inference && is_loss(p, p->m->outputs[0]))
+        make_part_of_loss(p);
+    if (!p->o->inference && ends_in_softmax(p, p->m->outputs[0]))
+        make_part_of_loss(p);
+}
+
+static bool refuse_idle(const struct mapper *p)
+{
+    return fail(p->err, "%s: no product or convolution in it; nothing to simulate", p->m->path);
+}
+
 static bool map_output(struct mapper *p)
 {
     uint32_t value = p->m->outputs[0];
+    if (p->m->values[value].producer == NO_ID)
+        return refuse_idle(p);              /* the loss of an input */
     p->n = &p->m->nodes[p->m->values[value].producer];
     bool image = is_image(p, value);
     uint32_t tensor = image ? as_image(p, value) : p->m->values[value].n_dims > MAX_DIMS ? any_plain(p, value) : as_plain(p, value);
@@ -129,7 +148,7 @@ static bool map_all(struct mapper *p)
     for (size_t i = 0; i < m->n_inputs; i++)
         if (!map_input(p, m->inputs[i], i))
             return false;
-    drop_softmax(p);
+    drop_loss(p);
     bool *wanted = map_wanted(p);
     for (size_t i = 0; i < m->n_nodes; i++) {
         p->n = &m->nodes[i];
@@ -168,7 +187,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     if (!map_all(&p))
         return false;
     if (!has_work(out))
-        return fail(err, "%s: no product or convolution in it; nothing to simulate", path);
+        return refuse_idle(&p);
     onnx_group_layers(out);
     if (!o->inference)
         graph_add_backward(out);

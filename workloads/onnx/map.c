@@ -464,7 +464,7 @@ bool map_node(struct mapper *p, const bool *wanted)
     if (has_empty(p))
         return MAP_REFUSE(p, "works on a tensor without elements");
     if (!map && !p->o->approximate)
-        return MAP_REFUSE(p, "is modelled on constants alone; change the model, or price it roughly with --approximate");
+        return MAP_REFUSE(p, "is not modelled where data go through it; change the model, or price it roughly with --approximate");
     if (map ? map(p) : approximate(p)) {
         bool rough = !map || p->n->rough;
         p->g->n_rough_ops += map && rough;

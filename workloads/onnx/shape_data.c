@@ -130,6 +130,16 @@ bool shape_roi_align(const struct shape *s)
     return shape_set(s, 0, 4, (uint64_t[]){ regions->dims[0], x->dims[1], (uint64_t)height, (uint64_t)width }, x->type);
 }
 
+/* A number, or one for each label; and the logarithms of the shares. */
+bool shape_loss(const struct shape *s)
+{
+    if (!shape_wants(s, 2))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *labels = onnx_in(s->m, s->n, 1);
+    bool each = text_is(onnx_string(s->n, "reduction", "mean", s->m->arena), "none");
+    return shape_set(s, 1, x->n_dims, x->dims, x->type) && shape_set(s, 0, each ? labels->n_dims : 0, labels->dims, x->type);
+}
+
 /* Where to look, [batch, height, width, 2]. */
 bool shape_grid_sample(const struct shape *s)
 {

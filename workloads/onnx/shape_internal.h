@@ -43,5 +43,6 @@ bool shape_one_hot(const struct shape *s);
 bool shape_gather_nd(const struct shape *s);
 bool shape_roi_align(const struct shape *s);
 bool shape_grid_sample(const struct shape *s);
+bool shape_loss(const struct shape *s);
 
 #endif
