@@ -32,7 +32,7 @@ $| = 1;
 my %becomes = (" < " => " <= ", " <= " => " < ", " > " => " >= ", " >= " => " > ", " == " => " != ", " != " => " == ",
                " && " => " || ", " || " => " && ", " + " => " - ", " - " => " + ", " * " => " / ", " / " => " * ",
                " += " => " -= ", "++" => "--", "ceil(" => "floor(", "floor(" => "ceil(", "fmax(" => "fmin(", "fmin(" => "fmax(",
-               "max_u64(" => "min_u64(", "min_u64(" => "max_u64(");
+               "max_u64(" => "min_u64(", "min_u64(" => "max_u64(", "max_u32(" => "min_u32(", "min_u32(" => "max_u32(");
 my $operators = join "|", map { /^\w/ ? "\\b" . quotemeta : quotemeta } sort { length $b <=> length $a } keys %becomes;
 
 sub changed_number {

@@ -99,7 +99,7 @@ void plan_view(struct passes *p, const struct work *w)
 
 void plan_resize(struct passes *p, const struct work *w)
 {
-    uint64_t larger = w->n > w->n_out ? w->n : w->n_out;
+    uint64_t larger = max_u64(w->n, w->n_out);
     add_moved(p, w->backward ? w->n_out : w->n);
     if (w->forward->at->linear) {
         add_map(p, MAP_SCALED_ADD, larger);

@@ -40,13 +40,13 @@ uint32_t played_replicas(const struct plan *p, uint32_t n_ipus)
     const struct plan_options *o = &p->options;
     uint32_t in_domain = p->topology->ipus_per_domain;
     bool all = o->unfolded || o->faults || in_domain % n_ipus != 0;
-    return all || in_domain / o->ipus_per_replica > o->n_replicas ? o->n_replicas : in_domain / o->ipus_per_replica;
+    return all ? o->n_replicas : min_u32(o->n_replicas, in_domain / o->ipus_per_replica);
 }
 
 uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus)
 {
     uint64_t in_use = (uint64_t)p->options.n_replicas * p->options.ipus_per_replica;
-    return n_ipus < in_use ? n_ipus : in_use;
+    return min_u64(n_ipus, in_use);
 }
 
 static void count_work(struct plan *p)

@@ -13,6 +13,7 @@
 #include "system-model/schedule/plan_stages.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -308,10 +309,10 @@ static struct merged largest_merged(const struct builder *b)
         *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
         of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
         of_ipu.n_tensors += c->n_tensors;
-        most.bytes = of_ipu.bytes > most.bytes ? of_ipu.bytes : most.bytes;
-        most.sharded_bytes = of_ipu.sharded_bytes > most.sharded_bytes ? of_ipu.sharded_bytes : most.sharded_bytes;
-        most.n_tensors = of_ipu.n_tensors > most.n_tensors ? of_ipu.n_tensors : most.n_tensors;
-        most.n_sharded = of_ipu.n_sharded > most.n_sharded ? of_ipu.n_sharded : most.n_sharded;
+        most.bytes = fmax(most.bytes, of_ipu.bytes);
+        most.sharded_bytes = fmax(most.sharded_bytes, of_ipu.sharded_bytes);
+        most.n_tensors = max_u32(most.n_tensors, of_ipu.n_tensors);
+        most.n_sharded = max_u32(most.n_sharded, of_ipu.n_sharded);
     }
     return most;
 }

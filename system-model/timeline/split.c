@@ -159,7 +159,7 @@ static struct split shortest(const struct splitter *s, uint32_t n_stages, bool a
             *best = st == 0 && has_room(s, 0, n_stages, 0, i) ? stage_time(s, 0, n_stages, 0, i, alone) : UINT64_MAX;
             for (uint32_t j = 0; st > 0 && j <= i; j++) {
                 uint64_t before = longest[(st - 1) * (n + 1) + j], mine = stage_time(s, st, n_stages, j, i, alone);
-                uint64_t worse = before > mine ? before : mine;
+                uint64_t worse = max_u64(before, mine);
                 bool empty = j == i && st + 1 < n_stages;
                 if (worse < *best && !empty && has_room(s, st, n_stages, j, i)) {
                     *best = worse;

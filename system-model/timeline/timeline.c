@@ -146,7 +146,7 @@ static void note_first_output(struct player *pl, const struct pipeline_run *run,
     if (run->first_cycle >= needed)
         return;
     uint32_t left = needed - run->first_cycle;
-    uint64_t out_at = pl->now + period * (left < run->n_cycles ? left : run->n_cycles);
+    uint64_t out_at = pl->now + period * min_u32(left, run->n_cycles);
     if (pl->t->first_output_cycles < out_at)    /* of the slowest replica */
         pl->t->first_output_cycles = out_at;
 }

@@ -288,7 +288,7 @@ static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_
 static bool map_pair(struct mapper *p, const struct two *two, uint32_t a, uint32_t b, uint32_t *out, bool *image)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];
-    uint32_t n = va->n_dims > vb->n_dims ? va->n_dims : vb->n_dims;
+    uint32_t n = max_u32(va->n_dims, vb->n_dims);
     *image = joint_layout(p, a, b, n);
     bool number_first = known_number(va) && va->n_dims <= vb->n_dims, number = number_first || (known_number(vb) && vb->n_dims <= va->n_dims);
     if (number) {
@@ -514,7 +514,7 @@ bool map_matmul(struct mapper *p)
     const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
     if (va->n_dims < 2 || vb->n_dims < 2)
         return matmul_vector(p);
-    uint32_t n = va->n_dims > vb->n_dims ? va->n_dims : vb->n_dims, b_value = in_id(p, 1);
+    uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
     bool swapped = p->of[b_value].tensor != NO_ID && p->of[b_value].swapped;
     uint32_t turned = turned_constant(p, b_value);

@@ -67,7 +67,7 @@ static bool broadcast(const struct shape *s, uint32_t first, int type)
     if (!shape_wants(s, s->n->n_inputs))
         return false;
     for (uint32_t i = first; i < s->n->n_inputs; i++)
-        n = onnx_in(s->m, s->n, i)->n_dims > n ? onnx_in(s->m, s->n, i)->n_dims : n;
+        n = max_u32(onnx_in(s->m, s->n, i)->n_dims, n);
     for (uint32_t d = 0; d < n; d++)
         dims[d] = 1;
     for (uint32_t i = first; i < s->n->n_inputs; i++) {
@@ -280,12 +280,12 @@ static bool shape_matmul(const struct shape *s)
     as_matrix(b, false);
     if (a->dims[a->n_dims - 1] != b->dims[b->n_dims - 2])
         return REFUSE(s, "inner sizes %" PRIu64 " and %" PRIu64 " differ", a->dims[a->n_dims - 1], b->dims[b->n_dims - 2]);
-    uint32_t n = a->n_dims > b->n_dims ? a->n_dims : b->n_dims;
+    uint32_t n = max_u32(a->n_dims, b->n_dims);
     for (uint32_t i = 0; i + 2 < n; i++) {
         uint64_t da = i + a->n_dims < n ? 1 : a->dims[i + a->n_dims - n], db = i + b->n_dims < n ? 1 : b->dims[i + b->n_dims - n];
         if (da != db && da != 1 && db != 1)
             return REFUSE(s, "stacks of %" PRIu64 " and %" PRIu64 " matrices", da, db);
-        dims[i] = da > db ? da : db;
+        dims[i] = max_u64(da, db);
     }
     n -= 2;
     if (va->n_dims > 1)

@@ -289,11 +289,11 @@ bool shape_expand(const struct shape *s)
     uint64_t dims[2 * ONNX_MAX_DIMS];
     if (!onnx_list(&list, s->m, s->n, "shape", 1) || list.n > ONNX_MAX_DIMS)
         return REFUSE(s, "its shape is computed while the model runs");
-    uint32_t n = list.n > x->n_dims ? list.n : x->n_dims;
+    uint32_t n = max_u32(list.n, x->n_dims);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t mine = i + x->n_dims < n ? 1 : x->dims[i + x->n_dims - n];
         uint64_t theirs = i + list.n < n ? 1 : (uint64_t)(list.at[i + list.n - n] > 0 ? list.at[i + list.n - n] : 1);
-        dims[i] = mine > theirs ? mine : theirs;
+        dims[i] = max_u64(mine, theirs);
     }
     return shape_set(s, 0, n, dims, x->type);
 }
