@@ -96,6 +96,26 @@ static void print_prediction(FILE *f, struct convergence_tables *tables, const s
     fprintf(f, "; %s\n", convergence_reference(&reference, tables, terms, &err) ? "within" : err.msg);
 }
 
+/* The learning rate of the round before names its record, where it is met to a hundredth. */
+static void print_rates(FILE *f, struct convergence_tables *tables)
+{
+    static const double factors[] = { 0.9896, 0.9905, 1, 1.0095, 1.0104 };
+    for (size_t r = 1; r < 4; r++) {
+        struct arena a = { 0 };
+        struct rcp_table before;
+        struct convergence c;
+        struct err err;
+        assert_true(rcp_load(&before, "resnet", rounds[r - 1], RCP_LATER, data, &a, &err));
+        for (size_t i = 0; i < before.n; i++)
+            for (size_t k = 0; k < sizeof factors / sizeof *factors && before.points[i].learning_rate > 0; k++)
+                if (convergence_predict_from(&c, tables, &(struct submission_terms){ .benchmark = "resnet", .round = rounds[r], .global_batch = before.points[i].batch,
+                    .base_learning_rate = factors[k] * before.points[i].learning_rate }, &err))
+                    fprintf(f, "%s%.6g at %.6g: %.9g", k ? "; " : "", before.points[i].batch, factors[k] * before.points[i].learning_rate, c.reference);
+        fputc('\n', f);
+        arena_free(&a);
+    }
+}
+
 static void print_predictions(FILE *f, struct convergence_tables *tables)
 {
     static const double batches[] = { 0, 100, 256, 1024, 3072, 3584, 5000, 14336, 70000, 1e6 };
@@ -139,6 +159,7 @@ static void predictions(void **state)
             for (size_t r = 0; r < 4; r++)
                 for (int edition = 0; edition < 2; edition++)
                     print_points(f, benchmarks[b], rounds[r], (enum rcp_edition)edition);
+        print_rates(f, tables);
         print_predictions(f, tables));
     remove_folder(folder, &a);
     assert_golden(text, "tests/golden/predictions.txt", &a);

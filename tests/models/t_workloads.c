@@ -405,7 +405,7 @@ static void layers_print_as_recorded(void **state)
 static void print_sums(FILE *f, const struct graph *g)
 {
     for (int kind = 0; kind < N_OP_KINDS; kind++) {
-        uint64_t n = 0, flop = 0, windows = 0, strides = 0, groups = 0, elements = 0;
+        uint64_t n = 0, flop = 0, rows = 0, columns = 0, strides = 0, groups = 0, elements = 0;
         double rates = 0;
         for (size_t i = 0; i < g->n_forward_ops; i++) {
             const struct op *op = &g->ops[i];
@@ -413,7 +413,8 @@ static void print_sums(FILE *f, const struct graph *g)
                 continue;
             n++;
             flop += op_flop(g, op) * op_repeats(g, op);
-            windows += (uint64_t)op->at->kernel_h * op->at->kernel_w;
+            rows += op->at->kernel_h;
+            columns += op->at->kernel_w;
             strides += op->at->stride + op->at->stride_w;
             groups += op->at->groups + op->at->norm_groups + op->at->pieces + op->at->merge + op->at->serial_steps;
             rates += op->at->rate + op->at->low + op->at->high + op->at->epsilon;
@@ -422,8 +423,8 @@ static void print_sums(FILE *f, const struct graph *g)
         if (!n)
             continue;
         fprintf(f, "  %-13s %5ju flop %ju elements %ju", op_kind_names[kind], (uintmax_t)n, (uintmax_t)flop, (uintmax_t)elements);
-        if (windows | strides | groups)
-            fprintf(f, " windows %ju strides %ju groups %ju", (uintmax_t)windows, (uintmax_t)strides, (uintmax_t)groups);
+        if (rows | columns | strides | groups)
+            fprintf(f, " windows %ju x %ju strides %ju groups %ju", (uintmax_t)rows, (uintmax_t)columns, (uintmax_t)strides, (uintmax_t)groups);
         fprintf(f, rates != 0 ? " rates %.9g\n" : "\n", rates);
     }
 }

@@ -28,6 +28,7 @@ static void no_replica(struct plan_options *o)               { o->n_replicas = 0
 static void too_many_stages(struct plan_options *o)          { o->n_stages = 0; o->ipus_per_replica = 16; o->n_replicas = 1; }
 static void too_few_blocks(struct plan_options *o)           { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 12, 12 } }, 2); }
 static void feed_forwards_missing(struct plan_options *o)    { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 12, 11 } }, 2); }
+static void attentions_missing(struct plan_options *o)       { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 11, 12 } }, 2); }
 static void halves_out_of_order(struct plan_options *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
 static void empty_stage(struct plan_options *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
 static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
@@ -52,6 +53,7 @@ static const struct refusal { const char *recipe; void (*spoil)(struct plan_opti
     { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
     { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
     { bert, feed_forwards_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
+    { bert, attentions_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
     { bert, halves_out_of_order, "parallel.layers_per_ipu: layer encoder12/attention would go back from stage 1 to stage 0; its halves must follow each other" },
     { bert, empty_stage, "parallel.layers_per_ipu: stage 1 of 3 holds no layer of bert-large" },
     { bert, short_pipeline, "parallel.gradient_accumulation: 3 micro-batches cannot fill a popart pipeline of 5 stages; want at least 9 (2 x stages - 1)" },

@@ -304,5 +304,44 @@ static void steps_are_written(void **state)
     stop(&b.y);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(steps), cmocka_unit_test(steps_are_written) };
+static void far_host(struct machine *m)     { m->host_latency_s = 3000; }
+static void thin_links(struct machine *m)   { m->chip.link_bytes_per_s = 1e-5; }
+static void long_update(struct plan_options *o) { base(o); o->grad_accum = 16; o->schedule = SCHEDULE_NONE; o->ipus_per_replica = 1; o->n_stages = 0; o->n_replicas = 8; }
+ASK(many_micro_batches, o->grad_accum = 100000; o->framework.fetch_threads = 1)
+ASK(no_decoding, o->host_decode_bytes_per_s = 1e-9)
+static void one_alone(struct plan_options *o) { long_update(o); o->n_replicas = 1; o->grad_accum = 1000000; }
+static void slow_clock(struct machine *m)   { m->chip.on_chip_sync_cycles = 1000000000; }
+
+/* Steps that no clock of 53 bits can time say what most of them goes to. */
+static void too_long(void **state)
+{
+    static const struct { void (*spoil)(struct machine *m); void (*ask)(struct plan_options *o); } rows[] = {
+        { far_host, many_micro_batches }, { thin_links, many_micro_batches }, { thin_links, long_update }, { NULL, no_decoding }, { slow_clock, one_alone },
+        { NULL, many_micro_batches },
+    };
+    char *text;
+    (void)state;
+    PRINTED(text,
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            struct bench b;
+            struct compiler c;
+            set_up(&b);
+            struct plan_options o = b.y.opt;
+            struct plan p;
+            struct err err;
+            if (rows[i].spoil)
+                rows[i].spoil(&b.m);
+            assert_true(topology_build(&b.t, &b.m, NULL, &b.y.sim.arena, &b.y.err));
+            compiler_start(&c, &b.graphs[1], &b.t, &b.y.cache, &b.y.sim.arena);
+            rows[i].ask(&o);
+            fprintf(f, "%zu: %s\n", i, plan_build(&p, &c, &o, &b.y.sim.arena, &err) ? "planned" : err.msg);
+            stop(&b.y);
+        });
+    struct arena a = { 0 };
+    assert_golden(text, "tests/golden/steps_too_long.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(steps), cmocka_unit_test(steps_are_written), cmocka_unit_test(too_long) };
 TAP_MAIN(tests)
