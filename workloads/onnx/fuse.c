@@ -178,22 +178,23 @@ static bool is_of_swish(const struct onnx_node *hard_sigmoid)
     return fabs(onnx_float(hard_sigmoid, "alpha", 0.2) - 1.0 / 6) <= 1e-3 && onnx_float(hard_sigmoid, "beta", 0.5) == 0.5;
 }
 
-static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
+/* x times a gate of x. */
+static bool fuse_gated(struct onnx_model *m, struct onnx_node *last, uint32_t x, uint32_t by)
 {
     struct pattern p = { .m = m };
-    if (!text_is(last->op, "Mul") || last->n_inputs != 2)
+    struct onnx_node *gate = made_by(&p, by, "Sigmoid"), *hard = made_by(&p, by, "HardSigmoid");
+    struct onnx_node *n = gate ? gate : hard;
+    if (!n || n->inputs[0] != x || (hard && !is_of_swish(hard)))
         return false;
-    for (int i = 0; i < 2; i++) {
-        uint32_t x = last->inputs[i];
-        struct onnx_node *gate = made_by(&p, last->inputs[1 - i], "Sigmoid"), *hard = made_by(&p, last->inputs[1 - i], "HardSigmoid");
-        struct onnx_node *n = gate ? gate : hard;
-        if (!n || n->inputs[0] != x || (hard && !is_of_swish(hard)))
-            continue;
-        add_part(&p, n);
-        add_part(&p, last);
-        return become(&p, last, gate ? "Swish" : "HardSwish", &x, 1);
-    }
-    return false;
+    add_part(&p, n);
+    add_part(&p, last);
+    return become(&p, last, gate ? "Swish" : "HardSwish", &x, 1);
+}
+
+static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
+{
+    return text_is(last->op, "Mul") && last->n_inputs == 2 &&
+           (fuse_gated(m, last, last->inputs[0], last->inputs[1]) || fuse_gated(m, last, last->inputs[1], last->inputs[0]));
 }
 
 /* ---- norms ----------------------------------------------------------------------------------------------- */
@@ -218,19 +219,23 @@ static bool is_vector_of(const struct onnx_model *m, uint32_t value, uint64_t n)
     return v && v->constant && onnx_elements(v) == n;
 }
 
+/* The vector of n numbers that the operator behind a norm takes; *last moves on to it. NO_ID: none. */
+static uint32_t vector_behind(struct pattern *p, struct onnx_node **last, const char *op, uint64_t n)
+{
+    struct onnx_node *next = only_reader(p->m, *last, op);
+    uint32_t vector = next ? other_than(next, (*last)->outputs[0]) : NO_ID;
+    if (vector == NO_ID || !is_vector_of(p->m, vector, n))
+        return NO_ID;
+    add_part(p, next);
+    *last = next;
+    return vector;
+}
+
 /* Mul by and Add of a vector behind a norm; *last moves to what the pattern ends with. */
 static void scale_and_shift(struct pattern *p, struct onnx_node **last, uint64_t n, uint32_t out[2])
 {
-    static const char *const ops[] = { "Mul", "Add" };
-    for (int i = 0; i < 2; i++) {
-        struct onnx_node *next = only_reader(p->m, *last, ops[i]);
-        uint32_t vector = next ? other_than(next, (*last)->outputs[0]) : NO_ID;
-        if (vector == NO_ID || !is_vector_of(p->m, vector, n))
-            return;
-        out[i] = vector;
-        add_part(p, next);
-        *last = next;
-    }
+    out[0] = vector_behind(p, last, "Mul", n);
+    out[1] = out[0] == NO_ID ? NO_ID : vector_behind(p, last, "Add", n);
 }
 
 static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, uint32_t x)
