@@ -17,6 +17,9 @@ work() { # each line: name, then the program's arguments
     cat <<END
 cold run of BERT-Large;run $bert --format csv
 cold run of ResNet-50;run $resnet --format csv
+answer of BERT-Large;run $bert
+answer of ResNet-50;run $resnet
+micro-batch 1024 of BERT-Large;run $bert --set parallel.micro_batch=1024
 warm sweep of BERT-Large, 4000;sweep $bert --jobs 1 --over parallel.replicas=1..8 --over parallel.gradient_accumulation=32..156+1 --over parallel.schedule=popart,sequential --over hosts.steps_per_call=1,2
 warm sweep of ResNet-50, 4000;sweep $resnet --jobs 1 --over parallel.replicas=8..64+8 --over parallel.gradient_accumulation=1..500
 new plans of BERT-Large, 480;sweep $bert --jobs 1 --over parallel.available_memory=0.1,0.2,0.3,0.4 --over parallel.recompute=none,stage,layer --over parallel.gradient_accumulation=32..71

@@ -33,6 +33,11 @@ struct kept *keeper_find(const struct keeper *k, const void *key, size_t n_key_b
     return NULL;
 }
 
+static size_t own_bytes(const struct kept *x)
+{
+    return sizeof *x + x->n_value_bytes + x->n_key_bytes;
+}
+
 static void put(struct keeper *k, struct kept *x)
 {
     struct kept **bucket = bucket_of(k, x->hash);
@@ -42,7 +47,7 @@ static void put(struct keeper *k, struct kept *x)
 
 static void grow(struct keeper *k)
 {
-    struct keeper wider = { .n_buckets = k->n_buckets ? 2 * k->n_buckets : FIRST_BUCKETS, .n = k->n };
+    struct keeper wider = { .n_buckets = k->n_buckets ? 2 * k->n_buckets : FIRST_BUCKETS, .n = k->n, .n_bytes = k->n_bytes };
     wider.buckets = zeroed(wider.n_buckets, sizeof *wider.buckets);
     for (size_t i = 0; i < k->n_buckets; i++)
         for (struct kept *x = k->buckets[i], *next; x; x = next) {
@@ -66,6 +71,7 @@ struct kept *keeper_add(struct keeper *k, const void *key, size_t n_key_bytes, s
     memcpy(x->key, key, n_key_bytes);
     put(k, x);
     k->n++;
+    k->n_bytes += own_bytes(x);
     return x;
 }
 
@@ -74,6 +80,7 @@ static void discard(struct keeper *k, struct kept **at)
     struct kept *x = *at;
     *at = x->next;
     k->n--;
+    k->n_bytes -= own_bytes(x);
     arena_free(&x->arena);
     free(x);
 }
@@ -103,10 +110,10 @@ void keeper_drop_idle(struct keeper *k, void (*leave)(struct kept *x))
 
 size_t keeper_bytes(const struct keeper *k)
 {
-    size_t n_bytes = 0;
+    size_t n_bytes = k->n_bytes;
     for (size_t i = 0; i < k->n_buckets; i++)
         for (const struct kept *x = k->buckets[i]; x; x = x->next)
-            n_bytes += sizeof *x + x->n_value_bytes + x->n_key_bytes + (x->arena.head ? max_u64(x->arena.used_bytes, ARENA_BLOCK_BYTES) : 0);
+            n_bytes += x->arena.head ? max_u64(x->arena.used_bytes, ARENA_BLOCK_BYTES) : 0;
     return n_bytes;
 }
 

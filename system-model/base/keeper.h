@@ -17,14 +17,14 @@ struct kept {
     unsigned char *key;
     _Alignas(16) unsigned char room[];  /* the value, then the key */
 };
-struct keeper { struct kept **buckets; size_t n_buckets, n; };
+struct keeper { struct kept **buckets; size_t n_buckets, n, n_bytes; };     /* bytes: of values and keys, without the arenas */
 
 struct kept *keeper_find(const struct keeper *k, const void *key, size_t n_key_bytes);      /* NULL: not there */
 /* A key that is not there yet, and room for its value; 0: none. */
 struct kept *keeper_add(struct keeper *k, const void *key, size_t n_key_bytes, size_t n_value_bytes);
 void keeper_drop(struct keeper *k, struct kept *x);
 void keeper_drop_idle(struct keeper *k, void (*leave)(struct kept *x));     /* all without users; leave (may be NULL) is called before */
-size_t keeper_bytes(const struct keeper *k);
+size_t keeper_bytes(const struct keeper *k);    /* with the arenas, which are looked at one by one */
 void keeper_free(struct keeper *k);
 
 #endif

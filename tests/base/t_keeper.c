@@ -29,6 +29,7 @@ static void values_are_kept_until_dropped(void **state)
     uint32_t one = 1, three = 3;
     assert_null(keeper_find(&k, &one, 2));                  /* part of a key is another key */
     assert_true(keeper_bytes(&k) >= 1000 * (sizeof(struct kept) + 2 * sizeof one));
+    assert_int_equal(k.n_bytes, keeper_bytes(&k));          /* no arena is used */
     keeper_drop(&k, keeper_find(&k, &one, sizeof one));
     assert_null(keeper_find(&k, &one, sizeof one));
     assert_int_equal(k.n, 999);
@@ -36,6 +37,7 @@ static void values_are_kept_until_dropped(void **state)
     assert_int_equal(n_left, 899);
     assert_int_equal(k.n, 100);
     assert_int_equal(*(uint32_t *)keeper_find(&k, &three, sizeof three)->value, 21);
+    assert_int_equal(k.n_bytes, 100 * (sizeof(struct kept) + 2 * sizeof one));
     keeper_free(&k);
     assert_int_equal(k.n, 0);
 }
