@@ -30,6 +30,10 @@ printed machine
 show workload resnet50
 show workload resnet18 --ops
 show workload nowhere
+for option in --ops '--format json' '--set recipe.output=h' '--set recipe.output=nowhere' '--set recipe.mode=infer' '--set parallel.micro_batch=5' \
+    '--set parallel.micro_batch=0' '--set parallel.micro_batch=65537' '--set data.batch=3 --set data.x=2' --approximate; do
+    show workload tests/root/two-layers.onnx $option
+done
 show workload resnet18 --format json
 show workload bert-base --set data.sequence_length=64
 printed workload
@@ -67,6 +71,8 @@ show run $bert --runs 40 --seed 9
 show run $infer --mllog "$work/logs"
 show run $bow --set framework.sdk=9.9
 show run $infer --runs 2
+show run $bert --runs 5 --seed 2 --set training.target=0.9
+show run $resnet --runs 5 --seed 11 --set training.epochs=30
 printed run
 
 for format in text csv json; do
@@ -78,6 +84,8 @@ show explain $resnet --set parallel.micro_batch=64
 show explain $speech
 show explain $resnet --set parallel.micro_batch=24
 show explain $infer --set parallel.micro_batch=300
+show explain $infer --set parallel.micro_batch=200
+show explain $bert --set parallel.micro_batch=3
 printed explain
 
 show diff $resnet $bow
