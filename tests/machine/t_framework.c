@@ -92,7 +92,48 @@ static void own_sheets(void **state)
     arena_free(&a);
 }
 
+/* The newest release up to the one asked for, number by number; what is missing counts as 0, and what is no number ends the comparison. */
+static void releases(void **state)
+{
+    static const char *const files[] = { "toy-2.9", "toy-2.10", "toy-2.10.1", "toy-3", "toy-bar-1.5", "to-9" };
+    static const struct { const char *name, *sdk, *found; } cases[] = {
+        { "Toy", "2.9", "toy-2.9" }, { "Toy", "2.9.0", "toy-2.9" }, { "Toy", "2.9.9", "toy-2.9" }, { "Toy", "2.10", "toy-2.10" }, { "Toy", "2.10.0", "toy-2.10" },
+        { "Toy", "2.10.1", "toy-2.10.1" }, { "Toy", "2.10.10", "toy-2.10.1" }, { "Toy", "2.11", "toy-2.10.1" }, { "Toy", "3", "toy-3" }, { "Toy", "3.0.0", "toy-3" },
+        { "Toy", "10", "toy-3" }, { "Toy", NULL, "toy-3" }, { "Toy", "2.10-rc1", "toy-2.10.1" }, { "toy bar 7", NULL, "toy-bar-1.5" }, { "TOY BARN", "3", "toy-3" },
+        { "to", NULL, "to-9" }, { "Toy", "2.8", NULL }, { "Toy", "1", NULL },
+    };
+    struct arena a = {0};
+    struct err err;
+    char folder[] = "/tmp/podbench-releases-XXXXXX", *whole;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    const char *sheets = arena_printf(&a, "%s/frameworks", folder);
+    assert_int_equal(mkdir(sheets, 0700), 0);
+    assert_true(read_text_file(&whole, NULL, "system-model/specs/frameworks/popart-2.1.0.csv", 1 << 20, &a, &err));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        FILE *f = fopen(arena_printf(&a, "%s/%s.csv", sheets, files[i]), "w");
+        fputs(whole, f);
+        fclose(f);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct framework f;
+        bool found = framework_load(&f, cases[i].name, cases[i].sdk, folder, NULL, &a, &err);
+        if (found != (cases[i].found != NULL))
+            print_error("%s %s: %s\n", cases[i].name, cases[i].sdk ? cases[i].sdk : "", err.msg);
+        assert_true(found == (cases[i].found != NULL));
+        if (found)
+            assert_string_equal(f.name, cases[i].found);
+        else
+            assert_non_null(strstr(err.msg, "is older than the oldest sheet of Toy, release 2.9; write a sheet"));
+    }
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(arena_printf(&a, "%s/%s.csv", sheets, files[i]));
+    rmdir(sheets);
+    rmdir(folder);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases),
 };
 TAP_MAIN(tests)
