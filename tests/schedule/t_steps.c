@@ -304,6 +304,45 @@ static void steps_are_written(void **state)
     stop(&b.y);
 }
 
+/* Layers divided by themselves, over more and more IPUs of less and less memory. */
+static void divisions(void **state)
+{
+    static const uint64_t memory_bytes[] = { 20000, 8800, 7300, 5600 };
+    struct arena a = { 0 };
+    char *text;
+    (void)state;
+    PRINTED(text,
+        for (size_t i = 0; i < sizeof memory_bytes / sizeof *memory_bytes; i++) {
+            struct bench b;
+            set_up(&b);
+            b.m.chip.tile_memory_bytes = memory_bytes[i];
+            for (uint32_t k = 0; k < 4 * 3 * 3; k++) {
+                struct plan p;
+                struct timeline t;
+                struct plan_options o = b.y.opt;
+                base(&o);
+                o.n_stages = 0;
+                o.ipus_per_replica = 2 + k % 4;
+                o.n_replicas = 3;
+                o.schedule = k / 4 % 3 ? k / 4 % 3 == 1 ? SCHEDULE_GROUPED : SCHEDULE_INTERLEAVED : SCHEDULE_SEQUENTIAL;
+                o.recompute = k / 12 ? k / 12 == 1 ? RECOMPUTE_STAGE : RECOMPUTE_LAYER : RECOMPUTE_NONE;
+                fprintf(f, "%ju B, %u IPUs, %s, %s:", (uintmax_t)memory_bytes[i], o.ipus_per_replica, schedule_names[o.schedule], recompute_names[o.recompute]);
+                if (!split_layers(&o, &b.compilers[1], &b.y.err) || !plan_build(&p, &b.compilers[1], &o, &b.y.sim.arena, &b.y.err) ||
+                    !timeline_run(&t, &p, &b.y.sim.arena, &b.y.err)) {
+                    fprintf(f, " %s\n", b.y.err.msg);
+                    continue;
+                }
+                for (uint32_t s = 0; s < o.n_stages; s++)
+                    fprintf(f, " %u/%u", o.stage_sizes[s].part_count[0], o.stage_sizes[s].part_count[1]);
+                fprintf(f, ", %ju cycles, short of %ju B\n", (uintmax_t)t.step_cycles, (uintmax_t)p.shortfall_bytes);
+            }
+            stop(&b.y);
+        });
+    assert_golden(text, "tests/golden/divisions.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static void far_host(struct machine *m)     { m->host_latency_s = 3000; }
 static void thin_links(struct machine *m)   { m->chip.link_bytes_per_s = 1e-5; }
 static void long_update(struct plan_options *o) { base(o); o->grad_accum = 16; o->schedule = SCHEDULE_NONE; o->ipus_per_replica = 1; o->n_stages = 0; o->n_replicas = 8; }
@@ -343,5 +382,5 @@ static void too_long(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(steps), cmocka_unit_test(steps_are_written), cmocka_unit_test(too_long) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(steps), cmocka_unit_test(steps_are_written), cmocka_unit_test(divisions), cmocka_unit_test(too_long) };
 TAP_MAIN(tests)
