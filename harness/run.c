@@ -80,7 +80,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
                  struct session *s, struct err *err)
 {
     size_t i = state->results.n;
-    struct validity v;
+    struct validity v = {0};
     result_provenance(r, sim, o->sets, o->n_sets);
     if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
         judge_result(&v, state, sim, r, recipe, o, s);
