@@ -20,6 +20,20 @@ static const char *environment(const char *name)
     return getenv(name);
 }
 
+/* A row has its own value of a key that is swept: one that is set besides would have no effect. */
+static bool check_sets(const struct space *space, const struct options *o, struct err *err)
+{
+    for (size_t i = 0; i < o->n_sets; i++)
+        for (size_t k = 0; k < space->n_axes; k++)
+            for (size_t j = 0; j < space->axes[k].n_keys; j++) {
+                const char *key = space->axes[k].keys[j];
+                size_t n = strlen(key);
+                if (strncmp(o->sets[i], key, n) == 0 && o->sets[i][n] == '=')
+                    return fail(err, "--set %.100s: %s is swept as well; leave one of them out", o->sets[i], key);
+            }
+    return true;
+}
+
 /* The last of these varies fastest. */
 static bool build_space(struct space *space, const struct options *o, struct arena *a, struct err *err)
 {
@@ -31,7 +45,7 @@ static bool build_space(struct space *space, const struct options *o, struct are
             return false;
     if (!space->n_axes)
         return fail(err, "sweep: no key to sweep; name one with --over, as in --over parallel.micro_batch=1,2,4, or --from FILE.csv");
-    return space_close(space, err);
+    return space_close(space, err) && check_sets(space, o, err);
 }
 
 bool count_threads(uint32_t *out, const struct options *o, struct err *err)

@@ -33,41 +33,49 @@ static const struct launcher launchers[] = {
     { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
 };
 
-static bool from_launcher(uint64_t *rank, uint64_t *size, const char **by, const char *(*get)(const char *name))
+/* One of several processes, as who started them says; by NULL: it says nothing. */
+struct member { uint64_t rank, size; const char *by; };
+
+static bool from_launcher(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers && !out->by; i++) {
         const struct launcher *l = &launchers[i];
-        if ((l->with && !get(l->with)) || !number_of(rank, get(l->rank)) || !number_of(size, get(l->size)) || *rank >= *size)
+        if ((l->with && !get(l->with)) || !number_of(&out->rank, get(l->rank)) || !number_of(&out->size, get(l->size)))
             continue;
-        *by = l->name;
-        return true;
+        out->by = l->name;
+        if (out->rank >= out->size)
+            return fail(err, "%s=%" PRIu64 " is none of %s=%" PRIu64 ", from 0; name the part with --shard I/N", l->rank, out->rank, l->size, out->size);
     }
-    return false;
+    return true;
 }
 
-static bool from_array(uint64_t *rank, uint64_t *size, const char *(*get)(const char *name))
+/* Task numbers that are not evenly apart tell nobody which part is whose. */
+static bool from_array(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
     uint64_t id, least, step = 1;
-    if (!number_of(&id, get("SLURM_ARRAY_TASK_ID")) || !number_of(&least, get("SLURM_ARRAY_TASK_MIN")) || id < least
-        || !number_of(size, get("SLURM_ARRAY_TASK_COUNT")))
-        return false;
+    if (!number_of(&id, get("SLURM_ARRAY_TASK_ID")) || !number_of(&least, get("SLURM_ARRAY_TASK_MIN"))
+        || !number_of(&out->size, get("SLURM_ARRAY_TASK_COUNT")))
+        return true;
     if (!number_of(&step, get("SLURM_ARRAY_TASK_STEP")) || !step)
         step = 1;
-    *rank = (id - least) / step;
-    return *rank < *size;
+    out->rank = (id - least) / step;
+    out->by = "Slurm's array";
+    return (id >= least && (id - least) % step == 0 && out->rank < out->size)
+        || fail(err, "SLURM_ARRAY_TASK_ID=%" PRIu64 " is none of %" PRIu64 " tasks from %" PRIu64 " in steps of %" PRIu64
+                "; number the array evenly, or name the part with --shard I/N", id, out->size, least, step);
 }
 
-static bool from_environment(struct shard *out, const char *(*get)(const char *name))
+static bool from_environment(struct shard *out, const char *(*get)(const char *name), struct err *err)
 {
-    uint64_t rank, size, task, n_tasks;
-    const char *by;
-    bool launched = from_launcher(&rank, &size, &by, get), array = from_array(&task, &n_tasks, get);
-    if (!launched && !array)
+    struct member launched = {0}, array = {0};
+    if (!from_launcher(&launched, get, err) || !from_array(&array, get, err))
         return false;
-    if (!launched || !array)
-        *out = (struct shard){ (uint32_t)(launched ? rank : task) + 1, (uint32_t)(launched ? size : n_tasks), launched ? by : "Slurm's array" };
-    else
-        *out = (struct shard){ (uint32_t)(task * size + rank) + 1, (uint32_t)(n_tasks * size), "Slurm's array and the launcher" };
+    if (launched.by && array.by)
+        *out = (struct shard){ (uint32_t)(array.rank * launched.size + launched.rank) + 1, (uint32_t)(array.size * launched.size),
+                               "Slurm's array and the launcher" };
+    else if (launched.by || array.by)
+        *out = (struct shard){ (uint32_t)(launched.by ? launched.rank : array.rank) + 1, (uint32_t)(launched.by ? launched.size : array.size),
+                               launched.by ? launched.by : array.by };
     return true;
 }
 
@@ -76,10 +84,8 @@ bool shard_find(struct shard *out, const char *text, const char *(*get)(const ch
     enum { MOST = 1000000 };
     uint64_t i, n;
     *out = (struct shard){ 1, 1, "" };
-    if (!text) {
-        from_environment(out, get);
-        return true;
-    }
+    if (!text)
+        return from_environment(out, get, err);
     const char *slash = strchr(text, '/');
     char index[24] = "";
     if (slash && slash - text < (ptrdiff_t)sizeof index)

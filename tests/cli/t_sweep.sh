@@ -37,6 +37,7 @@ refuses "every configuration was refused, the first because: " "a key that does 
     sweep $bert --over parallel.replicass=1,2 --out "$work/refused.csv"
 rm -f "$work"/refused*
 refuses "no key to sweep" "a sweep of nothing is refused" sweep $bert
+refuses "is swept as well; leave one of them out" "a key that is set and swept is refused" sweep $bert $grid --set parallel.replicas=3
 refuses "a shard wants --out FILE" "a shard on stdout is refused" sweep $bert $grid --shard 1/2
 refuses "jobs: 5000 is outside" "too many threads are refused" sweep $bert $grid --jobs 5000
 run sweep $resnet --over parallel.schedule=popart,sequential

@@ -181,6 +181,24 @@ static void shards_from_the_environment(void **state)
     };
     static const char *const none[] = { NULL };
     variables = none;
+    static const struct { const char *variables[16], *message; } torn[] = {
+        { { "OMPI_COMM_WORLD_RANK", "5", "OMPI_COMM_WORLD_SIZE", "5" },
+          "OMPI_COMM_WORLD_RANK=5 is none of OMPI_COMM_WORLD_SIZE=5, from 0; name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "9", "SLURM_ARRAY_TASK_MIN", "1", "SLURM_ARRAY_TASK_COUNT", "3" },        /* --array=1,5,9 */
+          "SLURM_ARRAY_TASK_ID=9 is none of 3 tasks from 1 in steps of 1; number the array evenly, or name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "5", "SLURM_ARRAY_TASK_MIN", "2", "SLURM_ARRAY_TASK_STEP", "2", "SLURM_ARRAY_TASK_COUNT", "3" },
+          "SLURM_ARRAY_TASK_ID=5 is none of 3 tasks from 2 in steps of 2; number the array evenly, or name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "1", "SLURM_ARRAY_TASK_MIN", "2", "SLURM_ARRAY_TASK_COUNT", "3" },
+          "SLURM_ARRAY_TASK_ID=1 is none of 3 tasks from 2 in steps of 1; number the array evenly, or name the part with --shard I/N" },
+    };
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
+        struct shard shard;
+        struct err err = { "" };
+        variables = torn[i].variables;
+        assert_false(shard_find(&shard, NULL, made, &err));
+        assert_string_equal(err.msg, torn[i].message);
+    }
+    variables = none;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct shard shard;
         struct err err = { "" };
