@@ -1,9 +1,9 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: skim.c, file.c and call.c read and link, reach.c leaves what counts; infer.c finds all shapes (rules in shape.c, shape_moves.c and shape_data.c, contents
- * of small constants in fold.c, what If and Loop run in control.c, stand-ins in stand_in.c); fuse.c recognises operations that exporters write
- * out in pieces. build.c turns the result into a graph (map.c).
+ * Read in order: skim.c, file.c and call.c read and link; reach.c leaves what counts; infer.c finds all shapes (rules in shape.c, shape_moves.c
+ * and shape_data.c, contents of small constants in fold.c, what If and Loop run in control.c, sequences in sequence.c, stand-ins in
+ * stand_in.c); fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
  */
 #ifndef ONNX_MODEL_H
 #define ONNX_MODEL_H
@@ -101,7 +101,8 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
 
-bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);     /* of a Pad: all before, all after */
+/* Of a Pad: all before, all after. */
+bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);
 
 /* infer.c: sizes of inputs as the options have them, shapes of all values in file order. What has no rule takes the shape that the
  * file gives, or with approximate that of its first input. */

@@ -108,9 +108,11 @@ static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items
     if (stacked && !onnx_make_room(m, id, items->n, err))
         return false;
     for (uint32_t i = 0; i < items->n; i++) {
-        rows[i] = stacked ? onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, m->values[m->nodes[id + items->n].outputs[0]].name)) : items->values[i];
-        if (stacked)
-            onnx_put_axis(m, id + i, "Unsqueeze", items->values[i], rows[i], axis);
+        rows[i] = items->values[i];
+        if (!stacked)
+            continue;
+        rows[i] = onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, m->values[m->nodes[id + items->n].outputs[0]].name));
+        onnx_put_axis(m, id + i, "Unsqueeze", items->values[i], rows[i], axis);
     }
     read_instead(m, &m->nodes[id + (stacked ? items->n : 0)], "Concat", items->n, rows);
     return true;
