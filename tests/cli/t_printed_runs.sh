@@ -24,6 +24,7 @@ for format in text csv tap; do
     show ledger --format $format
 done
 show check --published tests/root/links.csv --format csv
+show check --published tests/root/link-grid.csv --format csv        # every experiment at the ends of its tiles, on one chip, two and four
 show check --published tests/root/links.csv --format markdown
 sed 's/,0\.1,calibrate/,0.001,calibrate/' tests/root/links.csv >"$work/strict.csv"
 show check --published "$work/strict.csv" --format markdown

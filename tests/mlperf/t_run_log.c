@@ -113,6 +113,38 @@ static void samples_between_evaluations(void **state)
     arena_free(&a);
 }
 
+/* Two blocks and so one rate of a block; one block has none, and its evaluations say. */
+static void one_rate_of_a_block(void **state)
+{
+    static const struct event two[] = {
+        { 0, "run_start", NULL, NULL }, { 10, "block_start", NULL, NULL }, { 60, "block_stop", NULL, NULL },
+        { 62, "eval_accuracy", "0.1", "{\"samples_count\": 100}" }, { 63, "block_start", NULL, NULL }, { 103, "block_stop", NULL, NULL },
+        { 106, "eval_accuracy", "0.2", "{\"samples_count\": 340}" }, { 110, "run_stop", NULL, "{\"status\": \"success\"}" },
+    };
+    static const struct event one[] = {
+        { 0, "run_start", NULL, NULL }, { 10, "block_start", NULL, NULL }, { 60, "block_stop", NULL, NULL },
+        { 62, "eval_accuracy", "0.1", "{\"samples_count\": 100}" }, { 80, "eval_accuracy", "0.1", "{\"samples_count\": 200}" },
+        { 106, "eval_accuracy", "0.2", "{\"samples_count\": 330}" }, { 110, "run_stop", NULL, "{\"status\": \"success\"}" },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(two, "samples", &a);
+    assert_near(r.throughput_samples_per_s, 240 / 40.0, 1e-9);
+    assert_near(r.train_unit_s, 40, 1e-9);
+    assert_near(r.eval_time_s, (2 + 3) / 2.0, 1e-9);
+    assert_int_equal(r.n_units, 1);
+    assert_int_equal(r.first_unit, 2);
+    assert_near(r.unit_rates[0], 6, 1e-9);
+    r = FOLDED(one, "samples", &a);
+    assert_near(r.throughput_samples_per_s, 130 / 26.0, 1e-9);
+    assert_near(r.train_unit_s, 26, 1e-9);
+    assert_true(isnan(r.eval_time_s));
+    assert_int_equal(r.n_units, 1);
+    assert_int_equal(r.first_unit, 3);
+    assert_near(r.unit_rates[0], 5, 1e-9);
+    arena_free(&a);
+}
+
 static void problems_are_named(void **state)
 {
     static const struct event whole[] = { { 0, "run_start", NULL, NULL }, { 5, "run_stop", NULL, NULL } };
@@ -128,6 +160,6 @@ static void problems_are_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
-    cmocka_unit_test(problems_are_named),
+    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(problems_are_named),
 };
 TAP_MAIN(tests)

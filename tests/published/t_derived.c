@@ -101,6 +101,7 @@ static void what_makes_no_line_is_refused(void **state)
         { "x,update_s,a+e,0.1,", "2: parents: a and e differ in micro-batch or IPUs a replica: no line" },
         { "x,update_s,a+a,0.1,", "2: parents: all have an accumulation of 2048: no line" },
         { "x,step_increase_s,a+b,0.1,", "2: x: the parents give -9.26783, want a value above 0" },
+        { "x,step_increase_s,a+a,0.1,", "2: x: the parents give 0, want a value above 0" },
         { "a,update_s,a+b,0.1,", "2: id: 'a' is a published row's" },
         { "x,update_s,a+b,-1,", "2: tolerance: '-1' is not a share above 0" },
     };
