@@ -6,11 +6,9 @@
  *                       both together (early PopLibs).
  * amp_efficiency        share of its rate at which the AMP's inner loop runs where it wants two loads and a store of 8
  *                       bytes in every cycle, of interleaved memory. Open sources have 1.
- * exchange_efficiency   share of the exchange's nominal rate that programs reach. Streams of GC2 reached 0.987 (arXiv:1912.03413, Table
- *                       4.6); for the second generation nothing is published. The measured matmuls of Bow alone give 0.99 +- 0.05
- *                       (linearised, with the compute set free): that it is less is what runs say, which have other things to exchange.
  * A constant belongs to a generation of chips, as their sheets state it, never to a kernel, a network or a row. The AMP's efficiency of the second
- * generation is not fitted: with the open-source value the measured matmuls of Bow are met (0.985 +- 0.096).
+ * generation is not fitted: with the open-source value the measured matmuls of Bow are met (0.985 +- 0.096). Nor is the exchange's rate:
+ * the matmuls of Bow alone give 0.99 +- 0.05 of the nominal one (linearised, with the compute set free), which is what GC2's streams reach.
  */
 #include "system-model/machine/fitted_chip.h"
 
@@ -22,12 +20,10 @@
                "the start of a compute set" }
 #define AMP { "amp_efficiency", "share", FIELD_F64, offsetof(struct chip, amp_efficiency), 0.5, 1, NULL, false, \
               "of the AMP's rate in its inner loop" }
-#define EXCHANGE { "exchange_efficiency", "share", FIELD_F64, offsetof(struct chip, exchange_efficiency), 0.3, 1, NULL, false, \
-                   "of the exchange's rate that programs reach" }
 const struct fitted_constant fitted_constants[MAX_FITTED] = {
-    { GENERATION_MK1, START, 0 }, { GENERATION_MK1, AMP, 1 }, { GENERATION_MK2, START, 0 }, { GENERATION_MK2, EXCHANGE, 0.987 },
+    { GENERATION_MK1, START, 0 }, { GENERATION_MK1, AMP, 1 }, { GENERATION_MK2, START, 0 },
 };
-const size_t n_fitted_constants = 4;
+const size_t n_fitted_constants = MAX_FITTED;
 
 static const char *constant_name(const struct fitted_constant *k, struct arena *a)
 {

@@ -5,7 +5,7 @@
 #define FITTED_CHIP_H
 #include "system-model/machine/what_if.h"
 
-enum { MAX_FITTED = 4 };
+enum { MAX_FITTED = 3 };
 struct fitted_constant {
     enum generation generation;         /* whose constant: mk1 is GC2; mk2 GC200, Bow and C600, which share their design */
     struct field field;                 /* of struct chip, with its bounds */
