@@ -369,24 +369,40 @@ static bool is_onnx_recipe(const struct recipe *r)
     return w && w->traits & IS_FILE;
 }
 
-/* Room for what is no key of the table: hyperparameters, the framework's settings, faults, dimensions. */
-static void start_others(struct recipe *r, struct arena *a)
+/* What is no key of the table: hyperparameters, the framework's settings, faults. A copy with room for so many more. */
+static struct ini_entry *wider(const struct ini_entry *list, size_t n, size_t n_more, struct arena *a)
 {
-    r->hyperparameters = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
-    r->faults = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
-    r->framework_settings = ARENA_ARRAY(a, struct ini_entry, r->n_entries + 1);
-    r->n_hyperparameters = r->n_faults = r->n_framework_settings = 0;
-    r->model.dimensions = NULL;
+    struct ini_entry *copy = ARENA_ARRAY(a, struct ini_entry, n + n_more + 1);
+    if (n)
+        memcpy(copy, list, n * sizeof *copy);
+    return copy;
+}
+
+static void make_room(struct recipe *r, size_t n_more, struct arena *a)
+{
+    r->hyperparameters = wider(r->hyperparameters, r->n_hyperparameters, n_more, a);
+    r->framework_settings = wider(r->framework_settings, r->n_framework_settings, n_more, a);
+    r->faults = wider(r->faults, r->n_faults, n_more, a);
+}
+
+/* In the place of an entry of that key, or behind the last. */
+static void put_entry(struct ini_entry *list, size_t *n, const struct ini_entry *e)
+{
+    size_t i = 0;
+    while (i < *n && !text_is(list[i].key, e->key))
+        i++;
+    list[i] = *e;
+    *n += i == *n;
 }
 
 static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
 {
     if (text_is(e->section, "optimizer") && is_hyperparameter(e->key)) {
-        r->hyperparameters[r->n_hyperparameters++] = *e;
+        put_entry(r->hyperparameters, &r->n_hyperparameters, e);
     } else if (text_is(e->section, "framework") && field_find(framework_fields, n_framework_fields, e->key)) {
-        r->framework_settings[r->n_framework_settings++] = *e;
+        put_entry(r->framework_settings, &r->n_framework_settings, e);
     } else if (text_is(e->section, "faults") && is_fault(e->key)) {
-        r->faults[r->n_faults++] = *e;
+        put_entry(r->faults, &r->n_faults, e);
     } else if (text_is(e->section, "data") && is_onnx_recipe(r)) {      /* a symbolic dimension of the file */
         r->model.dimensions = arena_printf(a, "%s%s%s=%s", r->model.dimensions ? r->model.dimensions : "",
                                            r->model.dimensions ? "," : "", e->key, e->value);
@@ -398,7 +414,7 @@ static bool read_other(struct recipe *r, const struct ini_entry *e, struct arena
 
 static bool read_entries(struct recipe *r, struct arena *a, struct err *err)
 {
-    start_others(r, a);
+    make_room(r, r->n_entries, a);
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
         const struct recipe_key *key = find_key(e->section, e->key);
@@ -494,39 +510,31 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
     return true;
 }
 
-static bool read_others(struct recipe *r, struct arena *a)
-{
-    static const char *const sections[] = { "optimizer", "framework", "faults", "data", NULL };
-    start_others(r, a);
-    for (size_t i = 0; i < r->n_entries; i++) {
-        const struct ini_entry *e = &r->entries[i];
-        size_t k = 0;
-        while (sections[k] && !text_is(sections[k], e->section))
-            k++;
-        bool may_be_other = !e->line || sections[k];
-        if (may_be_other && !find_key(e->section, e->key) && !read_other(r, e, a, NULL))
-            return false;
-    }
-    return true;
-}
-
-/* The file's own reading with only the overridden members read again. False where that is not all there is to it (an unknown
- * key, another workload, a value out of range): then everything is read, and of several mistakes the first in the file is told. */
+/* The file's own reading with only what is overridden read again. False where that is not all there is to it (an unknown key, another
+ * workload, a dimension of a file, a value out of range): then everything is read, and of several mistakes the first in the file is
+ * told. */
 static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
 {
-    bool others = false;
+    size_t n_overridden = 0;
+    bool has_room = false;
     *out = file->plain;
     out->entries = f->entries;
     out->n_entries = f->n_entries;
+    for (size_t i = 0; i < f->n_entries; i++)
+        n_overridden += !f->entries[i].line;
     for (size_t i = 0; i < f->n_entries; i++) {
         const struct ini_entry *e = &f->entries[i];
-        const struct recipe_key *key = e->line ? NULL : find_key(e->section, e->key);
-        bool other_workload = key && key->field.offset == offsetof(struct recipe, workload);
-        others |= !e->line && !key;
-        if (key && (other_workload || !field_set(out, &key->field, e->value, "", NULL)))
+        if (e->line)
+            continue;
+        const struct recipe_key *key = find_key(e->section, e->key);
+        if (!key && !has_room)
+            make_room(out, n_overridden, a);
+        has_room |= !key;
+        bool shapes_all = key ? key->field.offset == offsetof(struct recipe, workload) : text_is(e->section, "data");
+        if (shapes_all || !(key ? field_set(out, &key->field, e->value, "", NULL) : read_other(out, e, a, NULL)))
             return false;
     }
-    return (!others || read_others(out, a)) && check_sense(out, NULL);
+    return check_sense(out, NULL);
 }
 
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
