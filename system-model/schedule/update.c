@@ -367,7 +367,7 @@ static bool check_streaming(const struct plan *p, struct err *err)
     if (m->streaming_bytes_per_s <= 0)
         return fail(err, "parallel.optimizer_state: streaming, but %s has no streaming memory; use on-chip", m->name);
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
-        most = ipu_state_bytes(p, i) > most ? ipu_state_bytes(p, i) : most;
+        most = fmax(most, ipu_state_bytes(p, i));
     double wanted = most * (double)sharing_ipus(p, m->ipus_per_board);
     if (wanted > (double)m->streaming_bytes)
         return fail(err, "parallel.optimizer_state: streaming wants %.4g GB of a board's memory, %s has %.4g GB; "

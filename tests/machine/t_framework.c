@@ -1,7 +1,7 @@
 /*
  * t_framework.c - a framework's sheet: which one a name and a release find, what it must hold, how it refuses.
  */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "system-model/machine/framework.h"
 
 #include <stdlib.h>
@@ -133,7 +133,26 @@ static void releases(void **state)
     arena_free(&a);
 }
 
+/* Every key with its unit and range. */
+static void keys(void **state)
+{
+    struct arena a = {0};
+    char *text;
+    (void)state;
+    PRINTED(text,
+        for (size_t i = 0; i < n_framework_fields; i++) {
+            const struct field *k = &framework_fields[i];
+            fprintf(f, "%s (%s) %g..%g", k->name, k->unit, k->min, k->max);
+            for (int c = 0; k->choices && k->choices[c]; c++)
+                fprintf(f, " %s", k->choices[c]);
+            fprintf(f, ": %s\n", k->help);
+        });
+    assert_golden(text, "tests/golden/framework_keys.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases), cmocka_unit_test(keys),
 };
 TAP_MAIN(tests)

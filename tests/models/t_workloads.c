@@ -452,7 +452,7 @@ static void sums_print_as_recorded(void **state)
     const struct model_options answers = { .where = "r.ini", .micro_batch = 3, .batch_norm_span = 1, .inference = true };
     const struct model_options otherwise = {
         .where = "r.ini", .compute = COMPUTE_FP8, .micro_batch = 2, .batch_norm_span = 2, .sequence_length = 96, .sequences_per_pack = 2, .vocabulary = 1008,
-        .joint_slices = 3, .labels_per_sample = 11, .input_type = INPUT_FP16, .stable_norm = true, .norm_groups = 4, .image_size = 96,
+        .joint_slices = 3, .labels_per_sample = 11.47, .input_type = INPUT_FP16, .stable_norm = true, .norm_groups = 4, .image_size = 96,
         .embedding_serial_steps = 3, .split_qkv = true };
     const struct model_options tuned = { .where = "r.ini", .compute = COMPUTE_FP32, .micro_batch = 1, .batch_norm_span = 1, .fine_tuning = true,
                                          .sequence_length = 64 };

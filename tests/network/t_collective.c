@@ -147,7 +147,7 @@ static void collectives_as_text(void **state)
 {
     static const struct { uint32_t n_ipus, per_domain; enum domain_topology domain; enum gateway_topology gateway; } toys[] = {
         { 6, 6, DOMAIN_LADDER, GATEWAY_NONE }, { 10, 10, DOMAIN_TORUS, GATEWAY_NONE }, { 16, 8, DOMAIN_TORUS, GATEWAY_DIRECT },
-        { 24, 6, DOMAIN_LADDER, GATEWAY_DIRECT },
+        { 24, 6, DOMAIN_LADDER, GATEWAY_DIRECT }, { 8, 8, DOMAIN_TORUS, GATEWAY_NONE },
     };
     char *text;
     size_t size;
