@@ -30,16 +30,34 @@ bool fail_at(struct err *err, const char *where)
     return false;
 }
 
-struct arena_block { struct arena_block *next; size_t used, size; _Alignas(16) unsigned char data[]; };
+struct arena_block { struct arena_block *next; size_t used, size, last_guard; _Alignas(16) unsigned char data[]; };
 
 enum { FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 8 << 20 };
 
 /* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
- * reads beyond the end is seen. */
+ * reads beyond the end is seen. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
+ * seen when the arena goes. */
 #ifdef ARENA_GUARDS
-enum { GUARD_BYTES = 256, GUARD = 0xa5 };
+enum { GUARD_BYTES = 256, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
+
+static void put_guard(struct arena_block *b)
+{
+    memset(b->data + b->used, GUARD, GUARDING);
+    memcpy(b->data + b->used + GUARDING, &b->last_guard, sizeof b->last_guard);
+    b->last_guard = b->used + 1;
+    b->used += GUARD_BYTES;
+}
+
+static void check_guards(const struct arena_block *b)
+{
+    for (size_t at = b->last_guard; at; memcpy(&at, b->data + at - 1 + GUARDING, sizeof at))
+        for (size_t i = 0; i < GUARDING; i++)
+            assert(b->data[at - 1 + i] == GUARD);
+}
 #else
 enum { GUARD_BYTES = 0, GUARD = 0 };
+static void put_guard(struct arena_block *b) { (void)b; }
+static void check_guards(const struct arena_block *b) { (void)b; }
 #endif
 
 void out_of_memory(size_t n_bytes)
@@ -73,8 +91,8 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
     if (!b || b->size - b->used < n_bytes + GUARD_BYTES)
         b = arena_add_block(a, n_bytes + GUARD_BYTES);
     void *p = b->data + b->used;
-    memset(b->data + b->used + n_bytes, GUARD, GUARD_BYTES);
-    b->used += n_bytes + GUARD_BYTES;
+    b->used += n_bytes;
+    put_guard(b);
     a->used_bytes += n_bytes;
     return p;
 }
@@ -111,6 +129,7 @@ void arena_free(struct arena *a)
     struct arena_block *b = a->head;
     while (b) {
         struct arena_block *next = b->next;
+        check_guards(b);
         free(b);
         b = next;
     }
@@ -125,9 +144,10 @@ void arena_reset(struct arena *a)
         return;
     a->head = kept->next;
     arena_free(a);
+    check_guards(kept);
     memset(kept->data, 0, kept->used);
     kept->next = NULL;
-    kept->used = 0;
+    kept->used = kept->last_guard = 0;
     a->head = kept;
 }
 
