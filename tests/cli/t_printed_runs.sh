@@ -19,6 +19,8 @@ show check "$work/one" --expect "$work/expected.csv" --format tap
 show check "$work/one" --published tests/root/results/published/vendor.csv
 show validate "$work/one" --out "$work/validity"
 show validate "$work/one" --format json
+show validate --published tests/root/results/published/memory.csv       # where what fits comes first
+show validate --published tests/root/results/published/vendor.csv
 show_file "$work"/validity/*
 for format in text csv tap; do
     show ledger --format $format
