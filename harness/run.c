@@ -75,6 +75,11 @@ static bool answer(char **out, struct simulation *sim, const struct result *r, c
     return good;
 }
 
+static bool judges(const struct options *o)
+{
+    return o->format == FORMAT_TEXT || o->format == FORMAT_JSON;
+}
+
 /* What is printed of a simulation, before it is freed. */
 static bool keep(struct run_state *state, struct simulation *sim, struct result *r, const char *recipe, const struct options *o,
                  struct session *s, struct err *err)
@@ -82,7 +87,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     size_t i = state->results.n;
     struct validity v = {0};
     result_provenance(r, sim, o->sets, o->n_sets);
-    if (o->format == FORMAT_TEXT || o->format == FORMAT_JSON)
+    if (judges(o))
         judge_result(&v, state, sim, r, recipe, o, s);
     if (o->format == FORMAT_JSON) {
         state->made_by[i] = provenance_json(r, sim, o->sets, o->n_sets);
@@ -220,8 +225,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
-    bool judges = o->format == FORMAT_TEXT || o->format == FORMAT_JSON || state.draws;
-    if (judges && !track_record_open(&state.record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
+    if ((judges(o) || state.draws) && !track_record_open(&state.record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;
