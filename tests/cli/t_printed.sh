@@ -71,6 +71,8 @@ show run $bert --runs 40 --seed 9
 show run $infer --mllog "$work/logs"
 show run $bow --set framework.sdk=9.9
 show run $infer --runs 2
+show run $bert --set parallel.micro_batch=8 --set parallel.layers_per_ipu=
+show run vendor-ipu-pod16-resnet50-pipelined --set parallel.micro_batch=96 --set parallel.layers_per_ipu=
 show run $bert --runs 5 --seed 2 --set training.target=0.9
 show run $resnet --runs 5 --seed 11 --set training.epochs=30
 printed run
