@@ -142,6 +142,9 @@ drawn_by "$work/bin:$PATH" plot "$work/one"
 printed plot
 show report "$work/one"
 sed -n '/<body/,$p' "$work/one/report.html" | plain >>"$work/shown"
+"$PODBENCH" bench --published tests/root/results/published/vendor.csv --out "$work/vendor" >/dev/null 2>&1
+show report "$work/vendor"
+sed -n '/<body>/,$p' "$work/vendor/report.html" | plain >>"$work/shown"
 printed report
 
 show init "$work/mine"

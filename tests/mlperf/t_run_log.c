@@ -128,7 +128,15 @@ static void one_rate_of_a_block(void **state)
     };
     struct arena a = {0};
     (void)state;
-    struct run_log r = FOLDED(two, "samples", &a);
+    static const struct event epoch[] = {
+        { 0, "train_samples", "900", NULL }, { 0, "run_start", NULL, NULL }, { 10, "epoch_start", NULL, NULL }, { 55, "epoch_stop", NULL, NULL },
+        { 60, "run_stop", NULL, "{\"status\": \"success\"}" },
+    };
+    struct run_log r = FOLDED(epoch, "epochs", &a);
+    assert_near(r.throughput_samples_per_s, 900 / 45.0, 1e-9);
+    assert_near(r.train_unit_s, 45, 1e-9);
+    assert_int_equal(r.n_units, 1);
+    r = FOLDED(two, "samples", &a);
     assert_near(r.throughput_samples_per_s, 240 / 40.0, 1e-9);
     assert_near(r.train_unit_s, 40, 1e-9);
     assert_near(r.eval_time_s, (2 + 3) / 2.0, 1e-9);
