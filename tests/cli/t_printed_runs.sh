@@ -143,8 +143,8 @@ printed plot
 show report "$work/one"
 sed -n '/<body/,$p' "$work/one/report.html" | plain >>"$work/shown"
 "$PODBENCH" bench --published tests/root/results/published/vendor.csv --out "$work/vendor" >/dev/null 2>&1
-show report "$work/vendor"
-sed -n '/<body>/,$p' "$work/vendor/report.html" | plain >>"$work/shown"
+show report "$work/vendor" --published tests/root/results/published/vendor.csv
+sed -n "/<table/,/<.table>/p" "$work/vendor/report.html" | plain >>"$work/shown"
 printed report
 
 show init "$work/mine"
