@@ -242,14 +242,14 @@ static void what_lies_outside_is_named(void **state)
     arena_free(&a);
 }
 
-/* Where the exchange is slow, more of the time is in proportion to its fitted efficiency; where links are, to their assumed one. */
+/* Where every step is a call, more of the time is in proportion to its fitted length; where links are slow, to their assumed efficiency. */
 static void shares_follow_the_values(void **state)
 {
     (void)state;
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
     struct validity v = validity_with(recipe, NULL);
     assert_true(v.from_fitted_share >= 0 && v.from_assumed_share > 0 && v.from_fitted_share + v.from_assumed_share < 1);
-    struct validity slow = validity_with(recipe, "machine.exchange_bytes_per_cycle=1");
+    struct validity slow = validity_with(recipe, "hosts.steps_per_call=1");
     assert_true(slow.from_fitted_share > v.from_fitted_share + 0.1);
     slow = validity_with(recipe, "machine.link_bytes_per_s=1e8");
     assert_true(slow.from_assumed_share > v.from_assumed_share + 0.1);
