@@ -134,7 +134,8 @@ bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const
     take_rows(&job, figures, a);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
-        parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, k->open_source_value, 0.02 };
+        double middle = (k->field.min + k->field.max) / 2;         /* on a bound, where defaults are, a first step overshoots */
+        parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
         before[i] = k->open_source_value;
     }
     struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,
