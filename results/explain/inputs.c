@@ -92,7 +92,7 @@ void inputs_list(struct inputs *out, const struct simulation *sim, struct arena 
     size_t n = simulation_sheets(sheets, sim), room = recipe_settings(&keys, &sim->recipe, a);
     for (size_t i = 0; i < n; i++)
         room += sheets[i]->n_rows;
-    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room + n_framework_fields) };
+    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room + n_framework_fields), .of = sim };
     for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
         list_sheet(out, sheets[i], a);
     list_recipe(out, sim, a);
@@ -110,12 +110,16 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
         all[i] = q->overrides[i];
     for (size_t i = 0; i < n_more; i++)
         all[q->n_overrides + i] = more[i];
-    bool totals_only = q->simulator->totals_only, step_only = q->simulator->step_only;
-    q->simulator->totals_only = true;
-    q->simulator->step_only = q->step_only;
-    bool good = simulator_run(q->simulator, &sim, out, q->recipe, all, q->n_overrides + n_more, err);
-    q->simulator->totals_only = totals_only;
-    q->simulator->step_only = step_only;
+    struct simulator *s = q->simulator;
+    const struct simulation *splits_of = s->splits_of;
+    bool totals_only = s->totals_only, step_only = s->step_only;
+    s->totals_only = true;
+    s->step_only = q->step_only;
+    s->splits_of = q->splits_of;
+    bool good = simulator_run(s, &sim, out, q->recipe, all, q->n_overrides + n_more, err);
+    s->totals_only = totals_only;
+    s->step_only = step_only;
+    s->splits_of = splits_of;
     simulation_free(&sim);
     arena_free(&scratch);
     return good;
@@ -238,6 +242,7 @@ double share_of_origin(enum origin origin, const struct inputs *inputs, const st
     struct question step = *q;
     struct result r;
     step.step_only = true;
+    step.splits_of = inputs->of;
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *in = &inputs->items[i];
         const char *to = in->of_recipe || in->origin != origin ? NULL : stepped(in, false, a);

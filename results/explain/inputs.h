@@ -17,7 +17,7 @@ struct input {
     const struct field *field;          /* of a recipe's key */
     bool idle;                          /* not to be moved: it changes nothing here, or is listed under another name too */
 };
-struct inputs { struct input *items; size_t n; };
+struct inputs { struct input *items; size_t n; const struct simulation *of; };
 /* Sheets first, outermost first, each key once; then the recipe's keys that matter. */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
 
@@ -38,6 +38,7 @@ struct question {
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
     bool step_only;                     /* the step is asked for, and nothing of how long the training takes */
+    const struct simulation *splits_of; /* with its splits over tiles; NULL: with the best */
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
 /* The question with more overrides after its own. False when it is refused; err says why. */
@@ -47,7 +48,8 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
 void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a);
 
 /* How much of the step's time is in proportion to values of one origin: its relative change when all of them move by a tenth towards a
- * slower machine, over that tenth; 0 to 1. */
+ * slower machine, over that tenth; 0 to 1. The splits over tiles stay those that were chosen: at the best of them a small change of the
+ * values costs the same whether they may change or not, and it is this plan that is asked about. */
 double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a);
 
 #endif

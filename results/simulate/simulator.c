@@ -13,7 +13,7 @@ enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans
 
 struct kept_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
 struct kept_topology { struct topology topology; struct kept *sheets; };
-struct kept_compiler { struct compiler compiler; struct kept *graph, *topology; };
+struct kept_compiler { struct compiler compiler; struct kept *graph, *topology, *splits_of; };
 
 void simulator_open(struct simulator *out, const struct model_paths *paths)
 {
@@ -28,6 +28,8 @@ static void leave_compiler(struct kept *x)
     struct kept_compiler *c = x->value;
     c->graph->users--;
     c->topology->users--;
+    if (c->splits_of)
+        c->splits_of->users--;
 }
 
 static void leave_topology(struct kept *x)
@@ -251,9 +253,11 @@ static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, st
     return NULL;
 }
 
+/* Splits taken from another simulation's chip are another compiler's. */
 static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struct kept *topology)
 {
-    const struct kept *key[] = { graph, topology };
+    struct kept *splits_of = s->splits_of ? ((struct kept_compiler *)s->splits_of->held->value)->topology : NULL;
+    const struct kept *key[] = { graph, topology, splits_of };
     struct kept *x = keeper_find(&s->compilers, key, sizeof key);
     if (x)
         return x;
@@ -266,6 +270,11 @@ static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struc
     c->topology = topology;
     graph->users++;
     topology->users++;
+    if (splits_of) {
+        c->splits_of = splits_of;
+        c->compiler.splits_of = &((struct kept_topology *)splits_of->value)->topology.machine->chip;
+        splits_of->users++;
+    }
     return x;
 }
 

@@ -194,11 +194,13 @@ static void plan_ops(struct op_plan *out, struct compiler *c, const struct op_pl
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
+    struct op_plan_options all = *opt;
+    all.splits_of = c->splits_of;
     double *imbalances = ARENA_ARRAY(&scratch, double, g->n_tensors);       /* 0: even */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
-        op_plan_build(&out[i], g, i, operand_imbalance(g, op, imbalances), &c->topology->machine->chip, opt, c->cache);
+        op_plan_build(&out[i], g, i, operand_imbalance(g, op, imbalances), &c->topology->machine->chip, &all, c->cache);
         for (uint32_t k = 0; k < op->n_outputs; k++)
             imbalances[op->outputs[k]] = out[i].imbalance;
         if (c->cache->misses != known)

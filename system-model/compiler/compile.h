@@ -39,6 +39,7 @@ struct compiler {
     const struct topology *topology;
     struct plan_cache *cache;
     struct arena *arena;
+    const struct chip *splits_of;               /* of another chip, or NULL: the topology's own are searched */
     const struct watch *watch;                  /* of who simulates, or NULL: told of operations that are planned anew */
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct memo collectives, flows, sums;

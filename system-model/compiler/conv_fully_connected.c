@@ -28,8 +28,9 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
     return s;
 }
 
-/* What is the same for all joint splits of a pass. */
+/* What is the same for all joint splits: of a pass, of the layer. */
 struct joint { struct conv_shape s; struct search start; struct candidates list; };
+struct joint_layer { struct joint of_pass[N_OP_PASSES]; const struct layer_shape *shape; const struct chip *chip; uint64_t n_tiles, p_groups, n_grains; };
 
 static void joint_start(struct joint *out, struct conv_shape s, const struct chip *chip, const struct op_plan_options *opt)
 {
@@ -78,46 +79,78 @@ static uint64_t plans_cycles(const struct op_plan *p)
     return sum;
 }
 
-/* No slower than out of them all. */
-static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct joint j[N_OP_PASSES], uint64_t p_groups, uint64_t p_columns,
-                        uint64_t p_inner, uint64_t left)
+static void joint_layer_start(struct joint_layer *out, const struct layer_shape *l, const struct chip *chip, const struct op_plan_options *opt)
 {
-    return joint_pass(&out[PASS_FORWARD], &j[PASS_FORWARD], p_columns, p_inner, 1, p_groups, &left)
-        && joint_pass(&out[PASS_BACKWARD_DATA], &j[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, &left)
-        && joint_pass(&out[PASS_BACKWARD_WEIGHT], &j[PASS_BACKWARD_WEIGHT], p_columns, 1, p_inner, p_groups, &left);
+    struct joint *j = out->of_pass;
+    joint_start(&j[PASS_FORWARD], joint_shape(l->groups, l->columns, l->inner, l->rows, l->type, PASS_FORWARD), chip, opt);
+    joint_start(&j[PASS_BACKWARD_DATA], joint_shape(l->groups, l->inner, l->columns, l->rows, l->type, PASS_BACKWARD_DATA), chip, opt);
+    joint_start(&j[PASS_BACKWARD_WEIGHT], joint_shape(l->groups, l->columns, l->rows, l->inner, l->type, PASS_BACKWARD_WEIGHT), chip, opt);
+    out->shape = l;
+    out->chip = chip;
+    out->n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles;
+    out->p_groups = min_u64(l->groups, out->n_tiles);
+    out->n_grains = ceil_div(l->inner, amp_for(chip, l->type, opt->partials).in_grain);
 }
 
-static void plan_apart(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
-                       const struct chip *chip, const struct op_plan_options *opt)
+/* The inner dimension in so many parts, the columns over the tiles that are left; false: slower than `left` over all passes, or too large. */
+static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct joint_layer *l, uint64_t p_inner, uint64_t left)
 {
-    const struct conv_shape apart[N_OP_PASSES] = {
-        apart_shape(groups, rows, inner, columns, type, PASS_FORWARD),
-        apart_shape(groups, rows, columns, inner, type, PASS_BACKWARD_DATA),
-        apart_shape(groups, inner, rows, columns, type, PASS_BACKWARD_WEIGHT),
-    };
-    for (int pass = 0; pass < N_OP_PASSES; pass++)
-        conv_plan_search(&out[pass], &apart[pass], chip, opt);
+    const struct joint *j = l->of_pass;
+    uint64_t columns_part, p_groups = l->p_groups, p_columns = conv_fewest_parts(l->shape->columns, l->n_tiles / p_groups / p_inner, &columns_part);
+    if (!joint_pass(&out[PASS_FORWARD], &j[PASS_FORWARD], p_columns, p_inner, 1, p_groups, &left)
+        || !joint_pass(&out[PASS_BACKWARD_DATA], &j[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, &left)
+        || !joint_pass(&out[PASS_BACKWARD_WEIGHT], &j[PASS_BACKWARD_WEIGHT], p_columns, 1, p_inner, p_groups, &left))
+        return false;
+    uint64_t weight_bytes = (uint64_t)l->shape->groups * l->shape->inner * l->shape->columns * data_type_bytes(l->shape->type);
+    add_turned_weights(&out[PASS_BACKWARD_DATA], weight_bytes, l->chip, l->n_tiles);
+    return true;
 }
 
-void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
-                               uint32_t columns, enum data_type type, const struct chip *chip,
+static void apart_shapes(struct conv_shape out[N_OP_PASSES], const struct layer_shape *l)
+{
+    out[PASS_FORWARD] = apart_shape(l->groups, l->rows, l->inner, l->columns, l->type, PASS_FORWARD);
+    out[PASS_BACKWARD_DATA] = apart_shape(l->groups, l->rows, l->columns, l->inner, l->type, PASS_BACKWARD_DATA);
+    out[PASS_BACKWARD_WEIGHT] = apart_shape(l->groups, l->inner, l->rows, l->columns, l->type, PASS_BACKWARD_WEIGHT);
+}
+
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
                                const struct op_plan_options *opt)
 {
-    struct joint joint[N_OP_PASSES];
-    joint_start(&joint[PASS_FORWARD], joint_shape(groups, columns, inner, rows, type, PASS_FORWARD), chip, opt);
-    joint_start(&joint[PASS_BACKWARD_DATA], joint_shape(groups, inner, columns, rows, type, PASS_BACKWARD_DATA), chip, opt);
-    joint_start(&joint[PASS_BACKWARD_WEIGHT], joint_shape(groups, columns, rows, inner, type, PASS_BACKWARD_WEIGHT), chip, opt);
-    plan_apart(out, groups, rows, inner, columns, type, chip, opt);
-    uint64_t n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles, p_groups = min_u64(groups, n_tiles);
-    uint64_t grain = amp_for(chip, type, opt->partials).in_grain, n_grains = ceil_div(inner, grain);
-    uint64_t weight_bytes = (uint64_t)groups * inner * columns * data_type_bytes(type);
-    for (uint64_t p_inner = 1; p_inner && p_inner <= n_tiles / p_groups; p_inner = conv_next_split(n_grains, p_inner)) {
+    struct joint_layer joint;
+    struct conv_shape apart[N_OP_PASSES];
+    joint_layer_start(&joint, l, chip, opt);
+    apart_shapes(apart, l);
+    *choice = (struct plan_choice){ .joint_inner = 0 };
+    for (int pass = 0; pass < N_OP_PASSES; pass++)
+        conv_plan_search(&out[pass], &choice->of_pass[pass], &apart[pass], chip, opt);
+    for (uint64_t p_inner = 1; p_inner && p_inner <= joint.n_tiles / joint.p_groups; p_inner = conv_next_split(joint.n_grains, p_inner)) {
         struct op_plan plans[N_OP_PASSES];
-        uint64_t columns_part, p_columns = conv_fewest_parts(columns, n_tiles / p_groups / p_inner, &columns_part);
-        if (!joint_plans(plans, joint, p_groups, p_columns, p_inner, plans_cycles(out)))
+        if (!joint_plans(plans, &joint, p_inner, plans_cycles(out)) || plans_cycles(plans) >= plans_cycles(out))
             continue;
-        add_turned_weights(&plans[PASS_BACKWARD_DATA], weight_bytes, chip, n_tiles);
-        if (plans_cycles(plans) < plans_cycles(out))
-            memcpy(out, plans, sizeof plans);
+        memcpy(out, plans, sizeof plans);
+        choice->joint_inner = p_inner;
     }
+}
+
+static bool joint_as(struct op_plan out[N_OP_PASSES], uint64_t p_inner, const struct layer_shape *l, const struct chip *chip,
+                     const struct op_plan_options *opt)
+{
+    struct joint_layer joint;
+    joint_layer_start(&joint, l, chip, opt);
+    for (int pass = 0; pass < N_OP_PASSES; pass++)
+        joint.of_pass[pass].start.bound_bytes = UINT64_MAX;
+    return p_inner <= joint.n_tiles / joint.p_groups && joint_plans(out, &joint, p_inner, UINT64_MAX);
+}
+
+bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
+                                  const struct chip *chip, const struct op_plan_options *opt)
+{
+    struct conv_shape apart[N_OP_PASSES];
+    bool good = true;
+    if (choice->joint_inner)
+        return joint_as(out, choice->joint_inner, l, chip, opt);
+    apart_shapes(apart, l);
+    for (int pass = 0; pass < N_OP_PASSES && good; pass++)
+        good = conv_plan_as(&out[pass], &choice->of_pass[pass], &apart[pass], chip, opt);
+    return good;
 }

@@ -50,12 +50,6 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t 
 
 /* ---- conv_price.c: one split, priced ------------------------------------------------------------ */
 
-/* How often each dimension is split, and the share of the largest tile. Channels in grains. */
-struct share {
-    uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
-    uint64_t groups, batch, height, width, kernel_h, in, out;
-};
-
 struct cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;
     uint64_t copied_bytes, planned_copies;  /* of the input on the fullest tile, into another layout before the vertex; cycles that

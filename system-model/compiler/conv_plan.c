@@ -297,7 +297,13 @@ static void grow_bound(struct way *ways, size_t n_ways)
     }
 }
 
-void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
+static struct conv_choice choice_of(const struct search *f, bool turned)
+{
+    const struct candidate *c = f->best_candidate;
+    return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best };
+}
+
+void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt)
 {
     struct conv_shape turned;
@@ -308,5 +314,26 @@ void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const str
         start_way(&ways[1], &turned, chip, opt);
     while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
         grow_bound(ways, n_ways);
+    if (choice)
+        *choice = choice_of(&best->f, best != ways);
     conv_fill_plan(out, &best->f);
+}
+
+bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
+                  const struct op_plan_options *opt)
+{
+    struct conv_shape turned;
+    struct candidates list;
+    if (choice->turned)
+        conv_shape_swapped(&turned, s);
+    struct search f = conv_search_start(choice->turned ? &turned : s, chip, opt);
+    conv_candidates(&list, f.shape, chip, opt);
+    const struct candidate *c = &list.items[choice->candidate];
+    if (choice->candidate >= list.n || c->vertex != choice->vertex || c->in_grain != choice->in_grain || c->out_grain != choice->out_grain
+        || tiles_in_use(&choice->share) > f.n_tiles)
+        return false;
+    f.bound_bytes = UINT64_MAX;
+    conv_price(&f, c, &choice->share);
+    conv_fill_plan(out, &f);
+    return true;
 }

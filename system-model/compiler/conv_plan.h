@@ -34,15 +34,41 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass);
 
+/* How often each dimension is split, and the share of the largest tile. Channels in grains. */
+struct share {
+    uint64_t p_groups, p_batch, p_field, p_kernel, p_in, p_out, serial_in, serial_out;
+    uint64_t groups, batch, height, width, kernel_h, in, out;
+};
+
+/* A plan without its prices: the same split can be priced on another chip. */
+struct conv_choice {
+    bool turned;                        /* a product, the other way round */
+    size_t candidate;                   /* which of the vertices that are tried, and what it must be still for the share to hold */
+    enum vertex_kind vertex;
+    uint64_t in_grain, out_grain;
+    struct share share;
+};
+/* Of a fully connected layer in training: by pass, or one for all of them. */
+struct plan_choice {
+    struct conv_choice of_pass[N_OP_PASSES];
+    uint64_t joint_inner;               /* one for all: parts of the inner dimension; 0: each has its own */
+};
+
 uint64_t conv_shape_mac(const struct conv_shape *s);
 /* The product turned round, its operands and its result with it; false where this is no product. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s);
-/* Fastest plan within available_memory x tile memory, of a product either way round; the bound doubles until there is one. */
-void conv_plan_search(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
+/* Fastest plan within available_memory x tile memory, of a product either way round; the bound doubles until there is one.
+ * choice: what was chosen; NULL: nobody asks. */
+void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt);
-/* A fully connected layer in training: three plans of their own, or one whose weights never move, whichever is
- * faster over the three passes. out: by pass. */
-void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], uint32_t groups, uint32_t rows, uint32_t inner,
-                               uint32_t columns, enum data_type type, const struct chip *chip,
+/* The split that was chosen for another chip, whatever memory it takes; false where this chip has no such vertex, or too few tiles. */
+bool conv_plan_as(struct op_plan *out, const struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
+                  const struct op_plan_options *opt);
+/* A fully connected layer in training, groups x [rows, inner] x [inner, columns]: three plans of their own, or one whose weights never
+ * move, whichever is faster over the three passes. out: by pass. */
+struct layer_shape { uint32_t groups, rows, inner, columns; enum data_type type; };
+void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
                                const struct op_plan_options *opt);
+bool conv_plan_fully_connected_as(struct op_plan out[N_OP_PASSES], const struct plan_choice *choice, const struct layer_shape *l,
+                                  const struct chip *chip, const struct op_plan_options *opt);
 #endif

@@ -19,13 +19,15 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
 
 enum { FIRST_SLOTS = 256 };
 
-struct plan_key { struct conv_shape shape; uint64_t digest, fully_connected; };
+/* splits_of: the digest of the chip whose splits are priced; 0: none, they are searched. */
+struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
 _Static_assert(offsetof(struct conv_shape, nothing) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
-_Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 2 * sizeof(uint64_t), "so does a key");
+_Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof(uint64_t), "so does a key");
 struct plan_cache_slot {
     struct plan_key key;
     uint64_t hash;
     struct op_plan plans[N_OP_PASSES];  /* a fully connected layer has three, others one */
+    const struct plan_choice *choice;   /* NULL: the splits are another chip's */
     bool used;
 };
 
@@ -91,19 +93,17 @@ static void grow(struct plan_cache *c)
     c->n_slots = n_slots;
 }
 
-/* The slot of a key; *found tells whether its plans are there already. */
-static struct plan_cache_slot *cache_slot(struct plan_cache *c, const struct plan_key *key, bool *found)
+static struct plan_cache_slot *known_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash)
 {
-    uint64_t hash = key_hash(key);
+    struct plan_cache_slot *slot = c->n_slots ? find_slot(c->slots, c->n_slots, key, hash) : NULL;
+    return slot && slot->used ? slot : NULL;
+}
+
+static struct plan_cache_slot *add_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash)
+{
     if (2 * c->n_used >= c->n_slots)
         grow(c);
     struct plan_cache_slot *slot = find_slot(c->slots, c->n_slots, key, hash);
-    *found = slot->used;
-    if (slot->used) {
-        c->hits++;
-        return slot;
-    }
-    c->misses++;
     c->n_used++;
     slot->used = true;
     slot->key = *key;
@@ -117,36 +117,75 @@ void plan_cache_free(struct plan_cache *c)
     *c = (struct plan_cache){ 0 };
 }
 
+static struct layer_shape layer_of(const struct conv_shape *s)
+{
+    return (struct layer_shape){ s->groups, s->field_h, (uint32_t)s->in_chans, s->out_chans, (enum data_type)s->type };
+}
+
+static void search(struct plan_cache_slot *slot, const struct chip *chip, const struct op_plan_options *opt, struct arena *a)
+{
+    const struct conv_shape *s = &slot->key.shape;
+    struct layer_shape layer = layer_of(s);
+    struct plan_choice *choice = ARENA_NEW(a, struct plan_choice);
+    if (slot->key.fully_connected)
+        conv_plan_fully_connected(slot->plans, choice, &layer, chip, opt);
+    else
+        conv_plan_search(&slot->plans[0], &choice->of_pass[0], s, chip, opt);
+    slot->choice = choice;
+}
+
+static bool plan_as(struct plan_cache_slot *slot, const struct plan_choice *choice, const struct chip *chip, const struct op_plan_options *opt)
+{
+    const struct conv_shape *s = &slot->key.shape;
+    struct layer_shape layer = layer_of(s);
+    return slot->key.fully_connected ? conv_plan_fully_connected_as(slot->plans, choice, &layer, chip, opt)
+                                     : conv_plan_as(&slot->plans[0], &choice->of_pass[0], s, chip, opt);
+}
+
+/* Where the splits are to be another chip's, what was chosen there comes first. A chip that cannot take them has its own. */
+static const struct plan_cache_slot *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt,
+                                            struct plan_cache *c)
+{
+    uint64_t hash = key_hash(key);
+    struct plan_cache_slot *slot = known_slot(c, key, hash);
+    const struct plan_choice *choice = NULL;
+    if (slot) {
+        c->hits++;
+        return slot;
+    }
+    if (key->splits_of) {
+        struct plan_key there = *key;
+        there.digest = key->splits_of;
+        there.splits_of = 0;
+        choice = cached(&there, opt->splits_of, opt, c)->choice;
+    }
+    c->misses++;
+    slot = add_slot(c, key, hash);
+    if (!choice || !plan_as(slot, choice, chip, opt))
+        search(slot, chip, opt, &c->arena);
+    return slot;
+}
+
+static struct plan_key key_of(const struct conv_shape *s, bool fully_connected, const struct chip *chip, const struct op_plan_options *opt)
+{
+    return (struct plan_key){ *s, chip_digest(chip, opt), opt->splits_of ? chip_digest(opt->splits_of, opt) : 0, fully_connected };
+}
+
 void cached_conv_plan(struct op_plan *out, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt, struct plan_cache *cache)
 {
-    struct plan_key key;
-    memset(&key, 0, sizeof key);        /* padding is hashed too */
-    key.shape = *s;
-    key.digest = chip_digest(chip, opt);
-    bool found;
-    struct plan_cache_slot *slot = cache_slot(cache, &key, &found);
-    if (!found)
-        conv_plan_search(&slot->plans[0], s, chip, opt);
-    *out = slot->plans[0];
+    struct plan_key key = key_of(s, false, chip, opt);
+    *out = cached(&key, chip, opt, cache)->plans[0];
 }
 
 static void cached_fully_connected(struct op_plan *out, const struct matmul_shape *m, enum data_type type,
                                    enum op_pass pass, const struct chip *chip, const struct op_plan_options *opt,
                                    struct plan_cache *cache)
 {
-    struct plan_key key;
-    memset(&key, 0, sizeof key);
-    key.shape = matmul_conv_shape((uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner, (uint32_t)m->columns,
-                                  type, PASS_FORWARD);
-    key.fully_connected = true;
-    key.digest = chip_digest(chip, opt);
-    bool found;
-    struct plan_cache_slot *slot = cache_slot(cache, &key, &found);
-    if (!found)
-        conv_plan_fully_connected(slot->plans, (uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner,
-                                  (uint32_t)m->columns, type, chip, opt);
-    *out = slot->plans[pass];
+    struct conv_shape s = matmul_conv_shape((uint32_t)m->groups, (uint32_t)m->rows, (uint32_t)m->inner, (uint32_t)m->columns,
+                                            type, PASS_FORWARD);
+    struct plan_key key = key_of(&s, true, chip, opt);
+    *out = cached(&key, chip, opt, cache)->plans[pass];
 }
 
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials)

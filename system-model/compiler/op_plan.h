@@ -19,6 +19,7 @@ struct op_plan_options {
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
     bool inference;                     /* norms fold into fewer passes */
     uint64_t n_tiles;                   /* tiles for compute: the chip's, less I/O tiles */
+    const struct chip *splits_of;       /* convolutions take the splits that are best there, and are priced here; NULL: searched */
 };
 
 struct conv_split {

@@ -1,5 +1,6 @@
 /*
- * plan_cache.h - a convolution's plan, searched once for each shape, chip and set of options.
+ * plan_cache.h - a convolution's plan, searched once for each shape, chip and set of options;
+ * or, with the splits of another chip, priced once.
  */
 #ifndef PLAN_CACHE_H
 #define PLAN_CACHE_H

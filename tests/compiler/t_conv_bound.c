@@ -108,7 +108,7 @@ static void print_best(FILE *f, const char *name, const struct conv_shape *s, co
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         struct op_plan p;
         opt.available_memory = shares[i];
-        conv_plan_search(&p, s, chip, &opt);
+        conv_plan_search(&p, NULL, s, chip, &opt);
         fprintf(f, "%s %ju+%ju+%ju in %ju B, %s b%u f%u k%u g%u i%u o%u %u %u of %u %u", i ? ";" : "", (uintmax_t)p.compute_cycles, (uintmax_t)p.exchange_cycles,
                 (uintmax_t)p.sync_cycles, (uintmax_t)p.temp_bytes_per_tile, vertex_kind_names[p.vertex], p.split.batch, p.split.field, p.split.kernel,
                 p.split.conv_groups, p.split.in_chans, p.split.out_chans, p.split.serial_in, p.split.serial_out, p.split.in_grain, p.split.out_grain);

@@ -10,7 +10,7 @@ static const struct op_plan_options options = { .partials = PARTIALS_FP16, .avai
 static struct op_plan planned(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct op_plan p;
-    conv_plan_search(&p, s, chip, opt);
+    conv_plan_search(&p, NULL, s, chip, opt);
     return p;
 }
 
@@ -456,6 +456,36 @@ static void test_search_is_exhaustive(void **state)
         assert_true(n_best[vertex] > 0);
 }
 
+/* The split that was chosen, priced again: the same plan on the same chip; on a slower one no faster than the best there, as it is one of
+ * those that the search there tries (plans that pay more than the estimate they are chosen by aside). Too few tiles for it are told. */
+static void test_a_choice_is_priced_elsewhere(void **state)
+{
+    (void)state;
+    uint64_t seed = 31337, n_slower = 0, n_refused = 0, n_turned = 0;
+    for (int i = 0; i < N_RANDOM; i++) {
+        struct chip chip = random_chip(&seed);
+        struct conv_shape s = any_shape(&seed);
+        struct conv_choice choice;
+        struct op_plan own, again, best;
+        conv_plan_search(&own, &choice, &s, &chip, &options);
+        assert_true(conv_plan_as(&again, &choice, &s, &chip, &options));
+        assert_memory_equal(&own, &again, sizeof own);
+        n_turned += choice.turned;
+        struct chip slow = chip;
+        slow.exchange_efficiency /= 1.5;
+        slow.compute_set_cycles += 40;
+        slow.planner_copies = COPIES_MEASURED;
+        conv_plan_search(&best, NULL, &s, &slow, &options);
+        assert_true(conv_plan_as(&again, &choice, &s, &slow, &options));
+        assert_memory_equal(&own.split, &again.split, sizeof own.split);
+        assert_true(op_plan_cycles(&again) >= op_plan_cycles(&best));
+        n_slower += op_plan_cycles(&again) > op_plan_cycles(&best);
+        chip.n_tiles = own.n_tiles_used - 1;
+        n_refused += own.n_tiles_used > 1 && !conv_plan_as(&again, &choice, &s, &chip, &options);
+    }
+    assert_true(n_slower > N_RANDOM / 20 && n_refused > N_RANDOM / 2 && n_turned > 0);
+}
+
 static struct share random_share(uint64_t *seed, const struct candidate *c, uint64_t n_tiles)
 {
     struct share t = { .p_kernel = 1, .p_batch = 1, .batch = 1, .width = 1, .kernel_h = 1, .serial_in = 1, .serial_out = 1 };
@@ -728,9 +758,11 @@ static void test_fully_connected(void **state)
         matmul_conv_shape(1, 512, 4, 768, TYPE_FP16, PASS_BACKWARD_WEIGHT),
     };
     uint64_t joint_cycles = 0, apart_cycles = 0;
-    conv_plan_fully_connected(joint, 1, 4, 512, 768, TYPE_FP16, &chip, &options);
+    const struct layer_shape layer = { 1, 4, 512, 768, TYPE_FP16 };
+    struct plan_choice choice;
+    conv_plan_fully_connected(joint, &choice, &layer, &chip, &options);
     for (int pass = 0; pass < N_OP_PASSES; pass++) {
-        conv_plan_search(&apart[pass], &own[pass], &chip, &options);
+        conv_plan_search(&apart[pass], NULL, &own[pass], &chip, &options);
         joint_cycles += op_plan_cycles(&joint[pass]);
         apart_cycles += op_plan_cycles(&apart[pass]);
         assert_int_equal(joint[pass].mac, 4 * 512 * 768);
@@ -739,6 +771,8 @@ static void test_fully_connected(void **state)
     assert_int_equal(joint[PASS_FORWARD].split.out_chans, 1);
     assert_int_equal(joint[PASS_FORWARD].split.in_chans, joint[PASS_BACKWARD_DATA].split.field);
     assert_int_equal(joint[PASS_FORWARD].split.field, joint[PASS_BACKWARD_DATA].split.in_chans);
+    conv_plan_fully_connected_as(apart, &choice, &layer, &chip, &options);
+    assert_memory_equal(apart, joint, sizeof joint);
 }
 
 /* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four tiles take 256 each, of
@@ -765,7 +799,7 @@ int main(void)
         cmocka_unit_test(test_depthwise_groups_go_together), cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_laws),
         cmocka_unit_test(test_more_is_never_slower), cmocka_unit_test(test_wider_units_are_never_slower),
         cmocka_unit_test(test_a_wrong_estimate_is_never_faster),
-        cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
+        cmocka_unit_test(test_search_is_exhaustive), cmocka_unit_test(test_a_choice_is_priced_elsewhere), cmocka_unit_test(test_no_random_split_is_faster), cmocka_unit_test(test_memory_forces_serial_steps),
         cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
         cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_partials),
         cmocka_unit_test(test_odd_lengths), cmocka_unit_test(test_imbalance_of_a_dilated_gradient),

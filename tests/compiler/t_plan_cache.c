@@ -98,11 +98,43 @@ static void test_graph_passes_share_a_search(void **state)
     arena_free(&a);
 }
 
+/* With another chip's splits: that chip's search comes first, once, and each is a plan of its own. In whatever order they are asked for
+ * they are the same. */
+static void test_splits_of_another_chip(void **state)
+{
+    (void)state;
+    struct plan_cache c = { 0 }, d = { 0 };
+    struct chip chip = small_chip(7), slow = chip;
+    slow.exchange_efficiency = 0.02;
+    struct op_plan_options as = options, own = options;
+    as.splits_of = &chip;
+    own.splits_of = &slow;
+    struct op_plan priced = cached(&c, 130, &slow, &as);
+    assert_int_equal(c.misses, 2);
+    struct op_plan there = cached(&c, 130, &chip, &options), best = cached(&c, 130, &slow, &options), again = cached(&c, 130, &slow, &as);
+    assert_int_equal(c.misses, 3);
+    assert_memory_equal(&again, &priced, sizeof again);
+    assert_memory_equal(&priced.split, &there.split, sizeof there.split);
+    assert_true(memcmp(&priced.split, &best.split, sizeof best.split) != 0 && op_plan_cycles(&best) < op_plan_cycles(&priced));
+    struct op_plan same = cached(&c, 130, &slow, &own);
+    assert_memory_equal(&same, &best, sizeof best);
+    cached(&d, 130, &slow, &options);
+    again = cached(&d, 130, &slow, &as);
+    assert_memory_equal(&again, &priced, sizeof again);
+    slow.n_tiles = 3;                   /* too few for the other's splits: its own */
+    priced = cached(&c, 130, &slow, &as);
+    best = cached(&c, 130, &slow, &options);
+    assert_memory_equal(&priced, &best, sizeof best);
+    plan_cache_free(&c);
+    plan_cache_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_is_part_of_the_key),
         cmocka_unit_test(test_growth), cmocka_unit_test(test_graph_passes_share_a_search),
+        cmocka_unit_test(test_splits_of_another_chip),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -256,6 +256,41 @@ static void shares_follow_the_values(void **state)
     arena_free(&a);
 }
 
+/* The shares of the plan that was chosen are those of a machine that may choose again to a point, at most one and a half: the last recipe
+ * here is the farthest off of all that there are (1.41 points). And they are the same whatever was asked before. */
+static void shares_are_of_the_chosen_plan(void **state)
+{
+    (void)state;
+    const char *recipes[] = { "mlperf-v1.1-closed-ipu-pod16-resnet50", "mlperf-v1.1-closed-ipu-pod64-bert-large",
+                              "vendor-ipu-m2000-bert-large-infer-b1", "mlperf-v2.0-open-bow-pod64-transformer-transducer",
+                              "vendor-ipu-pod16-efficientnet-b4-g16-tf1" };
+    const size_t n_recipes = sizeof recipes / sizeof *recipes;
+    struct simulator simulator;
+    size_t n_differ = 0;
+    simulator_open(&simulator, &paths);
+    for (size_t i = 0; i < n_recipes; i++) {
+        struct question q = { .recipe = recipes[i], .simulator = &simulator };
+        struct simulation sim;
+        struct result r;
+        struct inputs inputs;
+        assert_true(simulator_run(&simulator, &sim, &r, recipes[i], NULL, 0, &err));
+        inputs_list(&inputs, &sim, &a);
+        for (enum origin o = ORIGIN_FITTED; o <= ORIGIN_ASSUMED; o++) {
+            struct inputs free_to_choose = { inputs.items, inputs.n, NULL };
+            double share = share_of_origin(o, &inputs, &r, &q, &a), chosen_again = share_of_origin(o, &free_to_choose, &r, &q, &a);
+            assert_near(share, chosen_again, i + 1 < n_recipes ? 0.01 : 0.015);
+            assert_true(share_of_origin(o, &inputs, &r, &q, &a) == share);
+            n_differ += share != chosen_again;
+        }
+        struct validity cold = validity_with(recipes[i], NULL);
+        assert_true(cold.from_assumed_share == share_of_origin(ORIGIN_ASSUMED, &inputs, &r, &q, &a));
+        simulation_free(&sim);
+    }
+    assert_true(n_differ > 1);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 static void coverage_as_text(void **state)
 {
     struct interval_count group = { .what = "BERT on bow", .n = 8, .inside = 6, .mean_half_width = log(1.25) };
@@ -318,6 +353,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
+    cmocka_unit_test(shares_are_of_the_chosen_plan),
 };
 
 TAP_MAIN(tests)
