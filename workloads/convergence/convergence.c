@@ -175,7 +175,7 @@ static bool look(const struct lookup *l, const char *key, double *out)
 /* Beyond the table the law carries on from its first or last point. */
 static bool extrapolate(const struct lookup *l, const struct rcp_table *t)
 {
-    struct convergence_law law;
+    struct convergence_law law = {0};
     struct convergence *c = l->c;
     const struct rcp_point *end = c->global_batch < t->points[0].batch ? t->points : t->points + t->n - 1;
     if (!look(l, "law_e0", &law.e0) || !look(l, "law_bc", &law.bc) || !look(l, "law_g", &law.g))
