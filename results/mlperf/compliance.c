@@ -264,7 +264,7 @@ static void judge_gathered(struct compliance_run *r, struct layer_run *l)
     size_t at;
     const struct rule *rule = l->gather ? rule_find(l->layer, l->gather->name, &at) : NULL;
     json_t *none = json_object();
-    for (size_t i = 0; l->gather && i < l->n_groups; i++) {
+    for (size_t i = 0; i < l->n_groups; i++) {
         struct mllog_line line = { .key = l->gather->name, .event_type = "", .value = l->groups[i].object, .metadata = none };
         if (rule)
             judge_key(r, l, rule, &l->keys[at], &line);

@@ -86,7 +86,7 @@ static void take_seed(struct facts *f, const struct mllog_line *l)
     char all[200];
     int n = snprintf(all, sizeof all, "%s|%s|%s", file, line, shown);
     out->seeds = arena_grow(f->a, out->seeds, out->n_seeds, &out->cap_seeds, sizeof *out->seeds);
-    out->seeds[out->n_seeds++] = (struct seed_seen){ hash_bytes(all, (size_t)n, 7), l->line, 0 };
+    out->seeds[out->n_seeds++] = (struct seed_seen){ .hash = hash_bytes(all, (size_t)n, 0), .line = l->line };
 }
 
 static bool reads_point(struct facts *f, const char *key)

@@ -1,6 +1,6 @@
 /*
- * ledger.c - see ledger.h. The hash is FNV-1a over the cells, each with its end; numbers by ten digits. A derived row's value is left
- * out: its parents have theirs.
+ * ledger.c - see ledger.h. The hash is XXH3 over the cells, each with its end, seeded by the one before; numbers by ten digits. A
+ * derived row's value is left out: its parents have theirs.
  */
 #include "results/published/ledger.h"
 

@@ -357,19 +357,23 @@ static int tear_down(void **state)
     return system(command);
 }
 
-/* Five ResNet-50 runs of 40 epochs: 39.2 are the reference's at a batch of 3200, 38.4 the least that pass. */
-static void write_package_of(const char *ruleset, const char *division, struct arena *a)
+static void write_five(struct submission_description s, const struct drawn_run *run, const char *ruleset, const char *division, struct arena *a)
 {
     struct err err = { "" };
-    struct submission_description s = resnet();
     struct drawn_run runs[5];
     s.name = "toy", s.ruleset = ruleset, s.division = division, s.replaces = true;
     for (int i = 0; i < 5; i++) {
-        runs[i] = resnet_run;
+        runs[i] = *run;
         runs[i].seed = 90 + i, runs[i].time_s = 1000 + 10 * i;
     }
     mllog_write_submission(top, &s, runs, 5, a, &err);
     assert_string_equal(err.msg, "");
+}
+
+/* Five ResNet-50 runs of 40 epochs: 39.2 are the reference's at a batch of 3200, 38.4 the least that pass. */
+static void write_package_of(const char *ruleset, const char *division, struct arena *a)
+{
+    write_five(resnet(), &resnet_run, ruleset, division, a);
 }
 
 static void write_package(const char *division, struct arena *a)
@@ -428,6 +432,71 @@ static void test_packages(void **state)
         assert_true((v->state == PART_FAILED) == spoilt[i].fails);
         if (spoilt[i].fails)
             assert_false(j.folder.passed);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* From v3.0 on all logs have one batch; from v4.1 on a system's status is one of a list, whole. */
+static void test_what_later_rounds_ask(void **state)
+{
+    static const struct { const char *command, *want; enum package_part part; bool fails; } cases[] = {
+        { "true", ": status is 'research', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": \"Research, Development, or Internal (RDI)\",/' '%s/podbench-simulated/systems/'*", "toy-simulated.json", PACKAGE_DESCRIPTION, false },
+        { "sed -i 's/\"status\": .*/\"status\": \"Preview\",/' '%s/podbench-simulated/systems/'*", "toy-simulated.json", PACKAGE_DESCRIPTION, false },
+        { "sed -i 's/\"status\": .*/\"status\": \"Available on-premise\",/' '%s/podbench-simulated/systems/'*", "toy-simulated.json", PACKAGE_DESCRIPTION, false },
+        { "sed -i 's/\"status\": .*/\"status\": \"Available\",/' '%s/podbench-simulated/systems/'*", ": status is 'Available', want one of Available on-premise|",
+          PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": \"view\",/' '%s/podbench-simulated/systems/'*", ": status is 'view', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": \"\",/' '%s/podbench-simulated/systems/'*", ": status is '', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": 5,/' '%s/podbench-simulated/systems/'*", ": status is '', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i '/global_batch_size/{p;s/3200/3264/}' " LOGS "'result_0.txt; sed -i '/global_batch_size/s/3200/3264/' " LOGS "'result_[1-4].txt",
+          "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
+        { "sed -i '/global_batch_size/s/3200/3264/' " LOGS "'result_2.txt", "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
+        { "sed -i '/global_batch_size/{p}' " LOGS "'result_0.txt", "epochs to converge", PACKAGE_CONVERGENCE, false },
+        { "sed -i '/\"seed\"/s/: 93/: 92/' " LOGS "'result_3.txt; sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "result_2.txt and result_3.txt have one seed",
+          PACKAGE_SEEDS, true },                /* twice in one log is no matter */
+        { "sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "each run has its own", PACKAGE_SEEDS, false },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool described = cases[i].part == PACKAGE_DESCRIPTION;
+        write_five(described ? bert() : resnet(), described ? &bert_run : &resnet_run, described ? "2.0.0" : "4.0.0", "closed", &a);
+        shell(cases[i].command, top, top);
+        struct judged j = judge_tree(top, &(struct judge_options){ .ruleset = described ? "4.1.0" : "4.0.0" }, &a);
+        const struct part_verdict *v = &j.folder.parts[cases[i].part];
+        if (!strstr(v->text, cases[i].want) || (v->state == PART_FAILED) != cases[i].fails)
+            print_error("%s: '%s', want '%s'\n", cases[i].command, v->text, cases[i].want);
+        assert_non_null(strstr(v->text, cases[i].want));
+        assert_true((v->state == PART_FAILED) == cases[i].fails);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* An evaluation after run_stop is none of the run's; with a batch that is logged twice the last one counts. */
+static void test_what_comes_after_the_stop(void **state)
+{
+    static const struct { const char *command; double batch, point; } cases[] = {
+        { "true", 3200, 38 },
+        { "sed -i '/run_stop/{p;s/run_stop/eval_accuracy/;s/\"metadata\": {/&\"epoch_num\": 40, /}' " LOGS "'result_0.txt", 3200, 38 },
+        { "sed -i '/global_batch_size/{p;s/3200/3264/}' " LOGS "'result_0.txt", 3264, 38 },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_package("closed", &a);
+        shell(cases[i].command, top, top);
+        struct judged j = judge_tree(top, NULL, &a);
+        struct log_judgement log;
+        struct err err = { "" };
+        assert_true(log_judge(&log, j.judge, arena_printf(&a, "%s/podbench-simulated/results/toy-simulated/resnet/result_0.txt", top), false,
+                              edition_find("2.1.0"), "resnet", &a, &err));
+        assert_near(log.batch, cases[i].batch, 0);
+        assert_near(log.point, cases[i].point, 0);
+        assert_true(log.batch_differs == (cases[i].batch != 3200));
+        assert_int_equal(log.n_seeds, 1);
         tear_down(state);
     }
     arena_free(&a);
@@ -574,6 +643,8 @@ int main(void)
         cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys), cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_later_rounds_ask, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_comes_after_the_stop, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_open_and_bypassed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parameters_beside_the_logs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_skipped_parts, set_up, tear_down),

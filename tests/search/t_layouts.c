@@ -3,6 +3,7 @@
  */
 #include "tests/check.h"
 #include "results/search/layouts.h"
+#include "results/simulate/simulate.h"
 #include "system-model/compiler/op_plan.h"
 
 /* ---- a stem, two blocks and heads ------------------------------------------------------------------------------ */
@@ -194,6 +195,11 @@ static void a_tile_filled_to_the_byte(void **state)
     assert_false(activations_fill_a_tile(&t.w, false));
     t.w.tile_bytes--;
     assert_true(activations_fill_a_tile(&t.w, false));
+    t.costs[1].forward_live_bytes = 0;          /* the stem */
+    t.w.tile_bytes = 3 * 128;
+    assert_false(activations_fill_a_tile(&t.w, false));
+    t.w.tile_bytes--;
+    assert_true(activations_fill_a_tile(&t.w, false));
 }
 
 static void two_stages_of_an_ipu(void **state)
@@ -280,6 +286,19 @@ static void heads_beside_the_stem_in_time(void **state)
     assert_int_equal(l.step_cycles, 3100);
 }
 
+/* Stem | blocks | heads on an IPU each: of two micro-batches the second one's 2 x 17 after the first's 10 are more than the third one's 2 x 4
+ * after 27, and than the 2 x (5 + 12) of the busiest. Copies of 3A, 37 forward and 69 back. */
+static void the_latest_of_three_ipus(void **state)
+{
+    struct layout l = { .n_stages = 3, .cuts = { 1, 3 } };
+    struct layout_rules r = { .training = true, .schedule = SCHEDULE_GROUPED, .grad_accum = 2 };
+    struct toy t;
+    (void)state;
+    toy_hops(&t);
+    layout_time(&l, &t.w, &r, 3);
+    assert_int_equal(l.step_cycles, 2 * (17 + 37 + 69) + 10);
+}
+
 /* With recomputation 14 + 11 + 11 + 5, in the last stage 10 + 8 + 9 + 4; the stem's is 1.4 times as much. */
 static void the_least_step_by_hand(void **state)
 {
@@ -296,9 +315,136 @@ static void the_least_step_by_hand(void **state)
         r.floor_cycles = 50;
         assert_int_equal(least_step_cycles(&t.w, &r, cases[i].n_ipus), 7 * 50);
     }
+    struct layout_rules forward = { .schedule = SCHEDULE_GROUPED, .grad_accum = 1 };
+    assert_int_equal(least_step_cycles(&t.w, &forward, 2), 4);      /* 10 on two: a hair below 5, whatever the division rounds */
+}
+
+/* ---- what is kept of a plan ------------------------------------------------------------------------------------ */
+
+/* The same as the compiler says of each run of layers. */
+static void assert_kept(const struct layer_work *w, const struct simulation *sim)
+{
+    const struct compiled *compiled = sim->plan.stages[0].compiled;
+    assert_int_equal(w->n_layers, sim->graph->n_layers);
+    for (uint32_t i = 0; i < w->n_layers; i++) {
+        struct cycles sum = compile_weight_work(sim->compiler, &(struct layer_range){ compiled, i, 1 }, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
+        assert_int_equal(w->accumulate_cycles[i], cycles_total(&sum));
+        assert_memory_equal(&w->layers[i], &compiled->layers[i], sizeof *w->layers);
+        assert_ptr_equal(w->graph->layers[i].name, sim->graph->layers[i].name);
+        for (uint32_t end = i + 1; end <= w->n_layers; end++)
+            assert_int_equal(w->code_bytes[i * (w->n_layers + 1) + end], compile_code_bytes(sim->compiler, &(struct layer_range){ compiled, i, end - i }, 1));
+    }
+}
+
+/* A hop by its route: latencies add up, and the slowest link sets the rate. */
+static void assert_hop(const struct hop *h, const struct topology *t, uint32_t from, uint32_t to)
+{
+    double latency_s = 0, slowest = INFINITY;
+    uint32_t links[64];
+    size_t n;
+    assert_true(topology_route(links, 64, &n, t, from, to, NULL) && n > 0);
+    for (size_t i = 0; i < n; i++) {
+        latency_s += topology_link(t, links[i]).latency_s;
+        slowest = fmin(slowest, topology_link(t, links[i]).bytes_per_s);
+    }
+    assert_near(h->latency_s, latency_s, 1e-12);
+    assert_near(h->s_per_byte * slowest, 1, 1e-12);
+}
+
+static void assert_hops(const struct layer_work *w, const struct topology *t)
+{
+    for (uint32_t i = 0; i + 1 < t->n_ipus && i < MAX_STAGES; i++) {
+        assert_hop(&w->forth[i], t, i, i + 1);
+        assert_hop(&w->back[i], t, i + 1, i);
+    }
+    for (uint32_t i = 1; i < t->n_ipus && i < MAX_STAGES; i++) {
+        assert_hop(&w->home[i], t, i, 0);
+        assert_hop(&w->out[i], t, 0, i);
+    }
+    assert_true(w->home[0].latency_s == 0 && w->out[0].s_per_byte == 0);
+    for (uint32_t i = t->n_ipus; i < MAX_STAGES; i++)
+        assert_true(w->forth[i].s_per_byte == 0 && w->back[i].s_per_byte == 0 && w->home[i].s_per_byte == 0 && w->out[i].s_per_byte == 0);
+    assert_true(w->forth[t->n_ipus - 1].s_per_byte == 0 && w->back[t->n_ipus - 1].s_per_byte == 0);
+}
+
+/* First layers, then at least one of the body, then heads. */
+static void assert_one_body(const struct simulation *sim)
+{
+    static const struct { const char *roles; bool good; uint32_t first_body, n_body; } cases[] = {
+        { "fbbl", true, 1, 2 }, { "bl", true, 0, 1 }, { "b", true, 0, 1 }, { "fl", false, 1, 0 }, { "fblb", false, 1, 1 }, { "fbf", false, 1, 1 }, { "ffbl", true, 2, 1 },
+    };
+    struct arena a = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan p = sim->plan;
+        struct graph g = *p.graph;
+        struct layer_work w;
+        size_t n = strlen(cases[i].roles);
+        g.layers = ARENA_ARRAY(&a, struct layer, g.n_layers);
+        for (size_t k = 0; k < g.n_layers; k++) {
+            char c = cases[i].roles[k < n ? k : n - 1];
+            g.layers[k].role = c == 'f' ? LAYER_FIRST : c == 'b' ? LAYER_BODY : LAYER_LAST;
+        }
+        p.graph = &g;
+        assert_true(layer_work_of(&w, &p, sim->compiler, &a) == cases[i].good);
+        assert_int_equal(w.first_body, cases[i].first_body);
+        assert_int_equal(w.n_body, cases[i].roles[n - 1] == 'b' && cases[i].good ? g.n_layers : cases[i].n_body);
+    }
+    arena_free(&a);
+}
+
+static void what_a_plan_leaves_for_the_search(void **state)
+{
+    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+    static const struct { const char *recipe, *sets[2]; bool beside; size_t n_tied; } cases[] = {
+        { "mlperf-v1.1-closed-ipu-pod16-bert-large", { "parallel.ipus_per_replica=1", "parallel.layers_per_ipu=" }, false, 1 },
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", { "parallel.io_tiles=32", "parallel.recompute=layer" }, true, 0 },
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", { "parallel.io_tiles=0", "parallel.recompute=layer" }, false, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulation sim;
+        struct result r;
+        struct layer_work w;
+        struct err err = { "" };
+        struct arena a = {0};
+        if (!simulate(&sim, &r, cases[i].recipe, cases[i].sets, 2, &paths, NULL, &err))
+            print_error("%s\n", err.msg);
+        assert_string_equal(err.msg, "");
+        assert_true(layer_work_of(&w, &sim.plan, sim.compiler, &a));
+        assert_kept(&w, &sim);
+        assert_hops(&w, sim.topology);
+        assert_one_body(&sim);
+        assert_int_equal(w.n_tied, cases[i].n_tied);
+        assert_near(w.input_s_per_byte * sim.machine->chip.host_link_bytes_per_s, cases[i].beside ? 0 : 1, 1e-12);
+        for (uint32_t k = 0; k < w.n_layers; k++)
+            assert_int_equal(w.graph->layers[k].role, k < w.first_body ? LAYER_FIRST : k < w.first_body + w.n_body ? LAYER_BODY : LAYER_LAST);
+        for (size_t k = 0; k < w.n_tied; k++)
+            assert_true(w.tied[k].owner < w.first_body && w.tied[k].layer >= w.first_body + w.n_body && w.tied[k].bytes == 2 * sim.recipe.model.vocabulary * 1024);
+        arena_free(&a);
+        simulation_free(&sim);
+    }
 }
 
 /* ---- layouts --------------------------------------------------------------------------------------------------- */
+
+/* Halves of blocks where a cut parts them; one number where both halves are as many. */
+static void layouts_as_text(void **state)
+{
+    static const struct { uint32_t n_stages; uint16_t cuts[2]; const char *text; } cases[] = {
+        { 1, { 0 }, "2" }, { 2, { 2 }, "1,1" }, { 2, { 1 }, "1/0,1/2" }, { 3, { 1, 3 }, "1/0,1,0/1" }, { 2, { 4 }, "2,0" },
+    };
+    struct toy t;
+    struct arena a = {0};
+    (void)state;
+    toy_fill(&t);
+    for (uint32_t i = 0; i < N_LAYERS; i++)
+        t.layers[i] = (struct layer){ .role = LAYER_BODY, .part_id = i % 2, .n_parts = 2 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct layout l = { .n_stages = cases[i].n_stages, .cuts = { cases[i].cuts[0], cases[i].cuts[1] } };
+        assert_string_equal(layout_text(&t.w, &l, &a), cases[i].text);
+    }
+    arena_free(&a);
+}
 
 /* What a walk leaves out takes as long or longer: nothing is below the best, and the best is there below one cycle more. */
 static void a_limit_to_the_cycle(void **state)
@@ -404,7 +550,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(work_of_a_layer_by_hand), cmocka_unit_test(cycles_of_a_stage_by_hand), cmocka_unit_test(a_stash_is_copied_in_and_out),
     cmocka_unit_test(what_a_stage_holds_always), cmocka_unit_test(a_copy_of_a_tied_weight), cmocka_unit_test(what_a_stage_holds_at_worst),
     cmocka_unit_test(the_last_stage_keeps_its_input_whole), cmocka_unit_test(a_tile_filled_to_the_byte), cmocka_unit_test(two_stages_of_an_ipu),
-    cmocka_unit_test(two_stages_in_time), cmocka_unit_test(heads_beside_the_stem_in_time), cmocka_unit_test(the_least_step_by_hand),
+    cmocka_unit_test(two_stages_in_time), cmocka_unit_test(heads_beside_the_stem_in_time), cmocka_unit_test(the_latest_of_three_ipus),
+    cmocka_unit_test(the_least_step_by_hand),
+    cmocka_unit_test(what_a_plan_leaves_for_the_search), cmocka_unit_test(layouts_as_text),
     cmocka_unit_test(a_limit_to_the_cycle), cmocka_unit_test(layouts_of_five_layers), cmocka_unit_test(a_walk_that_gives_up),
 };
 TAP_MAIN(tests)
