@@ -12,6 +12,7 @@
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans: half of the limit again, in slots of their own */
 
 struct kept_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
+struct kept_graph { struct graph graph; const uint32_t *alike; };
 struct kept_topology { struct topology topology; struct kept *sheets; };
 struct kept_compiler { struct compiler compiler; struct kept *graph, *topology, *splits_of; };
 
@@ -246,11 +247,14 @@ static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, st
     struct kept *x = keeper_find(&s->graphs, key, n_key_bytes);
     if (x)
         return x;
-    x = keeper_add(&s->graphs, key, n_key_bytes, sizeof(struct graph));
-    if (recipe_graph(x->value, rec, &x->arena, err))
-        return x;
-    keeper_drop(&s->graphs, x);
-    return NULL;
+    x = keeper_add(&s->graphs, key, n_key_bytes, sizeof(struct kept_graph));
+    struct kept_graph *k = x->value;
+    if (!recipe_graph(&k->graph, rec, &x->arena, err)) {
+        keeper_drop(&s->graphs, x);
+        return NULL;
+    }
+    k->alike = ops_alike(&k->graph, &x->arena);
+    return x;
 }
 
 /* Splits taken from another simulation's chip are another compiler's. */
@@ -264,7 +268,9 @@ static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struc
     x = keeper_add(&s->compilers, key, sizeof key, sizeof(struct kept_compiler));
     struct kept_compiler *c = x->value;
     struct kept_topology *t = topology->value;
-    compiler_start(&c->compiler, graph->value, &t->topology, s->plans, &x->arena);
+    const struct kept_graph *g = graph->value;
+    compiler_start(&c->compiler, &g->graph, &t->topology, s->plans, &x->arena);
+    c->compiler.alike = g->alike;
     c->compiler.watch = &s->watch;
     c->graph = graph;
     c->topology = topology;
@@ -313,7 +319,7 @@ bool simulator_prepare(struct simulation *sim, struct plan_options *opt, const c
     sim->held = keep_compiler(s, graph, topology);
     sim->held->users++;
     sim->topology = &((struct kept_topology *)topology->value)->topology;
-    sim->graph = graph->value;
+    sim->graph = &((struct kept_graph *)graph->value)->graph;
     sim->compiler = &((struct kept_compiler *)sim->held->value)->compiler;
     return true;
 }

@@ -162,6 +162,64 @@ static void find_tied(struct compiler *c, const struct graph *g)
     }
 }
 
+/* ---- operations alike --------------------------------------------------------------- */
+
+/* All that a plan may read of an operation and its tensors, compared by its bytes: of equal forms plans are equal. A backward pass has the
+ * attributes and the tensors of what it differentiates through `forward`: 1 + the first operation like that one. */
+struct tensor_form { uint32_t type, role, is_made, n_dims; uint64_t dims[MAX_DIMS]; };
+struct op_form {
+    uint32_t kind, pass, n_inputs, n_outputs, forward, nothing;
+    struct op_attributes at;
+    struct tensor_form tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS];
+};
+
+static struct tensor_form *add_tensor_form(struct tensor_form *out, const struct tensor *t)
+{
+    *out = (struct tensor_form){ t->type, t->role, t->producer_op != NO_ID, t->n_dims, { 0 } };
+    memcpy(out->dims, t->dims, t->n_dims * sizeof *t->dims);
+    return out + 1;
+}
+
+static size_t op_form(struct op_form *out, const struct graph *g, const struct op *op, const uint32_t *alike)
+{
+    bool own = op->forward_op == NO_ID;
+    struct tensor_form *t = out->tensors;
+    memset(out, 0, offsetof(struct op_form, tensors));
+    out->kind = op->kind;
+    out->pass = op->pass;
+    out->n_inputs = op->n_inputs;
+    out->n_outputs = op->n_outputs;
+    out->forward = own ? 0 : 1 + alike[op->forward_op];
+    if (own)
+        memcpy(&out->at, op->at, sizeof out->at);
+    for (uint32_t k = 0; k < op->n_inputs; k++)
+        t = add_tensor_form(t, &g->tensors[op->inputs[k]]);
+    for (uint32_t k = 0; k < op->n_outputs; k++)
+        t = add_tensor_form(t, &g->tensors[op->outputs[k]]);
+    return (size_t)((const char *)t - (const char *)out);
+}
+
+const uint32_t *ops_alike(const struct graph *g, struct arena *a)
+{
+    struct arena scratch = {0};
+    struct memo forms = {0};
+    uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct op *op = &g->ops[i];
+        struct op_form form;
+        assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
+        size_t n_bytes = op_form(&form, g, op, alike);
+        const uint32_t *first = memo_find(&forms, &form, n_bytes);
+        if (!first)
+            *(uint32_t *)memo_add(&forms, &form, n_bytes, sizeof i, &scratch) = i;
+        alike[i] = first ? *first : i;
+    }
+    arena_free(&scratch);
+    return alike;
+}
+
+/* ---- operations planned -------------------------------------------------------------- */
+
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a)
 {
     *c = (struct compiler){ .graph = g, .topology = t, .cache = cache, .arena = a, .spanning = ARENA_ARRAY(a, uint32_t, g->n_ops) };
@@ -197,10 +255,16 @@ static void plan_ops(struct op_plan *out, struct compiler *c, const struct op_pl
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
     double *imbalances = ARENA_ARRAY(&scratch, double, g->n_tensors);       /* 0: even */
+    double *found = ARENA_ARRAY(&scratch, double, g->n_ops);                /* by operation: that of its operand */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
-        op_plan_build(&out[i], g, i, operand_imbalance(g, op, imbalances), &c->topology->machine->chip, &all, c->cache);
+        uint32_t first = c->alike ? c->alike[i] : i;
+        found[i] = operand_imbalance(g, op, imbalances);
+        if (first != i && found[first] == found[i])
+            out[i] = out[first];
+        else
+            op_plan_build(&out[i], g, i, found[i], &c->topology->machine->chip, &all, c->cache);
         for (uint32_t k = 0; k < op->n_outputs; k++)
             imbalances[op->outputs[k]] = out[i].imbalance;
         if (c->cache->misses != known)

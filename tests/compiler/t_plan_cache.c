@@ -1,8 +1,9 @@
 /*
- * t_plan_cache.c - plans are made once for a shape, a chip and a set of options, and never mixed up.
+ * t_plan_cache.c - plans are made once for a shape, a chip and a set of options, and once for operations alike, and never mixed up.
  */
 #include "tests/check.h"
 #include "tests/chip_fixture.h"
+#include "system-model/compiler/compile.h"
 #include "system-model/compiler/plan_cache.h"
 
 static const struct op_plan_options options = { .partials = PARTIALS_FP16, .available_memory = 0.6 };
@@ -129,12 +130,45 @@ static void test_splits_of_another_chip(void **state)
     plan_cache_free(&d);
 }
 
+/* Products that differ in a name are planned once; in the type, the size, who made an operand, whether it is trained, or an attribute,
+ * each by itself. So are their gradients, where what they differentiate differs. */
+static void test_operations_alike(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    graph_start(&g, "toy", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
+    const uint64_t rows[] = { 13, 40 }, more[] = { 14, 40 }, columns[] = { 40, 50 };
+    uint32_t x = graph_tensor(&g, "x", ROLE_ACTIVATION, TYPE_FP16, 2, rows), w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, columns);
+    uint32_t other = graph_tensor(&g, "other", ROLE_ACTIVATION, TYPE_FP16, 2, rows);
+    uint32_t longer = graph_tensor(&g, "longer", ROLE_ACTIVATION, TYPE_FP16, 2, more);
+    uint32_t fixed = graph_tensor(&g, "fixed", ROLE_STATE, TYPE_FP16, 2, columns);
+    uint32_t x_float = graph_tensor(&g, "xf", ROLE_ACTIVATION, TYPE_FP32, 2, rows);
+    uint32_t w_float = graph_tensor(&g, "wf", ROLE_WEIGHT, TYPE_FP32, 2, columns);
+    uint32_t made = graph_op(&g, OP_RELU, &x, 1, (struct op_attributes){ 0 });
+    const uint32_t pairs[][2] = { { x, w }, { other, w }, { longer, w }, { x, fixed }, { x_float, w_float }, { made, w } };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        graph_op(&g, OP_MATMUL, pairs[i], 2, (struct op_attributes){ 0 });
+    graph_op(&g, OP_MATMUL, pairs[0], 2, (struct op_attributes){ .serial_steps = 5 });
+    for (uint32_t i = 0; i < 3; i++) {          /* gradients of the first, of its like, of the one in steps */
+        const uint32_t of[] = { 1, 2, 7 };
+        graph_op(&g, OP_MATMUL, pairs[0], 2, (struct op_attributes){ 0 });
+        g.ops[8 + i].pass = PASS_BACKWARD_DATA;
+        g.ops[8 + i].forward_op = of[i];
+    }
+    const uint32_t expected[] = { 0, 1, 1, 3, 4, 5, 6, 7, 8, 8, 10 };
+    assert_int_equal(g.n_ops, sizeof expected / sizeof *expected);
+    assert_memory_equal(ops_alike(&g, &a), expected, sizeof expected);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_is_part_of_the_key),
         cmocka_unit_test(test_growth), cmocka_unit_test(test_graph_passes_share_a_search),
-        cmocka_unit_test(test_splits_of_another_chip),
+        cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -281,10 +281,44 @@ static void graphs_are_told_apart_by_file_and_dimensions(void **state)
     arena_free(&a);
 }
 
+/* Operations alike are planned once: every plan is that of a compiler that plans each by itself. */
+static void alike_operations_have_equal_plans(void **state)
+{
+    (void)state;
+    static const char *const of[] = { "mlperf-v1.1-closed-ipu-pod16-bert-large", "vendor-ipu-pod16-resnet50-pipelined",
+                                      "mlperf-v2.0-open-bow-pod64-transformer-transducer", "vendor-ipu-pod16-efficientnet-b4-g16-tf1",
+                                      "vendor-ipu-m2000-bert-base-infer-b1", "vendor-ipu-pod4-conformer-pytorch" };
+    struct simulator s;
+    size_t n_ops = 0, n_first = 0;
+    simulator_open(&s, &paths);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        struct simulation sim;
+        struct result r;
+        struct compiler each;
+        struct plan_cache cache = { 0 };
+        struct arena a = { 0 };
+        assert_true(simulator_run(&s, &sim, &r, of[i], NULL, 0, NULL));
+        compiler_start(&each, sim.graph, sim.topology, &cache, &a);
+        for (uint32_t k = 0; k < sim.compiler->n_variants; k++) {
+            const struct compiled *once = sim.compiler->variants[k], *own = compile_graph(&each, &once->options, NULL);
+            for (size_t op = 0; op < sim.graph->n_ops; op++)
+                assert_memory_equal(&once->op_plans[op], &own->op_plans[op], sizeof *own->op_plans);
+        }
+        for (size_t op = 0; op < sim.graph->n_ops; op++)
+            n_first += sim.compiler->alike[op] == op;
+        n_ops += sim.graph->n_ops;
+        simulation_free(&sim);
+        plan_cache_free(&cache);
+        arena_free(&a);
+    }
+    simulator_close(&s);
+    assert_true(n_first < n_ops / 3);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
     cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
-    cmocka_unit_test(long_work_is_told),
+    cmocka_unit_test(long_work_is_told), cmocka_unit_test(alike_operations_have_equal_plans),
 };
 TAP_MAIN(tests)
