@@ -473,29 +473,92 @@ static void work_runs_where_results_lie(void **state)
     stop(&y);
 }
 
-/* Pairs of neighbours share each norm's mean and variance, floats: eight pairs on sixteen chips at once, forward. */
-static void norms_of_pairs_by_hand(void **state)
+/* Neighbours share each norm's mean and variance, floats, in groups side by side on sixteen chips; the stable way the mean alone first, so twice
+ * half as much. Layers that are computed again share theirs again. */
+static uint64_t norms_by_hand(struct planned *y, enum op_pass pass, uint32_t span, bool twice, uint32_t n_layers)
 {
-    (void)state;
-    struct planned y;
     uint32_t ranks[16];
     uint64_t sum = 0;
-    start(&y, resnet);
     for (uint32_t i = 0; i < 16; i++)
         ranks[i] = i;
-    for (size_t i = 0; i < y.sim.graph->n_forward_ops; i++) {
-        const struct op *op = &y.sim.graph->ops[i];
-        if (op->kind != OP_BATCH_NORM)
+    for (size_t i = 0; i < y->sim.graph->n_ops; i++) {
+        const struct op *op = &y->sim.graph->ops[i];
+        if (op->kind != OP_BATCH_NORM || op->pass != pass || op->layer_id >= n_layers)
             continue;
-        const struct tensor *x = &y.sim.graph->tensors[op->inputs[0]];
-        struct collective_request pairs = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 2,
-                                            .bytes = (double)(x->dims[3] * 2 * 4) };
+        const struct tensor *x = &y->sim.graph->tensors[op->inputs[0]];
+        struct collective_request groups = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 16 / span, .n_ranks = span,
+                                             .bytes = (double)(x->dims[3] * (twice ? 1 : 2) * 4) };
         struct collective_cost cost;
-        assert_true(collective_run(&cost, y.sim.topology, &pairs, &y.sim.arena, &y.err));
-        sum += cycles_of(y.sim.topology, cost.time_s);
+        assert_true(collective_run(&cost, y->sim.topology, &groups, &y->sim.arena, &y->err));
+        sum += cycles_of(y->sim.topology, cost.time_s) * (twice ? 2 : 1);
     }
     assert_true(sum > 0);
-    assert_int_equal(y.sim.plan.stages[0].forward.part[PART_ALL_REDUCE], sum);
+    return sum;
+}
+
+static void norms_of_groups_by_hand(void **state)
+{
+    static const struct { const char *sets[3]; uint32_t span; bool stable, again; } cases[] = {
+        { { "parallel.batch_norm_span=2", "precision.stable_norm=no", "parallel.recompute=none" }, 2, false, false },
+        { { "parallel.batch_norm_span=2", "precision.stable_norm=yes", "parallel.recompute=none" }, 2, true, false },
+        { { "parallel.batch_norm_span=64", "precision.stable_norm=yes", "parallel.recompute=layer" }, 16, true, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct planned y;
+        memset(&y, 0, sizeof y);
+        if (!simulate(&y.sim, &y.r, resnet, cases[i].sets, 3, &paths, &y.cache, &y.err))
+            print_error("%s\n", y.err.msg);
+        assert_string_equal(y.err.msg, "");
+        const struct stage_plan *s = &y.sim.plan.stages[0];
+        uint64_t again = cases[i].again ? norms_by_hand(&y, PASS_FORWARD, cases[i].span, cases[i].stable, (uint32_t)y.sim.graph->n_layers - 1) : 0;
+        assert_int_equal(s->forward.part[PART_ALL_REDUCE], norms_by_hand(&y, PASS_FORWARD, cases[i].span, cases[i].stable, UINT32_MAX));
+        assert_int_equal(s->backward.part[PART_ALL_REDUCE], norms_by_hand(&y, PASS_BACKWARD_DATA, cases[i].span, false, UINT32_MAX) + again);
+        stop(&y);
+    }
+}
+
+/* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. */
+static void tensors_in_order(void **state)
+{
+    static const struct { const char *name; enum data_type type; uint64_t n; } weights[] = {
+        { "a", TYPE_FP32, 48 }, { "b", TYPE_FP16, 48 }, { "c", TYPE_FP32, 48 }, { "d", TYPE_FP32, 14 }, { "e", TYPE_FP16, 48 }, { "f", TYPE_FP16, 14 } };
+    static const struct { const char *name; enum data_type type; uint64_t n; uint32_t n_tensors; } want[] = {
+        { "f", TYPE_FP16, 14, 1 }, { "d", TYPE_FP32, 14, 1 }, { "b", TYPE_FP16, 48, 2 }, { "a", TYPE_FP32, 48, 2 } };
+    struct planned y;
+    struct machine m = odd_machine();
+    struct topology t;
+    struct graph g;
+    struct compiler c;
+    struct plan p;
+    (void)state;
+    start(&y, resnet);
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    graph_start(&g, "types", 2, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "layer", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t last = NO_ID;
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+        const uint64_t dims[] = { 2, weights[i].n / 2 };
+        uint32_t in = graph_tensor(&g, "x", ROLE_INPUT, weights[i].type, 2, dims), w = graph_tensor(&g, weights[i].name, ROLE_WEIGHT, weights[i].type, 2, dims);
+        last = graph_op(&g, OP_ADD, (uint32_t[]){ in, w }, 2, (struct op_attributes){0});
+    }
+    uint32_t labels = graph_tensor(&g, "labels", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 2 });
+    graph_op(&g, OP_CROSS_ENTROPY, (uint32_t[]){ last, labels }, 2, (struct op_attributes){0});
+    graph_add_backward(&g);
+    compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
+    y.opt.n_replicas = 2, y.opt.ipus_per_replica = 1, y.opt.grad_accum = 1, y.opt.recompute = RECOMPUTE_NONE;
+    if (!plan_build(&p, &c, &y.opt, &y.sim.arena, &y.err))
+        print_error("%s\n", y.err.msg);
+    assert_string_equal(y.err.msg, "");
+    uint32_t at = 0;
+    while (at < p.update.n_chains && p.update.chains[at].ipu == ALL_IPUS)
+        at++;
+    assert_int_equal(p.update.n_chains - at, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct update_chain *chain = &p.update.chains[at + i];
+        assert_string_equal(chain->tensor, want[i].name);
+        assert_true(chain->type == want[i].type && chain->n_elements == want[i].n && chain->n_tensors == want[i].n_tensors);
+    }
     stop(&y);
 }
 
@@ -845,7 +908,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(operations_sum_to_the_timeline), cmocka_unit_test(recomputation_is_counted_once),
     cmocka_unit_test(placement_conserves_the_model), cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(idle_chips_take_no_share),
-    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_pairs_by_hand), cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(norms_over_domains_are_not_free), cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(tensors_in_order), cmocka_unit_test(what_an_update_is_spent_on),
     cmocka_unit_test(a_copy_is_its_flows_and_a_sync), cmocka_unit_test(slices_are_done_again), cmocka_unit_test(pods_reduce_and_gather_apart),
     cmocka_unit_test(streamed_state_by_hand), cmocka_unit_test(a_call_by_hand),
         cmocka_unit_test(a_framework_orders_the_update), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question),

@@ -322,7 +322,7 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
     if (tensor == NO_ID)
         return NO_ID;
     const struct tensor *t = &p->g->tensors[tensor];
-    memcpy(&dims[n_dims - (v->n_dims ? v->n_dims : 0)], t->dims, v->n_dims * sizeof *dims);
+    memcpy(&dims[n_dims - v->n_dims], t->dims, v->n_dims * sizeof *dims);
     if (!image)
         return map_view(p, tensor, n_dims, dims);
     struct onnx_value whole = *v;
