@@ -50,7 +50,7 @@ sub sites {                             # [file, line number, offset, length, re
         $code =~ s{(/\*.*?\*/)}{" " x length $1}ge;
         $in_comment = 1 if $code =~ s{(/\*.*)$}{" " x length $1}e;
         $code =~ s{("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')}{" " x length $1}ge;
-        next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_0-9 *]+\(.*\)\s*$/;
+        next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_][a-z_0-9 *]*\(.*\)\s*$/;
         while ($code =~ /($operators)/g) { push @found, [$file, $n, pos($code) - length $1, length $1, $becomes{$1}]; }
         $code =~ s/(\b(?:ARENA_ARRAY|arena_alloc|malloc|calloc)\(.*)/" " x length $1/e;     # more room than is used changes nothing
         while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
