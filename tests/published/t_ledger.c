@@ -1,6 +1,8 @@
 /* t_ledger.c - the ledger: what it refuses, what it notices, and that it holds a validating row back from calibration. */
 #include "tests/check.h"
 #include "results/calibration/protocol.h"
+#include "results/published/derived.h"
+#include "tests/golden_text.h"
 
 static const char header[] = "id,role,configuration,hash,why\n";
 
@@ -49,18 +51,48 @@ static void every_change_is_noticed(void **state)
     for (size_t i = 0; i < 5; i++)
         if (i != 3)
             lines = arena_printf(&a, "%s%s,validate,r,%s,\n", lines, items[i].id, figure_hash(&items[i], &a));
-    assert_true(load(&l, arena_printf(&a, "%sgone,calibrate,r,1,\nleft,removed,r,1,\n", lines), &a, &err));
+    assert_true(load(&l, arena_printf(&a, "%sgone,calibrate,r,1,\nleft,removed,r,1,\nzone,validate,r,1,\n", lines), &a, &err));
     items[2].value = 4.0001;
     items[4].configuration = "q";
     ledger_compare(&faults, &l, &figures, &a);
     static const char *const want[] = { "t.csv:7: side: role is calibrate; the ledger's line 3 has validate",
         "t.csv:7: value: recipe, metric, value or unit is not what it was at the ledger's line 4",
         "t.csv:7: new: is not in the ledger", "t.csv:7: other: configuration is q; the ledger's line 5 has r" };
-    assert_int_equal(faults.n, 5);
+    assert_int_equal(faults.n, 6);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(faults.items[i].what, want[i]);
     assert_non_null(strstr(faults.items[4].what, ":6: gone: stands in no table any more"));
     assert_string_equal(faults.items[4].wanted.role, "removed");
+    assert_non_null(strstr(faults.items[5].what, ":8: zone: stands in no table any more"));
+    arena_free(&a);
+}
+
+static void a_line_as_it_is_written(void **state)
+{
+    struct ledger_line line = { .id = "a", .role = "validate", .configuration = "r", .hash = "0f", .why = "one, and more" };
+    char *text;
+    (void)state;
+    PRINTED(text, ledger_write_line(f, &line));
+    assert_string_equal(text, "a,validate,r,0f,\"one, and more\"\n");
+    free(text);
+}
+
+/* Hashes are for good: those of the rows that are here are those that were written. */
+static void the_tables_agree_with_their_ledger(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct ledger l;
+    struct figures figures;
+    struct ledger_faults faults;
+    (void)state;
+    assert_true(published_load_derived(&figures, "results/published", "workloads/recipes", &a, &err));
+    assert_true(ledger_load(&l, "results/published/ledger/ledger.csv", &a, &err));
+    ledger_compare(&faults, &l, &figures, &a);
+    for (size_t i = 0; i < faults.n; i++)
+        print_error("%s\n", faults.items[i].what);
+    assert_int_equal(faults.n, 0);
+    assert_true(figures.n > 100);
     arena_free(&a);
 }
 
@@ -137,7 +169,8 @@ static void ten_constants_and_no_more(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_last_line_of_an_id_holds), cmocka_unit_test(every_change_is_noticed),
+    cmocka_unit_test(the_last_line_of_an_id_holds), cmocka_unit_test(every_change_is_noticed), cmocka_unit_test(a_line_as_it_is_written),
+    cmocka_unit_test(the_tables_agree_with_their_ledger),
     cmocka_unit_test(what_a_row_says_is_in_its_hash), cmocka_unit_test(a_row_that_validates_never_calibrates),
     cmocka_unit_test(a_run_calibrates_as_its_submission_does), cmocka_unit_test(ten_constants_and_no_more),
 };

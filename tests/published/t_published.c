@@ -57,6 +57,35 @@ static void bad_tables_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Operations and transfers name themselves with a colon; whether a recipe fits is 0 or 1; context needs no tolerance, and no recipe. */
+static void cells_that_may_be(void **state)
+{
+    static const char text[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
+        "a,kernel:matmul,time_s,2.5,s,0.1,validate,s,,\nb,link:x:y,time_s,3,s,10,calibrate,s,,\nc,r,fits,1,yes=1,0.1,validate,s,,\n"
+        "d,r,fits,0,yes=1,0.1,validate,s,,\ne,,step_time_s,5,s,,context,s,q,n\nf,r:s,speedup_x,6,x,0.1,validate,s,,\n";
+    static const char *const wrong[] = { "kernels:a,time_s,1,s,0.1", "r,fits,2.x,yes=1,0.1", "r,step_time_s,1,s,10.1", "r,step_time_s,0,s,1", "r:,speedup_x,1,x,1",
+                                         ":r,speedup_x,1,x,1", "link,speedup_x,1,x,1" };
+    static const double values[] = { 2.5, 3, 1, 0, 5, 6 };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct figures f;
+    const char *path = temp_file(text, strlen(text), ".csv");
+    (void)state;
+    assert_true(published_load(&f, path, &a, &err));
+    unlink(path);
+    assert_int_equal(f.n, 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_near(f.items[i].value, values[i], 0);
+    assert_string_equal(f.items[1].configuration, "link:x:y");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const char *row = arena_printf(&a, "id,recipe,metric,value,unit,tolerance,role,source,quote,note\na,%s,validate,s,,\n", wrong[i]);
+        path = temp_file(row, strlen(row), ".csv");
+        assert_false(published_load(&f, path, &a, &err));
+        unlink(path);
+    }
+    arena_free(&a);
+}
+
 /* ---- the tables that are here ----------------------------------------------------------------- */
 
 static bool has_recipe(const char *id)
@@ -196,7 +225,7 @@ static void step_times_agree_with_throughput(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(roles_keep_to_the_protocol),
+    cmocka_unit_test(bad_tables_are_refused), cmocka_unit_test(cells_that_may_be), cmocka_unit_test(roles_keep_to_the_protocol),
     cmocka_unit_test(every_figure_names_recipes_that_are_here), cmocka_unit_test(scores_are_the_official_ones),
     cmocka_unit_test(step_times_agree_with_throughput), cmocka_unit_test(a_configuration_is_the_recipe_unless_it_says),
 };
