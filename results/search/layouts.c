@@ -44,11 +44,11 @@ static uint64_t copy_cycles(const struct layer_work *w, const struct hop *h, uin
     return (uint64_t)((h->latency_s + (double)bytes * h->s_per_byte) * w->chip.clock_hz) + w->chip.global_sync_cycles;
 }
 
-/* What a task hands on: forward to the next stage, or back to the one before. */
-static uint64_t handed_on(const struct layer_work *w, const struct stage_cost *costs, const struct task *t, uint32_t n_stages, uint32_t n_ipus)
+/* What a task hands on: forward to the next stage, or back to the one before. The last stage has no output, so nothing is handed on from it. */
+static uint64_t handed_on(const struct layer_work *w, const struct stage_cost *costs, const struct task *t, uint32_t n_ipus)
 {
     bool forward = t->kind == TASK_FORWARD;
-    if (n_ipus == 1 || (forward ? t->stage + 1 == n_stages : t->stage == 0))
+    if (n_ipus == 1 || (!forward && t->stage == 0))
         return 0;
     uint32_t between = forward ? t->stage : t->stage - 1;       /* and the stage after it */
     bool home = between + 1 == n_ipus;
@@ -61,7 +61,7 @@ struct busy { uint64_t slots[MAX_STAGES][2], copies[2], work[MAX_STAGES], all; }
 static void add_task(struct busy *b, const struct layer_work *w, const struct layout_rules *r, const struct stage_cost *costs, struct task t,
                      uint32_t n_stages, uint32_t n_ipus)
 {
-    uint64_t cycles = t.kind == TASK_FORWARD ? costs[t.stage].forward : costs[t.stage].backward, copy = handed_on(w, costs, &t, n_stages, n_ipus);
+    uint64_t cycles = t.kind == TASK_FORWARD ? costs[t.stage].forward : costs[t.stage].backward, copy = handed_on(w, costs, &t, n_ipus);
     b->work[t.stage] += cycles;
     b->all += cycles + copy;
     if (one_after_the_other(r))

@@ -475,28 +475,32 @@ static void test_what_later_rounds_ask(void **state)
     arena_free(&a);
 }
 
-/* An evaluation after run_stop is none of the run's; with a batch that is logged twice the last one counts. */
+#define ERROR_LINE "sed -i '0,/\"eval_accuracy\"/{/\"eval_accuracy\"/{p;s/eval_accuracy/eval_error/;s/\"epoch_num\": [0-9]*/\"epoch_num\": 12/}}' " LOGS "'result_0.txt"
+/* An evaluation after run_stop is none of the run's; with a batch that is logged twice the last one counts. A line of eval_error is read instead
+ * of those of eval_accuracy, from v3.0 on as one of them, and before v1.1 not at all. */
 static void test_what_comes_after_the_stop(void **state)
 {
-    static const struct { const char *command; double batch, point; } cases[] = {
-        { "true", 3200, 38 },
-        { "sed -i '/run_stop/{p;s/run_stop/eval_accuracy/;s/\"metadata\": {/&\"epoch_num\": 40, /}' " LOGS "'result_0.txt", 3200, 38 },
-        { "sed -i '/global_batch_size/{p;s/3200/3264/}' " LOGS "'result_0.txt", 3264, 38 },
+    static const struct { const char *command, *ruleset; double batch, point; } cases[] = {
+        { "true", "2.1.0", 3200, 38 },
+        { "sed -i '/run_stop/{p;s/run_stop/eval_accuracy/;s/\"metadata\": {/&\"epoch_num\": 40, /}' " LOGS "'result_0.txt", "2.1.0", 3200, 38 },
+        { "sed -i '/global_batch_size/{p;s/3200/3264/}' " LOGS "'result_0.txt", "2.1.0", 3264, 38 },
+        { ERROR_LINE, "2.1.0", 3200, 12 }, { ERROR_LINE, "1.0.0", 3200, 38 }, { ERROR_LINE, "3.0.0", 3200, 38 },
     };
     struct arena a = { 0 };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_package("closed", &a);
+        write_package_of(cases[i].ruleset, "closed", &a);
         shell(cases[i].command, top, top);
         struct judged j = judge_tree(top, NULL, &a);
         struct log_judgement log;
         struct err err = { "" };
         assert_true(log_judge(&log, j.judge, arena_printf(&a, "%s/podbench-simulated/results/toy-simulated/resnet/result_0.txt", top), false,
-                              edition_find("2.1.0"), "resnet", &a, &err));
+                              edition_find(cases[i].ruleset), "resnet", &a, &err));
         assert_near(log.batch, cases[i].batch, 0);
         assert_near(log.point, cases[i].point, 0);
         assert_true(log.batch_differs == (cases[i].batch != 3200));
         assert_int_equal(log.n_seeds, 1);
+        assert_string_equal(arena_printf(&a, "%s %s %s", log.round, log.division, log.benchmark), arena_printf(&a, "v%.3s closed resnet", cases[i].ruleset));
         tear_down(state);
     }
     arena_free(&a);

@@ -560,7 +560,7 @@ static void tensors_in_order(void **state)
     uint32_t last = NO_ID;
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
         const uint64_t dims[] = { 2, weights[i].n / 2 };
-        uint32_t in = graph_tensor(&g, "x", ROLE_INPUT, weights[i].type, 2, dims), w = graph_tensor(&g, weights[i].name, ROLE_WEIGHT, weights[i].type, 2, dims);
+        uint32_t w = graph_tensor(&g, weights[i].name, ROLE_WEIGHT, weights[i].type, 2, dims), in = graph_tensor(&g, "x", ROLE_INPUT, weights[i].type, 2, dims);
         last = graph_op(&g, OP_ADD, (uint32_t[]){ in, w }, 2, (struct op_attributes){0});
     }
     uint32_t labels = graph_tensor(&g, "labels", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 2 });

@@ -454,12 +454,14 @@ static void a_limit_to_the_cycle(void **state)
     toy_hops(&t);
     for (int schedule = 0; schedule < N_SCHEDULES; schedule++)
         for (int training = 0; training < 2; training++)
-            for (uint32_t n_ipus = 1; n_ipus < 4; n_ipus++) {
-                struct layout_rules r = { .training = training, .schedule = (enum schedule)schedule, .grad_accum = 9, .each_cycles = 3, .once_cycles = 11 };
+            for (uint32_t i = 0; i < 6; i++) {
+                uint32_t n_ipus = 1 + i / 2;
+                struct layout_rules r = { .training = training, .schedule = (enum schedule)schedule, .recompute = i & 1 ? RECOMPUTE_STAGE : RECOMPUTE_NONE,
+                                          .grad_accum = 9, .each_cycles = 3, .once_cycles = 11 };
                 struct arena a = {0};
                 struct layouts all, one, none;
-                for (int i = 0; i < N_LAYERS; i++)
-                    t.costs[i].output_bytes = A, t.w.back[i] = t.w.forth[i];        /* copies alike: the bound is the time itself */
+                for (int k = 0; k < N_LAYERS; k++)
+                    t.costs[k].output_bytes = A, t.w.back[k] = t.w.forth[k];        /* copies alike: the bound is the time itself */
                 layouts_list(&all, &t.w, &r, n_ipus, UINT64_MAX, 100, &a);
                 assert_true(all.n > 0);
                 layouts_list(&one, &t.w, &r, n_ipus, all.items[0].step_cycles + 1, 100, &a);

@@ -287,6 +287,71 @@ static void latency_and_evaluations_by_hand(void **state)
     plan_cache_free(&cache);
 }
 
+/* A pass goes in whole calls of as many micro-batches as a step has; on the training program in whole steps; after the training in one call
+ * that is no longer than it needs, and checkpoints are written and read. */
+static void evaluations_in_whole_calls(void **state)
+{
+    static const char *const inline_keys[] = { "training.eval_placement=inline", "training.eval_program=forward" };
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    double of[3], ends[3];
+    (void)state;
+    run_with(&sim, &r, recipe, (struct texts){ .n = 0 }, &paths, &cache);
+    const uint64_t step = (uint64_t)r.global_batch, a_pass = step / sim.plan.options.grad_accum;
+    assert_true(a_pass > 1 && a_pass * sim.plan.options.grad_accum == step);
+    simulation_free(&sim);
+    const uint64_t samples[] = { 1, step, step + 1 }, after[] = { 1, a_pass, a_pass + 1 };
+    for (int i = 0; i < 3; i++) {
+        char set[64], end[64];
+        snprintf(set, sizeof set, "training.eval_samples=%ju", (uintmax_t)samples[i]);
+        run_with(&sim, &r, recipe, (struct texts){ { inline_keys[0], inline_keys[1], set }, 3 }, &paths, &cache);
+        of[i] = r.evaluation_time_s;
+        simulation_free(&sim);
+        run_with(&sim, &r, recipe, (struct texts){ { inline_keys[0], "training.eval_program=training", set }, 3 }, &paths, &cache);
+        assert_near(r.evaluation_time_s, (i + 2) / 2 * r.step_time_s, 1e-12);
+        simulation_free(&sim);
+        snprintf(end, sizeof end, "training.eval_samples=%ju", (uintmax_t)after[i]);
+        run_with(&sim, &r, recipe, (struct texts){ { "training.eval_placement=end", inline_keys[1], end }, 3 }, &paths, &cache);
+        ends[i] = r.evaluation_time_s - sim.sdk.checkpoint_save_s - sim.sdk.checkpoint_restore_s;
+        simulation_free(&sim);
+    }
+    assert_true(of[0] > 0 && of[1] == of[0] && of[2] == 2 * of[0]);
+    assert_true(ends[0] > 0 && ends[1] == ends[0] && ends[2] > ends[0] && ends[2] < 2 * ends[0]);
+    plan_cache_free(&cache);
+}
+
+/* 2.5 epochs of 1000 and a bit: whole steps; start and end by the SDK's sheet; evaluations as many as are stated, as fit, or one. */
+static void times_of_a_run_by_hand(void **state)
+{
+    static const struct { const char *sets[4]; double samples, evaluations; bool end, start; } cases[] = {
+        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.eval_every=", "training.evaluations=7" }, 2.5e6, 7, true, false },
+        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=500000" }, 2.5e6, 5, true, false },
+        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=500001" }, 2.5e6, 4, true, false },
+        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=" }, 2.5e6, 1, true, false },
+        { { "training.epochs=", "training.samples_to_converge=1000001", "training.eval_placement=inline", "training.initial_checkpoint=yes" }, 1000001, 10, false, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulation sim;
+        struct result r;
+        struct plan_cache cache = {0};
+        struct texts sets = { { cases[i].sets[0], cases[i].sets[1], cases[i].sets[2], cases[i].sets[3] }, 4 };
+        run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, &paths, &cache);
+        double n_steps = ceil(cases[i].samples / r.global_batch), calls = fmin(sim.plan.options.framework.steps_per_call, n_steps);
+        assert_near(r.samples_to_converge, cases[i].samples, 0);
+        assert_near(r.train_time_s, n_steps * r.step_time_s, 1e-9);
+        assert_near(r.eval_time_s, cases[i].evaluations * r.evaluation_time_s, 1e-9);
+        assert_near(r.startup_time_s, cases[i].start ? sim.sdk.checkpoint_start_s : 0, 0);
+        assert_near(r.tail_time_s, calls * r.step_time_s + (cases[i].end ? sim.sdk.eval_switch_s + sim.sdk.eval_load_s : 0), 1e-9);
+        assert_near(r.time_to_train_s, r.startup_time_s + r.train_time_s + r.eval_time_s + r.tail_time_s, 1e-9);
+        assert_true(sim.sdk.checkpoint_start_s > 0 && sim.sdk.eval_switch_s > 0 && sim.sdk.eval_load_s > 0);
+        simulation_free(&sim);
+        plan_cache_free(&cache);
+    }
+}
+
 /* An evaluation longer than a step may be is refused. */
 static void an_endless_evaluation_is_refused(void **state)
 {
@@ -574,6 +639,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
     cmocka_unit_test(money_follows_the_price),
     cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it),
+    cmocka_unit_test(evaluations_in_whole_calls), cmocka_unit_test(times_of_a_run_by_hand),
     cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),

@@ -1,0 +1,43 @@
+/* t_crew.c - threads that share out work: each piece done once, neighbours on one simulator, no more threads than there are chunks. */
+#include "tests/check.h"
+#include "results/simulate/crew.h"
+
+static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+
+enum { MOST = 40 };
+struct tally { uint32_t times[MOST]; const struct simulator *by[MOST]; };
+
+static void count(void *user, size_t i, struct simulator *s)
+{
+    struct tally *t = user;
+    assert_true(i < MOST);
+    t->times[i]++;
+    t->by[i] = s;
+}
+
+static void each_piece_once(void **state)
+{
+    static const struct { size_t n, chunk; } cases[] = { { 0, 1 }, { 1, 1 }, { 1, 8 }, { 7, 3 }, { 39, 4 }, { 40, 4 }, { 40, 1 }, { 40, 100 }, { 12, 12 }, { 13, 12 } };
+    (void)state;
+    for (uint32_t n_threads = 1; n_threads <= 3; n_threads++) {
+        struct crew c;
+        crew_open(&c, &paths, n_threads);
+        assert_int_equal(c.n, n_threads);
+        for (uint32_t i = 0; i < n_threads; i++)
+            assert_true(c.simulators[i].limit_bytes <= (192u << 20) / n_threads && c.simulators[i].limit_bytes > 0);
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            struct tally t = { .by = { NULL } };
+            crew_run(&c, cases[k].n, cases[k].chunk, count, &t);
+            for (size_t i = 0; i < MOST; i++) {
+                assert_int_equal(t.times[i], i < cases[k].n);
+                assert_true(i >= cases[k].n || (t.by[i] >= c.simulators && t.by[i] < c.simulators + n_threads));
+                assert_true(i >= cases[k].n || i % cases[k].chunk == 0 || t.by[i] == t.by[i - 1]);
+            }
+        }
+        crew_close(&c);
+        assert_null(c.simulators);
+    }
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(each_piece_once) };
+TAP_MAIN(tests)
