@@ -20,6 +20,7 @@ struct layout_rules {
     uint64_t grad_accum;                    /* the most */
     uint64_t once_cycles, each_cycles;      /* of the host, whatever the layout: of a step, of a micro-batch */
     uint64_t floor_cycles;                  /* a micro-batch cannot take less: the host's input */
+    uint64_t most_cuts;                     /* tried with one number of IPUs; what is left then is given up, and told */
 };
 
 /* From an IPU to another; a flow alone on its route. */

@@ -116,8 +116,6 @@ void layout_time(struct layout *l, const struct layer_work *w, const struct layo
     l->step_cycles = add_floor(r->grad_accum * l->each_cycles + l->once_cycles, r);
 }
 
-enum { MOST_CUTS = 2000000 };           /* of one walk */
-
 /* ---- all cuts --------------------------------------------------------------------------------------- */
 
 struct walk {
@@ -260,7 +258,7 @@ static void cut(struct walk *k, uint32_t s, uint32_t from, uint64_t step)
         keep(k);
         return;
     }
-    if (++k->n_cuts > MOST_CUTS) {
+    if (++k->n_cuts > k->r->most_cuts) {
         give_up(k);
         return;
     }

@@ -19,6 +19,7 @@ uint64_t least_step_cycles(const struct layer_work *w, const struct layout_rules
 struct layout { uint64_t step_cycles, each_cycles, once_cycles; uint32_t n_stages; uint16_t cuts[MAX_STAGES]; };   /* cuts[s]: the layer that stage s + 1 begins with */
 void layout_time(struct layout *l, const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus);      /* fills the cycles */
 
+enum { MOST_CUTS = 2000000 };           /* the search's */
 struct layouts { struct layout *items; size_t n, cap; uint64_t n_dropped, least_dropped; };     /* dropped: past `most`, of which two are the least */
 /* All layouts that may fit and whose step may take fewer than `below` cycles, fastest first; heads on the last IPU, or back on the
  * first one. */

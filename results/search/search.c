@@ -353,7 +353,8 @@ static void take_own(struct state *s, const struct simulation *sim, const struct
     s->recipe = sim->recipe;
     s->framework = sim->framework;
     s->own = (struct layout_rules){ .training = o->training, .recompute = o->training ? o->recompute : RECOMPUTE_NONE, .schedule = o->schedule,
-                                    .stash_is_known = true, .half_stash = o->stash_type == TYPE_FP8, .grad_accum = o->grad_accum };
+                                    .stash_is_known = true, .half_stash = o->stash_type == TYPE_FP8, .grad_accum = o->grad_accum,
+                                    .most_cuts = MOST_CUTS };
     s->samples_per_item = recipe_samples_per_item(&sim->recipe);
     s->samples = r->samples_to_converge;
     s->converges_by_batch = sim->recipe.converge != NULL;

@@ -1,6 +1,7 @@
 /* t_crew.c - threads that share out work: each piece done once, neighbours on one simulator, no more threads than there are chunks. */
 #include "tests/check.h"
 #include "results/simulate/crew.h"
+#include <pthread.h>
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 
@@ -39,5 +40,27 @@ static void each_piece_once(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(each_piece_once) };
+static void meet(void *user, size_t i, struct simulator *s)
+{
+    (void)i, (void)s;
+    pthread_barrier_wait(user);
+}
+
+/* Two pieces that wait for each other. */
+static void pieces_side_by_side(void **state)
+{
+    struct crew c;
+    pthread_barrier_t both;
+    (void)state;
+    pthread_barrier_init(&both, NULL, 2);
+    crew_open(&c, &paths, 2);
+    alarm(30);                          /* one after the other they would wait for ever */
+    crew_run(&c, 2, 1, meet, &both);
+    crew_run(&c, 4, 2, meet, &both);
+    alarm(0);
+    crew_close(&c);
+    pthread_barrier_destroy(&both);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(each_piece_once), cmocka_unit_test(pieces_side_by_side) };
 TAP_MAIN(tests)
