@@ -1,7 +1,8 @@
 /*
  * inputs.c - the values of a simulation, and the same simulation with one of them moved.
  *
- * Which way is faster is read off the unit: times (s, cycles) become smaller, everything else (rates, shares, counts) larger.
+ * Which way is faster is read off the unit: times and what takes one (s, cycles, exchanges) become smaller, everything else (rates,
+ * shares, counts) larger.
  */
 #include "results/explain/inputs.h"
 
@@ -127,7 +128,7 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
 
 static bool is_time(const struct input *in)
 {
-    return text_is(in->unit, "s") || text_is(in->unit, "cycles");
+    return text_is(in->unit, "s") || text_is(in->unit, "cycles") || text_is(in->unit, "exchanges");
 }
 
 /* The value a step away; NULL where there is none: a name, or a zero. Whole numbers move by one at least. */

@@ -22,7 +22,7 @@ const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
       "the chips wait for the host between two calls of a session"),
     C(output_reduction_s, "s", 0, 1, 0.005, 0.01, "assumed: one cycle of Horovod, 5 ms by default before release 0.21 (HOROVOD_CYCLE_TIME)",
       "one number averaged over a run's processes"),
-    C(torus_exchanges, "count", 1, 16, 2, 3, "the least that 'several' can be (PopLibs before 887b9d3a, ReplicatedCollectives)",
+    C(torus_exchanges, "exchanges", 1, 16, 2, 3, "the least that 'several' can be (PopLibs before 887b9d3a, ReplicatedCollectives)",
       "exchanges of a collective's step on a torus, replicas wider than two IPUs"),
     C(remote_access_s, "s", 0, 0.01, 8.83e-6, 5e-5, "GC2: latency of a word from the host (arXiv:1912.03413 Table 4.19)",
       "one transfer to or from streaming memory, beside its bytes"),

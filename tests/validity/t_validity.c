@@ -253,6 +253,8 @@ static void shares_follow_the_values(void **state)
     assert_true(slow.from_fitted_share > v.from_fitted_share + 0.1);
     slow = validity_with(recipe, "machine.link_bytes_per_s=1e8");
     assert_true(slow.from_assumed_share > v.from_assumed_share + 0.1);
+    struct validity wide = validity_with("mlperf-v2.0-closed-bow-pod64-bert-large", NULL);     /* calls, 7 %, and exchanges on a torus add up */
+    assert_true(wide.from_fitted_share > 0.1);
     arena_free(&a);
 }
 
