@@ -250,6 +250,46 @@ static void test_names_from_paths(void **state)
     arena_free(&a);
 }
 
+#define LOGGED(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {"
+/* Measures as STEP NAME VALUE; a step of 0 is not logged. */
+static const char *measures_log(const char *measures, struct arena *a)
+{
+    const char *text = LOGGED("submission_benchmark", "\"stable_diffusion\"") "}}\n" LOGGED("submission_division", "\"closed\"") "}}\n";
+    char *rest = arena_strdup(a, measures), *m;
+    while ((m = strsep(&rest, " ")) && *m) {
+        size_t n = strspn(m + 1, "FIDCLP");
+        text = arena_printf(a, "%s" LOGGED("eval_accuracy", "%g") "%s\"metric\": \"%.*s\"}}\n", text, strtod(m + 1 + n, NULL),
+                            *m == '0' ? "" : arena_printf(a, "\"step_num\": %c, ", *m), (int)n, m + 1);
+    }
+    return text;
+}
+
+/* The measures of an evaluation come on lines of their own; by their step they make one line, judged at the end. */
+static void test_measures_of_one_evaluation(void **state)
+{
+    static const struct { const char *measures, *want; size_t n; } cases[] = {
+        { "1FID100 1CLIP.1 2FID80 2CLIP.2", "", 0 }, { "1FID100 2FID80 2CLIP.2 1CLIP.1", "", 0 },
+        { "1FID80 1CLIP.2", "aggregated_eval_accuracy: is logged 1 times, want it at least 2 times", 1 },
+        { "1FID100 1CLIP.2 2FID80 2CLIP.1", "none of 2 values passes, the last is {\"step_num\": 2, \"FID\": 80, \"CLIP\": 0.1}, want at least one", 1 },
+        { "1FID100 1CLIP.1 2FID80", "aggregated_eval_accuracy: is {\"step_num\": 2, \"FID\": 80}, want has(v.CLIP)", 3 },
+        { "", "aggregated_eval_accuracy: is logged 0 times, want it at least 2 times", 1 },
+        { "1FID80 1CLIP.2 0FID80", "stops here: line 5: eval_accuracy has a metric without 'step_num'", 2 },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool passed;
+        size_t n = 0;
+        char *printed = lint_of(measures_log(cases[i].measures, &a), "3.1.0", &passed), *at = printed, *row;
+        assert_non_null(strstr(printed, cases[i].want));
+        while ((row = strsep(&at, "\n")))
+            n += strstr(row, "aggregated") || strstr(row, "metric");
+        assert_int_equal(n, cases[i].n);
+        free(printed);
+    }
+    arena_free(&a);
+}
+
 /* From 2.0.0 on a submission_ key is judged at its first line; before, at each. */
 static void test_submission_keys(void **state)
 {
@@ -476,9 +516,8 @@ static void test_what_later_rounds_ask(void **state)
 }
 
 #define ERROR_LINE "sed -i '0,/\"eval_accuracy\"/{/\"eval_accuracy\"/{p;s/eval_accuracy/eval_error/;s/\"epoch_num\": [0-9]*/\"epoch_num\": 12/}}' " LOGS "'result_0.txt"
-/* An evaluation after run_stop is none of the run's; with a batch that is logged twice the last one counts, with a
- * division the first. A line of eval_error is read instead
- * of those of eval_accuracy, from v3.0 on as one of them, and before v1.1 not at all. */
+/* An evaluation after run_stop is none of the run's; of two batches the last counts, of two divisions the first. A line of eval_error is read
+ * instead of those of eval_accuracy, from v3.0 on as one of them, and before v1.1 not at all. */
 static void test_what_comes_after_the_stop(void **state)
 {
     static const struct { const char *command, *ruleset; double batch, point; } cases[] = {
@@ -644,7 +683,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
-        cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys),
+        cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation),
         cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys), cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),

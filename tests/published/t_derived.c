@@ -79,6 +79,28 @@ static void an_evaluation_is_as_many_calls_as_it_needs(void **state)
     arena_free(&a);
 }
 
+/* 3,200 images a batch: 6,400 take two calls and one more a third. */
+static void whole_batches_need_no_more(void **state)
+{
+    static const struct { int samples; double calls; } cases[] = { { 1, 1 }, { 3200, 1 }, { 3201, 2 }, { 6400, 2 }, { 6401, 3 } };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[] = "/tmp/podbench-derived-XXXXXX";
+        struct err err = { "" };
+        struct derived_point p;
+        assert_non_null(mkdtemp(folder));
+        assert_int_equal(system(arena_printf(&a, "sed 's/^eval_samples.*/eval_samples = %d/' %s/mlperf-v1.1-closed-ipu-pod16-resnet50.ini > %s/r.ini",
+                                             cases[i].samples, recipes, folder)), 0);
+        bool good = derived_point(&p, &(struct figure){ .recipe = "r", .metric = "evaluation_time_s" }, 6, folder, &a, &err);
+        assert_string_equal(err.msg, "");
+        assert_true(good);
+        assert_near(p.seconds, 6 / cases[i].calls, 1e-12);
+        assert_int_equal(system(arena_printf(&a, "rm -r %s", folder)), 0);
+    }
+    arena_free(&a);
+}
+
 static void three_points_by_least_squares(void **state)
 {
     (void)state;
@@ -99,6 +121,7 @@ static void what_makes_no_line_is_refused(void **state)
         { "x,update_s,a+f,0.1,", "2: parents: f is of time_to_train_min; want throughput_samples_per_s or step_time_s" },
         { "x,call_s,c+a,0.1,", "2: parents: a is of throughput_samples_per_s; want evaluation_time_s" },
         { "x,update_s,a+e,0.1,", "2: parents: a and e differ in micro-batch or IPUs a replica: no line" },
+        { "x,update_s,a+b+e,0.1,", "2: parents: a and e differ in micro-batch or IPUs a replica: no line" },
         { "x,update_s,a+a,0.1,", "2: parents: all have an accumulation of 2048: no line" },
         { "x,step_increase_s,a+b,0.1,", "2: x: the parents give -9.26783, want a value above 0" },
         { "x,step_increase_s,a+a,0.1,", "2: x: the parents give 0, want a value above 0" },
@@ -143,7 +166,7 @@ static void without_a_recipe_a_row_is_left_out(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_line_has_a_slope_and_an_intercept), cmocka_unit_test(an_evaluation_is_as_many_calls_as_it_needs),
-    cmocka_unit_test(three_points_by_least_squares), cmocka_unit_test(what_makes_no_line_is_refused),
+    cmocka_unit_test(whole_batches_need_no_more), cmocka_unit_test(three_points_by_least_squares), cmocka_unit_test(what_makes_no_line_is_refused),
     cmocka_unit_test(without_a_recipe_a_row_is_left_out),
 };
 TAP_MAIN(tests)
