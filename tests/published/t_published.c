@@ -63,7 +63,7 @@ static void cells_that_may_be(void **state)
     static const char text[] = "id,recipe,metric,value,unit,tolerance,role,source,quote,note\n"
         "a,kernel:matmul,time_s,2.5,s,0.1,validate,s,,\nb,link:x:y,time_s,3,s,10,calibrate,s,,\nc,r,fits,1,yes=1,0.1,validate,s,,\n"
         "d,r,fits,0,yes=1,0.1,validate,s,,\ne,,step_time_s,5,s,,context,s,q,n\nf,r:s,speedup_x,6,x,0.1,validate,s,,\n";
-    static const char *const wrong[] = { "kernels:a,time_s,1,s,0.1", "r,fits,2.x,yes=1,0.1", "r,step_time_s,1,s,10.1", "r,step_time_s,0,s,1", "r:,speedup_x,1,x,1",
+    static const char *const wrong[] = { "kernels:a,time_s,1,s,0.1", "r,fits,2.x,yes=1,0.1", "r,step_time_s,1,s,10.1", "r,step_time_s,0,s,1", "r:,speedup_x,1,x,1", "r::,speedup_x,1,x,1", "r,step_time_s,1,s,0", "r,step_time_s,1,s,-1",
                                          ":r,speedup_x,1,x,1", "link,speedup_x,1,x,1" };
     static const double values[] = { 2.5, 3, 1, 0, 5, 6 };
     struct arena a = { 0 };
