@@ -600,6 +600,11 @@ static void the_longer_half_goes(void **state)
     assert_int_equal(list.items[0].step_cycles, 58);
     assert_int_equal(list.n_dropped, 2);
     assert_int_equal(list.least_dropped, 63);
+    r.floor_cycles = 100;                       /* all alike: none is below another, or below the floor */
+    layouts_list(&list, &t.w, &r, 2, UINT64_MAX, 2, &a);
+    assert_true(list.n == 1 && list.items[0].step_cycles == 900 && list.n_dropped == 2 && list.least_dropped == 900);
+    layouts_list(&list, &t.w, &r, 2, 900, 2, &a);
+    assert_true(list.n == 0 && list.n_dropped == 0);
     arena_free(&a);
 }
 

@@ -318,6 +318,11 @@ static void evaluations_in_whole_calls(void **state)
         simulation_free(&sim);
     }
     assert_true(of[0] > 0 && of[1] == of[0] && of[2] == 2 * of[0]);
+    char set[64];
+    snprintf(set, sizeof set, "training.eval_samples=%ju", (uintmax_t)step);
+    run_with(&sim, &r, recipe, (struct texts){ { "training.eval_placement=end", inline_keys[1], set }, 3 }, &paths, &cache);
+    assert_near(r.evaluation_time_s - sim.sdk.checkpoint_save_s - sim.sdk.checkpoint_restore_s, of[1], 1e-9);   /* a call of a step's micro-batches */
+    simulation_free(&sim);
     assert_true(ends[0] > 0 && ends[1] == ends[0] && ends[2] > ends[0] && ends[2] < 2 * ends[0]);
     plan_cache_free(&cache);
 }
