@@ -204,9 +204,9 @@ const uint32_t *ops_alike(const struct graph *g, struct arena *a)
     struct arena scratch = {0};
     struct memo forms = {0};
     uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
+    struct op_form form = {0};
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
-        struct op_form form;
         assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
         size_t n_bytes = op_form(&form, g, op, alike);
         const uint32_t *first = memo_find(&forms, &form, n_bytes);

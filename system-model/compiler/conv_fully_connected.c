@@ -81,10 +81,9 @@ static uint64_t plans_cycles(const struct op_plan *p)
 
 static void joint_layer_start(struct joint_layer *out, const struct layer_shape *l, const struct chip *chip, const struct op_plan_options *opt)
 {
-    struct joint *j = out->of_pass;
-    joint_start(&j[PASS_FORWARD], joint_shape(l->groups, l->columns, l->inner, l->rows, l->type, PASS_FORWARD), chip, opt);
-    joint_start(&j[PASS_BACKWARD_DATA], joint_shape(l->groups, l->inner, l->columns, l->rows, l->type, PASS_BACKWARD_DATA), chip, opt);
-    joint_start(&j[PASS_BACKWARD_WEIGHT], joint_shape(l->groups, l->columns, l->rows, l->inner, l->type, PASS_BACKWARD_WEIGHT), chip, opt);
+    joint_start(&out->of_pass[PASS_FORWARD], joint_shape(l->groups, l->columns, l->inner, l->rows, l->type, PASS_FORWARD), chip, opt);
+    joint_start(&out->of_pass[PASS_BACKWARD_DATA], joint_shape(l->groups, l->inner, l->columns, l->rows, l->type, PASS_BACKWARD_DATA), chip, opt);
+    joint_start(&out->of_pass[PASS_BACKWARD_WEIGHT], joint_shape(l->groups, l->columns, l->rows, l->inner, l->type, PASS_BACKWARD_WEIGHT), chip, opt);
     out->shape = l;
     out->chip = chip;
     out->n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles;
