@@ -2,6 +2,9 @@
  * fit.c - Levenberg-Marquardt from GSL over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2
  * (Cauchy's loss): a row that misses for a cause that is not modelled pulls little.
  *
+ * A first step may overshoot to a bound, where a parameter hardly moves: a second descent begins in the middle of all bounds, and the
+ * better of the two counts.
+ *
  * A parameter u stands for x = low + (high - low) / (1 + exp(-u)), which keeps the bounds. The Jacobian is by central
  * differences, as wide as the caller asks: plans are minima over whole numbers, and small steps see nothing. Standard errors are
  * White's (HC1: Econometrica 48, 817): each row with its own residual, so that what scatters in rows that do not move with a
@@ -114,29 +117,46 @@ static void take_values(struct fit_value *out, const struct fit_problem *p, gsl_
     gsl_matrix_free(moved);
 }
 
+/* One descent from shares of the ranges between the bounds. False where GSL fails, with its status. */
+static bool descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf, const struct fit_problem *problem, bool from_middle,
+                    int *status)
+{
+    struct job *job = fdf->params;
+    gsl_vector *start = gsl_vector_calloc(problem->n_parameters);       /* 0: in the middle */
+    int info = 0;
+    for (size_t i = 0; i < problem->n_parameters && !from_middle; i++)
+        gsl_vector_set(start, i, start_of(&problem->parameters[i]));
+    gsl_multifit_nlinear_init(start, fdf, w);
+    *status = gsl_multifit_nlinear_driver(25, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
+    gsl_vector_free(start);
+    /* Out of steps or of progress is where a fit over whole numbers ends; anything else is a failure. */
+    return !job->failed && (*status == GSL_SUCCESS || *status == GSL_EMAXITER || *status == GSL_ENOPROG);
+}
+
 bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct err *err)
 {
     struct job job = { .problem = problem, .err = err };
     size_t n = problem->n_parameters;
+    double best = HUGE_VAL;
+    int status = GSL_SUCCESS;
     if (counted_rows(problem) <= n)
         return fail(err, "a fit of %zu constants wants more than %zu rows", n, counted_rows(problem));
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf fdf = { .f = residuals, .df = jacobian, .n = problem->n_rows, .p = n, .params = &job };
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, problem->n_rows, n);
-    gsl_vector *start = gsl_vector_alloc(n);
-    int info = 0;
+    bool starts_in_middle = true;
     for (size_t i = 0; i < n; i++)
-        gsl_vector_set(start, i, start_of(&problem->parameters[i]));
-    gsl_multifit_nlinear_init(start, &fdf, w);
-    int status = gsl_multifit_nlinear_driver(25, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
-    /* Out of steps or of progress is where a fit over whole numbers ends; anything else is a failure. */
-    bool good = !job.failed && (status == GSL_SUCCESS || status == GSL_EMAXITER || status == GSL_ENOPROG);
-    if (good)
-        take_values(out, problem, w);
-    else if (!job.failed)
+        starts_in_middle = starts_in_middle && start_of(&problem->parameters[i]) == 0;
+    for (int from_middle = starts_in_middle; from_middle < 2 && descend(w, &fdf, problem, from_middle, &status); from_middle++) {
+        double cost = gsl_blas_dnrm2(gsl_multifit_nlinear_residual(w));
+        if (cost < best)
+            take_values(out, problem, w);
+        best = fmin(best, cost);
+    }
+    bool good = best < HUGE_VAL;
+    if (!good && !job.failed)
         fail(err, "the fit: %s", gsl_strerror(status));
-    gsl_vector_free(start);
     gsl_multifit_nlinear_free(w);
     arena_free(&job.arena);
-    return good;
+    return good && !job.failed;
 }

@@ -120,8 +120,34 @@ static void kernels_give_their_constants_back(void **state)
     }
 }
 
+/* A line through six points, whose first step from here goes to a bound. */
+struct line { double x[6], base, slope; };
+
+static bool line_log_ratios(double *out, const double *x, void *user, struct err *err)
+{
+    const struct line *l = user;
+    (void)err;
+    for (int i = 0; i < 6; i++)
+        out[i] = log((x[0] + x[1] * l->x[i]) / (l->base + l->slope * l->x[i]));
+    return true;
+}
+
+static void a_first_step_to_a_bound_is_not_the_end(void **state)
+{
+    (void)state;
+    struct line l = { { 1.4375, 4.359375, 7.90625, 10.90625, 13.90625, 16.078125 }, 14.9375, 1.8225 };
+    const struct fit_parameter parameters[] = { { "base", 0.5, 20, 5, 1e-4 }, { "slope", 0.001, 5, 1, 1e-4 } };
+    struct fit_value found[2];
+    struct err err = { "" };
+    const struct fit_problem p = { .parameters = parameters, .n_parameters = 2, .n_rows = 6, .log_ratios = line_log_ratios, .user = &l };
+    assert_true(fit_run(found, &p, &err));
+    assert_near(found[0].value, 14.9375, 1e-3);
+    assert_near(found[1].value, 1.8225, 1e-4);
+    assert_false(found[0].at_bound || found[1].at_bound);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(kernels_give_their_constants_back),
+    cmocka_unit_test(kernels_give_their_constants_back), cmocka_unit_test(a_first_step_to_a_bound_is_not_the_end),
     cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing),
 };
 

@@ -96,7 +96,7 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
 
 static void check_fit(const uint8_t *data)
 {
-    struct known k = { .slope = 0.01 + data[0] / 64.0, .base = 1 + data[1] / 16.0 };
+    struct known k = { .slope = 0.06 + data[0] / 64.0, .base = 1 + data[1] / 16.0 };   /* a hundredth of the range from the bounds */
     struct fit_parameter parameters[] = { { "base", 0.5, 20, 5, 1e-4 }, { "slope", 0.001, 5, 1, 1e-4 } };
     struct fit_value found[2];
     struct err err = { "" };
