@@ -134,7 +134,7 @@ bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const
     take_rows(&job, figures, a);
     for (size_t i = 0; i < n_fitted_constants; i++) {
         const struct fitted_constant *k = &fitted_constants[i];
-        double middle = (k->field.min + k->field.max) / 2;         /* on a bound, where defaults are, a first step overshoots */
+        double middle = (k->field.min + k->field.max) / 2;         /* where fit_run begins anyway: the defaults, on bounds, are no better start */
         parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
         before[i] = k->open_source_value;
     }

@@ -27,7 +27,6 @@ bool parse_u64(const char *text, uint64_t *out)
     return true;
 }
 
-/* The program never calls setlocale, so strtod reads the C locale's decimal point. */
 /* Fifteen digits at most and a point: a whole number over a power of ten. Both are exact, so that their quotient is the nearest
  * double, as strtod has it at ten times the cost. */
 static bool parse_plain(const char *text, double *out)
@@ -49,6 +48,7 @@ static bool parse_plain(const char *text, double *out)
     return n_digits > 0;
 }
 
+/* The program never calls setlocale, so strtod reads the C locale's decimal point. */
 bool parse_f64(const char *text, double *out)
 {
     double plain;

@@ -2,8 +2,9 @@
  * vector_passes.c - what vector operations are built of: a compute set of one vertex over a tile's share, exchanges, reductions.
  *
  * Data is even over the tiles, in words of 64 bits, but for an operand that a product has left unevenly. Rows of tokens lie as
- * matmuls leave them, a group of 16 channels after the other, so that a value of a whole row (its sum, its mean) meets it in pieces of 16: 10 cycles a piece besides its vectors (PopLibs 7eac0f2, the
- * estimators of general reductions and of broadcasts over rows). Values of a channel meet its rows at full speed.
+ * matmuls leave them, a group of 16 channels after the other, so that a value of a whole row (its sum, its mean) meets it in pieces of 16:
+ * 10 cycles a piece besides its vectors (PopLibs 7eac0f2, the estimators of general reductions and of broadcasts over rows). Values of a
+ * channel meet its rows at full speed.
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/compile.h"

@@ -3,8 +3,8 @@
  *
  * A pass is one compute set: the fullest tile holds ceil(elements / tiles) elements, rounded up to a vector, or more where what made
  * them has left them unevenly (popops maps an element-wise result as its operand), and runs one vertex over them (vertex_cost.c);
- * every compute set costs a sync. Where operands lie elsewhere their bytes are exchanged first. How many passes an operation takes is how PopLibs (popops, popnn, poplin at 7eac0f2) and PopART
- * build it; neighbours are not fused, as these frameworks run one operation after the other.
+ * every compute set costs a sync. Where operands lie elsewhere their bytes are exchanged first. How many passes an operation takes is how
+ * PopLibs (popops, popnn, poplin at 7eac0f2) and PopART build it; neighbours are not fused, as these frameworks run one operation after the other.
  *     batch norm    statistics (two sums in one pass), then subtract, multiply, multiply, add: 5 passes; inference 2
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen

@@ -4,8 +4,8 @@
  * call_s        between two calls of a session the host fetches results, checks the run and starts the program again; the chips
  *               wait. No source gives its length; unfitted it is 0.
  * output_reduction_s  processes of one run average a number (Horovod, which looks for such work once a cycle); unfitted one cycle.
- * torus_exchanges     PopLibs splits the copies of a step into several exchanges where they would wait for one another in a circle; it does
- *               not say how many, on average over a chip's programs; unfitted it is two.
+ * torus_exchanges     PopLibs splits the copies of a step into several exchanges where they would wait for one another in a circle. How
+ *               many is not known here, so that what is fitted is a mean; unfitted it is two.
  * remote_access_s     a transfer to or from streaming memory is a sync with the host's side and a request; unfitted it is the latency
  *               of a word from the host (arXiv:1912.03413 Table 4.19).
  * throughput_error   no constant: how far throughputs stay from the published ones when the fit has not seen them.
