@@ -1,0 +1,26 @@
+/*
+ * recipe_internal.h - the table of all keys of a recipe. Private to this folder.
+ */
+#ifndef RECIPE_INTERNAL_H
+#define RECIPE_INTERNAL_H
+#include "workloads/recipe/recipe.h"
+
+struct recipe_key {
+    const char *section;
+    struct field field;
+    bool (*matters)(const struct recipe *r);    /* NULL: always, or documents only */
+};
+extern const struct recipe_key recipe_keys[];
+extern const size_t n_recipe_keys;
+
+const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL: none of the table */
+bool recipe_takes_hyperparameter(const char *key);
+bool recipe_takes_fault(const char *key);
+bool recipe_may_converge(const struct recipe *r);       /* it trains what MLPerf has reference points of */
+bool recipe_is_packed(const struct recipe *r);          /* more than one sequence a row */
+/* Where an entry stands: "--set section.key=value", or file and line. */
+const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a);
+/* Fails, with the keys or sections that there are. */
+bool recipe_unknown_key(const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err);
+
+#endif

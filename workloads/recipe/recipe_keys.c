@@ -1,0 +1,337 @@
+/*
+ * recipe_keys.c - the table of all keys of a recipe, and what it alone answers: which key is meant, which there are, as text and JSON.
+ *
+ * One table row says where a key stands, its type and range, and when it matters; the loader, the messages, the
+ * printed list of keys and the report of keys without effect walk it. [optimizer] also takes the hyperparameters that
+ * MLPerf logs name, which document a run and are written to its logs; [faults] takes numbered keys.
+ */
+#include "workloads/recipe/recipe_internal.h"
+#include <jansson.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const modes[] = { "train", "infer", NULL };
+static const char *const eval_placements[] = { "inline", "end", NULL };
+static const char *const eval_programs[] = { "forward", "training", NULL };
+static const char *const computes[] = { "fp16", "fp32", "fp8", NULL };
+static const char *const input_types[] = { "uint8", "fp16", NULL };
+static const char *const stash_types[] = { "fp16", "fp32", "fp8", NULL };       /* as enum data_type */
+static const char *const partials_types[] = { "fp16", "fp32", NULL };
+static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
+static const char *const no_yes[] = { "no", "yes", NULL };
+static const char *const rts_domains[] = { "all", "pod", NULL };
+static const char *const all_reduces[] = {                                      /* as enum collective_method */
+    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", NULL };
+static const char *const schedules[] = { "none", "sequential", "grouped", "interleaved", "popart", NULL };
+static const char *const recomputes[] = { "none", "stage", "layer", "checkpoints", NULL };
+_Static_assert(sizeof all_reduces / sizeof *all_reduces == N_COLLECTIVE_METHODS + 1, "a name a method");
+_Static_assert(sizeof schedules / sizeof *schedules == N_SCHEDULES + 1, "a name a schedule");
+_Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "a name a kind");
+
+/* ---- when a key matters ------------------------------------------------------------------- */
+
+const struct workload *recipe_workload(const struct recipe *r)
+{
+    return r->model_family ? r->model_family : workload_find(r->workload, NULL);
+}
+
+static bool has_trait(const struct recipe *r, unsigned trait)
+{
+    const struct workload *w = recipe_workload(r);
+    return w && w->traits & trait;
+}
+
+static bool in_training(const struct recipe *r) { return r->mode == MODE_TRAIN; }
+static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
+static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
+static bool in_attention(const struct recipe *r) { return has_trait(r, HAS_ATTENTION); }
+static bool in_attention_training(const struct recipe *r) { return in_attention(r) && in_training(r); }
+static bool in_packing(const struct recipe *r) { return has_trait(r, HAS_PACKS); }
+static bool in_packing_training(const struct recipe *r) { return in_packing(r) && in_training(r); }
+static bool in_joint(const struct recipe *r) { return has_trait(r, HAS_JOINT); }
+static bool in_transcripts(const struct recipe *r) { return has_trait(r, HAS_TRANSCRIPTS); }
+static bool in_file(const struct recipe *r) { return has_trait(r, IS_FILE); }
+static bool in_images(const struct recipe *r) { return has_trait(r, TAKES_IMAGES); }
+static bool in_norms(const struct recipe *r) { return has_trait(r, HAS_NORMS); }
+static bool in_norm_training(const struct recipe *r) { return (in_norms(r) || in_file(r)) && in_training(r); }
+static bool in_stages(const struct recipe *r) { return r->ipus_per_replica > 1 || r->layers_per_ipu; }
+static bool in_checkpoints(const struct recipe *r)
+{
+    return in_training(r) && r->recompute == RECOMPUTE_CHECKPOINTS;
+}
+static bool in_stash(const struct recipe *r) { return in_training(r) && r->schedule != SCHEDULE_NONE; }
+static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
+static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
+static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
+static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
+bool recipe_is_packed(const struct recipe *r) { return in_packing(r) && r->model.sequences_per_pack > 1; }
+bool recipe_may_converge(const struct recipe *r)
+{
+    const struct workload *w = recipe_workload(r);
+    return w && w->benchmark && in_training(r);
+}
+static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r->eval_every || r->evaluations); }
+
+/* ---- the table of keys ---------------------------------------------------------------------- */
+
+#define TEXT(section, key, member, required_, matters, help_) \
+    { section, { .name = key, .type = FIELD_TEXT, .offset = offsetof(struct recipe, member), .required = required_, .help = help_ }, matters }
+#define COUNT(section, key, member, min, max, required, matters, help) \
+    { section, { key, "", FIELD_U64, offsetof(struct recipe, member), min, max, NULL, required, help }, matters }
+#define NUMBER(section, key, member, unit, min, max, matters, help) \
+    { section, { key, unit, FIELD_F64, offsetof(struct recipe, member), min, max, NULL, false, help }, matters }
+#define CHOICE(section, key, member, choices_, matters, help_) \
+    { section, { .name = key, .type = FIELD_CHOICE, .offset = offsetof(struct recipe, member), .choices = choices_, .help = help_ }, matters }
+#define FLAG(section, key, member, matters, help_) \
+    { section, { .name = key, .type = FIELD_BOOL, .offset = offsetof(struct recipe, member), .help = help_ }, matters }
+
+const struct recipe_key recipe_keys[] = {
+    TEXT("recipe", "id", id, true, NULL, "its name, that of the file"),
+    TEXT("recipe", "workload", workload, true, NULL, "the model: podbench list workloads, or an ONNX file: model.onnx"),
+    TEXT("recipe", "system", system, true, NULL, "the machine: podbench list machines, or a sheet's path"),
+    TEXT("recipe", "framework", framework, false, NULL, "the program it was written for"),
+    TEXT("recipe", "sdk", sdk, false, NULL, "release of the software below: 2.5.1"),
+    CHOICE("recipe", "mode", mode, modes, NULL, "training, or inference"),
+    FLAG("recipe", "approximate", model.approximate, in_file, "operators of an ONNX file that are not modelled are priced roughly"),
+    TEXT("recipe", "output", model.output, false, in_file, "values of an ONNX file to stop at, with commas between; default: its outputs"),
+    TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
+
+    COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
+          "tokens a row, or frames of 30 ms of the longest utterance; default: the workload's"),
+    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean, of packed rows; default 1"),
+    NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
+           "as MLPerf logs count the global batch; default: the mean"),
+    TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
+    COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word table; default: the model's"),
+    NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
+           "labels of the longest transcript; default: by the audio's length"),
+    COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "group norm of so many groups; default: batch norm"),
+    COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "pixels in a row and in a column; default: the model's"),
+    CHOICE("data", "input_type", model.input_type, input_types, in_images, "images from the host: bytes, or prepared there"),
+
+    COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
+    COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy"),
+    COUNT("parallel", "micro_batch", model.micro_batch, 1, 65536, true, NULL, "samples that go through the model at once"),
+    COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
+          "micro-batches a weight update, or a call in inference; default 1"),
+    TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
+         "blocks of each stage: 3,7,7,7,0; halves: 7/6 is 7 attention, 6 feed-forward; auto (the default): balanced under the memory"),
+    CHOICE("parallel", "schedule", schedule, schedules, in_stages, "of the pipeline's stages"),
+    CHOICE("parallel", "recompute", recompute, recomputes, in_training, "what is computed again for the backward pass"),
+    TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
+         "layers whose output is kept: stage1/unit1,stage2/unit1"),
+    CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of activations kept in the pipeline"),
+    CHOICE("parallel", "optimizer_state", optimizer_state, optimizer_places, in_training, "where it is kept"),
+    CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer"),
+    CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "over all replicas, or those of one pod"),
+    COUNT("parallel", "io_tiles", io_tiles, 0, 1472, false, NULL, "tiles set aside for input and output"),
+    TEXT("parallel", "available_memory", available_memory, false, NULL,
+         "share of tile memory for temporaries: 0.3, or by IPU 0.15,0.25,0.25,0.25"),
+    CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "method of collectives"),
+    COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
+          "replicas that share the statistics of batch norms; default 1"),
+    COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_table,
+          "steps the word table's products are cut into"),
+    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "query, key and value as three products"),
+    COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
+          "slices of time that the joint network runs on, one after the other"),
+
+    CHOICE("precision", "compute", model.compute, computes, NULL, "of weights and activations"),
+    CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
+    FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
+         "batch norms: the variance of what is left when the mean is taken away, a pass and a reduction more"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "of fp16 results; the hardware does it at no cost in time"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "as logged; no effect on time"),
+
+    TEXT("optimizer", "name", optimizer_name, false, in_training, "sgd, lars, adam or lamb"),
+    NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0, 64, in_training,
+           "moments of one parameter; default: 2 each"),
+
+    NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "until the target is reached"),
+    NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "the same in samples"),
+    TEXT("training", "converge", converge, false, in_training, "model: predicted from the global batch"),
+    TEXT("training", "reference_round", reference_round, false, recipe_may_converge,
+         "MLPerf round whose reference points hold: v2.0; default: the id's, or v2.0"),
+    COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_training, "samples between evaluations"),
+    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples of one evaluation"),
+    CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "as it trains, or afterwards"),
+    CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
+           "forward passes, or training steps at a learning rate of 0"),
+    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
+    FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "dropout of attention's shares"),
+    FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
+         "on questions: scores of an answer's start and end instead of the heads of pre-training"),
+    FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
+    NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
+
+    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the decoding; default 1"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes of all machines together: each prepares the input of its replicas; default 1"),
+    NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
+           "what one host prepares of the model's input; default: not a limit"),
+    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call; default: the framework's"),
+
+    NUMBER("cost", "price_per_hour", price_per_hour, "", 0, 1e9, NULL, "of all IPUs in use, in any currency; money follows in the same"),
+};
+enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
+const size_t n_recipe_keys = N_RECIPE_KEYS;
+
+/* Hyperparameters as MLPerf logs name them, and three that submissions state elsewhere. */
+static const char *const hyperparameters[] = {
+    "global_batch_size", "label_smoothing", "model_bn_span", "num_warmup_steps", "start_warmup_step", "max_sequence_length",
+    "opt_base_learning_rate", "opt_end_learning_rate", "opt_epsilon", "opt_gradient_clip_norm",
+    "opt_learning_rate_decay_steps", "opt_learning_rate_schedule", "opt_learning_rate_training_steps",
+    "opt_learning_rate_warmup_epochs", "opt_learning_rate_warmup_steps", "opt_learning_rate_warmup_share",
+    "opt_lamb_beta_1", "opt_lamb_beta_2", "opt_lamb_epsilon", "opt_lamb_learning_rate_decay_poly_power",
+    "opt_lamb_learning_rate_hold_epochs", "opt_lamb_learning_rate_min", "opt_lamb_weight_decay_rate",
+    "opt_momentum", "opt_weight_decay",
+    "sgd_opt_base_learning_rate", "sgd_opt_end_learning_rate", "sgd_opt_learning_rate_decay_poly_power",
+    "sgd_opt_learning_rate_decay_steps", "sgd_opt_momentum", "sgd_opt_weight_decay",
+    "lars_epsilon", "lars_opt_base_learning_rate", "lars_opt_end_learning_rate",
+    "lars_opt_learning_rate_decay_poly_power", "lars_opt_learning_rate_decay_steps",
+    "lars_opt_learning_rate_warmup_epochs", "lars_opt_momentum", "lars_opt_weight_decay",
+    "model_weights_initialization_scale", "model_eval_ema_factor", "data_train_max_duration", "data_train_num_buckets",
+};
+enum { N_HYPERPARAMETERS = sizeof hyperparameters / sizeof *hyperparameters };
+
+const struct recipe_key *recipe_key_find(const char *section, const char *key)
+{
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        if (*recipe_keys[i].field.name == *key && text_is(recipe_keys[i].field.name, key) && text_is(recipe_keys[i].section, section))
+            return &recipe_keys[i];
+    return NULL;
+}
+
+bool recipe_takes_hyperparameter(const char *key)
+{
+    for (size_t i = 0; i < N_HYPERPARAMETERS; i++)
+        if (text_is(hyperparameters[i], key))
+            return true;
+    return false;
+}
+
+/* link, link1, link2...; chip; flow. */
+bool recipe_takes_fault(const char *key)
+{
+    static const char *const kinds[] = { "link", "chip", "flow" };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(key, kinds[i], strlen(kinds[i])) == 0) {
+            const char *rest = key + strlen(kinds[i]);
+            return rest[strspn(rest, "0123456789")] == '\0';
+        }
+    return false;
+}
+
+static void add_name(const char **names, size_t *n, const char *name)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (text_is(names[i], name))
+            return;
+    names[(*n)++] = name;
+}
+
+/* Names a message may offer: keys of a section, or all sections; with the one that may have been meant. */
+static const char *known_names(const char *section, const char *typed, struct arena *a)
+{
+    const char *names[N_RECIPE_KEYS + 32];
+    size_t n = 0;
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        if (!section)
+            add_name(names, &n, recipe_keys[i].section);
+        else if (text_is(recipe_keys[i].section, section))
+            add_name(names, &n, recipe_keys[i].field.name);
+    if (!section)
+        add_name(names, &n, "framework");
+    if (!section)
+        add_name(names, &n, "faults");
+    for (size_t i = 0; text_is(section, "framework") && i < n_framework_fields; i++)
+        add_name(names, &n, framework_fields[i].name);
+    if (text_is(section, "faults")) {
+        add_name(names, &n, "link");
+        add_name(names, &n, "chip");
+        add_name(names, &n, "flow (and link1, link2...)");
+    }
+    if (text_is(section, "optimizer"))
+        add_name(names, &n, "hyperparameters as MLPerf logs name them");
+    return n ? arena_printf(a, "%sknown: %s", names_suggestion(names, n, typed, a), names_list(names, n, a)) : "";
+}
+
+const char *recipe_entry_place(const struct recipe *r, const struct ini_entry *e, struct arena *a)
+{
+    if (e->line == 0)
+        return arena_printf(a, "--set %s.%s=%s", e->section, e->key, e->value);
+    return arena_printf(a, "%s:%u: %s", r->path, e->line, e->key);
+}
+
+bool recipe_unknown_key(const struct recipe *r, const struct ini_entry *e, struct arena *a, struct err *err)
+{
+    const char *known = known_names(e->section, e->key, a);
+    if (*known)
+        return fail(err, "%s: unknown key in [%s]; %s", recipe_entry_place(r, e, a), e->section, known);
+    return fail(err, "%s: unknown section [%.40s]; %s", recipe_entry_place(r, e, a), e->section, known_names(NULL, e->section, a));
+}
+
+/* ---- printed ---------------------------------------------------------------------------------- */
+
+static void print_values(FILE *f, const struct field *field)
+{
+    for (int i = 0; field->choices && field->choices[i]; i++)
+        fprintf(f, "%s%s", i ? "|" : "", field->choices[i]);
+    if (field->type == FIELD_BOOL)
+        fputs("yes|no", f);
+    if (field->type == FIELD_U64 || field->type == FIELD_F64)
+        fprintf(f, "%g..%g", field->min, field->max);
+    if (field->type == FIELD_TEXT)
+        fputs("text", f);
+}
+
+static json_t *key_json(const char *section, const struct field *field)
+{
+    static const char *const types[] = { [FIELD_U64] = "count", [FIELD_U32] = "count", [FIELD_F64] = "number", [FIELD_TEXT] = "text",
+                                         [FIELD_BOOL] = "yes|no", [FIELD_CHOICE] = "choice" };
+    json_t *o = json_pack("{s:s, s:s, s:s, s:b, s:s}", "section", section, "key", field->name, "type", types[field->type], "required",
+                          field->required, "help", field->help), *choices = json_array();
+    for (int i = 0; field->choices && field->choices[i]; i++)
+        json_array_append_new(choices, json_string(field->choices[i]));
+    bool is_number = field->type == FIELD_U64 || field->type == FIELD_F64;
+    json_object_set_new(o, "unit", field->unit && *field->unit ? json_string(field->unit) : json_null());
+    json_object_set_new(o, "minimum", is_number ? json_real(field->min) : json_null());
+    json_object_set_new(o, "maximum", is_number ? json_real(field->max) : json_null());
+    json_object_set_new(o, "choices", choices);
+    return o;
+}
+
+json_t *recipe_keys_json(void)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++)
+        json_array_append_new(all, key_json(recipe_keys[i].section, &recipe_keys[i].field));
+    for (size_t i = 0; i < n_framework_fields; i++)
+        json_array_append_new(all, key_json("framework", &framework_fields[i]));
+    return all;
+}
+
+void recipe_keys_print(FILE *f)
+{
+    const char *section = "";
+    for (size_t i = 0; i < N_RECIPE_KEYS; i++) {
+        const struct recipe_key *k = &recipe_keys[i];
+        if (!text_is(section, k->section))
+            fprintf(f, "[%s]\n", k->section);
+        section = k->section;
+        fprintf(f, "  %s (", k->field.name);
+        print_values(f, &k->field);
+        fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
+    }
+    fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
+    fputs("[framework] what the recipe's program sets itself, instead of its framework's sheet\n", f);
+    for (size_t i = 0; i < n_framework_fields; i++) {
+        fprintf(f, "  %s (", framework_fields[i].name);
+        print_values(f, &framework_fields[i]);
+        fprintf(f, "): %s\n", framework_fields[i].help);
+    }
+    fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B at that share of its rate; 0 cuts it\n"
+          "  chip (N FACTOR): IPU N computes that much longer\n"
+          "  flow (A-B RATE): other traffic from A to B, bytes a second\n"
+          "  more than one: link1, link2...\n", f);
+}
