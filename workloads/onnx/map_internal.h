@@ -59,6 +59,9 @@ uint32_t image_axis(uint32_t axis, uint32_t n_dims);                    /* of th
 
 /* Dimension i of the result is perm[i] of x, which is seen in these dimensions. NO_ID: refused. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
+bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* repeated where it has ones, the small one is as large */
+uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);
+uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y, of which y fits in x */
 enum data_type map_type(const struct mapper *p, int onnx_type);
 void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three or four dimensions */
 uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);  /* its own; a scalar has one. Returns how many */
@@ -68,8 +71,9 @@ bool map_node(struct mapper *p, const bool *wanted);
 #define MAPS(name) bool name(struct mapper *p)
 /* map_math.c */
 MAPS(map_function); MAPS(map_relu); MAPS(map_binary); MAPS(map_sum); MAPS(map_where); MAPS(map_cast); MAPS(map_clip); MAPS(map_pow);
-MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_dropout); MAPS(map_reduce); MAPS(map_not); MAPS(map_prelu);
-MAPS(map_arg_max); MAPS(map_composed); MAPS(map_xor); MAPS(map_mod); MAPS(map_cumsum); MAPS(map_triangle);
+MAPS(map_dropout); MAPS(map_not); MAPS(map_prelu); MAPS(map_composed); MAPS(map_xor); MAPS(map_mod);
+/* map_sums.c */
+MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_reduce); MAPS(map_arg_max); MAPS(map_cumsum); MAPS(map_triangle);
 
 /* map_recurrence.c */
 MAPS(map_recurrence);

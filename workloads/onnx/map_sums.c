@@ -1,0 +1,294 @@
+/*
+ * map_sums.c - ONNX operators that add up: products, softmax, reductions, running sums.
+ */
+#include "workloads/onnx/map_internal.h"
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- products ------------------------------------------------------------------------------------------------------ */
+
+/* A constant matrix, perhaps behind leading ones. */
+static uint32_t matrix(struct mapper *p, uint32_t value, bool transposed)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    uint64_t rows = v->dims[v->n_dims - 2], columns = v->dims[v->n_dims - 1];
+    if (!v->constant)
+        return as_plain(p, value);
+    return map_weight(p, value, transposed ? ONNX_MATRIX_TRANSPOSED : ONNX_AS_IS, 2,
+                      transposed ? (uint64_t[]){ columns, rows } : (uint64_t[]){ rows, columns });
+}
+
+bool map_gemm(struct mapper *p)
+{
+    bool ta = onnx_int(p->n, "transA", 0), tb = onnx_int(p->n, "transB", 0), fixed = map_in(p, 1)->constant;
+    double alpha = onnx_float(p->n, "alpha", 1), beta = onnx_float(p->n, "beta", 1);
+    uint32_t a = as_plain(p, in_id(p, 0)), b = a == NO_ID ? NO_ID : matrix(p, in_id(p, 1), tb && fixed), y;
+    if (b == NO_ID)
+        return false;
+    if (ta)
+        a = emit1(p, OP_TRANSPOSE, a, AT(.order = { 1, 0 }));
+    y = emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(.transpose_b = tb && !fixed));
+    if (alpha != 1)
+        y = emit1(p, OP_SCALE, y, AT(.rate = alpha));
+    if (in_id(p, 2) == NO_ID || beta == 0)
+        return map_done(p, 0, y, false);
+    uint32_t c = as_operand(p, in_id(p, 2), false, 2);
+    if (c == NO_ID || !map_fits_in(&p->g->tensors[c], &p->g->tensors[y]))
+        return c != NO_ID && MAP_REFUSE(p, "its third input does not fit its result");
+    if (beta != 1)
+        c = emit1(p, OP_SCALE, c, AT(.rate = beta));
+    return map_done(p, 0, map_added(p, y, c), false);
+}
+
+/* Both operands get the stack of matrices of the larger one. */
+static bool same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
+{
+    const struct tensor *x = &p->g->tensors[*a], *y = &p->g->tensors[*b];
+    struct op_attributes at[2] = { AT(0), AT(0) };
+    bool smaller[2] = { false, false };
+    for (uint32_t i = 0; i < x->n_dims; i++) {
+        bool stack = i + 2 < x->n_dims;
+        at[0].view[i] = stack ? max_u64(x->dims[i], y->dims[i]) : x->dims[i];
+        at[1].view[i] = stack ? max_u64(x->dims[i], y->dims[i]) : y->dims[i];
+        smaller[0] |= at[0].view[i] != x->dims[i];
+        smaller[1] |= at[1].view[i] != y->dims[i];
+    }
+    *a = smaller[0] ? emit1(p, OP_EXPAND, *a, at[0]) : *a;
+    *b = smaller[1] ? emit1(p, OP_EXPAND, *b, at[1]) : *b;
+    return true;
+}
+
+/* A constant behind a transposition of its two dimensions: the product reads it as it lies, and shares it with who else does. */
+static uint32_t turned_constant(const struct mapper *p, uint32_t value)
+{
+    const struct onnx_value *v = &p->m->values[value];
+    const struct onnx_node *n = v->constant && v->producer != NO_ID ? &p->m->nodes[v->producer] : NULL;
+    return n && text_is(n->op, "Transpose") && v->n_dims == 2 && v->dims[0] * v->dims[1] > 1 ? n->inputs[0] : NO_ID;
+}
+
+/* A vector on the left is a row, on the right a column; the product has one dimension less. */
+static bool matmul_vector(struct mapper *p)
+{
+    const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
+    uint32_t a = as_plain(p, in_id(p, 0)), b = a == NO_ID ? NO_ID : as_plain(p, in_id(p, 1));
+    if (b == NO_ID)
+        return false;
+    if (va->n_dims == 1)
+        a = map_view(p, a, 2, (uint64_t[]){ 1, va->dims[0] });
+    if (vb->n_dims == 1)
+        b = map_view(p, b, 2, (uint64_t[]){ vb->dims[0], 1 });
+    else if (vb->n_dims > 2)
+        return MAP_REFUSE(p, "a vector times %u dimensions; unsqueeze it to a matrix", vb->n_dims);
+    return map_done(p, 0, emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(0)), false);
+}
+
+bool map_matmul(struct mapper *p)
+{
+    const struct onnx_value *va = map_in(p, 0), *vb = map_in(p, 1);
+    if (va->n_dims < 2 || vb->n_dims < 2)
+        return matmul_vector(p);
+    uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = in_id(p, 1);
+    bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
+    bool swapped = p->of[b_value].tensor != NO_ID && p->of[b_value].swapped;
+    uint32_t turned = turned_constant(p, b_value);
+    if (turned != NO_ID) {
+        swapped = true;
+        b_value = turned;
+    }
+    uint32_t a = flat ? as_plain(p, in_id(p, 0)) : as_operand(p, in_id(p, 0), false, n);
+    uint32_t b = a == NO_ID ? NO_ID : flat ? matrix(p, b_value, false) : as_operand(p, b_value, false, n);
+    if (b == NO_ID)
+        return false;
+    if (!flat && n > 2)
+        same_stacks(p, &a, &b);
+    return map_done(p, 0, emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(.transpose_b = swapped)), false);
+}
+
+/* ---- softmax, reductions ------------------------------------------------------------------------------------------------ */
+
+/* Over a dimension in the middle: it is moved to the end, and back. */
+static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_t inner)
+{
+    uint32_t x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
+    x = emit1(p, OP_SOFTMAX, x, AT(0));
+    if (text_is(p->n->op, "LogSoftmax"))
+        x = emit_function(p, FUNCTION_LOG, x);
+    x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
+    p->into = "softmax between transpositions";
+    return map_done(p, 0, x, false);
+}
+
+/* Up to opset 12 everything from the axis on is one row; from 13 on the axis alone. */
+bool map_softmax(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    bool rows = p->m->opset < 13, image = is_image(p, in_id(p, 0));
+    uint32_t axis;
+    uint64_t inner = 1, outer = 1;
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", rows ? 1 : -1), v->n_dims))
+        return MAP_REFUSE(p, "axis is out of range");
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        *(i < axis ? &outer : &inner) *= v->dims[i];
+    if (!rows && inner != v->dims[axis] && !(image && axis == 1))
+        return softmax_across(p, outer, v->dims[axis], inner / v->dims[axis]);
+    bool channels = image && axis == 1 && (!rows || inner == v->dims[1]);
+    uint32_t x = channels ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
+    if (!channels && p->g->tensors[x].dims[p->g->tensors[x].n_dims - 1] != inner)
+        x = map_view(p, x, 2, (uint64_t[]){ outer, inner });
+    x = emit1(p, OP_SOFTMAX, x, AT(0));
+    if (text_is(p->n->op, "LogSoftmax"))
+        x = emit_function(p, FUNCTION_LOG, x);
+    return map_done(p, 0, x, channels);
+}
+
+static bool reduced_axes(const struct mapper *p, uint32_t *gone)
+{
+    struct onnx_list axes;
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis;
+    *gone = 0;
+    if (!onnx_list(&axes, p->m, p->n, "axes", 1))
+        return false;
+    for (uint32_t i = 0; i < axes.n; i++)
+        if (onnx_axis(&axis, axes.at[i], v->n_dims))
+            *gone |= 1u << axis;
+    if (!*gone && !onnx_int(p->n, "noop_with_empty_axes", 0))
+        *gone = (1u << v->n_dims) - 1;
+    return true;
+}
+
+/* A run of dimensions, seen as the height of an image: pooling over all of it. Runs apart from each other are pooled one by one. */
+static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t *gone, enum op_kind kind)
+{
+    uint32_t first = (uint32_t)__builtin_ctz(*gone), last = first;
+    uint64_t outer = 1, mid = 1, inner = 1;
+    while (*gone >> (last + 1) & 1)
+        last++;
+    for (uint32_t i = 0; i < n; i++) {
+        *(i < first ? &outer : i <= last ? &mid : &inner) *= dims[i];
+        dims[i] = i >= first && i <= last ? 1 : dims[i];
+        *gone &= i >= first && i <= last ? ~(1u << i) : UINT32_MAX;
+    }
+    if (mid > UINT32_MAX) {
+        MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)mid, UINT32_MAX);
+        return NO_ID;
+    }
+    x = map_view(p, x, 4, (uint64_t[]){ outer, mid, 1, inner });
+    return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
+}
+
+/* What a reduction is made of: a function before, the mean or the largest, times so many, a function after. */
+enum { NO_FUNCTION = N_OP_FUNCTIONS };
+static const struct reduction { const char *op; bool most, sum; int before, after; } reductions[] = {
+    { "ReduceMean", false, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceSum", false, true, NO_FUNCTION, NO_FUNCTION },
+    { "ReduceMax", true, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceMin", true, false, FUNCTION_NEGATE, FUNCTION_NEGATE },
+    { "ReduceL1", false, true, FUNCTION_ABS, NO_FUNCTION }, { "ReduceL2", false, true, FUNCTION_SQUARE, FUNCTION_SQRT },
+    { "ReduceSumSquare", false, true, FUNCTION_SQUARE, NO_FUNCTION }, { "ReduceLogSum", false, true, NO_FUNCTION, FUNCTION_LOG },
+    { "ReduceLogSumExp", false, true, FUNCTION_EXP, FUNCTION_LOG },
+};
+
+bool map_reduce(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    const struct reduction *r = reductions;
+    uint32_t gone, n = v->n_dims;
+    uint64_t dims[ONNX_MAX_DIMS];
+    while (!text_is(r->op, p->n->op))
+        r++;
+    if (!reduced_axes(p, &gone))
+        return MAP_REFUSE(p, "its axes are computed while the model runs");
+    bool image = is_image(p, in_id(p, 0)) && n >= 3 && n <= 5 && gone == (1u << n) - 4;
+    uint32_t x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
+    enum op_kind kind = r->most ? OP_MAX_POOL : OP_AVERAGE_POOL;
+    if (x == NO_ID)
+        return false;
+    memcpy(dims, v->dims, sizeof dims);
+    x = r->before == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->before, x);
+    if (image)
+        x = emit1(p, kind, x, AT(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
+    while (!image && gone && x != NO_ID)
+        x = pooled_run(p, x, dims, n, &gone, kind);
+    if (x == NO_ID)
+        return false;
+    x = r->sum ? map_scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
+    x = r->after == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->after, x);
+    return map_done(p, 0, x, image && y->n_dims == n);
+}
+
+/* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
+bool map_arg_max(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint32_t axis, x = any_plain(p, in_id(p, 0));
+    uint64_t outer = 1, inner = 1;
+    if (x == NO_ID)
+        return false;
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || onnx_int(p->n, "select_last_index", 0))
+        return MAP_REFUSE(p, "axis is out of range, or the last of equal ones is wanted");
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    if (inner > 1)
+        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
+    else
+        x = map_view(p, x, 2, (uint64_t[]){ outer, v->dims[axis] });
+    if (text_is(p->n->op, "ArgMin"))
+        x = emit_function(p, FUNCTION_NEGATE, x);
+    return map_done(p, 0, emit1(p, OP_ARG_MAX, x, AT(0)), false);
+}
+
+/* Running sums are a product with a triangle of ones, as PopART makes them (willow/src/popx/op/cumsumx.cpp). */
+bool map_cumsum(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    uint32_t axis;
+    if (!known_number(at) || !onnx_axis(&axis, (int64_t)at->known[0], v->n_dims))
+        return MAP_REFUSE(p, "its axis is computed while the model runs, or out of range");
+    uint64_t outer = 1, inner = 1, n = v->dims[axis];
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint32_t x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID || n > 1u << 16)
+        return x != NO_ID && MAP_REFUSE(p, "sums over %ju elements, at most %u", (uintmax_t)n, 1u << 16);
+    enum data_type type = p->g->tensors[x].type;
+    if (type != p->o->type)
+        x = emit1(p, OP_CAST, x, AT(.to_type = p->o->type));
+    x = inner == 1 ? map_view(p, x, 2, (uint64_t[]){ outer, n })
+                   : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
+    uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->o->type, 2, (uint64_t[]){ n, n });
+    struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
+    s->number = onnx_int(p->n, "exclusive", 0) ? 1 : 0;
+    s->turned = onnx_int(p->n, "reverse", 0) != 0;
+    x = emit(p, OP_MATMUL, (uint32_t[]){ x, ones }, 2, AT(0));
+    if (inner != 1)
+        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
+    if (type != p->o->type)
+        x = emit1(p, OP_CAST, x, AT(.to_type = type));
+    return map_done(p, 0, x, false);
+}
+
+/* What a triangle leaves of each matrix: a product with ones and zeros that lie on the chip. */
+bool map_triangle(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *k = map_in(p, 1);
+    uint32_t x = v->n_dims < 2 ? NO_ID : as_plain(p, in_id(p, 0)), n = v->n_dims;
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    if (x == NO_ID || (k && !known_number(k)))
+        return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is no matrix");
+    dims[n - 1] = v->dims[n - 1];
+    dims[n - 2] = v->dims[n - 2];
+    uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->g->tensors[x].type, n, dims);
+    struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
+    s->number = k ? k->known[0] : 0;
+    s->turned = !onnx_int(p->n, "upper", 1);
+    if (s->turned)
+        s->number = -s->number;
+    return map_done(p, 0, emit(p, OP_MUL, (uint32_t[]){ x, ones }, 2, AT(0)), false);
+}
