@@ -25,4 +25,19 @@ static void stop(struct planned *y)
     plan_cache_free(&y->cache);
     simulation_free(&y->sim);
 }
+
+/* Its plan with the options as they are now. */
+static inline bool build(struct planned *y, struct plan *p)
+{
+    return plan_build(p, y->sim.compiler, &y->opt, &y->sim.arena, &y->err);
+}
+
+/* Blocks of each of n stages: attentions and feed-forwards. */
+static inline void sizes(struct plan_options *o, const uint32_t (*counts)[2], uint32_t n)
+{
+    o->n_stages = n;
+    for (uint32_t i = 0; i < n; i++)
+        o->stage_sizes[i] = (struct stage_size){ { counts[i][0], counts[i][1] } };
+}
+
 #endif

@@ -1,6 +1,6 @@
 /*
  * t_conv_bound.c - bounds and prices of given splits, digit for digit (tests/golden/conv_bounds.txt). That no bound is above a price is
- * a law of t_conv_plan.c; here a bound that became loose shows, which costs the search time and nothing else.
+ * a law of t_conv_search.c; here a bound that became loose shows, which costs the search time and nothing else.
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"

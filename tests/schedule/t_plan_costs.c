@@ -1,0 +1,278 @@
+/*
+ * t_plan_costs.c - what stages, calls and copies of a plan cost, by hand.
+ */
+#include "tests/planned.h"
+
+static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+
+/* What chips of a board share is shared by those in use: one alone has the board's memory, network and port for itself. */
+static void idle_chips_take_no_share(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one, three, four;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");          /* a board of four: one chip a replica */
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.fitted.remote_access_s = 0;
+    assert_true(build(&y, &four));
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    y.opt.n_replicas = 3;
+    assert_true(build(&y, &three));
+    const struct machine *m = y.sim.machine;           /* one chip is bound by its own port, four by the board's memory */
+    uint64_t alone = update_cycles(&one, 0, UPDATE_LOAD), shared = update_cycles(&four, 0, UPDATE_LOAD);
+    assert_true(alone > 0 && one.host_floor_cycles > 0);
+    assert_near((double)shared / (double)alone, m->chip.host_link_bytes_per_s / (m->streaming_bytes_per_s * m->streaming_efficiency / 4), 1e-3);
+    assert_near((double)four.host_floor_cycles / (double)one.host_floor_cycles, 4, 1e-4);
+    assert_near((double)three.host_floor_cycles / (double)one.host_floor_cycles, 3, 1e-4);
+    y.opt.n_hosts = 2;                                  /* two hosts decode a thousandth of what the network brings */
+    y.opt.host_decode_bytes_per_s = y.sim.machine->host_network_bytes_per_s / 2000;
+    assert_true(build(&y, &four));
+    assert_near((double)four.host_floor_cycles / (double)three.host_floor_cycles, 1000, 1);
+    stop(&y);
+    memset(&y, 0, sizeof y);                            /* four chips behind 13.77 GB/s, 5.94 GB/s each */
+    const char *const sets[] = { "recipe.system=dss8440" };
+    assert_true(simulate(&y.sim, &y.r, "vendor-ipu-pod4-resnet50-tf1", sets, 1, &paths, &y.cache, &y.err));
+    y.opt = y.sim.plan.options;
+    y.opt.n_replicas = 1;
+    assert_true(build(&y, &one));
+    assert_near((double)y.sim.plan.io_cycles[0] / (double)one.io_cycles[0], 5.94 / (13.77 / 4), 1e-4);
+    stop(&y);
+}
+
+/* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
+ * them live at once while the second convolution works, though it reads and writes no more than the first. */
+static void inference_holds_what_is_read_later(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(&g, "unit", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
+    uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 1, (struct op_attributes){0});
+    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, at);
+    graph_op(&g, OP_ADD, (uint32_t[]){ second, first }, 2, (struct op_attributes){0});
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    assert_int_equal(made->layers[0].forward_live_bytes, 2 * 3072);
+    stop(&y);
+}
+
+/* A product of 48 groups leaves its results on 1,440 of 1,472 tiles at most: what follows runs there, until an operand that lies more
+ * evenly comes in, or another product fetches them. */
+static void work_runs_where_results_lie(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, resnet);
+    graph_start(&g, "scores", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "scores", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t a = graph_tensor(&g, "a", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 48, 512, 64 });
+    uint32_t b = graph_tensor(&g, "b", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 48, 64, 512 });
+    uint32_t scores = graph_op(&g, OP_MATMUL, (uint32_t[]){ a, b }, 2, (struct op_attributes){0});
+    uint32_t scaled = graph_op(&g, OP_SCALE, (uint32_t[]){ scores }, 1, (struct op_attributes){ .rate = 0.5 });
+    uint32_t even = graph_tensor(&g, "even", ROLE_INPUT, TYPE_FP16, 3, (uint64_t[]){ 48, 512, 512 });
+    uint32_t sum = graph_op(&g, OP_ADD, (uint32_t[]){ scaled, even }, 2, (struct op_attributes){0});
+    graph_op(&g, OP_RELU, (uint32_t[]){ sum }, 1, (struct op_attributes){0});
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    const struct op_plan *p = made->op_plans;
+    assert_true(p[0].imbalance * p[0].n_tiles_used >= 1472 && p[0].imbalance > 1.02);
+    assert_near(p[1].imbalance, p[0].imbalance, 0);
+    assert_near(p[2].imbalance, 1, 0);
+    assert_near(p[3].imbalance, 1, 0);
+    assert_true((double)p[1].compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
+    stop(&y);
+}
+
+/* Neighbouring replicas share each norm's mean and variance, floats, in groups side by side, IPU by IPU; the stable way the mean alone first,
+ * so twice half as much. Layers that are computed again share theirs again. */
+static uint64_t norms_by_hand(struct planned *y, const struct stage_plan *s, enum op_pass pass, uint32_t span, bool twice, uint32_t n_layers)
+{
+    const struct plan_options *o = &y->sim.plan.options;
+    uint32_t ranks[64];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < o->n_replicas; i++)
+        ranks[i] = i * o->ipus_per_replica + s->ipu;
+    for (size_t i = 0; i < y->sim.graph->n_ops; i++) {
+        const struct op *op = &y->sim.graph->ops[i];
+        if (op->kind != OP_BATCH_NORM || op->pass != pass || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + n_layers)
+            continue;
+        const struct tensor *x = &y->sim.graph->tensors[op->inputs[0]];
+        struct collective_request groups = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = o->n_replicas / span, .n_ranks = span,
+                                             .bytes = (double)(x->dims[3] * (twice ? 1 : 2) * 4) };
+        struct collective_cost cost;
+        assert_true(collective_run(&cost, y->sim.topology, &groups, &y->sim.arena, &y->err));
+        sum += cycles_of(y->sim.topology, cost.time_s) * (twice ? 2 : 1);
+    }
+    assert_true(sum > 0 || n_layers == 0);
+    return sum;
+}
+
+static void norms_of_groups_by_hand(void **state)
+{
+    static const char pipelined[] = "vendor-ipu-pod16-resnet50-pipelined";
+    static const struct { const char *recipe, *sets[3]; uint32_t span; bool stable; } cases[] = {
+        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=no", "parallel.recompute=none" }, 2, false },
+        { resnet, { "parallel.batch_norm_span=2", "precision.stable_norm=yes", "parallel.recompute=none" }, 2, true },
+        { resnet, { "parallel.batch_norm_span=64", "precision.stable_norm=yes", "parallel.recompute=layer" }, 16, true },
+        { pipelined, { "parallel.batch_norm_span=2", "parallel.recompute=stage", "parallel.replicas=4" }, 2, false },
+        { pipelined, { "parallel.batch_norm_span=4", "parallel.recompute=layer", "parallel.replicas=4" }, 4, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct planned y;
+        memset(&y, 0, sizeof y);
+        if (!simulate(&y.sim, &y.r, cases[i].recipe, cases[i].sets, 3, &paths, &y.cache, &y.err))
+            print_error("%s\n", y.err.msg);
+        assert_string_equal(y.err.msg, "");
+        for (uint32_t k = 0; k < y.sim.plan.n_stages; k++) {
+            const struct stage_plan *s = &y.sim.plan.stages[k];
+            bool last = k + 1 == y.sim.plan.n_stages;
+            uint32_t n_again = y.sim.plan.options.recompute == RECOMPUTE_NONE ? 0 : !last ? s->n_layers
+                             : y.sim.plan.options.recompute == RECOMPUTE_LAYER ? s->n_layers - 1 : 0;
+            uint64_t again = norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, n_again), cycles = again;
+            assert_int_equal(s->forward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_FORWARD, cases[i].span, cases[i].stable, s->n_layers));
+            assert_int_equal(s->backward.part[PART_ALL_REDUCE], norms_by_hand(&y, s, PASS_BACKWARD_DATA, cases[i].span, false, s->n_layers) + again);
+            for (uint32_t layer = s->first_layer; layer < s->first_layer + n_again; layer++)
+                cycles += cycles_total(&s->compiled->layers[layer].forward);
+            assert_int_equal(s->recompute_cycles, cycles);
+        }
+        stop(&y);
+    }
+}
+
+/* Seven steps a call of two session calls of 0.13 s, with three averages of 0.011 s; 20 images of 150,528 bytes a micro-batch for
+ * the two replicas of each of two processes, prepared at 1.1 GB/s in the call; an upload every other step. */
+static void a_call_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const struct machine *m = y.sim.machine;
+    double hz = m->chip.clock_hz, fetch_s = 2 * 20 * (double)(224 * 224 * 3) / 1.1e9;
+    y.opt.framework.steps_per_call = 7;
+    y.opt.framework.session_calls = 2;
+    y.opt.framework.output_reductions = 3;
+    y.opt.framework.host_data = HOST_DATA_IN_CALL;
+    y.opt.framework.host_data_bytes_per_s = 1.1e9;
+    y.opt.framework.uploads_per_step = 0.5;
+    y.opt.framework.upload_s = 0.017;
+    y.opt.fitted.call_s = 0.13;
+    y.opt.fitted.output_reduction_s = 0.011;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_LATENCY], ceil(2 * m->host_latency_s * hz));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 / 7 * hz));
+    assert_near((double)p.call_cycles[CALL_DATA] / hz, fetch_s * y.opt.grad_accum, 2e-3 * fetch_s);
+    assert_near((double)p.call_cycles[CALL_FIRST_FETCH] / hz, fetch_s / 7, 2e-3 * fetch_s);
+    assert_int_equal(p.call_cycles[CALL_OUTPUTS], ceil(3 * 0.011 / 7 * hz));
+    assert_int_equal(p.call_cycles[CALL_UPLOAD], ceil(0.5 * 0.017 * hz));
+    y.opt.framework.host_data = HOST_DATA_AHEAD;
+    y.opt.framework.steps_per_call = 0;         /* the run is one call */
+    y.opt.n_instances = 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION] + p.call_cycles[CALL_DATA] + p.call_cycles[CALL_OUTPUTS], 0);
+    y.opt.training = false;                     /* requests overlap, an evaluation's calls do not */
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], 0);
+    y.opt.evaluation = true;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.call_cycles[CALL_SESSION], ceil(2 * 0.13 * hz));
+    assert_int_equal(p.call_cycles[CALL_UPLOAD], 0);
+    stop(&y);
+}
+
+/* A checkpoint a layer: a stage stashes its input and the outputs of all its layers but the last, and moves it all twice. */
+static void checkpoints_are_stashed(void **state)
+{
+    (void)state;
+    struct planned y;
+    start(&y, bert);
+    const struct stage_plan *s = &y.sim.plan.stages[1];
+    uint64_t bytes = 0;
+    for (uint32_t i = s->first_layer - 1; i + 1 < s->first_layer + s->n_layers; i++)
+        bytes += s->compiled->layers[i].output_bytes;
+    assert_int_equal(s->stash_bytes, bytes);
+    assert_true(s->forward.part[PART_STAGE_COPY] > 0);
+    assert_int_equal(s->forward.part[PART_STAGE_COPY], s->backward.part[PART_STAGE_COPY]);
+    stop(&y);
+}
+
+/* In the first cycles stage 0 alone hands on: all replicas' copies at once, after a sync of the chips. */
+static void a_copy_is_its_flows_and_a_sync(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct flows_cost cost;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    const struct plan *p = &y.sim.plan;
+    struct flow f = { 0, 1, (double)p->stages[0].output_bytes };
+    assert_int_equal(p->runs[0].active, 1);
+    assert_true(compile_flows(&cost, y.sim.compiler, &f, 1, played_replicas(p, 4), 4, &y.err));
+    assert_int_equal(p->runs[0].copy_cycles, cycles_of(p->topology, cost.time_s) + y.sim.machine->chip.global_sync_cycles);
+    stop(&y);
+}
+
+/* The joint network runs slice by slice, and again for the backward pass: its forward work counts twice. */
+static void slices_are_done_again(void **state)
+{
+    (void)state;
+    struct planned y;
+    uint64_t slices_mac = 0;
+    start(&y, "mlperf-v2.0-open-bow-pod64-transformer-transducer");
+    for (size_t i = 0; i < y.sim.graph->n_layers; i++) {
+        const struct layer_cost *l = &y.sim.plan.stages[1].compiled->layers[i];
+        if (y.sim.graph->layers[i].repeats < 2)
+            continue;
+        assert_int_equal(l->slices_mac, l->forward_mac);
+        uint64_t backward = 0;
+        for (size_t k = y.sim.graph->n_forward_ops; k < y.sim.graph->n_ops; k++)
+            if (y.sim.graph->ops[k].layer_id == i)
+                backward += op_plan_cycles(&y.sim.plan.stages[1].compiled->op_plans[k]) * y.sim.graph->layers[i].repeats;
+        assert_int_equal(cycles_total(&l->backward), backward + cycles_total(&l->forward));
+        slices_mac += l->slices_mac;
+    }
+    assert_true(slices_mac > 0 && y.sim.plan.hardware_mac - y.sim.plan.model_mac >= slices_mac);
+    stop(&y);
+}
+
+/* Norms over more replicas move more numbers in more steps, beyond one link domain (64 IPUs) too. */
+static void norms_over_domains_are_not_free(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    uint64_t before = 0;
+    static const char *const spans[] = { "1", "32", "64", "128", "256" };
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        memset(&y, 0, sizeof y);
+        char set[64];
+        snprintf(set, sizeof set, "parallel.batch_norm_span=%s", spans[i]);
+        const char *const sets[] = { set };
+        assert_true(simulate(&y.sim, &y.r, "mlperf-v2.0-closed-bow-pod256-resnet50", sets, 1, &paths, &y.cache, &y.err));
+        p = y.sim.plan;
+        assert_true(p.stages[0].forward.part[PART_ALL_REDUCE] > before || i == 0);
+        before = p.stages[0].forward.part[PART_ALL_REDUCE];
+        stop(&y);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later),
+    cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
+    cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
+    cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,260 @@
+/*
+ * t_update.c - the weight update that a plan holds: its steps, their order and their cycles, by hand.
+ */
+#include "tests/planned.h"
+#include "tests/odd_machine.h"
+
+static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+
+/* BERT's word table serves its last layer too: heads on the table's own IPU share it, heads elsewhere keep a copy of it. */
+static void tied_weights_are_copied_to_other_ipus(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    uint64_t bytes = 0, weights = 2 * graph_parameters(y.sim.graph), table = 2 * y.sim.recipe.model.vocabulary * 1024;
+    assert_true(table > 0);
+    for (uint32_t s = 0; s < y.sim.plan.n_stages; s++)
+        bytes += y.sim.plan.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights);   /* 3,7,7,7,0: stage 4 is on IPU 0 */
+    y.opt.n_stages = 0;
+    assert_true(build(&y, &p));
+    bytes = 0;
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        bytes += p.stages[s].weight_bytes;
+    assert_int_equal(bytes, weights + table);
+    assert_true(p.memory[3].bytes[REGION_WEIGHTS] > p.memory[2].bytes[REGION_WEIGHTS] + table / 1472);
+    uint32_t n_first = 0, n_last = 0;           /* both are reduced and updated */
+    for (uint32_t i = 0; i < p.update.n_chains; i++) {
+        const struct update_chain *chain = &p.update.chains[i];
+        n_first += chain->ipu == 0 && 2 * chain->n_elements == table ? chain->n_tensors : 0;
+        n_last += chain->ipu == 3 && 2 * chain->n_elements == table ? chain->n_tensors : 0;
+        assert_true(i == 0 || chain[-1].ipu == ALL_IPUS || chain[-1].ipu < chain->ipu
+                    || (chain[-1].ipu == chain->ipu && chain[-1].n_elements <= chain->n_elements));
+    }
+    assert_true(n_first == 1 && n_last == 1);
+    stop(&y);
+}
+
+/* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. */
+static void tensors_in_order(void **state)
+{
+    static const struct { const char *name; enum data_type type; uint64_t n; } weights[] = {
+        { "a", TYPE_FP32, 48 }, { "b", TYPE_FP16, 48 }, { "c", TYPE_FP32, 48 }, { "d", TYPE_FP32, 14 }, { "e", TYPE_FP16, 48 }, { "f", TYPE_FP16, 14 } };
+    static const struct { const char *name; enum data_type type; uint64_t n; uint32_t n_tensors; } want[] = {
+        { "f", TYPE_FP16, 14, 1 }, { "d", TYPE_FP32, 14, 1 }, { "b", TYPE_FP16, 48, 2 }, { "a", TYPE_FP32, 48, 2 } };
+    struct planned y;
+    struct machine m = odd_machine();
+    struct topology t;
+    struct graph g;
+    struct compiler c;
+    struct plan p;
+    (void)state;
+    start(&y, resnet);
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    graph_start(&g, "types", 2, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "layer", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t last = NO_ID;
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++) {
+        const uint64_t dims[] = { 2, weights[i].n / 2 };
+        uint32_t w = graph_tensor(&g, weights[i].name, ROLE_WEIGHT, weights[i].type, 2, dims), in = graph_tensor(&g, "x", ROLE_INPUT, weights[i].type, 2, dims);
+        last = graph_op(&g, OP_ADD, (uint32_t[]){ in, w }, 2, (struct op_attributes){0});
+    }
+    uint32_t labels = graph_tensor(&g, "labels", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 2 });
+    graph_op(&g, OP_CROSS_ENTROPY, (uint32_t[]){ last, labels }, 2, (struct op_attributes){0});
+    graph_add_backward(&g);
+    compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
+    y.opt.n_replicas = 2, y.opt.ipus_per_replica = 1, y.opt.grad_accum = 1, y.opt.recompute = RECOMPUTE_NONE;
+    if (!plan_build(&p, &c, &y.opt, &y.sim.arena, &y.err))
+        print_error("%s\n", y.err.msg);
+    assert_string_equal(y.err.msg, "");
+    uint32_t at = 0;
+    while (at < p.update.n_chains && p.update.chains[at].ipu == ALL_IPUS)
+        at++;
+    assert_int_equal(p.update.n_chains - at, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct update_chain *chain = &p.update.chains[at + i];
+        assert_string_equal(chain->tensor, want[i].name);
+        assert_true(chain->type == want[i].type && chain->n_elements == want[i].n && chain->n_tensors == want[i].n_tensors);
+    }
+    stop(&y);
+}
+
+static const struct update_op *step_of(const struct update_chain *chain, enum update_kind kind)
+{
+    for (uint32_t k = 0; k < chain->steps->n_ops; k++)
+        if (chain->steps->ops[k].kind == kind)
+            return &chain->steps->ops[k];
+    return NULL;
+}
+
+/* The largest tensors of an IPU. */
+static const struct update_chain *largest_of(const struct plan *p, uint32_t ipu)
+{
+    const struct update_chain *last = NULL;
+    for (uint32_t i = 0; i < p->update.n_chains; i++)
+        if (p->update.chains[i].ipu == ipu)
+            last = &p->update.chains[i];
+    assert_non_null(last);
+    return last;
+}
+
+/* 32 replicas of 8 in pods of 8: a feed-forward matrix of 4 M halves on IPU 3 is reduce-scattered in its four pods at the same time,
+ * one IPU of each replica alone on the links, and its eighths all-reduced between pods; in one pod nothing is between. */
+static void pods_reduce_and_gather_apart(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan one;
+    start(&y, "mlperf-v2.0-closed-bow-pod256-bert-large");
+    struct plan unmerged;
+    uint64_t merged = update_cycles(&y.sim.plan, 3, UPDATE_REDUCE_PODS), one_by_one = 0;
+    y.opt.framework.merge_buffer_bytes = 0;
+    assert_true(build(&y, &unmerged));
+    const struct plan *p = &unmerged;
+    const struct update_chain *matrix = largest_of(p, 3);
+    for (uint32_t i = 0; i < 8; i++)
+        one_by_one += update_cycles(p, i, UPDATE_REDUCE_PODS);
+    assert_true(0 < merged && merged < one_by_one);                                    /* one all-reduce of all IPUs' shards at once */
+    assert_null(step_of(largest_of(&y.sim.plan, 3), UPDATE_REDUCE_PODS));
+    assert_true(matrix->steps->sharded && matrix->n_elements == 4096 * 1024 && matrix->n_tensors >= 6);
+    uint32_t ranks[32];
+    for (uint32_t i = 0; i < 32; i++)
+        ranks[i] = i * 8;
+    struct collective_request scatter = { .kind = COLLECTIVE_REDUCE_SCATTER, .ranks = ranks, .n_groups = 4, .n_ranks = 8,
+                                          .bytes = 2 * 4096 * 1024.0, .n_in_use = 256 };
+    struct collective_cost cost;
+    assert_true(collective_run(&cost, p->topology, &scatter, &y.sim.arena, &y.err));
+    assert_near(cost.split_s, cost.link_s + cost.sync_s, 1e-15);                     /* all steps are on a torus */
+    uint64_t want = cycles_of(p->topology, cost.reduce_s + y.opt.fitted.torus_exchanges * cost.split_s);
+    assert_int_equal(step_of(matrix, UPDATE_REDUCE)->n_cycles, want);
+    for (uint32_t i = 0; i < 32; i++)
+        ranks[i] = (i / 4 + i % 4 * 8) * 8;     /* replica i / 4 of pod i % 4 */
+    struct collective_request between = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 8, .n_ranks = 4,
+                                          .bytes = 2 * 4096 * 128.0, .n_in_use = 256 };
+    assert_true(collective_run(&cost, p->topology, &between, &y.sim.arena, &y.err));
+    assert_near(cost.split_s, 0, 0);                                                 /* none is */
+    want = cycles_of(p->topology, cost.time_s);
+    assert_int_equal(step_of(matrix, UPDATE_REDUCE_PODS)->n_cycles, want);
+    y.opt.n_replicas = 8;
+    assert_true(build(&y, &one));
+    assert_null(step_of(largest_of(&one, 3), UPDATE_REDUCE_PODS));
+    assert_true(step_of(largest_of(&one, 3), UPDATE_GATHER)->n_cycles < step_of(matrix, UPDATE_GATHER)->n_cycles);   /* no sync leaves the pod */
+    stop(&y);
+}
+
+/* What a framework does changes what is done: merging takes the small all-reduces and norms out of the chains, side by side shares
+ * the links but not the time, no other layout saves the copies, clipping adds a step, and a smaller shard more tensors. */
+static void a_framework_orders_the_update(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
+    const struct plan *base = &y.sim.plan;
+    const struct update_chain *matrix = largest_of(base, 3);
+    static const enum update_kind order[] = { UPDATE_ZERO, UPDATE_REARRANGE, UPDATE_REDUCE, UPDATE_CLIP, UPDATE_OPTIMIZER, UPDATE_NORMS,
+                                              UPDATE_GATHER, UPDATE_COPY_BACK };
+    assert_int_equal(matrix->steps->n_ops, 8);
+    for (uint32_t k = 0; k < 8; k++)
+        assert_int_equal(matrix->steps->ops[k].kind, order[k]);
+    y.opt.framework.merge_buffer_bytes = 1e12;
+    y.opt.framework.clip_norm = false;
+    y.opt.framework.rearrange_before_reduce = false;
+    assert_true(build(&y, &p));
+    assert_int_equal(largest_of(&p, 3)->steps->n_ops, 3);      /* reduce, optimizer, gather */
+    assert_true(p.update.chains[0].ipu == ALL_IPUS && p.update.chains[1].ipu == ALL_IPUS && p.update.chains[2].ipu == 0);
+    assert_true(p.update.in_series && p.update.chains[2].steps->n_ops == 1 && !p.update.chains[2].steps->sharded);
+    assert_int_equal(update_cycles(&p, 3, UPDATE_ZERO) + update_cycles(&p, 3, UPDATE_CLIP), 0);
+    y.opt.framework.update_order = UPDATE_SIDE_BY_SIDE;
+    struct plan beside;
+    assert_true(build(&y, &beside));
+    assert_false(beside.update.in_series);
+    assert_true(update_cycles(&beside, 3, UPDATE_GATHER) > update_cycles(&p, 3, UPDATE_GATHER));
+    y.opt.framework.sharded_elements = 1;
+    assert_true(build(&y, &p));
+    assert_true(p.update.chains[p.update.n_chains - 1].steps->sharded && p.update.chains[1].steps->sharded);
+    stop(&y);
+}
+
+/* 25,557,032 halves in buffers of two fifths of them: three all-reduces of a third. */
+static void merged_gradients_fill_buffers(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, resnet);
+    y.opt.framework.merge_buffer_bytes = 25557032 * 2 / 2.5;
+    assert_true(build(&y, &p));
+    assert_true(p.update.chains[0].ipu == ALL_IPUS);
+    assert_int_equal(p.update.chains[0].n_tensors, 3);
+    assert_near(p.update.chains[0].steps->ops[0].bytes, 25557032 * 2 / 3.0, 1e-3);
+    stop(&y);
+}
+
+/* State of 2 bytes a parameter, tensor by tensor, there and back at a quarter of the board's memory, each time after an access. */
+static void streamed_state_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p, twice;
+    uint64_t want = 0;
+    start(&y, "vendor-ipu-pod4-resnet50-tf1");
+    const struct machine *m = y.sim.machine;
+    y.opt.optimizer_place = OPTIMIZER_STREAMING;
+    y.opt.framework.offloaded_elements = 2;
+    y.opt.fitted.remote_access_s = 3.7e-6;
+    assert_true(build(&y, &p));
+    double rate = m->streaming_bytes_per_s * m->streaming_efficiency / 4;
+    for (size_t i = 0; i < p.graph->n_tensors; i++)
+        if (p.graph->tensors[i].role == ROLE_WEIGHT)
+            want += (uint64_t)ceil((3.7e-6 + 2.0 * (double)tensor_elements(&p.graph->tensors[i]) / rate) * m->chip.clock_hz);
+    assert_int_equal(update_cycles(&p, 0, UPDATE_LOAD), want);
+    assert_int_equal(update_cycles(&p, 0, UPDATE_STORE), want);
+    y.opt.framework.offloaded_elements = 100000000;
+    assert_true(build(&y, &twice));
+    assert_int_equal(update_cycles(&twice, 0, UPDATE_LOAD), 0);
+    y.opt.grad_accum *= 2;
+    assert_true(build(&y, &twice));
+    assert_near((double)twice.host_floor_cycles / (double)p.host_floor_cycles, 2, 1e-6);
+    stop(&y);
+}
+
+/* Gradients are added up where there is more than one micro-batch; a sharded optimizer does less; collectives and norms take
+ * the time that was planned for them. */
+static void what_an_update_is_spent_on(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    const struct plan *base = &y.sim.plan;
+    for (uint32_t r = 0; r < y.sim.timeline.n_rows; r++) {
+        uint64_t norms = update_cycles(base, r, UPDATE_NORMS), gather = update_cycles(base, r, UPDATE_GATHER), clip = 0;
+        for (uint32_t k = 0; k < base->update.n_chains; k++) {
+            const struct update_op *op = step_of(&base->update.chains[k], UPDATE_CLIP);
+            clip += op && base->update.chains[k].ipu == r ? base->update.chains[k].n_tensors * op->cycles.part[PART_ALL_REDUCE] : 0;
+        }
+        assert_true(norms > 0 && gather > 0);
+        assert_int_equal(y.sim.timeline.rows[r].spent.part[PART_ALL_REDUCE], update_cycles(base, r, UPDATE_REDUCE) + clip + norms + gather);
+    }
+    assert_true(y.sim.plan.stages[1].backward.part[PART_ACCUMULATE] > 0);
+    uint64_t sharded = update_cycles(base, 1, UPDATE_OPTIMIZER);
+    y.opt.rts = RTS_NO;
+    assert_true(build(&y, &p));
+    assert_true(sharded < update_cycles(&p, 1, UPDATE_OPTIMIZER));
+    y.opt.schedule = SCHEDULE_SEQUENTIAL;
+    y.opt.grad_accum = 1;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.stages[1].backward.part[PART_ACCUMULATE], 0);
+    stop(&y);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
+    cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(a_framework_orders_the_update),
+    cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
+    cmocka_unit_test(what_an_update_is_spent_on),
+};
+TAP_MAIN(tests)
