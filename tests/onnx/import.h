@@ -65,4 +65,13 @@ static inline uint32_t count_kind(const struct graph *g, enum op_kind kind)
 
 static const struct onnx_options infer = { .inference = true }, train = { .inference = false };
 
+static inline void refused(struct draft *d, struct onnx_options o, const char *message)
+{
+    struct imported *r = import(d, "y", o);
+    assert_false(r->good);
+    const char *colon = strchr(r->err.msg, ':');
+    assert_string_equal(colon ? colon + 2 : r->err.msg, message);
+    done(r);
+}
+
 #endif

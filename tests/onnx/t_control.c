@@ -1,0 +1,177 @@
+/*
+ * t_control.c - branches, rounds of loops, sequences and functions, in the place of the node.
+ */
+#include "tests/onnx/import.h"
+
+/* An If within an If: both branches use one name, and read what is around them. The number of dimensions decides. */
+static void branches(void **state)
+{
+    (void)state;
+    for (int larger = 0; larger < 2; larger++) {
+        struct draft *d = draft_start(17), *then = draft_start(17), *inner = draft_start(17);
+        draft_node(inner, "Mul", "own m", "t", "");
+        draft_node(then, "Relu", "x", "own", "");
+        draft_node(then, "If", "yes", "t", "");
+        draft_body(then, "then_branch", inner, "t");
+        draft_body(then, "else_branch", inner, "t");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "m", DIMS(3));
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_whole(d, "limit", WHOLE(larger));
+        draft_whole(d, "one", WHOLE(1));
+        draft_node(d, "Equal", "one one", "yes", "");
+        draft_node(d, "Size", "m", "size", "");
+        draft_node(d, "Greater", "limit one", "less", "");
+        draft_node(d, "Not", "less", "not", "");
+        draft_node(d, "If", larger ? "not" : "less", "t", "");
+        struct draft *other = draft_start(17);
+        draft_node(other, "Neg", "x", "t", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", other, "t");
+        draft_node(d, "MatMul", "t w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 4; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++) {
+                double x = draft_noise("x", e / 2 * 3 + k), t = larger ? fmax(x, 0) * draft_noise("m", k) : -x;
+                sum += t * draft_noise("w", k * 2 + e % 2);
+            }
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+        draft_end(then);
+        draft_end(inner);
+        draft_end(other);
+    }
+}
+
+/* Three rounds: x is doubled and w added each time, and what it was before is stacked; a constant condition, or one that the body counts. */
+static void loops(void **state)
+{
+    (void)state;
+    for (int counted = 0; counted < 2; counted++) {
+        struct draft *d = draft_start(17), *body = draft_start(17);
+        draft_input(body, "round", ONNX_INT64, "1");
+        draft_input(body, "going", ONNX_BOOL, "1");
+        draft_input(body, "carried", ONNX_FLOAT, "2,3");
+        draft_node(body, "Add", "carried carried", "twice", "");
+        draft_node(body, "Add", "twice w", "more", "");
+        draft_node(body, counted ? "Less" : "Identity", counted ? "round one" : "going", "on", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "w", DIMS(3));
+        draft_weight(d, "m", DIMS(3, 2));
+        draft_whole(d, "one", WHOLE(1));
+        draft_whole(d, "trips", WHOLE(counted ? 100 : 2));
+        draft_node(d, "Equal", "one one", "yes", "");
+        draft_node(d, "Loop", "trips yes x", "last rows", "");
+        draft_body(d, "body", body, "on more carried");
+        draft_node(d, "MatMul", "last m", "product", "");
+        draft_node(d, "MatMul", "rows m", "products", "");
+        draft_node(d, "Add", "products product", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
+        for (uint64_t e = 0; e < 8; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++) {
+                double x = draft_noise("x", e / 2 % 2 * 3 + k), w = draft_noise("w", k), then = 2 * x + w;
+                sum += ((e < 4 ? x : then) + 2 * then + w) * draft_noise("m", k * 2 + e % 2);
+            }
+            assert_near(y[e], sum, 1e-5);
+        }
+        done(r);
+        draft_end(body);
+    }
+}
+
+/* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
+static void sequences(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13), *body = draft_start(13);
+    draft_input(body, "round", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_input(body, "list", ONNX_FLOAT, "1");
+    draft_node(body, "SequenceAt", "chunks round", "chunk", "");
+    draft_node(body, "Add", "chunk b", "more", "");
+    draft_node(body, "SequenceInsert", "list more first", "longer", "");
+    draft_node(body, "Identity", "going", "on", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,7");
+    draft_weight(d, "b", DIMS(2, 1));
+    draft_weight(d, "w", DIMS(2, 2));
+    draft_whole(d, "sizes", WHOLE(2, 2, 2, 1));
+    draft_whole(d, "first", WHOLE(0));
+    draft_whole(d, "last", WHOLE(-1));
+    draft_whole(d, "trips", WHOLE(3));
+    draft_node(d, "SplitToSequence", "x sizes", "chunks", "axis=1");
+    draft_node(d, "SequenceEmpty", "", "empty", "");
+    draft_node(d, "Loop", "trips - empty", "lists", "");
+    draft_body(d, "body", body, "on longer");
+    draft_node(d, "SequenceErase", "lists last", "fewer", "");
+    draft_node(d, "ConcatFromSequence", "fewer", "stack", "axis=0 new_axis=1");
+    draft_node(d, "MatMul", "stack w", "product", "");
+    draft_node(d, "SequenceLength", "fewer", "n", "");
+    draft_node(d, "Cast", "n", "number", "to=1");
+    draft_node(d, "Add", "product number", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
+    for (uint64_t e = 0; e < 8; e++) {
+        double sum = 2;
+        for (uint64_t k = 0; k < 2; k++)
+            sum += (draft_noise("x", e / 2 % 2 * 7 + (e < 4 ? 4 : 2) + k) + draft_noise("b", e / 2 % 2)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
+/* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
+ * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
+static void functions(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *inner = draft_start(17), *outer = draft_start(17);
+    draft_node(inner, "LeakyRelu", "a", "b", "alpha=slope");
+    draft_node(inner, "Elu", "a", "c", "alpha=other");
+    draft_node(inner, "Clip", "a low high", "cut", "");
+    for (int i = 0; i < 2; i++) {
+        Onnx__AttributeProto *p = inner->nodes[i]->attribute[0];
+        p->ref_attr_name = (char *)p->s.data;
+        p->has_s = false;
+    }
+    draft_function(d, inner, "Two", "a low high", "b c a cut", "other=0.5");
+    draft_node(outer, "Two", "p - top", "q r s cut", "slope=0.25");
+    outer->nodes[0]->domain = "ours";
+    draft_node(outer, "Add", "q r", "sum", "");
+    draft_node(outer, "Max", "s cut", "same", "");
+    draft_node(outer, "Min", "same cut", "least", "");
+    draft_function(d, outer, "Sum", "p top", "sum least", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_number(d, "limit", 0.125);
+    draft_node(d, "Sum", "x limit", "t u", "");
+    d->nodes[0]->domain = "ours";
+    draft_node(d, "Add", "t u", "v", "");
+    draft_node(d, "MatMul", "v w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 2 * 3 + k);
+            double t = (x > 0 ? x : 0.25 * x) + (x > 0 ? x : 0.5 * (exp(x) - 1)) + fmin(x, 0.125);
+            sum += t * draft_noise("w", k * 2 + e % 2);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(inner);
+    draft_end(outer);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(sequences), cmocka_unit_test(functions),
+};
+TAP_MAIN(tests)

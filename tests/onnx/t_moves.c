@@ -1,0 +1,181 @@
+/*
+ * t_moves.c - what only moves numbers, or lets others see them in another order: outputs by hand.
+ */
+#include "tests/onnx/import.h"
+
+/* The last dimension alone, all but the last, and one column of all. */
+static void flattened(void **state)
+{
+    static const struct { const char *attributes; uint64_t rows, columns; } rows[] = {
+        { "axis=-1", 24, 5 }, { "axis=3", 24, 5 }, { "axis=-4", 1, 120 }, { "axis=4", 120, 1 }, { "", 2, 60 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
+        draft_weight(d, "w", DIMS(rows[i].columns, 2));
+        draft_node(d, "Flatten", "x", "f", rows[i].attributes);
+        draft_node(d, "MatMul", "f w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * rows[i].rows);
+        done(r);
+    }
+}
+
+/* ShuffleNet's exchange of channels between groups, and SqueezeNet's head: a softmax over the channels of one pixel. */
+static void shuffled(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(9);
+    draft_input(d, "x", ONNX_FLOAT, "1,6,2,3");
+    draft_weight(d, "w", DIMS(4, 6, 1, 1));
+    draft_whole(d, "apart", WHOLE(1, 2, 3, 2, 3));
+    draft_whole(d, "together", WHOLE(1, 6, 2, 3));
+    draft_node(d, "Reshape", "x apart", "a", "");
+    draft_node(d, "Transpose", "a", "t", "perm=0,2,1,3,4");
+    draft_node(d, "Reshape", "t together", "s", "");
+    draft_node(d, "Conv", "s w", "c", "kernel_shape=1,1");
+    draft_node(d, "GlobalAveragePool", "c", "g", "");
+    draft_node(d, "Softmax", "g", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t b = 0; b < 2; b++) {
+        double score[4], sum = 0;
+        for (uint64_t o = 0; o < 4; o++) {
+            score[o] = 0;
+            for (uint64_t c = 0; c < 6; c++)
+                for (uint64_t i = 0; i < 6; i++)        /* channel c is now channel (c % 2) 3 + c / 2 */
+                    score[o] += draft_noise("x", (b * 6 + c % 2 * 3 + c / 2) * 6 + i) * draft_noise("w", o * 6 + c) / 6;
+            sum += exp(score[o]);
+        }
+        for (uint64_t o = 0; o < 4; o++)
+            assert_near(y[b * 4 + o], exp(score[o]) / sum, 1e-6);
+    }
+    done(r);
+}
+
+/* What is turned for a product alone costs nothing: the product reads it so. */
+static void turned_operands(void **state)
+{
+    static const struct { bool read_twice; uint32_t n_transposes; const char *into; } cases[] = {
+        { false, 0, "the product that reads it" }, { true, 1, "transpose" } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "q", ONNX_FLOAT, "batch,3,4");
+        draft_input(d, "k", ONNX_FLOAT, "batch,5,4");
+        draft_node(d, "Transpose", "k", "t", "perm=0,2,1");
+        draft_node(d, "MatMul", "q t", "y", "");
+        struct imported *r = import(d, cases[i].read_twice ? "y t" : "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), cases[i].n_transposes);
+        bool told = false;
+        for (size_t k = 0; k < r->im.n_counts; k++)
+            told |= text_is(r->im.counts[k].into, cases[i].into);
+        assert_true(told);
+        for (uint64_t e = 0; e < 30; e++) {
+            double sum = 0;
+            for (uint64_t c = 0; c < 4; c++)
+                sum += draft_noise("q", e / 5 * 4 + c) * draft_noise("k", (e / 15 * 5 + e % 5) * 4 + c);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* As TensorFlow's files have it: channels stand last, and are put first around each convolution. The graph has them last anyway. */
+static void channels_stand_last(void **state)
+{
+    static const struct { const char *x, *before, *after; uint32_t n_dims; } cases[] = {
+        { "2,6,4,3", "perm=0,3,1,2", "perm=0,2,3,1", 4 }, { "2,3,24", NULL, "perm=0,2,1", 3 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", cases[i].n_dims, (uint64_t[]){ 5, 3, 1, 1 });
+        draft_weight(d, "m", DIMS(5, 2));
+        if (cases[i].before)
+            draft_node(d, "Transpose", "x", "first", cases[i].before);
+        draft_node(d, "Conv", cases[i].before ? "first w" : "x w", "c", "");
+        draft_node(d, "Transpose", "c", "last", cases[i].after);
+        draft_node(d, "MatMul", "last m", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), cases[i].before ? 0 : 1);
+        for (uint64_t e = 0; e < 96; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 15; k++) {
+                uint64_t at = e / 2, c = k % 3, x = cases[i].before ? at * 3 + c : (at / 24 * 3 + c) * 24 + at % 24;
+                sum += draft_noise("x", x) * draft_noise("w", k) * draft_noise("m", k / 3 * 2 + e % 2);
+            }
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Five dimensions that all change places are one transpose, whatever dimensions of one lie between; six are refused. */
+static void many_dimensions_moved(void **state)
+{
+    static const struct { const char *x, *perm, *why; int64_t n, dims[6]; } cases[] = {
+        { "2,36", "perm=4,3,2,1,0", NULL, 5, { 2, 3, 2, 3, 2 } }, { "2,36", "perm=5,4,3,2,1,0", NULL, 6, { 2, 3, 2, 1, 3, 2 } },
+        { "2,72", "perm=5,4,3,2,1,0", ": node 1, Transpose 'n1': moves 6 dimensions, at most 5", 6, { 2, 3, 2, 3, 2, 2 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_whole(d, "shape", (size_t)cases[i].n, cases[i].dims);
+        draft_node(d, "Reshape", "x shape", "apart", "");
+        draft_node(d, "Transpose", "apart", "y", cases[i].perm);
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_true(r->good == !cases[i].why);
+        if (cases[i].why)
+            assert_string_equal(strchr(r->err.msg, ':'), cases[i].why);
+        double *y = r->good ? outputs(r) : NULL;
+        for (uint64_t e = 0; y && e < 72; e++)          /* 2 x 3 x 2 x 3 x 2 again, turned round */
+            assert_near(y[e], draft_noise("x", e / 36 + e / 12 % 3 * 2 + e / 6 % 2 * 6 + e / 2 % 3 * 12 + e % 2 * 36), 1e-7);
+        done(r);
+    }
+}
+
+/* An image whose rows and columns alone are seen in another way, in one or two dimensions, stays as it lies; the rest is laid out anew. */
+static void images_seen_in_another_way(void **state)
+{
+    static const struct { const char *x; int64_t n, dims[5]; bool stays; } cases[] = {
+        { "2,2,4,6", 4, { 2, 3, 6, 4 }, true }, { "2,2,4,6", 3, { 2, 3, 24 }, true }, { "2,2,4,6", 5, { 2, 3, 4, 6, 1 }, true },
+        { "2,2,4,6", 4, { 2, 4, 3, 6 }, false }, { "2,2,4,6", 3, { 6, 1, 24 }, false }, { "2,2,4,6", 3, { 1, 3, 48 }, false },
+        { "2,2,4,6", 2, { 2, 72 }, false }, { "2,2,24", 4, { 2, 3, 4, 6 }, true }, { "2,2,24", 4, { 2, 4, 3, 6 }, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", strlen(cases[i].x) > 6 ? 4 : 3, (uint64_t[]){ 3, 2, 1, 1 });
+        draft_whole(d, "shape", (size_t)cases[i].n, cases[i].dims);
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "Reshape", "c shape", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        if (r->im.output_is_image != cases[i].stays)
+            print_error("case %zu\n", i);
+        assert_true(r->im.output_is_image == cases[i].stays);
+        for (uint64_t e = 0; e < 144; e++) {
+            double sum = 0;
+            for (uint64_t c = 0; c < 2; c++)
+                sum += draft_noise("x", (e / 72 * 2 + c) * 24 + e % 24) * draft_noise("w", e / 24 % 3 * 2 + c);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands),
+    cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way),
+};
+TAP_MAIN(tests)

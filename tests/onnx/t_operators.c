@@ -1,0 +1,428 @@
+/*
+ * t_operators.c - operators on each number, on all of a row, and those that become several: outputs by hand.
+ */
+#include "tests/onnx/import.h"
+
+/* ---- one or a few operations each ---------------------------------------------------------------------------------- */
+
+/* [2, 3, 4] and [4] and [2, 1, 1]: broadcasts, a scalar, and a reshape between. y = ((x - a) * b + 2) reshaped to [2, 12]. */
+static void arithmetic(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3,4");
+    draft_input(d, "b", ONNX_FLOAT, "batch,1,1");
+    draft_weight(d, "a", DIMS(4));
+    draft_weight(d, "m", DIMS(12, 5));
+    draft_number(d, "two", 2);
+    draft_whole(d, "shape", WHOLE(0, -1));
+    draft_node(d, "Sub", "a x", "ax", "");
+    draft_node(d, "Mul", "ax b", "axb", "");
+    draft_node(d, "Sub", "two axb", "y", "");
+    draft_node(d, "Reshape", "y shape", "flat", "");
+    draft_node(d, "MatMul", "flat m", "z", "");
+    struct imported *r = import(d, "z", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *z = outputs(r);
+    for (uint64_t s = 0; s < 2; s++)
+        for (uint64_t j = 0; j < 5; j++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 12; k++)
+                sum += (2 - (draft_noise("a", k % 4) - draft_noise("x", s * 12 + k)) * draft_noise("b", s)) * draft_noise("m", k * 5 + j);
+            assert_near(z[s * 5 + j], sum, 1e-6);
+        }
+    done(r);
+}
+
+/* Products with vectors on either side, limits that are tensors, a choice between two numbers, a triangle, rows by their own indices. */
+static void small_operators(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3,5");
+    draft_input(d, "at", ONNX_INT64, "batch,3,2");
+    draft_weight(d, "v", DIMS(5));
+    draft_weight(d, "low", DIMS(3, 1));
+    draft_number(d, "yes", 2.5);
+    draft_number(d, "no", -1.25);
+    draft_whole(d, "k", WHOLE(-1));
+    draft_whole(d, "apart", WHOLE(1, 2));
+    draft_node(d, "MatMul", "x v", "xv", "");
+    draft_node(d, "Unsqueeze", "xv k", "column", "");
+    draft_node(d, "Clip", "x low column", "clipped", "");
+    draft_node(d, "Greater", "clipped low", "above", "");
+    draft_node(d, "Where", "above yes no", "chosen", "");
+    draft_node(d, "Squeeze", "k", "diagonal", "");
+    draft_node(d, "Trilu", "x diagonal", "upper", "upper=1");
+    draft_node(d, "GatherElements", "upper at", "picked", "axis=-1");
+    draft_node(d, "ReduceSum", "picked k", "sums", "");
+    draft_node(d, "Add", "chosen sums", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 30; e++) {
+        uint64_t b = e / 15, i = e / 5 % 3;
+        double product = 0, sum = 0, low = draft_noise("low", i);
+        for (uint64_t k = 0; k < 5; k++)
+            product += draft_noise("x", b * 15 + i * 5 + k) * draft_noise("v", k);
+        double clipped = fmin(fmax(draft_noise("x", e), low), product);
+        for (uint64_t k = 0; k < 2; k++) {
+            uint64_t at = ((b * 3 + i) * 2 + k) * 7 % 5;
+            sum += at + 1 >= i ? draft_noise("x", b * 15 + i * 5 + at) : 0;
+        }
+        assert_near(y[e], (clipped > low ? 2.5 : -1.25) + sum, 1e-6);
+    }
+    done(r);
+}
+
+/* Slopes by channel of an image, and by the last dimension of anything else. */
+static void slopes(void **state)
+{
+    (void)state;
+    for (int image = 0; image < 2; image++) {
+        struct draft *d = draft_start(16);
+        draft_input(d, "x", ONNX_FLOAT, "2,2,4,6");
+        draft_weight(d, "w", DIMS(3, 2, 1, 1));
+        draft_weight(d, "s", DIMS(3, 1, 1));
+        draft_weight(d, "v", DIMS(6));
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "one", DIMS(1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "PRelu", image ? "c s" : "x v", "y", "");
+        draft_node(d, "MatMul", "beside one", "z", "");
+        struct imported *r = import(d, image ? "y z" : "y z c", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_true(r->im.output_is_image || !image);
+        for (uint64_t e = 0; e < (image ? 144 : 96); e++) {
+            double x = image ? 0 : draft_noise("x", e), slope = image ? draft_noise("s", e / 24 % 3) : draft_noise("v", e % 6);
+            for (uint64_t c = 0; image && c < 2; c++)
+                x += draft_noise("x", (e / 72 * 2 + c) * 24 + e % 24) * draft_noise("w", e / 24 % 3 * 2 + c);
+            assert_near(y[e], fmax(x, 0) + slope * fmin(x, 0), 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Along a dimension of one the same elements are read again; along another they are copied one behind the other. */
+static void repeated(void **state)
+{
+    static const struct { int64_t times[3]; uint32_t n_expands, n_copies; } cases[] = {
+        { { 1, 2, 1 }, 1, 0 }, { { 1, 3, 1 }, 1, 0 }, { { 1, 1, 2 }, 0, 1 }, { { 2, 1, 1 }, 0, 1 }, { { 2, 2, 3 }, 1, 2 }, { { 1, 1, 1 }, 0, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t rows = (uint64_t)cases[i].times[1], columns = 3 * (uint64_t)cases[i].times[2], n = 2 * (uint64_t)cases[i].times[0] * rows * columns;
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "2,1,3");
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_whole(d, "times", 3, cases[i].times);
+        draft_node(d, "Tile", "x times", "y", "");
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_EXPAND), cases[i].n_expands);
+        assert_int_equal(count_kind(&r->g, OP_CONCAT), cases[i].n_copies);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), n);
+        for (uint64_t e = 0; e < n; e++)
+            assert_near(y[e], draft_noise("x", e / (rows * columns) % 2 * 3 + e % columns % 3), 1e-6);
+        done(r);
+    }
+}
+
+/* Constants that follow from shapes: a part of a shape, its size, a triangle, a join along the second dimension; all become one reshape. */
+static void shape_arithmetic(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(15);
+    draft_input(d, "x", ONNX_FLOAT, "batch,2,3,4");
+    draft_weight(d, "w", DIMS(24, 3));
+    draft_whole(d, "ones", WHOLE(1, 1, 1, 1));
+    draft_whole(d, "two", WHOLE(2, 2));
+    draft_whole(d, "zero", WHOLE(0));
+    draft_whole(d, "three", WHOLE(3));
+    draft_node(d, "Shape", "x", "part", "start=-3 end=-1");         /* 2, 3 */
+    draft_node(d, "Size", "part", "two0", "");
+    draft_node(d, "Reshape", "ones two", "square", "");
+    draft_node(d, "Trilu", "square", "lower", "upper=0");           /* 1 0; 1 1 */
+    draft_node(d, "Concat", "square lower", "wide", "axis=1");      /* 1 1 1 0; 1 1 1 1 */
+    draft_node(d, "ReduceProd", "wide", "none", "keepdims=0");      /* 0 */
+    draft_node(d, "ReduceProd", "part", "six", "keepdims=0");
+    draft_node(d, "Mul", "six two0", "twelve", "");
+    draft_node(d, "Mul", "twelve two0", "all", "");
+    draft_node(d, "Add", "all none", "columns", "");
+    draft_node(d, "Unsqueeze", "columns zero", "last", "");
+    draft_node(d, "Gather", "last zero", "again", "");
+    draft_node(d, "Concat", "zero again", "flat", "axis=0");        /* 0: the batch as it is, 24 */
+    draft_node(d, "Reshape", "x flat", "rows", "");
+    draft_node(d, "MatMul", "rows w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 6);
+    for (uint64_t e = 0; e < 6; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 24; k++)
+            sum += draft_noise("x", e / 3 * 24 + k) * draft_noise("w", k * 3 + e % 3);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+/* GRU of one step in both directions, by its equations, from the file's own order of gates. */
+static void recurrent(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,1,3");
+        draft_weight(d, "w", DIMS(1, 6, 3));
+        draft_weight(d, "r", DIMS(1, 6, 2));
+        draft_weight(d, "b", DIMS(1, 12));
+        draft_node(d, "GRU", "x w r b", "y last", before ? "hidden_size=2" : "hidden_size=2 linear_before_reset=1");
+        struct imported *r = import(d, "y last", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r), h[2] = { 0, 0 };
+        for (uint64_t t = 0; t < 2; t++) {
+            double g[3][2], next[2];
+            for (uint64_t k = 0; k < 6; k++) {
+                double from_x = draft_noise("b", k), from_h = draft_noise("b", 6 + k);
+                for (uint64_t i = 0; i < 3; i++)
+                    from_x += draft_noise("x", t * 3 + i) * draft_noise("w", k * 3 + i);
+                for (uint64_t i = 0; i < 2; i++)
+                    from_h += (k > 3 && before ? g[1][i] : 1) * h[i] * draft_noise("r", k * 2 + i);
+                g[k / 2][k % 2] = k < 4 ? 1 / (1 + exp(-from_x - from_h)) : tanh(from_x + (before ? 1 : g[1][k % 2]) * from_h);
+            }
+            for (uint64_t k = 0; k < 2; k++) {
+                next[k] = (1 - g[0][k]) * g[2][k] + g[0][k] * h[k];
+                assert_near(y[t * 2 + k], next[k], 1e-6);
+            }
+            memcpy(h, next, sizeof h);
+        }
+        assert_int_equal(graph_parameters(&r->g), 6 * 3 + 6 * 2 + 12);
+        done(r);
+    }
+}
+
+/* ---- what becomes several ------------------------------------------------------------------------------------------ */
+
+#define X(b, i, j, k) draft_noise("x", (((b) * 3 + (i)) * 4 + (j)) * 5 + (k))
+
+/* x [2, 3, 4, 5] through one node; what element (b, i, j, k) of the result must be is given by the caller's sum over it. */
+static double *through(const char *op, const char *more, const char *attributes, uint64_t n, struct imported **r)
+{
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
+    draft_whole(d, "apart", WHOLE(1, 3));
+    draft_whole(d, "from", WHOLE(1));
+    draft_whole(d, "to", WHOLE(5));
+    draft_whole(d, "last", WHOLE(3));
+    draft_whole(d, "two", WHOLE(2));
+    draft_weight(d, "m", DIMS(5, 2, 3));
+    draft_weight(d, "w", DIMS(1, 1));
+    draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+    draft_node(d, op, more, "y", attributes);
+    draft_node(d, "MatMul", "beside w", "z", "");
+    *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(*r);
+    assert_int_equal(tensor_elements(&(*r)->g.tensors[(*r)->im.output]), n);
+    return y;
+}
+
+static void composed(void **state)
+{
+    struct imported *r;
+    (void)state;
+    double *y = through("ReduceLogSumExp", "x apart", "keepdims=0", 2 * 4, &r);     /* axes that do not follow each other */
+    for (uint64_t e = 0; e < 8; e++) {
+        double sum = 0;
+        for (uint64_t n = 0; n < 15; n++)
+            sum += exp(X(e / 4, n / 5, e % 4, n % 5));
+        assert_near(y[e], log(sum), 1e-6);
+    }
+    done(r);
+    y = through("Softmax", "x", "axis=2", 120, &r);
+    for (uint64_t e = 0; e < 120; e++) {
+        double sum = 0;
+        for (uint64_t j = 0; j < 4; j++)
+            sum += exp(X(e / 60, e / 20 % 3, j, e % 5));
+        assert_near(y[e], exp(draft_noise("x", e)) / sum, 1e-6);
+    }
+    done(r);
+    y = through("Slice", "x from to last two", "", 2 * 3 * 4 * 2, &r);              /* elements 1 and 3 of five */
+    for (uint64_t e = 0; e < 48; e++)
+        assert_near(y[e], X(e / 24, e / 8 % 3, e / 2 % 4, 1 + 2 * (e % 2)), 1e-9);
+    done(r);
+    y = through("ArgMin", "x", "axis=1 keepdims=0", 2 * 4 * 5, &r);
+    for (uint64_t e = 0; e < 40; e++) {
+        uint64_t at = 0;
+        for (uint64_t i = 1; i < 3; i++)
+            at = X(e / 20, i, e / 5 % 4, e % 5) < X(e / 20, at, e / 5 % 4, e % 5) ? i : at;
+        assert_near(y[e], (double)at, 1e-9);
+    }
+    done(r);
+    y = through("CumSum", "x two", "reverse=1 exclusive=1", 120, &r);
+    for (uint64_t e = 0; e < 120; e++) {
+        double sum = 0;
+        for (uint64_t j = e / 5 % 4 + 1; j < 4; j++)
+            sum += X(e / 60, e / 20 % 3, j, e % 5);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+static double f_selu(double x) { return 1.5 * (x > 0 ? x : 0.7 * (exp(x) - 1)); }
+static double f_celu(double x) { return x > 0 ? x : 0.7 * (exp(x / 0.7) - 1); }
+static double f_mish(double x) { return x * tanh(log(1 + exp(x))); }
+static double f_softsign(double x) { return x / (1 + fabs(x)); }
+static double f_thresholded(double x) { return x > 0.125 ? x : 0; }
+static double f_sign(double x) { return x > 0 ? 1 : -1; }
+static double f_is_inf(double x) { (void)x; return 0; }
+
+/* Functions without an operation of their own. */
+static void composed_functions(void **state)
+{
+    static const struct { const char *op, *attributes; double (*f)(double x); } rows[] = {
+        { "Selu", "alpha=0.7 gamma=1.5", f_selu }, { "Celu", "alpha=0.7", f_celu }, { "Mish", "", f_mish }, { "Softsign", "", f_softsign },
+        { "ThresholdedRelu", "alpha=0.125", f_thresholded }, { "Floor", "", floor }, { "Ceil", "", ceil }, { "Round", "", nearbyint },
+        { "Sign", "", f_sign }, { "IsInf", "", f_is_inf }, { "IsNaN", "", f_is_inf },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct imported *r;
+        double *y = through(rows[i].op, "x", rows[i].attributes, 120, &r);
+        for (uint64_t e = 0; e < 120; e++)
+            assert_near(y[e], rows[i].f(draft_noise("x", e)), 1e-6);
+        done(r);
+    }
+}
+
+/* Over the second and the last dimension. */
+static void reductions(void **state)
+{
+    static const char *const ops[] = { "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare" };
+    (void)state;
+    for (int k = 0; k < 7; k++) {
+        struct imported *r;
+        double *y = through(ops[k], "x apart", "", 2 * 4, &r);
+        for (uint64_t e = 0; e < 8; e++) {
+            double sum = 0, most = -1, least = 1, size = 0, squares = 0;
+            for (uint64_t n = 0; n < 15; n++) {
+                double x = X(e / 4, n / 5, e % 4, n % 5);
+                sum += x;
+                most = fmax(most, x);
+                least = fmin(least, x);
+                size += fabs(x);
+                squares += x * x;
+            }
+            const double want[] = { sum / 15, sum, most, least, size, sqrt(squares), squares };
+            assert_near(y[e], want[k], 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* "bijk,kni->bnj": a letter that is a stack for nobody, one summed up in the product, and the result in another order. */
+static void einsum(void **state)
+{
+    struct imported *r;
+    (void)state;
+    double *y = through("Einsum", "x m", "equation=bijk,kni->bnj", 2 * 2 * 4, &r);
+    for (uint64_t e = 0; e < 16; e++) {
+        double sum = 0;
+        for (uint64_t n = 0; n < 15; n++)
+            sum += X(e / 8, n / 5, e % 4, n % 5) * draft_noise("m", (n % 5 * 2 + e / 4 % 2) * 3 + n / 5);
+        assert_near(y[e], sum, 1e-6);
+    }
+    assert_int_equal(graph_forward_mac(&r->g), 2 * 2 * 4 * 15 + 2);
+    done(r);
+}
+
+/* Two operands that lie as a product reads them are not moved, whichever way the second one lies; one matrix is no stack. */
+static void einsum_moves_nothing(void **state)
+{
+    static const struct { const char *equation, *x; uint32_t n_dims; uint64_t dims[3], along_k, along_j, stack; } cases[] = {
+        { "equation=bij,bjk->bik", "2,3,4", 3, { 2, 4, 5 }, 1, 5, 2 }, { "equation=bij,bkj->bik", "2,3,4", 3, { 2, 5, 4 }, 4, 1, 2 },
+        { "equation=ij,jk->ik", "3,4", 2, { 4, 5 }, 1, 5, 1 }, { "equation=ij,kj->ik", "3,4", 2, { 5, 4 }, 4, 1, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", cases[i].n_dims, cases[i].dims);
+        draft_node(d, "Einsum", "x w", "y", cases[i].equation);
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = cases[i].stack == 2 ? 2 : 3 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 0);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), cases[i].stack * 15);
+        for (size_t k = 0; k < r->g.n_forward_ops; k++)
+            if (r->g.ops[k].kind == OP_MATMUL)
+                assert_int_equal(r->g.tensors[r->g.ops[k].outputs[0]].n_dims, cases[i].n_dims);
+        for (uint64_t e = 0; e < cases[i].stack * 15; e++) {
+            double sum = 0;
+            for (uint64_t j = 0; j < 4; j++)
+                sum += draft_noise("x", e / 5 * 4 + j) * draft_noise("w", e / 15 * 20 + e % 5 * cases[i].along_k + j * cases[i].along_j);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Dots are the dimensions without a letter, and spaces ('_' here) mean nothing; without an arrow the dots stand before the letters that are
+ * there once. */
+static void einsum_with_dots(void **state)
+{
+    static const char *const equations[] = { "...ij,jk->...ik", "_...ij_,_jk_->_..._ik_", "_..._ij,jk", "bij,_jk->b__ik", "...ij,_...jk->...ik" };
+    (void)state;
+    for (size_t i = 0; i < sizeof equations / sizeof *equations; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4");
+        draft_weight(d, "w", DIMS(4, 5));
+        draft_node(d, "Einsum", "x w", "y", arena_printf(&d->arena, "equation=%s", equations[i]));
+        ProtobufCBinaryData *text = &d->nodes[0]->attribute[0]->s;
+        for (size_t k = 0; k < text->len; k++)
+            text->data[k] = text->data[k] == '_' ? ' ' : text->data[k];
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 30);
+        for (uint64_t e = 0; e < 30; e++) {
+            double sum = 0;
+            for (uint64_t j = 0; j < 4; j++)
+                sum += draft_noise("x", e / 5 * 4 + j) * draft_noise("w", j * 5 + e % 5);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Old exporters count to a length as the places of ones: here the rows 0, 1, 2 of a table. The last dimension then backwards. */
+static void counted_by_ones(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(10);
+    draft_input(d, "x", ONNX_FLOAT, "3,2");
+    draft_weight(d, "table", DIMS(7, 2));
+    draft_weight(d, "w", DIMS(2, 2));
+    draft_whole(d, "first", WHOLE(-1));
+    draft_whole(d, "end", WHOLE(INT32_MIN));
+    draft_whole(d, "axis", WHOLE(1));
+    draft_whole(d, "ones", WHOLE(1, 1, 1));
+    draft_node(d, "NonZero", "ones", "places", "");
+    draft_node(d, "Squeeze", "places", "index", "axes=0");
+    draft_node(d, "Gather", "table index", "taken", "");
+    draft_node(d, "Slice", "taken first end axis first", "turned", "");
+    draft_node(d, "Add", "turned x", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 6; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 2; k++)
+            sum += (draft_noise("table", e / 2 * 2 + 1 - k) + draft_noise("x", e / 2 * 2 + k)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(repeated),
+    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(recurrent), cmocka_unit_test(composed),
+    cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
+    cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(counted_by_ones),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,124 @@
+/*
+ * t_training.c - files that are trained: their loss, the softmax before it, and gradients.
+ */
+#include "tests/onnx/encoder.h"
+
+/* Softmax becomes part of the loss; every weight gets a gradient; layers are found. */
+static void trained(void **state)
+{
+    (void)state;
+    struct draft *d = draft_encoder(false);
+    draft_dense(d, "y", "z", "head", WIDTH, 7);
+    draft_node(d, "Softmax", "z", "p", "axis=-1");
+    struct imported *r = import(d, "p", train);
+    assert_string_equal(r->err.msg, "");
+    uint32_t weights = 0, gradients = 0;
+    for (size_t i = 0; i < r->g.n_tensors; i++) {
+        weights += r->g.tensors[i].role == ROLE_WEIGHT;
+        gradients += r->g.tensors[i].role == ROLE_WEIGHT_GRADIENT;
+    }
+    assert_int_equal(weights, 18);
+    assert_int_equal(gradients, 18);
+    assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), 1);
+    assert_int_equal(count_kind(&r->g, OP_SOFTMAX), 1);
+    assert_string_equal(r->im.loss, "z");
+    assert_true(r->g.n_layers >= 3);            /* attention, feed-forward, head; the large ones cut again */
+    assert_string_equal(r->g.layers[0].name, "stem");
+    assert_string_equal(r->g.layers[1].name, "block1");
+    assert_string_equal(r->g.layers[r->g.n_layers - 1].name, "head");
+    done(r);
+}
+
+/* In training a batch norm keeps its gain and its bias; those of a scale layer behind it take their place. */
+static void trained_batch_norms(void **state)
+{
+    static const struct { const char *layers, *gain, *bias; } cases[] = {
+        { "", "s", "b" }, { "Mul", "gain", "b" }, { "Mul Add", "gain", "bias" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(14);
+        const char *at = "n";
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4,4");
+        draft_weight(d, "w", DIMS(6, 3, 1, 1));
+        draft_weight(d, "head", DIMS(6, 5));
+        for (int k = 0; k < 4; k++)
+            draft_weight(d, ((const char *const[]){ "s", "b", "mean", "variance" })[k], DIMS(6));
+        draft_weight(d, "gain", DIMS(6, 1, 1));
+        draft_weight(d, "bias", DIMS(6, 1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "BatchNormalization", "c s b mean variance", "n", "");
+        if (strstr(cases[i].layers, "Mul"))
+            draft_node(d, "Mul", "n gain", at = "m", "");
+        if (strstr(cases[i].layers, "Add"))
+            draft_node(d, "Add", arena_printf(&d->arena, "%s bias", at), "a", ""), at = "a";
+        draft_node(d, "GlobalAveragePool", at, "g", "");
+        draft_node(d, "Flatten", "g", "f", "");
+        draft_node(d, "MatMul", "f head", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_BATCH_NORM), 1);
+        for (size_t k = 0; k < r->g.n_forward_ops; k++)
+            if (r->g.ops[k].kind == OP_BATCH_NORM) {
+                assert_string_equal(r->g.tensors[r->g.ops[k].inputs[1]].name, cases[i].gain);
+                assert_string_equal(r->g.tensors[r->g.ops[k].inputs[2]].name, cases[i].bias);
+            }
+        done(r);
+    }
+}
+
+/* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
+static void one_of_two_outputs(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,6");
+    draft_dense(d, "x", "both", "qa", 6, 2);
+    draft_whole(d, "last", WHOLE(-1));
+    draft_node(d, "Split", "both", "a b", "axis=-1");
+    draft_node(d, "Squeeze", "a last", "start", "");
+    draft_node(d, "Squeeze", "b last", "end", "");
+    struct imported *r = import(d, "start end", train);
+    assert_string_equal(r->err.msg, "");
+    assert_string_equal(r->im.loss, "start");
+    assert_true(r->g.n_ops > r->g.n_forward_ops);
+    done(r);
+}
+
+/* A loss that the file has, with its softmax in it or before it, is trained as the one that is added where it has none; alone it is refused. */
+static void losses_of_files(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 5; way++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_input(d, "classes", ONNX_INT64, "n");
+        draft_weight(d, "w", DIMS(4, 3));
+        draft_node(d, "MatMul", "x w", "scores", "");
+        if (way == 1 || way == 3)
+            draft_node(d, "LogSoftmax", "scores", "logs", "");
+        if (way == 1 || way == 2 || way == 4)
+            draft_node(d, way == 1 ? "NegativeLogLikelihoodLoss" : "SoftmaxCrossEntropyLoss", way == 1 ? "logs classes" : way == 2 ? "scores classes" : "x classes",
+                       "loss", "");
+        struct imported *r = import(d, way == 0 ? "scores" : way == 3 ? "logs" : "loss", (struct onnx_options){ .batch = 2 });
+        if (way == 4) {
+            assert_non_null(strstr(r->err.msg, ": no product or convolution in it; nothing to simulate"));
+        } else {
+            assert_string_equal(r->err.msg, "");
+            assert_int_equal(count_kind(&r->g, OP_CROSS_ENTROPY), 1);
+            assert_int_equal(r->g.n_forward_ops, 2);
+            assert_string_equal(r->im.loss, "scores");
+        }
+        done(r);
+    }
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_input(d, "classes", ONNX_INT64, "n");
+    draft_node(d, "SoftmaxCrossEntropyLoss", "x classes", "y", "");
+    refused(d, infer, "node 0, SoftmaxCrossEntropyLoss 'n0': is not modelled where data go through it; change the model, or price it roughly with --approximate");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs),
+    cmocka_unit_test(losses_of_files),
+};
+TAP_MAIN(tests)

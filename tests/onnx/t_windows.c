@@ -1,0 +1,372 @@
+/*
+ * t_windows.c - convolutions and pools, borders, and the norms of images: outputs by hand.
+ */
+#include "tests/onnx/import.h"
+
+/* ---- windows ------------------------------------------------------------------------------------------------------- */
+
+/* A convolution in the file's own order of dimensions, as the ONNX operator is defined, with uneven pads, strides and groups. */
+static void convolution(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(11);
+    draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
+    draft_weight(d, "w", DIMS(6, 2, 3, 2));
+    draft_weight(d, "b", DIMS(6));
+    draft_node(d, "Conv", "x w b", "y", "kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2 dilations=1,2");
+    struct imported *r = import(d, "y", infer);
+    assert_false(r->good);
+    assert_string_equal(strchr(r->err.msg, ':'), ": node 0, Conv 'n0': dilations of 1 and 2; want the same in both directions");
+    done(r);
+    d = draft_start(11);
+    draft_input(d, "x", ONNX_FLOAT, "1,4,7,5");
+    draft_weight(d, "w", DIMS(6, 2, 3, 2));
+    draft_weight(d, "b", DIMS(6));
+    draft_node(d, "Conv", "x w b", "y", "kernel_shape=3,2 strides=2,1 pads=1,0,0,1 group=2");
+    r = import(d, "y", infer);
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 6 * 3 * 5);     /* (7+1-3)/2+1, (5+1-2)+1 */
+    for (uint64_t o = 0; o < 6; o++)
+        for (uint64_t i = 0; i < 3; i++)
+            for (uint64_t j = 0; j < 5; j++) {
+                double sum = draft_noise("b", o);
+                for (uint64_t k = 0; k < 12; k++) {
+                    uint64_t c = k / 6, p = k / 2 % 3, q = k % 2, h = i * 2 + p - 1, w = j + q;
+                    if (h < 7 && w < 5)
+                        sum += draft_noise("x", ((o / 3 * 2 + c) * 7 + h) * 5 + w) * draft_noise("w", ((o * 2 + c) * 3 + p) * 2 + q);
+                }
+                assert_near(y[(o * 3 + i) * 5 + j], sum, 1e-6);
+            }
+    done(r);
+}
+
+/* One spatial dimension lies along the width, where PopLibs has it: 4 channels of 9 steps, kernel 3, stride 2, one zero before and two
+ * behind, then a mean of 2. */
+static void one_dimension(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,9");
+    draft_weight(d, "w", DIMS(6, 2, 3));
+    draft_node(d, "Conv", "x w", "c", "kernel_shape=3 strides=2 pads=1,2 group=2");
+    draft_node(d, "AveragePool", "c", "y", "kernel_shape=2 strides=1");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    const struct tensor *t = &r->g.tensors[r->im.output];
+    assert_int_equal(t->dims[1], 1);
+    assert_int_equal(t->dims[2], 4);                /* (9 + 3 - 3) / 2 + 1 = 5, less 1 */
+    for (uint64_t e = 0; e < 2 * 6 * 4; e++) {
+        uint64_t b = e / 24, o = e / 4 % 6;
+        double sum = 0;
+        for (uint64_t k = 0; k < 12; k++) {
+            uint64_t c = k / 3 % 2, at = (e % 4 + k / 6) * 2 + k % 3 - 1;
+            if (at < 9)
+                sum += draft_noise("x", (b * 4 + o / 3 * 2 + c) * 9 + at) * draft_noise("w", (o * 2 + c) * 3 + k % 3) / 2;
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+/* Windows of 2 x 2 as Swin cuts them: six dimensions moved, mean over the tokens, and a mask made of numbers. */
+static void windowed(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,4,6,5");
+    draft_input(d, "mask", ONNX_INT64, "batch,6");
+    draft_whole(d, "cut", WHOLE(-1, 2, 2, 3, 2, 5));
+    draft_whole(d, "rows", WHOLE(-1, 4, 5));
+    draft_whole(d, "again", WHOLE(-1, 6, 4, 5));
+    draft_whole(d, "two", WHOLE(2));
+    draft_whole(d, "new", WHOLE(2, 3));
+    draft_weight(d, "w", DIMS(5, 3));
+    draft_number(d, "one", 1);
+    draft_number(d, "much", -100);
+    draft_node(d, "Reshape", "x cut", "a", "");
+    draft_node(d, "Transpose", "a", "b", "perm=0,1,3,2,4,5");
+    draft_node(d, "Reshape", "b rows", "c", "");
+    draft_node(d, "MatMul", "c w", "m", "");
+    draft_node(d, "Reshape", "c again", "c4", "");
+    draft_node(d, "ReduceMean", "c4 two", "mean", "keepdims=1");
+    draft_node(d, "Cast", "mask", "f", "to=1");
+    draft_node(d, "Sub", "one f", "g", "");
+    draft_node(d, "Mul", "g much", "h", "");
+    draft_node(d, "Unsqueeze", "h new", "h4", "");
+    draft_node(d, "Add", "mean h4", "y", "");
+    struct imported *r = import(d, "y m", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    const struct tensor *t = &r->g.tensors[r->im.output];
+    assert_int_equal(tensor_elements(t), 2 * 6 * 5);
+    for (uint64_t i = 0; i < 60; i++) {
+        uint64_t c = i % 5, n = i / 5 % 6, b = i / 30, row = n / 3 * 2, column = n % 3 * 2;
+        double sum = 0;
+        for (uint64_t k = 0; k < 4; k++)
+            sum += draft_noise("x", ((b * 4 + row + k / 2) * 6 + column + k % 2) * 5 + c) / 4;
+        assert_near(y[i], sum + (1 - (double)((b * 6 + n) * 7 % 5)) * -100, 1e-6);
+    }
+    done(r);
+}
+
+/* A window with a depth, in strides, over zeros at both ends of it and in front of the rows; then the largest of 2 x 2 x 1. */
+static void windows_with_depth(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "2,2,6,4,5");
+    draft_weight(d, "w", DIMS(3, 2, 3, 2, 1));
+    draft_weight(d, "b", DIMS(3));
+    draft_node(d, "Conv", "x w b", "c", "strides=2,1,1 pads=1,1,0,1,0,0");
+    draft_node(d, "MaxPool", "c", "y", "kernel_shape=2,2,1");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r), c[2][3][3][4][5];
+    assert_int_equal(graph_parameters(&r->g), 3 * 2 * 3 * 2 + 3);
+    assert_int_equal(graph_forward_mac(&r->g), 2 * 3 * (3 * 4 * 5) * (2 * 3 * 2));
+    for (int i = 0; i < 2 * 3 * 3 * 4 * 5; i++) {
+        int w = i % 5, h = i / 5 % 4, z = i / 20 % 3, o = i / 60 % 3, n = i / 180;
+        double sum = draft_noise("b", (uint64_t)o);
+        for (int k = 0; k < 2 * 3 * 2; k++) {
+            int channel = k / 6, from_z = 2 * z - 1 + k / 2 % 3, from_h = h - 1 + k % 2;
+            if (from_z >= 0 && from_z < 6 && from_h >= 0 && from_h < 4)
+                sum += draft_noise("x", (uint64_t)((((n * 2 + channel) * 6 + from_z) * 4 + from_h) * 5 + w)) * draft_noise("w", (uint64_t)(o * 12 + k));
+        }
+        c[n][o][z][h][w] = sum;
+    }
+    for (int i = 0; i < 2 * 3 * 2 * 3 * 5; i++) {
+        int w = i % 5, h = i / 5 % 3, z = i / 15 % 2, o = i / 30 % 3, n = i / 90;
+        double most = fmax(fmax(c[n][o][z][h][w], c[n][o][z + 1][h][w]), fmax(c[n][o][z][h + 1][w], c[n][o][z + 1][h + 1][w]));
+        assert_near(y[i], most, 1e-6);
+    }
+    done(r);
+}
+
+/* The borders of PyTorch's F.pad, as it exports them: pairs last dimension first, turned round row by row. (1, 0, 2, 3) becomes one
+ * zero before the columns, two before and three behind the rows. */
+static void padded(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "batch,1,2,4");
+    draft_weight(d, "w", DIMS(1, 1, 1, 1));
+    draft_whole(d, "zeros", WHOLE(0, 0, 0, 0));
+    draft_whole(d, "given", WHOLE(1, 0, 2, 3));
+    draft_whole(d, "pairs", WHOLE(-1, 2));
+    draft_whole(d, "flat", WHOLE(-1));
+    draft_whole(d, "from", WHOLE(-1));
+    draft_whole(d, "to", WHOLE(INT64_MIN + 1));
+    draft_whole(d, "axis", WHOLE(0));
+    draft_node(d, "Concat", "given zeros", "all", "axis=0");
+    draft_node(d, "Reshape", "all pairs", "rows", "");
+    draft_node(d, "Slice", "rows from to axis from", "turned", "");
+    draft_node(d, "Transpose", "turned", "columns", "perm=1,0");
+    draft_node(d, "Reshape", "columns flat", "pads", "");
+    draft_node(d, "Pad", "x pads", "y", "");
+    draft_node(d, "Conv", "y w", "z", "kernel_shape=1,1");
+    struct imported *r = import(d, "z", infer);
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), (2 + 2 + 3) * (4 + 1));
+    for (uint64_t i = 0; i < 35; i++) {
+        bool inside = i / 5 >= 2 && i / 5 < 4 && i % 5 >= 1;
+        assert_near(y[i], inside ? draft_noise("x", (i / 5 - 2) * 4 + i % 5 - 1) * draft_noise("w", 0) : 0, 1e-7);
+    }
+    done(r);
+}
+
+/* Images of one and of two spatial dimensions joined by channels, and their means over all that is spatial, stay as they lie. */
+static void images_joined_and_averaged(void **state)
+{
+    static const struct { const char *x; int64_t axes[2]; size_t n_axes; } cases[] = { { "2,2,4,6", { 2, 3 }, 2 }, { "2,2,24", { 2 }, 1 } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct draft *d = draft_start(18);
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_weight(d, "w", i ? 3 : 4, (uint64_t[]){ 3, 2, 1, 1 });
+        draft_weight(d, "v", i ? 3 : 4, (uint64_t[]){ 3, 2, 1, 1 });
+        draft_whole(d, "spatial", cases[i].n_axes, cases[i].axes);
+        draft_node(d, "Conv", "x w", "a", "");
+        draft_node(d, "Conv", "x v", "b", "");
+        draft_node(d, "Concat", "a b", "ab", "axis=1");
+        draft_node(d, "ReduceMean", "ab spatial", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_true(r->im.output_is_image);
+        assert_int_equal(count_kind(&r->g, OP_TRANSPOSE), 1);          /* the input comes as the file has it */
+        for (uint64_t e = 0; e < 12; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 48; k++)
+                sum += draft_noise("x", e / 6 * 48 + k) * draft_noise(e % 6 < 3 ? "w" : "v", e % 3 * 2 + k / 24) / 24;
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* ---- norms --------------------------------------------------------------------------------------------------------- */
+
+/* Batch norm in inference: folded into the convolution before it, or a factor and an addend; with Caffe's scale layer behind it. */
+static void batch_norm(void **state)
+{
+    (void)state;
+    for (int folded = 0; folded < 2; folded++) {
+        struct draft *d = draft_start(9);
+        draft_input(d, "x", ONNX_FLOAT, "1,3,4,4");
+        draft_weight(d, "w", DIMS(3, 3, 1, 1));
+        draft_weight(d, "s", DIMS(3));
+        draft_weight(d, "b", DIMS(3));
+        draft_weight(d, "mean", DIMS(3));
+        draft_weight(d, "two", DIMS(3, 1, 1));
+        draft_weight(d, "shift", DIMS(3, 1, 1));
+        Onnx__TensorProto *v = draft_tensor(d, "v", ONNX_FLOAT, DIMS(3));
+        v->n_float_data = 3;
+        v->float_data = (float[]){ 1.5f, 2.25f, 0.75f };
+        draft_node(d, "Conv", folded ? "x w" : "n w", folded ? "c" : "y", "kernel_shape=1,1");
+        Onnx__NodeProto *conv = d->nodes[0];
+        d->graph.n_node = 0;
+        if (folded)
+            d->nodes[d->graph.n_node++] = conv;
+        draft_node(d, "BatchNormalization", folded ? "c s b mean v" : "x s b mean v", "n1", "epsilon=0.125");
+        draft_node(d, "Mul", "n1 two", "n2", "");
+        draft_node(d, "Add", "n2 shift", folded ? "y" : "n", "");
+        if (!folded)
+            d->nodes[d->graph.n_node++] = conv;
+        struct imported *r = import(d, "y", infer);
+        double *y = outputs(r), var[] = { 1.5, 2.25, 0.75 };
+        assert_int_equal(count_kind(&r->g, OP_MUL), folded ? 0 : 1);
+        for (uint64_t o = 0; o < 3; o++)
+            for (uint64_t i = 0; i < 16; i++) {
+                double sum = 0;
+                for (uint64_t c = 0; c < 3; c++) {
+                    uint64_t n = folded ? o : c;
+                    double x = draft_noise("x", c * 16 + i);
+                    double norm = ((folded ? 0 : x) - draft_noise("mean", n)) / sqrt(var[n] + 0.125) * draft_noise("s", n) + draft_noise("b", n);
+                    if (!folded)
+                        sum += (norm * draft_noise("two", n) + draft_noise("shift", n)) * draft_noise("w", o * 3 + c);
+                    else
+                        sum += x * draft_noise("w", o * 3 + c);
+                }
+                if (folded)
+                    sum = ((sum - draft_noise("mean", o)) / sqrt(var[o] + 0.125) * draft_noise("s", o) + draft_noise("b", o)) * draft_noise("two", o) +
+                          draft_noise("shift", o);
+                assert_near(y[o * 16 + i], sum, 1e-6);
+            }
+        done(r);
+    }
+}
+
+/* TensorFlow's layer norm, x f + (beta - mean f), is one operation; with a mean that others read it stays what it is written as. */
+static void norms_by_factor(void **state)
+{
+    (void)state;
+    for (int read = 0; read < 2; read++) {
+        struct draft *d = draft_start(11);
+        draft_input(d, "x", ONNX_FLOAT, "batch,5");
+        draft_weight(d, "gamma", DIMS(5));
+        draft_weight(d, "beta", DIMS(5));
+        draft_weight(d, "w", DIMS(5, 5));
+        draft_number(d, "epsilon", 0.25);
+        draft_node(d, "ReduceMean", "x", "mean", "axes=-1");
+        draft_node(d, "Sub", "x mean", "less", "");
+        draft_node(d, "Mul", "less less", "squared", "");
+        draft_node(d, "ReduceMean", "squared", "variance", "axes=-1");
+        draft_node(d, "Add", "variance epsilon", "above", "");
+        draft_node(d, "Sqrt", "above", "root", "");
+        draft_node(d, "Reciprocal", "root", "one_by", "");
+        draft_node(d, "Mul", "gamma one_by", "f", "");
+        draft_node(d, "Mul", "f x", "xf", "");
+        draft_node(d, "Mul", "mean f", "mf", "");
+        draft_node(d, "Sub", "beta mf", "shift", "");
+        draft_node(d, "Add", "xf shift", "n", "");
+        draft_node(d, "MatMul", "n w", "product", "");
+        draft_node(d, "Add", read ? "product mean" : "product x", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2, .type = TYPE_FP32 });
+        double *y = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), !read);
+        for (uint64_t e = 0; e < 10; e++) {
+            double mean = 0, variance = 0, sum = 0;
+            for (uint64_t k = 0; k < 5; k++)
+                mean += draft_noise("x", e / 5 * 5 + k) / 5;
+            for (uint64_t k = 0; k < 5; k++)
+                variance += pow(draft_noise("x", e / 5 * 5 + k) - mean, 2) / 5;
+            for (uint64_t k = 0; k < 5; k++)
+                sum += ((draft_noise("x", e / 5 * 5 + k) - mean) / sqrt(variance + 0.25) * draft_noise("gamma", k) + draft_noise("beta", k)) *
+                       draft_noise("w", k * 5 + e % 5);
+            assert_near(y[e], sum + (read ? mean : draft_noise("x", e)), 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* PyTorch writes a group norm as an instance norm of channels seen as groups, and a gain and a bias by channel behind it. */
+static void group_norms(void **state)
+{
+    (void)state;
+    for (int64_t groups = 1; groups <= 6; groups += groups == 3 ? 3 : 1) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,6,4,3");
+        draft_weight(d, "w", DIMS(6, 6, 1, 1));
+        draft_whole(d, "apart", WHOLE(0, groups, -1));
+        draft_whole(d, "together", WHOLE(2, 6, 4, 3));
+        for (int i = 0; i < 2; i++) {
+            Onnx__TensorProto *t = draft_tensor(d, i ? "zeros" : "ones", ONNX_FLOAT, DIMS((uint64_t)groups));
+            t->n_float_data = (size_t)groups;
+            t->float_data = i ? (float[6]){ 0 } : (float[]){ 1, 1, 1, 1, 1, 1 };
+        }
+        draft_weight(d, "gain", DIMS(6, 1, 1));
+        draft_weight(d, "bias", DIMS(6, 1, 1));
+        draft_node(d, "Conv", "x w", "c", "");
+        draft_node(d, "Reshape", "c apart", "g", "");
+        draft_node(d, "InstanceNormalization", "g ones zeros", "n", "epsilon=0.25");
+        draft_node(d, "Reshape", "n together", "t", "");
+        draft_node(d, "Mul", "t gain", "m", "");
+        draft_node(d, "Add", "m bias", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_GROUP_NORM), 1);
+        assert_int_equal(count_kind(&r->g, OP_MUL) + count_kind(&r->g, OP_BIAS_ADD) + count_kind(&r->g, OP_ADD), 0);
+        const struct op *norm = r->g.ops;
+        while (norm->kind != OP_GROUP_NORM)
+            norm++;
+        assert_int_equal(norm->at->norm_groups, groups);
+        assert_near(norm->at->epsilon, 0.25, 0);
+        assert_string_equal(r->g.tensors[norm->inputs[1]].name, "gain");
+        assert_string_equal(r->g.tensors[norm->inputs[2]].name, "bias");
+        done(r);
+    }
+}
+
+/* A layer norm written out is over the last dimension, however that is named, and over no other. */
+static void layer_norms_of_axes(void **state)
+{
+    static const struct { const char *mean, *variance; uint32_t n_norms; } cases[] = {
+        { "axes=-1", "axes=-1", 1 }, { "axes=2", "axes=-1", 1 }, { "axes=-1", "axes=2", 1 }, { "axes=1", "axes=1", 0 },
+        { "axes=1", "axes=-1", 0 }, { "axes=2", "axes=1", 0 }, { "axes=1,2", "axes=1,2", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,3,4");
+        draft_weight(d, "w", DIMS(4, 5));
+        draft_number(d, "small", 0.25);
+        draft_number(d, "two", 2);
+        draft_node(d, "ReduceMean", "x", "mean", cases[i].mean);
+        draft_node(d, "Sub", "x mean", "less", "");
+        draft_node(d, "Pow", "less two", "squares", "");
+        draft_node(d, "ReduceMean", "squares", "variance", cases[i].variance);
+        draft_node(d, "Add", "variance small", "more", "");
+        draft_node(d, "Sqrt", "more", "root", "");
+        draft_node(d, "Div", "less root", "n", "");
+        draft_node(d, "MatMul", "n w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_LAYER_NORM), cases[i].n_norms);
+        done(r);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(windowed),
+    cmocka_unit_test(windows_with_depth), cmocka_unit_test(padded), cmocka_unit_test(images_joined_and_averaged),
+    cmocka_unit_test(batch_norm), cmocka_unit_test(norms_by_factor), cmocka_unit_test(group_norms),
+    cmocka_unit_test(layer_norms_of_axes),
+};
+TAP_MAIN(tests)
