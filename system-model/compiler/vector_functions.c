@@ -76,9 +76,9 @@ void plan_select(struct passes *p, const struct work *w)
     for (uint32_t i = 1; i < w->op->n_inputs && !w->backward; i++)
         add_operand(p, w, &w->g->tensors[w->op->inputs[i]]);
     if (w->backward)
-        add_operand_gradients(p, w, MAP_BINARY);
+        add_operand_gradients(p, w, MAP_SELECT);
     else
-        add_map(p, MAP_BINARY, w->n_out);
+        add_map(p, MAP_SELECT, w->n_out);
 }
 
 void plan_expand(struct passes *p, const struct work *w)

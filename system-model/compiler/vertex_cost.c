@@ -203,13 +203,15 @@ const char *const map_op_names[N_MAP_OPS] = {
     "binary", "binary-in-place", "scalar", "vector", "scaled-add", "scaled-add-mixed",
     "relu", "tanh", "sigmoid", "gelu", "swish", "exp", "log", "square", "rsqrt", "sqrt",
     "inverse", "divide", "relu-grad", "tanh-grad", "sigmoid-grad", "gelu-grad", "swish-grad",
-    "dropout", "cast", "fill", "copy", "reduce", "reduce-square", "cross-entropy", "erf",
+    "dropout", "cast", "fill", "copy", "reduce", "reduce-square", "cross-entropy", "erf", "select",
 };
 
 /* cycles = start + workers x (worker_start + per_vector x vectors of the worker): vectors of `bytes` bytes
  * (halves: 8 bytes are four). Rows and columns as in PopLibs' estimators of popops and popnn; shared: the
  * unit serves the whole tile, so a worker's share counts once, not a turn each. moves: of bytes, whatever their type; all others
- * compute, and one-byte floats are computed as halves: PopLibs has quarters for convolutions and casts alone. */
+ * compute, and one-byte floats are computed as halves: PopLibs has quarters for convolutions and casts alone. A vector of 1 byte is an
+ * element at a time, whatever its type. No source gives the cycles of select: each element asks its own selector, so that nothing is
+ * done by vectors, and it is assumed to take the 9 cycles an element of PopLibs' vector broadcast where columns do not come in fours. */
 enum { MAP_ROW_BYTES = 8 };      /* the data path that the rows were read for */
 static const struct map_row {
     uint16_t start, worker_start, per_vector, bytes;
@@ -246,6 +248,7 @@ static const struct map_row {
     [MAP_REDUCE_SQUARE]    = { 11, 17, 2, 8, false, false },
     [MAP_CROSS_ENTROPY]    = { 11, 20, 9, 4, false, false },
     [MAP_ERF]              = {  9, 23, 15, 8, false, false },      /* as popnn's gelu_erf */
+    [MAP_SELECT]           = { 11, 20, 9, 1, false, false },      /* assumed, see above */
 };
 _Static_assert(sizeof map_rows / sizeof *map_rows == N_MAP_OPS, "one row a vertex");
 

@@ -170,7 +170,7 @@ static void test_maps_by_hand(void **state)
         { MAP_RSQRT, 20 + 6 * 112 }, { MAP_INVERSE, 20 + 6 * 92 }, { MAP_DIVIDE, 20 + 6 * 97 }, { MAP_RELU_GRAD, 9 + 6 * 38 },
         { MAP_TANH_GRAD, 9 + 6 * 38 }, { MAP_SIGMOID_GRAD, 9 + 6 * 38 }, { MAP_GELU_GRAD, 9 + 6 * 48 }, { MAP_SWISH_GRAD, 9 + 6 * 48 },
         { MAP_COPY, 6 * 53 }, { MAP_REDUCE, 11 + 6 * 22 }, { MAP_REDUCE_SQUARE, 11 + 6 * 27 }, { MAP_CROSS_ENTROPY, 11 + 6 * 101 },
-        { MAP_ERF, 9 + 6 * 98 },
+        { MAP_ERF, 9 + 6 * 98 }, { MAP_SELECT, 11 + 6 * (20 + 17 * 9) },
     };
     struct chip chip = small_chip(7);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
