@@ -620,15 +620,36 @@ static inline void run_slice(const struct run *r)
     }
 }
 
+/* Which of n elements stands at a place of a padded row, counted from the first of them; n: the number. */
+static inline uint64_t pad_source(enum pad_border border, int64_t at, int64_t n)
+{
+    int64_t period = n > 1 ? 2 * (n - 1) : 1, turned = (at % period + period) % period;
+    if (at >= 0 && at < n)
+        return (uint64_t)at;
+    switch (border) {
+    case BORDER_MIRRORED: return (uint64_t)(turned < n ? turned : period - turned);
+    case BORDER_OUTERMOST: return at < 0 ? 0 : (uint64_t)n - 1;
+    case BORDER_OTHER_END: return (uint64_t)((at % n + n) % n);
+    default: return (uint64_t)n;
+    }
+}
+
 static inline void run_pad(const struct run *r)
 {
     bool forward = r->op->pass == PASS_FORWARD;
-    for (uint64_t i = 0; i < n_out(r) && forward; i++)
-        out(r, 0)[i] = r->op->at->rate;
-    const struct tensor *small = forward ? tensor_in(r, 0) : tensor_out(r, 0);
-    const struct tensor *large = forward ? tensor_out(r, 0) : tensor_in(r, 0);
-    copy_range(forward ? out(r, 0) : in(r, 0), large, forward ? in(r, 0) : out(r, 0), small, r->op->at->axis,
-               r->op->at->begin, !forward);
+    const struct tensor *small = forward ? tensor_in(r, 0) : tensor_out(r, 0), *large = forward ? tensor_out(r, 0) : tensor_in(r, 0);
+    uint32_t axis = r->op->at->axis;
+    uint64_t inner = 1, n = small->dims[axis], length = large->dims[axis];
+    for (uint32_t d = axis + 1; d < large->n_dims; d++)
+        inner *= large->dims[d];
+    for (uint64_t i = 0; i < tensor_elements(large); i++) {
+        uint64_t k = pad_source(r->op->at->border, (int64_t)(i / inner % length) - (int64_t)r->op->at->begin, (int64_t)n);
+        uint64_t from = (i / inner / length * n + k) * inner + i % inner;
+        if (forward)
+            out(r, 0)[i] = k < n ? in(r, 0)[from] : r->op->at->rate;
+        else if (k < n)
+            out(r, 0)[from] += in(r, 0)[i];
+    }
 }
 
 static inline void run_outer_add(const struct run *r)
@@ -650,36 +671,42 @@ static inline void run_outer_add(const struct run *r)
 
 /* ---- recurrence -------------------------------------------------------------------------------------------- */
 
+/* Where step s of t stands, samples one behind the other. */
+static inline uint64_t row_of(const struct op *f, uint64_t s, uint64_t t)
+{
+    return f->at->from_last ? s - s % t + t - 1 - s % t : s;
+}
+
 /* Gates (input, forget, candidate, output), cells and states of one sample: g [t, 4h], c [t + 1, h], y [t, h]. */
-static inline void lstm_steps(double *g, double *c, double *y, const double *x, const double *w, const double *rw,
+static inline void lstm_steps(const struct op *f, double *g, double *c, double *y, const double *x, const double *w, const double *rw,
                               const double *bias, uint64_t t, uint64_t n, uint64_t h)
 {
     for (uint64_t s = 0; s < t; s++) {
         for (uint64_t k = 0; k < 4 * h; k++) {
             double sum = bias[k] + bias[4 * h + k];
             for (uint64_t i = 0; i < n; i++)
-                sum += x[s * n + i] * w[i * 4 * h + k];
+                sum += x[row_of(f, s, t) * n + i] * w[i * 4 * h + k];
             for (uint64_t i = 0; s > 0 && i < h; i++)
-                sum += y[(s - 1) * h + i] * rw[i * 4 * h + k];
+                sum += y[row_of(f, s - 1, t) * h + i] * rw[i * 4 * h + k];
             g[s * 4 * h + k] = k / h == 2 ? tanh(sum) : sigmoid(sum);
         }
         for (uint64_t k = 0; k < h; k++) {
             const double *q = &g[s * 4 * h];
             c[(s + 1) * h + k] = q[h + k] * c[s * h + k] + q[k] * q[2 * h + k];
-            y[s * h + k] = q[3 * h + k] * tanh(c[(s + 1) * h + k]);
+            y[row_of(f, s, t) * h + k] = q[3 * h + k] * tanh(c[(s + 1) * h + k]);
         }
     }
 }
 
 /* dg, the gradient before each gate's function, from dy and what the steps left. */
-static inline void lstm_back(double *dg, const double *dy, const double *g, const double *c, const double *rw, uint64_t t,
+static inline void lstm_back(const struct op *f, double *dg, const double *dy, const double *g, const double *c, const double *rw, uint64_t t,
                              uint64_t h, struct arena *a)
 {
     double *dc = ARENA_ARRAY(a, double, h);
     for (uint64_t s = t; s-- > 0; )
         for (uint64_t k = 0; k < h; k++) {
             const double *q = &g[s * 4 * h];
-            double *d = &dg[s * 4 * h], dh = dy[s * h + k], tc = tanh(c[(s + 1) * h + k]);
+            double *d = &dg[s * 4 * h], dh = dy[row_of(f, s, t) * h + k], tc = tanh(c[(s + 1) * h + k]);
             for (uint64_t i = 0; s + 1 < t && i < 4 * h; i++)
                 dh += dg[(s + 1) * 4 * h + i] * rw[k * 4 * h + i];
             dc[k] += dh * q[3 * h + k] * (1 - tc * tc);
@@ -694,13 +721,14 @@ static inline void lstm_back(double *dg, const double *dy, const double *g, cons
 /* Weight pass [gates' gradient, x, y] to those of the input weights, the recurrent ones and the biases. */
 static inline void lstm_weights(const struct run *r, uint64_t b, uint64_t t, uint64_t n, uint64_t h)
 {
-    for (uint64_t row = 0; row < b * t; row++)
+    const struct op *f = op_forward(r->g, r->op);
+    for (uint64_t s = 0; s < b * t; s++)
         for (uint64_t k = 0; k < 4 * h; k++) {
-            double d = in(r, 0)[row * 4 * h + k];
+            double d = in(r, 0)[s * 4 * h + k];
             for (uint64_t i = 0; i < n; i++)
-                out(r, 0)[i * 4 * h + k] += in(r, 1)[row * n + i] * d;
-            for (uint64_t i = 0; row % t > 0 && i < h; i++)
-                out(r, 1)[i * 4 * h + k] += in(r, 2)[(row - 1) * h + i] * d;
+                out(r, 0)[i * 4 * h + k] += in(r, 1)[row_of(f, s, t) * n + i] * d;
+            for (uint64_t i = 0; s % t > 0 && i < h; i++)
+                out(r, 1)[i * 4 * h + k] += in(r, 2)[row_of(f, s - 1, t) * h + i] * d;
             out(r, 2)[k] += d;
             out(r, 2)[4 * h + k] += d;
         }
@@ -718,15 +746,18 @@ static inline void run_lstm(const struct run *r)
     double *y = ARENA_ARRAY(&a, double, t * h);
     for (uint64_t s = 0; s < b && r->op->pass != PASS_BACKWARD_WEIGHT; s++) {
         uint32_t first = forward ? 0 : 1;
-        lstm_steps(g, c, forward ? out(r, 0) + s * t * h : y, in(r, first) + s * t * n, in(r, first + 1), in(r, first + 2),
+        double *to = forward ? out(r, 0) + s * (t + f->at->with_cell) * h : y;
+        lstm_steps(f, g, c, to, in(r, first) + s * t * n, in(r, first + 1), in(r, first + 2),
                    in(r, first + 3), t, n, h);
+        if (forward && f->at->with_cell)
+            memcpy(to + t * h, c + t * h, h * sizeof *to);
         if (forward)
             continue;
         double *dg = out(r, r->op->n_outputs - 1) + s * t * 4 * h;
-        lstm_back(dg, in(r, 0) + s * t * h, g, c, in(r, 3), t, h, &a);
+        lstm_back(f, dg, in(r, 0) + s * t * h, g, c, in(r, 3), t, h, &a);
         for (uint64_t i = 0; i < t * n && r->op->n_outputs == 2; i++)
             for (uint64_t k = 0; k < 4 * h; k++)
-                out(r, 0)[s * t * n + i] += dg[i / n * 4 * h + k] * in(r, 2)[i % n * 4 * h + k];
+                out(r, 0)[s * t * n + row_of(f, i / n, t) * n + i % n] += dg[i / n * 4 * h + k] * in(r, 2)[i % n * 4 * h + k];
     }
     if (r->op->pass == PASS_BACKWARD_WEIGHT)
         lstm_weights(r, b, t, n, h);
@@ -806,21 +837,22 @@ static inline void run_gru(const struct run *r)
     double *dh = ARENA_ARRAY(&a, double, h);
     for (uint64_t i = 0; i < tx->dims[0] * t; i++) {
         uint64_t s = forward ? i : tx->dims[0] * t - 1 - i;             /* backward: the last step first */
-        const double *old = s % t ? y + (s - 1) * h : NULL;
-        gru_step(g, share, x + s * n, old, w, rw, in(r, first + 3), n, h, before);
+        uint64_t row = row_of(f, s, t);
+        const double *old = s % t ? y + row_of(f, s - 1, t) * h : NULL;
+        gru_step(g, share, x + row * n, old, w, rw, in(r, first + 3), n, h, before);
         for (uint64_t k = 0; k < h && forward; k++)
-            out(r, 0)[s * h + k] = (1 - g[k]) * g[2 * h + k] + (old ? g[k] * old[k] : 0);
+            out(r, 0)[row * h + k] = (1 - g[k]) * g[2 * h + k] + (old ? g[k] * old[k] : 0);
         if (r->op->pass == PASS_BACKWARD_WEIGHT)
-            gru_weights(r, in(r, 0) + s * 4 * h, g, x + s * n, old, n, h, before);
+            gru_weights(r, in(r, 0) + s * 4 * h, g, x + row * n, old, n, h, before);
         if (!data)
             continue;
         double *d = out(r, r->op->n_outputs - 1) + s * 4 * h;
         for (uint64_t k = 0; k < h; k++)
-            dy[k] = in(r, 0)[s * h + k] + ((s + 1) % t ? dh[k] : 0);
+            dy[k] = in(r, 0)[row * h + k] + ((s + 1) % t ? dh[k] : 0);
         memset(dh, 0, h * sizeof *dh);
         gru_back(d, dh, dy, g, share, old, rw, h, before);
         for (uint64_t k = 0; k < n * 3 * h && r->op->n_outputs == 2; k++)
-            out(r, 0)[s * n + k / (3 * h)] += d[k % (3 * h)] * w[k];
+            out(r, 0)[row * n + k / (3 * h)] += d[k % (3 * h)] * w[k];
     }
     arena_free(&a);
 }

@@ -71,6 +71,9 @@ extern const char *const op_kind_names[N_OP_KINDS];
 enum op_pass { PASS_FORWARD, PASS_BACKWARD_DATA, PASS_BACKWARD_WEIGHT, N_OP_PASSES };
 extern const char *const op_pass_names[N_OP_PASSES];
 
+/* What OP_PAD puts around a tensor: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the other end. */
+enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER_END };
+
 /* Of OP_MAP: x to f(x); low and high are its constants. Of OP_COMBINE, from the second line: f(a, b). */
 enum op_function {
     FUNCTION_EXP, FUNCTION_LOG, FUNCTION_SQRT, FUNCTION_ABS, FUNCTION_NEGATE, FUNCTION_RECIPROCAL, FUNCTION_SQUARE, FUNCTION_ERF,
@@ -88,6 +91,8 @@ struct op_attributes {
     uint32_t stride_w, dilation, zeros[4];                  /* 0: as stride, 1; more zeros than pad: top, left, bottom, right */
     bool counts_padding;                                    /* average pool: zeros of the padding count in the mean */
     uint32_t hidden;                                        /* LSTM, GRU: width of its state */
+    bool from_last;                                         /* LSTM, GRU: the steps run from the last to the first */
+    bool with_cell;                                         /* LSTM: its last cell state stands behind the last step; forward alone */
     bool reset_before;                                      /* GRU: the state is reset before its product with the candidate's weights */
     enum op_function function;
     double low, high;                                       /* constants of functions; local norm: exponent, addend (rate: factor) */
@@ -100,6 +105,7 @@ struct op_attributes {
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */
     uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards */
+    enum pad_border border;                                 /* pad */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
     uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */

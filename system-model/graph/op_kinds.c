@@ -199,6 +199,7 @@ static void shape_recurrence(const struct graph *g, struct op *op, struct tensor
     assert(x->n_dims == 3 && w->dims[0] == x->dims[2] && w->dims[1] == all);
     assert(r->dims[0] == hidden && r->dims[1] == all && input(g, op, 3)->dims[0] == 2 * all);
     shape_same(g, op, out);
+    out->dims[1] += op->at->with_cell;
     out->dims[2] = hidden;
 }
 

@@ -142,11 +142,13 @@ static void rnnt(void **state)
     build(&w, &r);
 }
 
-/* Two layers, the state reset before its product and after it. */
+/* Two layers of each recurrence, the second from the last step to the first; a GRU's state reset before its product and after it. */
 static void gated(void **state)
 {
     (void)state;
-    for (int before = 0; before < 2; before++) {
+    for (int kind = 0; kind < 3; kind++) {
+        bool lstm = kind == 2;
+        uint64_t all = lstm ? 28 : 21;
         struct arena a = { 0 };
         struct graph g;
         struct model_options three = { .micro_batch = 3 };
@@ -154,8 +156,9 @@ static void gated(void **state)
         build_layer(&b, LAYER_FIRST, 0, 0, 1, "all");
         uint32_t x = build_input(&b, "x", TYPE_FP16, DIMS(3, 4, 5));
         for (uint64_t width = 5; width < 9; width += 2) {
-            uint32_t in[] = { x, build_weight(&b, "w", DIMS(width, 21)), build_weight(&b, "r", DIMS(7, 21)), build_weight(&b, "b", DIMS(42)) };
-            x = graph_op(&g, OP_GRU, in, 4, (struct op_attributes){ .hidden = 7, .reset_before = before });
+            uint32_t in[] = { x, build_weight(&b, "w", DIMS(width, all)), build_weight(&b, "r", DIMS(7, all)), build_weight(&b, "b", DIMS(2 * all)) };
+            x = graph_op(&g, lstm ? OP_LSTM : OP_GRU, in, 4,
+                         (struct op_attributes){ .hidden = 7, .reset_before = kind == 1, .from_last = width == 7 });
         }
         x = graph_op(&g, OP_VIEW, &x, 1, (struct op_attributes){ .view = { 3, 28 } });
         build_classes(&b, build_dense(&b, x, 5, true), DIMS(3));

@@ -194,6 +194,19 @@ static inline void draft_node(struct draft *d, const char *op, const char *input
     d->nodes[d->graph.n_node++] = n;
 }
 
+/* The weight drafted last as a Constant node, as Paddle's exporter writes all of them. */
+static inline void draft_as_node(struct draft *d)
+{
+    Onnx__TensorProto *t = d->weights[--d->graph.n_initializer];
+    Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto);
+    draft_node(d, "Constant", "", t->name, "");
+    *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
+    p->name = arena_strdup(&d->arena, "value");
+    p->t = t;
+    d->nodes[d->graph.n_node - 1]->attribute[0] = p;
+    d->nodes[d->graph.n_node - 1]->n_attribute = 1;
+}
+
 /* Makes what is drafted a function of another draft, of the domain "ours"; attributes in words have values of their own. */
 static inline void draft_function(struct draft *d, struct draft *body, const char *name, const char *inputs, const char *outputs,
                                   const char *attributes)

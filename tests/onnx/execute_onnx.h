@@ -10,11 +10,11 @@
 
 struct norm_values { const double *v[8]; double epsilon; };
 
-static inline struct norm_values norm_values(const struct onnx_import *im, const struct onnx_source *s, struct arena *a)
+static inline struct norm_values norm_values(const struct onnx_import *im, const struct onnx_source *s)
 {
     struct norm_values n = { .epsilon = s->number };
     for (int i = 0; i < 8; i++)
-        n.v[i] = s->values[i] == NO_ID ? NULL : onnx_contents(im->model, s->values[i], a);
+        n.v[i] = s->values[i] == NO_ID ? NULL : onnx_contents(im->model, s->values[i]);
     return n;
 }
 
@@ -62,9 +62,8 @@ static inline double gate_weight(const struct onnx_source *s, const double *from
 
 static inline void fill_weight(double *to, const struct graph *g, const struct onnx_import *im, const struct onnx_source *s)
 {
-    struct arena a = { 0 };
     const struct tensor *t = &g->tensors[s->tensor_id];
-    struct norm_values n = norm_values(im, s, &a);
+    struct norm_values n = norm_values(im, s);
     uint64_t all = tensor_elements(t), columns = t->dims[t->n_dims - 1], rows = all / columns;
     assert(n.v[0] || s->layout >= ONNX_FOLDED_BIAS);
     for (uint64_t i = 0; i < all; i++)
@@ -82,7 +81,6 @@ static inline void fill_weight(double *to, const struct graph *g, const struct o
         }
     if (s->layout == ONNX_KERNEL || s->layout == ONNX_FOLDED_KERNEL)
         fill_kernel(to, n.v[0], t->dims, onnx_value_dim(im->model, s->values[0], 1), s->layout == ONNX_KERNEL ? NULL : &n);
-    arena_free(&a);
 }
 
 /* Room for all tensors; weights as the file has them. Inputs are the caller's to fill, in the graph's layout. */

@@ -46,6 +46,64 @@ static void branches(void **state)
     }
 }
 
+/* An If on an input's number, or on what the model computes: 3 x 5 products in one branch, 3 x 2 in the other, 3 for the condition. */
+static struct draft *draft_choice(bool computed)
+{
+    struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
+    draft_node(then, "MatMul", "x wide", "t", "");
+    draft_node(other, "MatMul", "x narrow", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_input(d, "rate", ONNX_INT64, "1");
+    draft_weight(d, "wide", DIMS(3, 5));
+    draft_weight(d, "narrow", DIMS(3, 2));
+    draft_weight(d, "judge", DIMS(3, 1));
+    draft_number(d, "limit", 0.25);
+    draft_whole(d, "high", WHOLE(16));
+    draft_node(d, "MatMul", "x judge", "score", "");
+    draft_node(d, "Cast", "rate", "whole", "to=7");
+    draft_node(d, computed ? "Greater" : "Equal", computed ? "score limit" : "whole high", "condition", "");
+    draft_node(d, "If", "condition", "y", "");
+    draft_body(d, "then_branch", then, "t");
+    draft_body(d, "else_branch", other, "t");
+    draft_end(then);
+    draft_end(other);
+    return d;
+}
+
+static void given(bool computed, const char *name, uint64_t number, uint64_t mac)
+{
+    struct onnx_dimension one = { name, number };
+    char *text;
+    struct imported *r = import(draft_choice(computed), "y", (struct onnx_options){ .inference = true, .dimensions = &one, .n_dimensions = 1 });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(graph_forward_mac(&r->g), mac);
+    PRINTED(text, onnx_print(f, &r->im));
+    assert_non_null(strstr(text, arena_printf(&r->arena, "  given: %s = %ju\n", name, (uintmax_t)number)));
+    free(text);
+    done(r);
+}
+
+/* What decides may be given by its name: an input's number, then nothing of the condition is computed; or the condition, which is. */
+static void choices(void **state)
+{
+    struct onnx_dimension many = { "x", 2 }, weight = { "narrow", 2 }, there = { "high", 16 };
+    (void)state;
+    given(false, "rate", 16, 3 * 5);
+    given(false, "rate", 8, 3 * 2);
+    given(true, "condition", 1, 3 * 5 + 3);
+    given(true, "condition", 0, 3 * 2 + 3);
+    refused(draft_choice(false), infer, "node 3, If 'n3': its condition is known only while the model runs; say what it will be with "
+                                        "--set data.rate=NUMBER, or price the longer branch with --approximate");
+    refused(draft_choice(true), infer, "node 3, If 'n3': its condition is known only while the model runs; say what it will be with "
+                                       "--set data.condition=1 or 0, or price the longer branch with --approximate");
+    refused(draft_choice(false), (struct onnx_options){ .inference = true, .dimensions = &many, .n_dimensions = 1 },
+            "data.x: a value of 3 numbers, want one number, or a dimension");
+    refused(draft_choice(false), (struct onnx_options){ .inference = true, .dimensions = &weight, .n_dimensions = 1 },
+            "data.narrow: the model has no symbolic dimension of this name; its dimensions: batch");
+    refused(draft_choice(false), (struct onnx_options){ .inference = true, .dimensions = &there, .n_dimensions = 1 },
+            "data.high: the model has no symbolic dimension of this name; its dimensions: batch");
+}
+
 /* Three rounds: x is doubled and w added each time, and what it was before is stacked; a constant condition, or one that the body counts. */
 static void loops(void **state)
 {
@@ -172,6 +230,6 @@ static void functions(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(loops), cmocka_unit_test(sequences), cmocka_unit_test(functions),
+    cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(sequences), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

@@ -236,6 +236,7 @@ static void print_attributes(FILE *f, const struct op_attributes *at)
     const struct { const char *name; double x; } numbers[] = {
         { "height", at->kernel_h }, { "width", at->kernel_w }, { "stride", at->stride }, { "stride-w", at->stride_w }, { "groups", at->groups },
         { "dilation", at->dilation }, { "counts-padding", at->counts_padding }, { "hidden", at->hidden }, { "reset-before", at->reset_before },
+        { "from-last", at->from_last }, { "with-cell", at->with_cell }, { "border", at->border },
         { "function", at->function }, { "low", at->low }, { "high", at->high }, { "inverted", at->inverted }, { "linear", at->linear },
         { "rate", at->rate }, { "norm-groups", at->norm_groups }, { "epsilon", at->epsilon }, { "axis", at->axis }, { "pieces", at->pieces },
         { "begin", (double)at->begin }, { "length", (double)at->length }, { "transpose-b", at->transpose_b }, { "to", at->to_type },

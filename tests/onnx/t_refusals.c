@@ -52,8 +52,8 @@ static void operators_refused(void **state)
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "If", "x", "y", "");
-    refused(d, infer, "node 0, If 'n0': its condition is computed while the model runs; export the model with one branch alone, or price the longer "
-                      "one with --approximate");
+    refused(d, infer, "node 0, If 'n0': its condition is known only while the model runs; export the model without it, or price the longer branch "
+                      "with --approximate");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4,3");
     draft_input(d, "s", ONNX_FLOAT, "3");
@@ -117,8 +117,8 @@ static void course_refused(void **state)
     draft_input(d, "trips", ONNX_INT64, "1");
     draft_node(d, "Loop", "trips", "y", "");
     draft_body(d, "body", body, "on i");
-    refused(d, infer, "node 0, Loop 'n0': how often it runs is known only while the model runs; export the model with its loop unrolled, or price one "
-                      "round with --approximate");
+    refused(d, infer, "node 0, Loop 'n0': how often it runs is known only while the model runs; say what it will be with --set data.trips=NUMBER, "
+                      "or price one round with --approximate");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "Loop", "x", "y", "");

@@ -172,6 +172,30 @@ static void padded(void **state)
     done(r);
 }
 
+/* Five numbers with three before them and six behind: mirrored, the outermost again, from the other end. */
+static void borders(void **state)
+{
+    static const struct border { const char *mode; uint64_t from[14]; } borders[] = {
+        { "mode=reflect", { 3, 2, 1, 0, 1, 2, 3, 4, 3, 2, 1, 0, 1, 2 } }, { "mode=edge", { 0, 0, 0, 0, 1, 2, 3, 4, 4, 4, 4, 4, 4, 4 } },
+        { "mode=wrap", { 2, 3, 4, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0 } },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof borders / sizeof *borders; k++) {
+        struct draft *d = draft_start(19);
+        draft_input(d, "x", ONNX_FLOAT, "batch,2,5");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+        draft_whole(d, "pads", WHOLE(0, 0, 3, 0, 0, 6));
+        draft_node(d, "Pad", "x pads", "y", borders[k].mode);
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", infer);
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 28; i++)
+            assert_near(y[i], draft_noise("x", i / 14 * 5 + borders[k].from[i % 14]), 1e-7);
+        done(r);
+    }
+}
+
 /* Images of one and of two spatial dimensions joined by channels, and their means over all that is spatial, stay as they lie. */
 static void images_joined_and_averaged(void **state)
 {
@@ -365,7 +389,7 @@ static void layer_norms_of_axes(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(windowed),
-    cmocka_unit_test(windows_with_depth), cmocka_unit_test(padded), cmocka_unit_test(images_joined_and_averaged),
+    cmocka_unit_test(windows_with_depth), cmocka_unit_test(padded), cmocka_unit_test(borders), cmocka_unit_test(images_joined_and_averaged),
     cmocka_unit_test(batch_norm), cmocka_unit_test(norms_by_factor), cmocka_unit_test(group_norms),
     cmocka_unit_test(layer_norms_of_axes),
 };

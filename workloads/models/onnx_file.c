@@ -5,7 +5,7 @@
 #include "workloads/models/builders.h"
 #include <string.h>
 
-/* "tokens=128,frames=1220" */
+/* "tokens=128,frames=1220,sampling_rate=16000" */
 static bool read_dimensions(struct onnx_options *out, const char *text, struct arena *a, struct err *err)
 {
     size_t n = 1, at = 0;
@@ -20,8 +20,8 @@ static bool read_dimensions(struct onnx_options *out, const char *text, struct a
         if (!equals)
             return fail(err, "data.%.60s: want NAME=SIZE", item);
         *equals = '\0';
-        if (!parse_u64(equals + 1, &all[at].size) || all[at].size < 1 || all[at].size > 1u << 24)
-            return fail(err, "data.%.60s: '%.40s' is not a size; want a whole number from 1 to 16777216", item, equals + 1);
+        if (!parse_u64(equals + 1, &all[at].size) ||  all[at].size > 1u << 24)
+            return fail(err, "data.%.60s: '%.40s' is not a size or a number; want a whole number from 0 to 16777216", item, equals + 1);
         all[at++].name = item;
     }
     out->dimensions = all;

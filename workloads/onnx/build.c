@@ -149,10 +149,10 @@ static bool map_all(struct mapper *p)
         if (!map_input(p, m->inputs[i], i))
             return false;
     drop_loss(p);
-    bool *wanted = map_wanted(p);
+    p->wanted = map_wanted(p);
     for (size_t i = 0; i < m->n_nodes; i++) {
         p->n = &m->nodes[i];
-        if (!map_node(p, wanted))
+        if (!map_node(p))
             return false;
     }
     return map_output(p);

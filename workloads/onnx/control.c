@@ -9,7 +9,7 @@
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-enum { MOST_BODIES = 1000, DEEPEST = 32 };
+enum { MOST_BODIES = 1000 };
 
 /* What a Loop has between two rounds: the values that it carries on, and of each round those that are stacked. */
 struct onnx_loop { const Onnx__GraphProto *body; uint64_t done; uint32_t n_carried, n_stacked, condition, *carried, *stacked; };
@@ -20,8 +20,8 @@ static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n,
     uint32_t depth = 0;
     for (const char *c = n->scope; *c; c++)
         depth += *c == '/';
-    if (depth >= DEEPEST)
-        onnx_refuse(m, n, err, "branches and loops stand in each other more than %d deep", DEEPEST);
+    if (depth >= DEEPEST_BODIES)
+        onnx_refuse(m, n, err, "branches and loops stand in each other more than %d deep", DEEPEST_BODIES);
     else if (m->n_bodies >= MOST_BODIES)
         onnx_refuse(m, n, err, "more than %d branches and rounds of loops", MOST_BODIES);
     else
@@ -70,13 +70,37 @@ static const Onnx__GraphProto *longer_branch(const struct onnx_model *m, const s
     return a && b && b->n_node > a->n_node ? b : a;
 }
 
+/* The one input that a value follows from alone, or the value itself: what a user may give. NULL: more than one number. */
+static const struct onnx_value *chosen_by(const struct onnx_model *m, uint32_t value, uint32_t depth)
+{
+    const struct onnx_value *v = &m->values[value], *by = NULL;
+    const struct onnx_node *n = v->producer == NO_ID ? NULL : &m->nodes[v->producer];
+    uint32_t n_open = 0;
+    for (uint32_t i = 0; n && depth && i < n->n_inputs; i++)
+        if (onnx_in(m, n, i) && !onnx_in(m, n, i)->constant && !onnx_in(m, n, i)->known) {
+            by = chosen_by(m, n->inputs[i], depth - 1);
+            n_open++;
+        }
+    if (n_open == 1 && by && by->producer == NO_ID)
+        return by;
+    return v->shaped && onnx_elements(v) == 1 ? v : NULL;
+}
+
+static const char *how_to_choose(const struct onnx_model *m, uint32_t value)
+{
+    enum { DEEPEST_CHOICE = 8 };
+    const struct onnx_value *v = value == NO_ID ? NULL : chosen_by(m, value, DEEPEST_CHOICE);
+    const char *want = !v ? "" : v->type == ONNX_BOOL ? "1 or 0" : "NUMBER";
+    return v ? arena_printf(m->arena, "say what it will be with --set data.%.80s=%s", v->name, want) : "export the model without it";
+}
+
 static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
 {
     struct onnx_node taken = m->nodes[id];
     bool known = taken.n_inputs && is_known(m, taken.inputs[0]);
     if (!known && !m->approximate)
-        return onnx_refuse(m, &m->nodes[id], err, "its condition is computed while the model runs; export the model with one branch alone, or price "
-                                                  "the longer one with --approximate");
+        return onnx_refuse(m, &m->nodes[id], err, "its condition is known only while the model runs; %s, or price the longer branch with --approximate",
+                           how_to_choose(m, taken.n_inputs ? taken.inputs[0] : NO_ID));
     const Onnx__GraphProto *g = known ? body_of(m, &taken, m->values[taken.inputs[0]].known[0] != 0 ? "then_branch" : "else_branch")
                                       : longer_branch(m, &taken);
     if (!g || g->n_output != taken.n_outputs)
@@ -195,8 +219,8 @@ static bool next_round(struct onnx_model *m, size_t id, struct err *err)
     bool known = (trips != NO_ID || condition != NO_ID) && (trips == NO_ID || is_known(m, trips)) &&
                  (condition == NO_ID || is_known(m, condition));
     if (!known && !m->approximate)
-        return onnx_refuse(m, n, err, "how often it runs is known only while the model runs; export the model with its loop unrolled, or price one "
-                                      "round with --approximate");
+        return onnx_refuse(m, n, err, "how often it runs is known only while the model runs; %s, or price one round with --approximate",
+                           how_to_choose(m, trips == NO_ID || is_known(m, trips) ? condition : trips));
     n->rough |= !known;
     bool ended = known ? (trips != NO_ID && (double)n->loop->done >= m->values[trips].known[0]) ||
                          (condition != NO_ID && m->values[condition].known[0] == 0) : n->loop->done > 0;

@@ -2,7 +2,7 @@
  * file.c - reads an ONNX file: protobuf unpacked into the arena, names linked to indices.
  *
  * Weights may be missing, or lie in another file, which is never read: only shapes count. A node may read only what stands
- * before it, as the format demands; so everything later walks the nodes once, in order.
+ * before it, as the format demands and order.c sees to; so everything later walks the nodes once, in order.
  */
 #include "workloads/onnx/model.h"
 #include <assert.h>
@@ -293,9 +293,36 @@ static bool add_info(struct onnx_model *m, uint32_t id, const Onnx__ValueInfoPro
         if (d->has_dim_value && d->dim_value > 0 && d->dim_value <= UINT32_MAX)
             v->dims[i] = (uint64_t)d->dim_value;
         else
-            v->dim_names[i] = d->dim_param && *d->dim_param ? d->dim_param : arena_printf(m->arena, "dim%u", i);
+            v->dim_names[i] = d->dim_param && *d->dim_param ? d->dim_param : arena_printf(m->arena, "%s.dim%u", v->name, i);
     }
     return true;
+}
+
+bool onnx_is_float(int type)
+{
+    return type == ONNX_FLOAT || type == ONNX_FLOAT16 || type == ONNX_BFLOAT16 || type == ONNX_DOUBLE;
+}
+
+bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v)
+{
+    return v->data && (v->producer == NO_ID || m->weights_in_nodes) && onnx_is_float(v->type) && onnx_elements(v) > 1;
+}
+
+/* Some exporters (Paddle's) write all weights as Constant nodes. Where a file has no initialiser but single numbers, these are its parameters;
+ * elsewhere they are numbers of the model's code. Files that are stripped of weights have their sizes as initialisers. */
+static bool lacks_initialisers(const struct onnx_model *m)
+{
+    bool found = false;
+    for (size_t i = 0; i < m->n_values && !found; i++)
+        found = m->values[i].data && onnx_elements(&m->values[i]) > 1;
+    return !found;
+}
+
+/* The tensor of a Constant node; NULL: it has none, or is another operator. */
+static const Onnx__TensorProto *tensor_of_constant(const struct onnx_node *n)
+{
+    const Onnx__AttributeProto *p = text_is(n->op, "Constant") ? onnx_attribute(n, "value") : NULL;
+    return p ? p->t : NULL;
 }
 
 bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p, const char *scope, const struct onnx_call *call,
@@ -323,6 +350,8 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
             return onnx_refuse(m, n, err, "makes %.80s a second time", v->name);
         if (v)
             v->producer = id;
+        if (v && i == 0)
+            v->data = tensor_of_constant(n);
     }
     return true;
 }
@@ -383,9 +412,10 @@ bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct a
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!onnx_add_initialiser(out, g->initializer[i], "", err))
             return false;
+    out->weights_in_nodes = lacks_initialisers(out);
     if (!link_inputs(out, g, err))
         return false;
-    return onnx_link_nodes(out, g->node, g->n_node, err) && link_outputs(out, g, err);
+    return onnx_link_nodes(out, onnx_in_order(out, g->node, g->n_node), g->n_node, err) && link_outputs(out, g, err);
 }
 
 /* ---- asking --------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-struct fold { struct onnx_model *m; const struct onnx_node *n; struct onnx_value *out; const double *a, *b, *c; uint64_t n_out; };
+struct fold { struct onnx_model *m; const struct onnx_node *n; struct onnx_value *out; const double *a, *b, *c; uint64_t n_out; bool all; };
 
 static const struct onnx_value *input(const struct fold *f, uint32_t i) { return onnx_in(f->m, f->n, i); }
 
@@ -135,7 +135,7 @@ static bool fold_constant(struct fold *f)
     static const char *const names[] = { "value_int", "value_float", "value_ints", "value_floats" };
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
     if (p && p->t) {
-        double *contents = onnx_tensor_contents(p->t, MOST_KNOWN, f->m->arena);
+        double *contents = onnx_tensor_contents(p->t, f->all ? UINT64_MAX : MOST_KNOWN, f->m->arena);
         if (contents)
             memcpy(f->out->known, contents, f->n_out * sizeof *contents);
         return contents != NULL;
@@ -152,7 +152,7 @@ static bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
     double *x = p && p->t ? onnx_tensor_contents(p->t, 1, f->m->arena) : NULL;
-    if (f->out->type == ONNX_FLOAT && f->n_out > 1)
+    if (f->out->type == ONNX_FLOAT && f->n_out > 1 && !f->all)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = x ? x[0] : 0;
@@ -328,10 +328,23 @@ static bool takes_parameters(const struct onnx_model *m, const struct onnx_node 
         one_of_them |= text_is(ops[i], n->op);
     for (uint32_t i = 0; i < n->n_inputs && one_of_them && !joins_sizes(m, n); i++) {
         const struct onnx_value *v = onnx_in(m, n, i);
-        if (v && v->data && (v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16) && onnx_elements(v) > 1)
+        if (v && onnx_holds_parameters(m, v))
             return true;
     }
     return false;
+}
+
+static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
+{
+    const struct onnx_value *a = onnx_in(m, n, 0), *b = onnx_in(m, n, 1), *c = onnx_in(m, n, 2);
+    struct onnx_value *out = onnx_out(m, n, 0);
+    struct fold f = { m, n, out, a ? a->known : NULL, b ? b->known : NULL, c ? c->known : NULL, onnx_elements(out), all };
+    out->known = ARENA_ARRAY(m->arena, double, f.n_out + 1);
+    bool folded = false;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !folded; i++)
+        folded = text_is(rules[i].op, n->op) && rules[i].fold(&f);
+    if (!folded)
+        out->known = NULL;
 }
 
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
@@ -343,15 +356,21 @@ void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (onnx_out(m, n, i))
             onnx_out(m, n, i)->constant = true;
-    uint64_t n_out = onnx_elements(out);
-    if (n_out > MOST_KNOWN || n->n_outputs > 1)
-        return;
-    const struct onnx_value *a = onnx_in(m, n, 0), *b = onnx_in(m, n, 1), *c = onnx_in(m, n, 2);
-    struct fold f = { m, n, out, a ? a->known : NULL, b ? b->known : NULL, c ? c->known : NULL, n_out };
-    out->known = ARENA_ARRAY(m->arena, double, n_out + 1);
-    bool folded = false;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !folded; i++)
-        folded = text_is(rules[i].op, n->op) && rules[i].fold(&f);
-    if (!folded)
-        out->known = NULL;
+    if (onnx_elements(out) <= MOST_KNOWN && n->n_outputs == 1)
+        fold_node(m, n, false);
+}
+
+double *onnx_contents(struct onnx_model *m, uint32_t value_id)
+{
+    struct onnx_value *v = &m->values[value_id];
+    if (!v->known && v->data)
+        v->known = onnx_tensor_contents(v->data, UINT64_MAX, m->arena);
+    if (v->known || v->producer == NO_ID || m->nodes[v->producer].n_outputs != 1)
+        return v->known;
+    const struct onnx_node *n = &m->nodes[v->producer];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_ID && !onnx_contents(m, n->inputs[i]))
+            return NULL;
+    fold_node(m, n, true);
+    return v->known;
 }

@@ -1,9 +1,10 @@
 /*
  * infer.c - sizes of a model's inputs, and from them the shapes of all its values.
  *
- * The first dimension of the inputs is the batch, where it has a name or the first input's size. Where the file fixes it, reshapes
- * that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name, the first one too. A
- * first input of one size in front and names behind (three channels, "height", "width") has no batch: one sample a run.
+ * The first dimension of the inputs is the batch, where it has a name or the first input's size, and so is any other of that name. Where the
+ * file fixes it, reshapes that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name,
+ * the first one too; a value of one number takes what they give by its own. A first input of one size in front and names behind (three
+ * channels, "height", "width") has no batch: one sample a run.
  */
 #include "workloads/onnx/model.h"
 #include <string.h>
@@ -23,17 +24,26 @@ static void symbolic_names(const char ***names, size_t *n, const struct onnx_mod
         }
 }
 
-static bool check_names(const struct onnx_model *m, const struct onnx_options *o, struct err *err)
+/* Before the nodes are walked any value may turn out to be one number; values of a branch ("0/...") come with the branch. */
+static bool is_name_of(const struct onnx_model *m, const char *const *names, size_t n, const char *name, bool whole)
+{
+    bool found = !whole && name[strspn(name, "0123456789")] == '/' && *name != '/';
+    for (size_t k = 0; k < n && !found; k++)
+        found = text_is(names[k], name);
+    for (size_t i = 0; i < m->n_values && !found; i++)
+        found = text_is(m->values[i].name, name) && (whole ? m->values[i].given : !m->values[i].constant);
+    return found;
+}
+
+static bool check_names(const struct onnx_model *m, const struct onnx_options *o, bool whole, struct err *err)
 {
     const char **names;
     size_t n;
     symbolic_names(&names, &n, m);
     for (size_t i = 0; i < o->n_dimensions; i++) {
-        bool found = false;
-        for (size_t k = 0; k < n && !found; k++)
-            found = text_is(names[k], o->dimensions[i].name);
-        if (!found)
-            return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, o->dimensions[i].name,
+        const char *name = o->dimensions[i].name;
+        if (!is_name_of(m, names, n, name, whole))
+            return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, name,
                         n ? "its dimensions: " : "it has none", n ? names_list(names, n, m->arena) : "");
     }
     return true;
@@ -48,6 +58,31 @@ static uint64_t batch_in_file(const struct onnx_value *v)
     return v->n_dims == 0 || (names && v->dims[0] > 1) ? 0 : v->dims[0];
 }
 
+/* A value of one number that the options give by its name: an input that chooses the course (a sampling rate), or a condition that data
+ * decide. What follows from it is known then. */
+static bool take_given(struct onnx_value *v, const struct onnx_model *m, const struct onnx_options *o, struct err *err)
+{
+    for (size_t i = 0; i < o->n_dimensions; i++) {
+        if (!text_is(o->dimensions[i].name, v->name))
+            continue;
+        if (onnx_elements(v) != 1)
+            return fail(err, "%s: data.%.80s: a value of %ju numbers, want one number, or a dimension", m->path, v->name, (uintmax_t)onnx_elements(v));
+        if (v->known && v->known[0] != (double)o->dimensions[i].size)
+            return fail(err, "%s: data.%.80s: the model has %g there already", m->path, v->name, v->known[0]);
+        v->known = ARENA_ARRAY(m->arena, double, 1);
+        v->known[0] = (double)o->dimensions[i].size;
+        v->given = true;
+    }
+    return true;
+}
+
+/* The batch, where the first input's name for it stands, in whatever place. */
+static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uint32_t d)
+{
+    const char *name = v->dim_names[d];
+    return (d == 0 && (name || v->dims[0] == m->file_batch)) || (name && m->batch_name && text_is(name, m->batch_name));
+}
+
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
 {
     if (!v->shaped)
@@ -56,8 +91,8 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
         return fail(err, "%s: input %.80s holds strings; cut the model behind what reads them", m->path, v->name);
     for (uint32_t d = 0; d < v->n_dims; d++) {
         const char *name = v->dim_names[d];
-        if (d == 0 && (name || v->dims[0] == m->file_batch))
-            v->dims[0] = o->batch;
+        if (is_batch(m, v, d))
+            v->dims[d] = o->batch;
         for (size_t i = 0; i < o->n_dimensions && name; i++)
             if (text_is(o->dimensions[i].name, name))
                 v->dims[d] = o->dimensions[i].size;
@@ -65,7 +100,7 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
             return fail(err, "%s: input %.60s: the size of its dimension '%.60s' is not known; give it: --set data.%.60s=128", m->path,
                         v->name, name, name);
     }
-    return true;
+    return take_given(v, m, o, err);
 }
 
 /* As the file says, or as its first input has it. */
@@ -121,17 +156,45 @@ static bool guess_shapes(const struct onnx_model *m, const struct onnx_node *n, 
     return true;
 }
 
-static bool settle_node(struct onnx_model *m, struct onnx_node *n, bool approximate, struct err *err)
+/* What only cuts and joins parameters (the gates of a recurrence in another order) is done once, before the model runs. */
+static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
+{
+    static const char *const ops[] = { "Slice", "Split", "Concat", "Unsqueeze", "Squeeze", "Reshape", "Transpose", "Identity", "Cast" };
+    struct onnx_value *v = &m->values[value];
+    bool one_of_them = v->constant;
+    if (v->constant || v->producer == NO_ID || depth == 0)
+        return v->constant;
+    const struct onnx_node *n = &m->nodes[v->producer];
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        one_of_them |= text_is(ops[i], n->op);
+    for (uint32_t i = 0; i < n->n_inputs && one_of_them; i++)
+        one_of_them = n->inputs[i] == NO_ID || is_rearranged(m, n->inputs[i], depth - 1);
+    return v->constant = one_of_them;
+}
+
+static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
+{
+    if (text_is(n->op, "LSTM") || text_is(n->op, "GRU"))
+        for (uint32_t i = 1; i < 4 && i < n->n_inputs; i++)
+            if (n->inputs[i] != NO_ID)
+                is_rearranged(m, n->inputs[i], DEEPEST_BODIES);
+}
+
+static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct onnx_options *o, struct err *err)
 {
     if (n->gone)
         return true;
-    if (approximate)
+    if (o->approximate)
         onnx_stand_in(m, n);
     if (!onnx_has_shape_rule(n->op))
-        return guess_shapes(m, n, approximate, err);
+        return guess_shapes(m, n, o->approximate, err);
     if (!onnx_shape_node(m, n, err))
         return false;
     onnx_fold(m, n);
+    settle_recurrence(m, n);
+    for (uint32_t k = 0; k < n->n_outputs; k++)
+        if (onnx_out(m, n, k) && !take_given(onnx_out(m, n, k), m, o, err))
+            return false;
     return true;
 }
 
@@ -139,20 +202,22 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     m->batch = o->batch;
     m->approximate = o->approximate;
-    if (!check_names(m, o, err))
+    if (!check_names(m, o, false, err))
         return false;
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct onnx_value *v = &m->values[m->inputs[i]];
         if (i == 0 || !m->file_batch)
             m->file_batch = batch_in_file(v);
+        if (i == 0)
+            m->batch_name = v->n_dims ? v->dim_names[0] : NULL;
         if (!settle_input(m, v, o, err))
             return false;
     }
     for (size_t i = 0; i < m->n_nodes; ) {
         bool control = onnx_is_control(&m->nodes[i]), sequence = onnx_is_of_sequence(m, &m->nodes[i]);
-        if (control ? !onnx_unfold(m, i, err) : sequence ? !onnx_open_sequence(m, i, err) : !settle_node(m, &m->nodes[i], o->approximate, err))
+        if (control ? !onnx_unfold(m, i, err) : sequence ? !onnx_open_sequence(m, i, err) : !settle_node(m, &m->nodes[i], o, err))
             return false;
         i += !control && !sequence;     /* where it stood there stands now what does its work */
     }
-    return true;
+    return check_names(m, o, true, err);
 }

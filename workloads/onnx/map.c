@@ -82,20 +82,27 @@ enum data_type map_type(const struct mapper *p, int onnx)
     return onnx_is_whole(onnx) ? TYPE_INT32 : p->o->type;
 }
 
+/* Floats filled with one number, in a size that stands as an initialiser: a weight of a file without its numbers. */
+static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
+{
+    const struct onnx_value *size = text_is(n->op, "ConstantOfShape") ? onnx_in(p->m, n, 0) : NULL;
+    return size && size->data && size->producer == NO_ID;
+}
+
 /* The initialiser behind copies and views; NO_ID: made in another way. */
 static uint32_t root_of(const struct mapper *p, uint32_t value)
 {
     static const char *const views[] = { "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose" };
     for (;;) {
         const struct onnx_value *v = &p->m->values[value];
-        if (v->producer == NO_ID)
+        if (v->producer == NO_ID || onnx_holds_parameters(p->m, v))
             return value;
         const struct onnx_node *n = &p->m->nodes[v->producer];
         bool seen = false;
         for (size_t i = 0; i < sizeof views / sizeof *views; i++)
             seen |= text_is(views[i], n->op);
         if (!seen || n->n_inputs == 0 || n->inputs[0] == NO_ID)
-            return text_is(n->op, "ConstantOfShape") && n->n_inputs && n->inputs[0] != NO_ID && p->m->values[n->inputs[0]].data ? value : NO_ID;
+            return is_stripped(p, n) ? value : NO_ID;
         value = n->inputs[0];
     }
 }
@@ -104,8 +111,7 @@ static uint32_t root_of(const struct mapper *p, uint32_t value)
 bool is_trained(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
-    bool number = v->type == ONNX_FLOAT || v->type == ONNX_FLOAT16 || v->type == ONNX_BFLOAT16 || v->type == ONNX_DOUBLE;
-    return number && onnx_elements(v) > 1 && root_of(p, value) != NO_ID;
+    return onnx_is_float(v->type) && onnx_elements(v) > 1 && root_of(p, value) != NO_ID;
 }
 
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value)
@@ -424,11 +430,11 @@ static bool approximate(struct mapper *p)
     return true;
 }
 
-static bool is_wanted(const struct mapper *p, const bool *wanted)
+static bool is_wanted(const struct mapper *p)
 {
     bool any = false;
     for (uint32_t i = 0; i < p->n->n_outputs; i++)
-        any |= p->n->outputs[i] != NO_ID && wanted[p->n->outputs[i]];
+        any |= p->n->outputs[i] != NO_ID && p->wanted[p->n->outputs[i]];
     return any;
 }
 
@@ -443,7 +449,7 @@ static bool has_empty(const struct mapper *p)
     return empty;
 }
 
-bool map_node(struct mapper *p, const bool *wanted)
+bool map_node(struct mapper *p)
 {
     const char *op = p->n->written;
     const struct onnx_value *y = map_out(p, 0);
@@ -457,7 +463,7 @@ bool map_node(struct mapper *p, const bool *wanted)
         p->g->n_rough_ops += p->n->rough;
         return true;
     }
-    if (!is_wanted(p, wanted) || (y && y->constant)) {
+    if (!is_wanted(p) || (y && y->constant)) {
         count(p, op, y && y->constant ? ONNX_FOLDED : ONNX_UNUSED, y && y->constant ? "constants" : "nothing reads it");
         return true;
     }
@@ -479,13 +485,16 @@ bool map_node(struct mapper *p, const bool *wanted)
     return true;
 }
 
-/* From the outputs back: what no output needs makes no operation. In training that is the first output alone. */
+/* From the outputs back: what no output needs makes no operation. In training that is the first output alone. A condition that was given is
+ * computed all the same. */
 bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
     bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values + 1);
     for (size_t i = 0; i < m->n_outputs && (i == 0 || p->o->inference); i++)
         wanted[m->outputs[i]] = true;
+    for (size_t i = 0; i < m->n_values; i++)
+        wanted[i] |= m->values[i].given;
     for (size_t i = m->n_nodes; i-- > 0; ) {
         const struct onnx_node *n = &m->nodes[i];
         bool any = false;

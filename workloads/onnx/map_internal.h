@@ -18,6 +18,7 @@ struct mapper {
     struct onnx_import *import;
     struct mapped *of;              /* by value; tensor NO_ID: not made yet */
     const struct onnx_node *n;      /* being mapped */
+    const bool *wanted;             /* by value: an output needs it */
     const char *into;               /* what it became, for the report */
     struct err *err;
 };
@@ -66,7 +67,7 @@ enum data_type map_type(const struct mapper *p, int onnx_type);
 void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three or four dimensions */
 uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);  /* its own; a scalar has one. Returns how many */
 bool *map_wanted(const struct mapper *p);                               /* by value: an output needs it */
-bool map_node(struct mapper *p, const bool *wanted);
+bool map_node(struct mapper *p);
 
 #define MAPS(name) bool name(struct mapper *p)
 /* map_math.c */

@@ -226,10 +226,22 @@ bool map_slice(struct mapper *p)
         else
             x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)from, .length = y->dims[axis]));
     }
+    p->into = p->into ? p->into : "nothing: its input as it is";
     return map_done(p, 0, x, image);
 }
 
 /* ---- padding and repeating ---------------------------------------------------------------------------------------------- */
+
+static enum pad_border border_of(const struct mapper *p)
+{
+    static const struct border { const char *mode; enum pad_border border; } borders[] = {
+        { "reflect", BORDER_MIRRORED }, { "edge", BORDER_OUTERMOST }, { "wrap", BORDER_OTHER_END } };
+    const char *mode = onnx_string(p->n, "mode", "constant", p->m->arena);
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++)
+        if (text_is(borders[i].mode, mode))
+            return borders[i].border;
+    return BORDER_NUMBER;
+}
 
 bool map_pad(struct mapper *p)
 {
@@ -247,7 +259,8 @@ bool map_pad(struct mapper *p)
         if (before < 0 || after < 0)
             return MAP_REFUSE(p, "cuts off elements; use a slice");
         if (before || after)
-            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = v->dims[i] + (uint64_t)(before + after), .rate = number));
+            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = v->dims[i] + (uint64_t)(before + after), .rate = number,
+                                       .border = border_of(p)));
     }
     return map_done(p, 0, x, image);
 }

@@ -1,7 +1,7 @@
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *
- * Read in order: skim.c, file.c and call.c read and link; reach.c leaves what counts; infer.c finds all shapes (rules in shape.c, shape_moves.c
+ * Read in order: skim.c, file.c, order.c and call.c read and link; reach.c leaves what counts; infer.c finds all shapes (rules in shape.c, shape_moves.c
  * and shape_data.c, contents of small constants in fold.c, what If and Loop run in control.c, sequences in sequence.c, stand-ins in
  * stand_in.c); fuse.c recognises operations that exporters write out in pieces. build.c turns the result into a graph (map.c).
  */
@@ -10,7 +10,7 @@
 #include "workloads/onnx/onnx.h"
 #include "workloads/onnx/onnx.pb-c.h"
 
-enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 9, NEWEST_OPSET = 21, MOST_NODES = 200000 };
+enum { ONNX_MAX_DIMS = 8, OLDEST_OPSET = 9, NEWEST_OPSET = 21, MOST_NODES = 200000, DEEPEST_BODIES = 32 };
 enum { MOST_KNOWN = 4096 };         /* elements of a constant whose contents are followed */
 
 /* TensorProto.DataType, those that matter here. */
@@ -19,6 +19,7 @@ enum onnx_type {
     ONNX_FLOAT16 = 10, ONNX_DOUBLE = 11, ONNX_UINT32 = 12, ONNX_UINT64 = 13, ONNX_BFLOAT16 = 16
 };
 bool onnx_is_whole(int type);           /* integers of any size, but no truth values */
+bool onnx_is_float(int type);
 
 struct onnx_items { uint32_t n; const uint32_t *values; };
 
@@ -31,9 +32,10 @@ struct onnx_value {
     const char *dim_names[ONNX_MAX_DIMS];   /* of an input's symbolic dimensions; else NULL */
     double *known;                          /* contents, where they are known and few */
     const struct onnx_items *items;         /* of a sequence; NULL: a tensor */
+    bool given;                             /* the number that the options give it */
     bool constant;                          /* made of initialisers alone: a parameter, where a number of it is trained */
     bool output;                            /* of the whole graph */
-    const Onnx__TensorProto *data;          /* initialisers: contents, or none */
+    const Onnx__TensorProto *data;          /* initialisers and Constant nodes: contents, or none */
     uint32_t producer;                      /* node; NO_ID: input or initialiser */
     bool bound;                             /* a function's parameter or result: the value bound_to of who calls it, NO_ID: left out */
     uint32_t bound_to;
@@ -70,6 +72,8 @@ struct onnx_model {
     uint32_t n_bodies;                      /* branches that were taken, rounds of loops */
     bool approximate;                       /* by the options */
     uint64_t file_batch;                    /* as the file has it; 0: it has a name */
+    const char *batch_name;                 /* the first input's; NULL: none */
+    bool weights_in_nodes;                  /* its parameters are Constant nodes: it has no initialisers */
 };
 
 /* file.c */
@@ -93,6 +97,7 @@ bool onnx_refuse(const struct onnx_model *m, const struct onnx_node *n, struct e
 
 /* NULL: left out. What a node must have is there once shape_wants() has passed it, out of the analyzers' sight. */
 struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
+bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* it stands in the file as such */
 struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 uint64_t onnx_elements(const struct onnx_value *v);
 /* -1 is the last dimension. False: out of range. */
@@ -113,6 +118,9 @@ uint64_t onnx_shape_range(uint64_t *first, const struct onnx_node *n, uint32_t n
 /* How a window (convolution, pooling) lies: kernel, strides, dilations, zeros before and after, by spatial dimension. */
 struct onnx_window { uint32_t n, kernel[3], stride[3], dilation[3], before[3], after[3]; };
 bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err);
+
+/* order.c: the nodes, each behind what makes its inputs. */
+Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n);
 
 /* call.c: appends nodes, those of functions in the place of who calls them. */
 bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n, struct err *err);
