@@ -8,6 +8,10 @@
  * it passes straight on.
  *     T = sync + latency + max(n x hold, bytes / rate)
  * Source of the measurements: arXiv:1912.03413 (GC2, DSS 8440). Structure that the report shows and no datasheet gives:
+ *   - pairs of tiles, and the tiles of an all-to-all, have random places: one pair waits for the mean way, n for the longest of n
+ *     (section 4.1.1: 0.13 us on average; Table 4.3: 0.165 us for many pairs; Table 4.15: 0.165 us beside a cycle a tile);
+ *   - a gather of more than a word a tile takes a superstep more, however many tiles (Table 4.12: 0.41 us from 4 to 76 tiles beside
+ *     the words, 0.074 for single words);
  *   - messages in regular order use every pair of a rung, all others one (Table 4.3: 2.521 against 4.282 us);
  *   - "random destinations" load the links as if every message crossed between the halves of the IPUs (Table 4.6: two IPUs get
  *     what the both-ways test gets, and the sum does not grow from 2 to 16), so that is what `halves` does;
@@ -15,7 +19,8 @@
  *     has passed all of it on over the rail (Table 4.9: 19.6 us for 4 IPUs, 42.1 for 16; six hops more of 100 KiB at 27.5 GB/s);
  *   - one tile's stream goes at the tile's own rate where its words take turns over several links (Table 4.13: 13.7 us for
  *     16 IPUs, 12.3 at the tile's rate and 14.1 at that of one link).
- * Not modelled: order of sends within a column, caches of the host.
+ * Tables 4.11 and 4.12 disagree for 16 IPUs: the same 77,824 bytes take 25.2 and 14.1 us. The model has the first.
+ * Not modelled: order of sends within a column, a broadcast's way over half a column and more, caches of the host.
  */
 #include "results/published/link_rows.h"
 
@@ -27,9 +32,9 @@ enum {
     N_COLUMNS = 16,                 /* of tiles on a chip (iPUG 2021; osmarks/ipu-stack) */
     ISLAND_TILES = 4,               /* a broadcast reaches the shared buses' double rate from one island on (iPUG 2021) */
     WORD_BYTES = 4,
-    COPY_CALL_CYCLES = 288,         /* bringing what was gathered into order (osmarks/ipu-stack, measured); a compute set of its own */
-    SCATTER_START_CYCLES = 139,     /* of the one tile that sends: 0.181 less 0.094 us of a gather, two words at 1.6 GHz
-                                     * (arXiv:1912.03413 Tables 4.13 and 4.11) */
+    LEAST_CYCLES = 150,             /* a word from or to tiles nearby: 0.094 us at 1.6 GHz (arXiv:1912.03413 Tables 4.8 and 4.11) */
+    GATHER_CYCLES = 119,            /* beside a cycle a word: 0.074 us (Table 4.11, 38 to 1216 tiles) */
+    SCATTER_CYCLES = 287,           /* the same of the one tile that sends: 0.181 us for two words (Table 4.13) */
     REDUCE_STAGE_CYCLES = 704,      /* one operand on one tile: 0.44 us at 1.6 GHz (arXiv:1912.03413 Table 4.16) */
     MOST_IPUS = 64,
 };
@@ -94,29 +99,27 @@ static double far_s(const struct link_case *c)
     return cycles_s(c, (double)c->machine.chip.exchange_transit_cycles);
 }
 
-/* n tiles that fit a column are near. */
-static double transit_s(const struct link_case *c, uint32_t n_tiles)
-{
-    return n_tiles <= c->machine.chip.n_tiles / N_COLUMNS ? near_s(c) : far_s(c);
-}
-
 static double chip_sync_s(const struct link_case *c)
 {
     return cycles_s(c, (double)c->machine.chip.on_chip_sync_cycles);
 }
 
-/* One pair are neighbours; n pairs have random places (section 1.5): the longest of n even draws from near to far. */
+/* Pairs at random places: the longest of n even draws from near to far. */
 static double pairs_transit_s(const struct link_case *c, uint32_t n_pairs)
 {
-    double share = n_pairs > 1 ? (double)n_pairs / (n_pairs + 1.0) : 0;
-    return near_s(c) + share * (far_s(c) - near_s(c));
+    return near_s(c) + n_pairs / (n_pairs + 1.0) * (far_s(c) - near_s(c));
 }
 
-/* One endpoint tile and its words, in or out; the far words are under way while the near ones move. */
-static double endpoint_s(const struct link_case *c, double bytes, uint32_t n_tiles)
+/* One tile's words, in or out; the far words are under way while the near ones move. */
+static double endpoint_s(const struct link_case *c, double bytes, double beside_cycles)
 {
-    double stream_s = near_s(c) + bytes / tile_bytes_per_s(c), last_s = transit_s(c, n_tiles) + word_s(c);
-    return chip_sync_s(c) + fmax(stream_s, last_s);
+    return fmax(cycles_s(c, LEAST_CYCLES), cycles_s(c, beside_cycles) + bytes / tile_bytes_per_s(c));
+}
+
+/* Sync and way of a word from one tile to n: those of a column are near. */
+static double spread_s(const struct link_case *c)
+{
+    return c->n_tiles <= c->machine.chip.n_tiles / N_COLUMNS ? cycles_s(c, LEAST_CYCLES) : chip_sync_s(c) + far_s(c);
 }
 
 /* ---- routes ------------------------------------------------------------------------------ */
@@ -280,7 +283,7 @@ static bool broadcast(double *time_s, double *bytes, struct link_case *c, struct
     struct path longest;
     *bytes = c->bytes * c->n_tiles * c->n_ipus;
     if (on_one_chip(c)) {
-        *time_s = chip_sync_s(c) + transit_s(c, c->n_tiles) + c->bytes / own_rate;
+        *time_s = spread_s(c) + c->bytes / own_rate;
         return true;
     }
     if (!span(&sync_s, &longest, c, err))
@@ -327,16 +330,16 @@ static bool gather(double *time_s, double *bytes, struct link_case *c, struct er
     struct path longest;
     endpoint_bytes(&own, &remote, c);
     *bytes = own + remote;
-    double copy_s = c->bytes > WORD_BYTES ? chip_sync_s(c) + cycles_s(c, COPY_CALL_CYCLES) : 0;
+    double order_s = c->bytes > WORD_BYTES ? cycles_s(c, (double)superstep_cycles(&c->machine.chip)) : 0;
     if (on_one_chip(c)) {
-        *time_s = endpoint_s(c, own, c->n_tiles) + copy_s;
+        *time_s = endpoint_s(c, own, GATHER_CYCLES) + order_s;
         return true;
     }
     double words_s;
     if (!span(&sync_s, &longest, c, err) || !stream_s(&words_s, c, own, err))
         return false;
     double messages_s = c->n_tiles * hold_s(c, &longest, false) + remote / c->bytes * word_s(c) + own / tile_bytes_per_s(c);
-    *time_s = sync_s + longest.latency_s + fmax(messages_s, words_s) + copy_s;
+    *time_s = sync_s + longest.latency_s + fmax(messages_s, words_s) + order_s;
     return true;
 }
 
@@ -347,7 +350,7 @@ static bool scatter(double *time_s, double *bytes, struct link_case *c, struct e
     endpoint_bytes(&own, &remote, c);
     *bytes = own + remote;
     if (on_one_chip(c)) {
-        *time_s = endpoint_s(c, own, c->n_tiles) + cycles_s(c, SCATTER_START_CYCLES);
+        *time_s = endpoint_s(c, own, SCATTER_CYCLES);
         return true;
     }
     double words_s;
@@ -361,7 +364,7 @@ static bool all_to_all(double *time_s, double *bytes, struct link_case *c, struc
 {
     if (!on_one_chip(c))
         return fail(err, "link case: all-to-all: on one chip only");
-    *time_s = chip_sync_s(c) + transit_s(c, c->n_tiles) + c->n_tiles * c->bytes / tile_bytes_per_s(c);
+    *time_s = chip_sync_s(c) + pairs_transit_s(c, c->n_tiles) + c->n_tiles * c->bytes / tile_bytes_per_s(c);
     *bytes = c->bytes * c->n_tiles * c->n_tiles;
     return true;
 }
@@ -376,7 +379,7 @@ static bool reduce(double *time_s, double *bytes, struct link_case *c, struct er
     *bytes = operands * WORD_BYTES;
     *time_s = stages * cycles_s(c, REDUCE_STAGE_CYCLES) + (c->operands > 1 ? c->operands * word_s(c) : 0);
     if (on_one_chip(c)) {
-        *time_s += c->n_tiles > 1 ? endpoint_s(c, (double)c->n_tiles * WORD_BYTES, c->n_tiles) : 0;
+        *time_s += c->n_tiles > 1 ? endpoint_s(c, (double)c->n_tiles * WORD_BYTES, GATHER_CYCLES) : 0;
         return true;
     }
     if (!span(&sync_s, &longest, c, err))
