@@ -17,9 +17,9 @@ static double predict(const char *recipe, const char *metric)
 static void latencies_by_hand(void **state)
 {
     (void)state;
-    assert_near(predict("link:p2p;machine=dss8440;from=0;to=1", "latency_us"), 0.375 + 0.255 + 4 / 5492.992, 1e-6);
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=1", "latency_us"), 0.375 + 0.255 + 4 / 6387.2, 1e-6);
     assert_near(predict("link:p2p;machine=dss8440;from=12;to=9", "latency_us"),
-                0.375 + 0.255 + 2 * 0.131 + 6 * 0.030 + 4 / 5492.992, 1e-6);
+                0.375 + 0.255 + 2 * 0.131 + 6 * 0.030 + 4 / 6387.2, 1e-6);
     /* 1216 messages of tiles in order: 3.1 ns a pair of links, two pairs */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=1216", "latency_us"), 0.63 + 1216 * 3.1e-3 / 2, 1e-6);
     /* a pair at random: 59 + half of the 98 cycles to the farthest; four pairs: 4/5 of them; the tiles of an all-to-all likewise */
@@ -57,23 +57,28 @@ static void slope_is_a_word_a_cycle(void **state)
 }
 
 /* Eight IPUs: 90 ns of sync, a rung and three rails to IPU 7; 100 KiB at one tile's rate over a link, and twice more over a rail, as the third
- * and the fourth board wait for the one before. Four IPUs: words to IPUs 1 and 3 leave over the rung, to 2 over the rail, so that the tile's own
- * rate binds; to one other IPU the link's share of it does. */
+ * and the fourth board wait for the one before. Between the words of a message are gaps, 14/86 of a word over one pair of links, half as much over
+ * the two of a rung; single words have none. */
 static void collectives_by_hand(void **state)
 {
     (void)state;
-    double latency_us = 0.375 + 3 * 0.030 + 0.255 + 3 * 0.131, rail = 2 * 16e3 * 0.86;
-    double time_us = latency_us + 157 / 1600.0 + 102400 / 5492.992 + 2 * 102400 / rail;
+    double latency_us = 0.375 + 3 * 0.030 + 0.255 + 3 * 0.131, rail = 2 * 16e3 * 0.86, word_us = 4 / 6387.2, gap_us = word_us * 14 / 86;
+    double time_us = latency_us + 157 / 1600.0 + 25600 * word_us + 25599 * gap_us + 2 * 102400 / rail;
     assert_near(predict("link:broadcast;machine=dss8440;ipus=8;tiles=1216;bytes=102400", "aggregate_gb_per_s"),
                 8 * 1216 * 102400 / time_us / 1e3, 1e-6);
     /* to two IPUs: the source's own chip is served apart, two tiles at a time on its buses */
-    time_us = 0.375 + 0.255 + 157 / 1600.0 + 102400 / (2 * 6387.2) + 102400 / 5492.992;
+    time_us = 0.375 + 0.255 + 157 / 1600.0 + 25600 * word_us / 2 + 25600 * word_us + 25599 * gap_us / 2;
     assert_near(predict("link:broadcast;machine=dss8440;ipus=2;tiles=1216;bytes=102400", "aggregate_gb_per_s"),
                 2 * 1216 * 102400 / time_us / 1e3, 1e-6);
     latency_us = 0.375 + 0.030 + 0.255 + 0.131;
-    assert_near(predict("link:scatter;machine=dss8440;ipus=4;tiles=1216", "latency_us"), latency_us + 4 * 4864 / 6387.2, 1e-6);
-    assert_near(predict("link:scatter;machine=dss8440;from=0;to=1;ipus=2;tiles=1216", "latency_us"),
-                0.375 + 0.255 + 4864 / 6387.2 + 4864 / 5492.992, 1e-6);
+    assert_near(predict("link:scatter;machine=dss8440;ipus=4;tiles=1216", "latency_us"), latency_us + 4864 * word_us, 1e-6);
+    /* three words a message: to IPU 1 over both pairs, to 2 and 3 over one; a gather's come in any order, over one, and wait a superstep */
+    assert_near(predict("link:scatter;machine=dss8440;ipus=4;tiles=1216;bytes=12", "latency_us"),
+                latency_us + 1216 * (12 * word_us + 2 * 2.5 * gap_us), 1e-6);
+    time_us = 0.375 + 0.255 + 1216 * (20 * word_us + 19 * gap_us + 20 * word_us);
+    double gather_us = predict("link:gather;machine=dss8440;from=0;to=1;ipus=2;tiles=1216;bytes=80", "latency_us"), chip_us =
+        predict("link:gather;machine=dss8440;tiles=50;bytes=160", "latency_us") - 8000 / 6387.2 - 119 / 1600.0;
+    assert_near(gather_us, time_us + chip_us, 1e-6);
     arena_free(&a);
 }
 
