@@ -4,7 +4,7 @@
  * A message between tiles of one chip takes a sync, the way to the tile, and its words at the exchange's rate. Between chips
  * it takes the sync of chips, the latency of its route, and its words at the rate of the exchange or of the busiest link. Where many
  * tiles each send a short message, what counts is how long a message holds the link pairs of its route: the pair's own time where it
- * enters or turns from rung to rail, one word where it passes straight on.
+ * enters or turns from rung to rail, less where it passes straight on.
  *     T = sync + latency + max(n x hold, words, bytes / rate)
  * Source of the measurements: arXiv:1912.03413 (GC2, DSS 8440). Structure that the report shows and no datasheet gives:
  *   - pairs of tiles, and the tiles of an all-to-all, have random places: one pair waits for the mean way, n for the longest of n
@@ -13,7 +13,8 @@
  *     the words, 0.074 for single words);
  *   - messages in regular order use every pair of a rung, all others one (Table 4.3: 2.521 against 4.282 us);
  *   - "random destinations" load the links as if every message crossed between the halves of the IPUs (Table 4.6: two IPUs get
- *     what the both-ways test gets, and the sum does not grow from 2 to 16), so that is what `halves` does;
+ *     what the both-ways test gets, and the sum does not grow from 2 to 16), so that is what `halves` does; each tile's short message
+ *     takes a turn at every rail of the longest route (Table 4.3: 4.27, 4.23 and 4.21 ns a message and rail for 1, 3 and 7 rails);
  *   - a broadcast over three and more IPUs is one stream to the first board, and each further board waits until the one before it
  *     has passed all of it on over the rail (Table 4.9: 19.6 us for 4 IPUs, 42.1 for 16; six hops more of 100 KiB at 27.5 GB/s);
  *   - the words of one message over a link have gaps between them, as many as the link's efficiency leaves; a rung's two pairs take turns
@@ -144,14 +145,29 @@ static double hold_s(const struct link_case *c, const struct path *p, bool regul
     for (size_t i = 0; i < p->n; i++) {
         struct link l = topology_link(&c->topology, p->links[i]);
         bool straight = i > 0 && topology_link(&c->topology, p->links[i - 1]).kind == l.kind;
-        if (straight)
-            time_s += word_s(c);
-        else if (l.kind == LINK_RUNG)
-            time_s += m->rung_message_s / (regular && !l.through ? rung_pairs(m) : 1);
+        if (l.kind == LINK_RUNG)
+            time_s += l.through ? m->rung_through_message_s : m->rung_message_s / (regular ? rung_pairs(m) : 1);
         else
-            time_s += m->rail_message_s;
+            time_s += straight ? m->rail_through_message_s : m->rail_message_s;
     }
     return time_s;
+}
+
+static uint32_t n_rails(const struct link_case *c, const struct path *p)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        n += topology_link(&c->topology, p->links[i]).kind == LINK_RAIL;
+    return n;
+}
+
+/* The same of a message that takes a turn at each rail of its route, as others join it there from the rung. */
+static double turns_s(const struct link_case *c, const struct path *p)
+{
+    struct path first = *p;
+    uint32_t rails = n_rails(c, p);
+    first.n -= rails > 1 ? rails - 1 : 0;           /* rungs come first */
+    return hold_s(c, &first, false) * (rails > 1 ? rails : 1);
 }
 
 /* One message of one tile: the gaps between its words are shared by a rung's pairs where it goes over them in turn. */
@@ -222,27 +238,20 @@ static bool halves(double *time_s, double *bytes, struct link_case *c, struct er
     uint32_t n = c->n_ipus, half = n / 2;
     size_t n_flows = 0;
     struct flow *flows = ARENA_ARRAY(c->a, struct flow, (size_t)2 * half * half + 1);
-    struct link_loads messages = link_loads_new(c->a);
-    double ignored, links_s, sync_s;
+    double links_s, sync_s;
     struct path longest;
     if (n < 2 || n % 2)
         return fail(err, "link case: halves: ipus %u, want an even number", n);
+    double share = c->bytes * c->n_tiles / half;
     for (uint32_t i = 0; i < half; i++) {
         for (uint32_t j = half; j < n; j++) {
-            flows[n_flows++] = (struct flow){ ipu_of(c, i), ipu_of(c, j), (double)c->n_tiles / half };
-            flows[n_flows++] = (struct flow){ ipu_of(c, j), ipu_of(c, i), (double)c->n_tiles / half };
+            flows[n_flows++] = (struct flow){ ipu_of(c, i), ipu_of(c, j), share };
+            flows[n_flows++] = (struct flow){ ipu_of(c, j), ipu_of(c, i), share };
         }
     }
-    if (!topology_flows(&ignored, &c->topology, flows, n_flows, &messages, c->a, err) || !span(&sync_s, &longest, c, err))
+    if (!topology_flows(&links_s, &c->topology, flows, n_flows, NULL, c->a, err) || !span(&sync_s, &longest, c, err))
         return false;
-    double most = 0;
-    for (uint32_t i = 0; i < messages.n; i++)
-        most = fmax(most, messages.items[i].bytes);
-    for (size_t i = 0; i < n_flows; i++)
-        flows[i].bytes *= c->bytes;
-    if (!topology_flows(&links_s, &c->topology, flows, n_flows, NULL, c->a, err))
-        return false;
-    double messages_s = longest.latency_s + most * hold_s(c, &longest, false);
+    double messages_s = longest.latency_s + c->n_tiles * turns_s(c, &longest);
     *time_s = sync_s + fmax(links_s, messages_s);
     *bytes = c->bytes * c->n_tiles * n;
     return true;
@@ -275,14 +284,8 @@ static bool hop(double *time_s, double *bytes, struct link_case *c, struct err *
 /* Seconds for the bytes to pass over the rails of a route one after the other, all but the first. */
 static double further_rails_s(const struct link_case *c, const struct path *p)
 {
-    double time_s = 0;
-    uint32_t n_rails = 0;
-    for (size_t i = 0; i < p->n; i++) {
-        struct link l = topology_link(&c->topology, p->links[i]);
-        if (l.kind == LINK_RAIL && n_rails++ > 0)
-            time_s += c->bytes / l.bytes_per_s;
-    }
-    return time_s;
+    uint32_t rails = n_rails(c, p);
+    return rails > 1 ? (rails - 1) * c->bytes / topology_link(&c->topology, p->links[p->n - 1]).bytes_per_s : 0;
 }
 
 static bool broadcast(double *time_s, double *bytes, struct link_case *c, struct err *err)

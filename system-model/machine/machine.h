@@ -76,6 +76,8 @@ struct machine {
     double rung_latency_s, rail_latency_s;  /* one hop; the sync before it is apart */
     double sync_hop_latency_s;              /* the sync's way from a board to the next; it goes there and back */
     double rung_message_s, rail_message_s;  /* a pair of links is held so long by each message of another tile; 0: unknown */
+    double rung_through_message_s;          /* the same of a pair for pass-through traffic */
+    double rail_through_message_s;          /* the same of a message that came along a rail */
     double gateway_bytes_per_s;             /* one board's gateway links, one way */
     double gateway_efficiency, gateway_latency_s;
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0: none */

@@ -98,6 +98,24 @@ static void one_tile_by_hand(void **state)
     arena_free(&a);
 }
 
+/* How long 1216 messages hold the pairs of their route: 2.63 ns a rung's pass-through pair and 1.65 a rail's, 0.83 each rail straight on. Between
+ * halves each of three rails is a turn of its own. */
+static void messages_by_hand(void **state)
+{
+    (void)state;
+    double latency_us = 0.375 + 0.030 + 0.255 + 0.131, word_us = 4 / 6387.2;
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=3;tiles=1216", "latency_us"), latency_us + 1.216 * (2.63 + 1.65), 1e-6);
+    assert_near(predict("link:halves;machine=dss8440;ipus=4;tiles=1216", "latency_us"), latency_us + 1.216 * (2.63 + 1.65), 1e-6);
+    latency_us += 2 * (0.030 + 0.131);
+    assert_near(predict("link:halves;machine=dss8440;ipus=8;tiles=1216", "latency_us"), latency_us + 3 * 1.216 * (2.63 + 1.65), 1e-6);
+    assert_near(predict("link:gather;machine=dss8440;ipus=8;tiles=1216", "latency_us"),
+                latency_us + 1.216 * (2.63 + 1.65 + 2 * 0.83) + 8 * 1216 * word_us, 1e-6);
+    /* two IPUs of a column: one rail and no turn; of a board: the rung alone */
+    assert_near(predict("link:halves;machine=dss8440;from=0;to=2;ipus=2;tiles=1216", "latency_us"), 0.375 + 0.030 + 0.131 + 1.216 * 1.65, 1e-6);
+    assert_near(predict("link:halves;machine=dss8440;from=0;to=1;ipus=2;tiles=1216", "latency_us"), 0.375 + 0.255 + 1.216 * 3.1, 1e-6);
+    arena_free(&a);
+}
+
 /* More tiles never take less time (from an island on: below it a broadcast has half the rate). */
 static void more_takes_longer(void **state)
 {
@@ -189,6 +207,7 @@ int main(void)
         cmocka_unit_test(slope_is_a_word_a_cycle),
         cmocka_unit_test(collectives_by_hand),
         cmocka_unit_test(one_tile_by_hand),
+        cmocka_unit_test(messages_by_hand),
         cmocka_unit_test(more_takes_longer),
         cmocka_unit_test(every_published_case_predicts),
         cmocka_unit_test(refusals), cmocka_unit_test(ranges),
