@@ -117,6 +117,9 @@ static void take_values(struct fit_value *out, const struct fit_problem *p, gsl_
     gsl_matrix_free(moved);
 }
 
+/* Near a bound a step is a small one, and many are needed. */
+enum { MOST_STEPS = 200 };
+
 /* One descent from shares of the ranges between the bounds. False where GSL fails, with its status. */
 static bool descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf *fdf, const struct fit_problem *problem, bool from_middle,
                     int *status)
@@ -127,7 +130,7 @@ static bool descend(gsl_multifit_nlinear_workspace *w, gsl_multifit_nlinear_fdf 
     for (size_t i = 0; i < problem->n_parameters && !from_middle; i++)
         gsl_vector_set(start, i, start_of(&problem->parameters[i]));
     gsl_multifit_nlinear_init(start, fdf, w);
-    *status = gsl_multifit_nlinear_driver(25, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
+    *status = gsl_multifit_nlinear_driver(MOST_STEPS, 1e-6, 1e-8, 1e-8, NULL, NULL, &info, w);
     gsl_vector_free(start);
     /* Out of steps or of progress is where a fit over whole numbers ends; anything else is a failure. */
     return !job->failed && (*status == GSL_SUCCESS || *status == GSL_EMAXITER || *status == GSL_ENOPROG);

@@ -57,6 +57,66 @@ static void a_row_left_out_counts_for_nothing(void **state)
     assert_near(found[0].value, 4, 0.01);
 }
 
+/* Two valleys, at 2 and at 8, and between them a hill at 5. */
+static bool two_valleys(double *out, const double *x, void *user, struct err *err)
+{
+    (void)user, (void)err;
+    for (int i = 0; i < 3; i++)
+        out[i] = 1e-3 * (i + 1) * (x[0] - 2) * (x[0] - 8);
+    return true;
+}
+
+/* The value that a constant has now says which is meant. */
+static void a_fit_starts_where_it_is_told(void **state)
+{
+    static const struct { double start, found; } cases[] = { { 1, 2 }, { 3.5, 2 }, { 7, 8 }, { 9.5, 8 }, { 0, 2 }, { 10, 8 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fit_parameter k = { "constant", 0, 10, cases[i].start, 0.01 };
+        const struct fit_problem p = { .parameters = &k, .n_parameters = 1, .n_rows = 3, .log_ratios = two_valleys };
+        struct fit_value found;
+        struct err err = { "" };
+        assert_true(fit_run(&found, &p, &err));
+        assert_near(found.value, cases[i].found, 0.01);
+    }
+}
+
+struct line { double base, slope, x[6]; };
+
+static bool of_a_line(double *out, const double *x, void *user, struct err *err)
+{
+    const struct line *l = user;
+    (void)err;
+    for (int i = 0; i < 6; i++)
+        out[i] = log((x[0] + x[1] * l->x[i]) / (l->base + l->slope * l->x[i]));
+    return true;
+}
+
+/* Values that explain their rows exactly are found from where a first step goes to a bound (the first), and near bounds, where each step is
+ * a small one. Found by fuzzing. */
+static void values_that_explain_all_are_found(void **state)
+{
+    static const struct line lines[] = {
+        { 14.9375, 1.8225, { 1.4375, 4.359375, 7.90625, 10.90625, 13.90625, 16.078125 } },
+        { 1, 0.06, { 1.015625, 4.90625, 7.8671875, 10.8203125, 13.8671875, 16.8203125 } },
+        { 1.125, 0.06, { 1.015625, 4.90625, 7.8671875, 10.8203125, 13.8671875, 16.8203125 } },
+        { 1.125, 0.075625, { 1, 4, 7, 10, 13, 16 } }, { 19.5, 4.9, { 1, 4, 7, 10, 13, 16 } }, { 0.75, 4.9, { 1, 4, 7, 10, 13, 16 } },
+        { 19.5, 0.06, { 1, 4, 7, 10, 13, 16 } },
+    };
+    static const struct fit_parameter parameters[] = { { "base", 0.5, 20, 5, 1e-4 }, { "slope", 0.001, 5, 1, 1e-4 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct line l = lines[i];
+        const struct fit_problem p = { .parameters = parameters, .n_parameters = 2, .n_rows = 6, .log_ratios = of_a_line, .user = &l };
+        struct fit_value found[2];
+        struct err err = { "" };
+        assert_true(fit_run(found, &p, &err));
+        assert_near(found[0].value / l.base, 1, 1e-3);
+        assert_near(found[1].value / l.slope, 1, 1e-3);
+        assert_false(i == 0 && (found[0].at_bound || found[1].at_bound));
+    }
+}
+
 /* What the planner makes of a kernel on a chip of these constants. */
 static double kernel_tflop_per_s(const char *recipe, const double *constants, struct plan_cache *cache, struct arena *a)
 {
@@ -120,35 +180,8 @@ static void kernels_give_their_constants_back(void **state)
     }
 }
 
-/* A line through six points, whose first step from here goes to a bound. */
-struct line { double x[6], base, slope; };
-
-static bool line_log_ratios(double *out, const double *x, void *user, struct err *err)
-{
-    const struct line *l = user;
-    (void)err;
-    for (int i = 0; i < 6; i++)
-        out[i] = log((x[0] + x[1] * l->x[i]) / (l->base + l->slope * l->x[i]));
-    return true;
-}
-
-static void a_first_step_to_a_bound_is_not_the_end(void **state)
-{
-    (void)state;
-    struct line l = { { 1.4375, 4.359375, 7.90625, 10.90625, 13.90625, 16.078125 }, 14.9375, 1.8225 };
-    const struct fit_parameter parameters[] = { { "base", 0.5, 20, 5, 1e-4 }, { "slope", 0.001, 5, 1, 1e-4 } };
-    struct fit_value found[2];
-    struct err err = { "" };
-    const struct fit_problem p = { .parameters = parameters, .n_parameters = 2, .n_rows = 6, .log_ratios = line_log_ratios, .user = &l };
-    assert_true(fit_run(found, &p, &err));
-    assert_near(found[0].value, 14.9375, 1e-3);
-    assert_near(found[1].value, 1.8225, 1e-4);
-    assert_false(found[0].at_bound || found[1].at_bound);
-}
-
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(kernels_give_their_constants_back), cmocka_unit_test(a_first_step_to_a_bound_is_not_the_end),
-    cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing),
+    cmocka_unit_test(kernels_give_their_constants_back), cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing), cmocka_unit_test(a_fit_starts_where_it_is_told), cmocka_unit_test(values_that_explain_all_are_found),
 };
 
 TAP_MAIN(tests)
