@@ -37,20 +37,6 @@ static struct coverage_count *count_named(struct coverage *c, const char *what)
     return &c->items[c->n++];
 }
 
-/* All time as if a part of the steps: what the other runs took for each sample. */
-static bool timing_from_others(struct run_timing *out, const struct run_rows *t, size_t first, size_t n, size_t self, struct arena *a)
-{
-    double *rates = ARENA_ARRAY(a, double, n);
-    size_t n_rates = 0;
-    for (size_t i = first; i < first + n; i++)
-        if (i != self && t->items[i].success)
-            rates[n_rates++] = t->items[i].time_to_train_s / t->items[i].samples_to_converge;
-    double rate = median_of(rates, n_rates);
-    *out = (struct run_timing){ .step_time_s = rate * t->items[self].global_batch, .noise = -1,
-                                .eval_placement = t->items[self].eval_at_end ? EVAL_END : EVAL_INLINE };
-    return rate > 0;
-}
-
 static bool inside(const struct run_row *r, double x, double low, double high)
 {
     if (!r->success && !r->eval_at_end)
@@ -59,7 +45,7 @@ static bool inside(const struct run_row *r, double x, double low, double high)
 }
 
 /* share: of its submission, one over its runs. */
-static void tally(struct report *w, const struct run_row *r, const struct run_distribution *d, bool timed, double share)
+static void tally(struct report *w, const struct run_row *r, const struct run_distribution *d, double share)
 {
     static const char *const roles[] = { "calibrate", "validate", "context" };
     const char *const groups[] = { "all", r->benchmark, r->division, roles[r->role] };
@@ -71,8 +57,6 @@ static void tally(struct report *w, const struct run_row *r, const struct run_di
         c->samples_inside += samples_in;
         c->submissions += share;
         c->samples_once += samples_in ? share : 0;
-        if (!timed)
-            continue;
         bool time_in = inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
         c->time_n++;
         c->time_inside += time_in;
@@ -81,22 +65,19 @@ static void tally(struct report *w, const struct run_row *r, const struct run_di
     }
 }
 
-static bool test_run(struct report *w, const struct convergence *c, size_t first, size_t n, size_t self)
+/* One of its submission's n runs. */
+static bool test_run(struct report *w, const struct convergence *c, const struct run_row *r, size_t n)
 {
-    const struct run_row *r = &w->rows->items[self];
     struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1, .open_division = true, .data_dir = w->data_dir };
     struct run_distribution d;
     struct err why;
-    if (w->timing && !w->timing(w->user, &q.timing, r, &why)) {
+    if (!w->timing(w->user, &q.timing, r, &why)) {
         w->out->n_without_timing++;
         return true;
     }
-    bool timed = w->timing || timing_from_others(&q.timing, w->rows, first, n, self, w->a);
-    if (!timed)
-        q.timing = (struct run_timing){ .step_time_s = 1, .eval_placement = r->eval_at_end ? EVAL_END : EVAL_INLINE };
     if (!distribution_draw(&d, &q, w->a, w->err))
         return false;
-    tally(w, r, &d, timed, 1.0 / (double)n);
+    tally(w, r, &d, 1.0 / (double)n);
     return true;
 }
 
@@ -112,7 +93,7 @@ static bool test_group(struct report *w, size_t first, size_t n)
     if (!convergence_predict_for(&c, &terms, w->data_dir, w->a, w->err))
         return false;
     for (size_t i = first; i < first + n; i++)
-        if (!test_run(w, &c, first, n, i))
+        if (!test_run(w, &c, &w->rows->items[i], n))
             return false;
     return true;
 }

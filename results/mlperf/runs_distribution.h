@@ -69,8 +69,8 @@ void distribution_print(FILE *f, const struct run_distribution *d);
 /* ---- coverage ------------------------------------------------------------------------------- */
 
 struct run_row;
-/* Time of one training step and of all else of a published run, from anything but that run. NULL in coverage_report: the median time
- * a sample of the submission's other runs. False: no prediction for this run, which is left out. */
+/* Time of one training step and of all else of a published run, from anything but that run. False: no prediction for this run, which is
+ * left out. */
 typedef bool coverage_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err);
 
 struct coverage_count {

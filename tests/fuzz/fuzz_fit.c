@@ -59,12 +59,19 @@ static void check_errors(const char *runs, struct arena *a)
     fclose(nowhere);
 }
 
+static bool second_a_step(void *user, struct run_timing *out, const struct run_row *run, struct err *err)
+{
+    (void)user, (void)run, (void)err;
+    *out = (struct run_timing){ .step_time_s = 1 };
+    return true;
+}
+
 static void check_coverage(const char *runs, struct arena *a)
 {
     struct err err = { "" };
     struct coverage c;
     FILE *nowhere = fopen("/dev/null", "w");
-    if (coverage_report(&c, runs, data_dir, NULL, NULL, a, &err)) {
+    if (coverage_report(&c, runs, data_dir, second_a_step, NULL, a, &err)) {
         for (size_t i = 0; i < c.n; i++)
             LAW(c.items[i].samples_inside <= c.items[i].n && c.items[i].time_inside <= c.items[i].time_n
                 && c.items[i].samples_once <= c.items[i].submissions + 1e-9);

@@ -423,12 +423,6 @@ static void test_coverage_by_hand(void **state)
     coverage_report(&c, path, data, fixed_timing, &step, &a, &err);
     assert_int_equal(c.items[0].n, 0);
     assert_int_equal(c.n_without_timing, 3);
-    /* No model: a step as long as the other runs' of its submission, 4 s for the first of the closed ones and 2 s for the second; the
-     * open one has no other. */
-    coverage_report(&c, path, data, NULL, NULL, &a, &err);
-    assert_int_equal(c.items[0].n, 3);
-    assert_int_equal(c.items[0].time_n, 2);
-    assert_int_equal(c.items[0].time_inside, 0);
     unlink(path);
     arena_free(&a);
 }
