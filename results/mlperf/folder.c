@@ -83,7 +83,7 @@ static void keep_run(struct reading *r, const struct log_judgement *l, size_t in
     e->compliant = l->compliance.passed;
     e->converged = run->success && !run->problem;
     e->problem = run->problem;          /* constant text */
-    e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->n_bad_lines > 0;
+    e->has_seed = l->n_seeds > 0, e->bad_seed = l->bad_seed != NULL, e->bad_lines = run->has_bad_line;
     e->start_ms = run->run_start_ms, e->minutes = run->time_to_train_s / 60, e->point = l->point;
     e->n_errors = l->compliance.n_errors, e->n_warnings = l->compliance.n_warnings;
     keep_measures(e->measures, run);

@@ -41,7 +41,7 @@ static const char *unknown_round_in(const char *name)
 {
     const char *v = version_in(name);
     unsigned major, minor;
-    int used = 0;
+    int used;
     return sscanf(v, "v%u.%u%n", &major, &minor, &used) == 2 && v[used] == 0 ? v : NULL;
 }
 

@@ -312,5 +312,5 @@ void run_fold_line(struct run_fold *f, const struct mllog_line *l)
 void run_fold_bad_line(struct run_fold *f)
 {
     f->run->n_lines++;
-    f->run->n_bad_lines++;
+    f->run->has_bad_line = true;
 }

@@ -9,7 +9,8 @@
 struct run_log {
     const char *path;
     const char *benchmark, *division, *org, *platform, *status, *seed;
-    uint64_t n_lines, n_bad_lines;
+    uint64_t n_lines;
+    bool has_bad_line;                  /* one that the format forbids */
     const char *problem;                /* why the run has no time; NULL: it has one */
     bool success;                       /* run_stop says so */
     double run_start_ms, run_stop_ms;   /* the first of each, since the epoch */
