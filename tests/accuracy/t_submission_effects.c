@@ -102,17 +102,19 @@ static void every_submitter_is_left_out_once(void **state)
     struct submitters_left_out l;
     submitters_left_out(&l, "results/published/runs/mlperf_runs.csv", "workloads/convergence", &a, &err);
     assert_string_equal(err.msg, "");
-    size_t n_bert = 0, n_runs = 0;
+    size_t n_bert = 0, n_runs = 0, n_inside = 0;
     for (size_t i = 0; i < l.n; i++)
         if (text_is(l.items[i].benchmark, "bert")) {
             n_bert += l.items[i].n;
             n_runs += l.items[i].n_runs;
+            n_inside += l.items[i].n_inside;
             assert_true(l.items[i].n_inside <= l.items[i].n_runs && l.items[i].rms_error >= fabs(l.items[i].mean_error));
         }
     for (size_t i = 0; i < l.n; i++)
         if (text_is(l.items[i].benchmark, "bert"))
             assert_int_equal(l.items[i].n + l.items[i].n_others, n_bert);
     assert_int_equal(n_runs, 10 * n_bert);
+    assert_true(4 * n_inside > 3 * n_runs && n_inside < n_runs);       /* intervals are of nine in ten */
     arena_free(&a);
 }
 

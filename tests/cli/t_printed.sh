@@ -92,6 +92,7 @@ printed explain
 
 show diff $resnet $bow
 show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9
+show diff $resnet $resnet --set b:parallel.gradient_accumulation=7
 show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9 --format json
 printed diff
 done_testing

@@ -63,6 +63,8 @@ done
 show compare "$work/one" "$work/two" --all
 show compare "$work/one" "$work/two" --margin 0.9
 show compare "$work/one" "$work/one"
+show compare "$work/one/rows.csv" "$work/two"
+show compare "$work/one" "$work/two/rows.csv"
 for r in tests/root/workloads/recipes/*; do
     sed 's/^\(gradient_accumulation\|micro_batch\|instances\|loss_scale\) = \(.*\)$/\1 = 1\2/; s/^stochastic_rounding = yes/stochastic_rounding = no/' "$r" >"$work/recipes/${r##*/}"
 done
@@ -89,6 +91,12 @@ show history time_to_train_s --from "$work/h.csv"
 echo 'no header' >"$work/bad.csv"
 show history time_to_train_s --from "$work/bad.csv"
 show history nothing --from "$work/h.csv"
+sed 's/,[^,]*$//' "$work/h.csv" >"$work/bad.csv"      # a cell less in each line, the header too; then in all but that
+show history time_to_train_s --from "$work/bad.csv"
+{ head -1 "$work/h.csv"; sed '1d; s/,[^,]*$//' "$work/h.csv"; } >"$work/bad.csv"
+show history time_to_train_s --from "$work/bad.csv"
+{ head -1 "$work/h.csv"; sed '1d; s/$/,x/' "$work/h.csv"; } >"$work/bad.csv"
+show history time_to_train_s --from "$work/bad.csv"
 mkdir "$work/bin" "$work/it's"
 printf '#!/bin/sh\necho "$@" >>"%s/drawn"\n' "$work" >"$work/bin/gnuplot"
 chmod +x "$work/bin/gnuplot"
@@ -145,6 +153,8 @@ sed -n '/<body/,$p' "$work/one/report.html" | plain >>"$work/shown"
 "$PODBENCH" bench --published tests/root/results/published/vendor.csv --out "$work/vendor" >/dev/null 2>&1
 show report "$work/vendor" --published tests/root/results/published/vendor.csv
 sed -n "/<table/,/<.table>/p" "$work/vendor/report.html" | plain >>"$work/shown"
+"$PODBENCH" report "$work/three" >/dev/null 2>&1
+grep '<div><b>' "$work/three/report.html" >>"$work/shown"           # errors so large that their digits show
 printed report
 
 show init "$work/mine"

@@ -292,6 +292,26 @@ static void test_lstm_is_serial(void **state)
     toy_end(&t);
 }
 
+/* 3 x 11 x 80 halves are 755 bytes on the fullest of 7 tiles: with memory for ten times as much the inputs of all steps are multiplied
+ * at once, and lie there; with a byte less each step multiplies its own. */
+static void test_inputs_of_all_steps_at_once(void **state)
+{
+    (void)state;
+    struct op_plan plans[2];
+    for (int less = 0; less < 2; less++) {
+        struct toy t;
+        toy_start(&t);
+        t.chip.tile_memory_bytes = 7550 - less;
+        uint32_t in[4] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 11, 24)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(24, 4 * 20)),
+                           tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(20, 4 * 20)), tensor(&t, ROLE_WEIGHT, TYPE_FP16, DIMS(8 * 20)) };
+        plans[less] = plan_op(&t, OP_LSTM, in, 4, (struct op_attributes){ .hidden = 20 });
+        assert_int_equal(plans[less].mac, 3 * 11 * 80 * (24 + 20));
+        toy_end(&t);
+    }
+    assert_true(op_plan_cycles(&plans[0]) != op_plan_cycles(&plans[1]));
+    assert_true(plans[0].temp_bytes_per_tile >= 755 && plans[1].temp_bytes_per_tile < plans[0].temp_bytes_per_tile);
+}
+
 /* A GRU multiplies three gates and works on three; where its state is reset before, the candidate's product waits for it. */
 static void test_gru(void **state)
 {
@@ -378,7 +398,7 @@ int main(void)
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
         cmocka_unit_test(test_slice),
-        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
+        cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

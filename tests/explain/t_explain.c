@@ -89,6 +89,9 @@ static void odd_timelines_add_up(void **state)
     run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", "faults.chip=3 1.5");
     check_tree(&sim, &r);
     simulation_free(&sim);
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", "precision.compute=fp32");       /* ideal is at the rate of what is multiplied */
+    check_waterfall(&sim, &r);
+    simulation_free(&sim);
     arena_free(&a);
 }
 

@@ -91,6 +91,16 @@ static void test_limit_by_hand(void **state)
     assert_near(rcp_least_mean(7.3, 0, 8, 3), 7.3, 0);
 }
 
+/* Where numbers lie further apart than the grid is fine, halving ends between neighbours: at the lower or at the higher one. */
+static void test_means_beyond_the_grid(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 32; i++) {
+        double mean = 1e13 + 0.37e9 * i, sd = 1e-3 * mean, want = mean - 1.8331129326536337 * sd * sqrt(1.0 / 8 + 1.0 / 3);
+        assert_near(rcp_least_mean(mean, sd, 8, 3), want, 1e-12 * mean);
+    }
+}
+
 static void test_failed_runs_count_as_slowest(void **state)
 {
     (void)state;
@@ -192,7 +202,7 @@ static void test_what_editions_differ_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_failed_runs_count_as_slowest),
+        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_means_beyond_the_grid), cmocka_unit_test(test_failed_runs_count_as_slowest),
         cmocka_unit_test(test_scaling), cmocka_unit_test(test_pruning), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_editions_differ_in),
     };

@@ -320,6 +320,23 @@ static void a_slow_chip_holds_up_the_adding(void **state)
     arena_free(&a);
 }
 
+/* Of several the slowest, in whatever order they are named; one that does not take part holds up nobody. */
+static void the_slowest_of_several_chips(void **state)
+{
+    static const struct chip_fault orders[][3] = { { { 8, 2.5 }, { 4, 1.5 }, { 3, 9 } }, { { 3, 9 }, { 4, 1.5 }, { 8, 2.5 } }, { { 4, 1.5 }, { 3, 9 }, { 8, 2.5 } } };
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct machine *m = load("ipu-pod64");
+        struct topology whole_t = build(m, NULL), t = build(m, &(struct faults){ .chips = (struct chip_fault *)orders[i], .n_chips = 3 });
+        struct collective_request first = whole(&whole_t, 4, COLLECTIVE_ALL_REDUCE, METHOD_RING, 9e6);
+        first.n_groups = 1;
+        assert_int_equal(first.n_ranks, 16);
+        struct collective_cost before = run(&whole_t, first), after = run(&t, first);
+        assert_near(after.reduce_s, 2.5 * before.reduce_s, 1e-15);
+        arena_free(&a);
+    }
+}
+
 /* A flow that holds half of a rail makes the ring wait for it. */
 static void background_traffic_slows(void **state)
 {
@@ -539,7 +556,7 @@ int main(void)
         cmocka_unit_test(one_rank_and_no_bytes_cost_nothing),
         cmocka_unit_test(faster_links_are_never_slower),
         cmocka_unit_test(a_missing_or_slow_link_is_never_faster),
-        cmocka_unit_test(a_slow_chip_holds_up_the_adding),
+        cmocka_unit_test(a_slow_chip_holds_up_the_adding), cmocka_unit_test(the_slowest_of_several_chips),
         cmocka_unit_test(background_traffic_slows),
         cmocka_unit_test(methods_are_chosen_by_size_and_shape),
         cmocka_unit_test(uneven_domains_run_flat),

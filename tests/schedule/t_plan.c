@@ -118,6 +118,16 @@ static void steps_too_long_to_time_are_refused(void **state)
     y.opt.host_decode_bytes_per_s = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    y.opt = y.sim.plan.options;                         /* each image over a link of a byte in a thousand seconds; then a host that takes a day to answer */
+    y.opt.io_tiles = 0;
+    y.sim.machine->chip.host_link_bytes_per_s = 1e-3;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    y.sim.machine->chip.host_link_bytes_per_s = 1e9;
+    y.sim.machine->host_latency_s = 86400;
+    y.opt.framework.fetch_threads = 1;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
     stop(&y);
 }
 

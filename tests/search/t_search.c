@@ -123,7 +123,7 @@ static const struct search_request pipelined_resnet = {
 static void seek(struct search_result *out, struct search_request q, struct simulator *s, uint64_t exhaustive, uint32_t n_threads, struct arena *a)
 {
     struct err err = { "" };
-    q.most = 1000000;
+    q.most = q.most ? q.most : 1000000;
     q.exhaustive = exhaustive;
     q.simulator = s;
     q.n_threads = n_threads;
@@ -176,6 +176,28 @@ static void bounds_lose_nothing(void **state)
     by_ipus.ipus = (struct limit){ 2, 16 };
     by_ipus.throughput = (struct limit){ 3000, 1e9 };
     assert_nothing_is_lost(&by_ipus, &s);
+    simulator_close(&s);
+}
+
+/* Simulations are made 256 at a time; a limit holds over all of them, and one of exactly what is wanted cuts nothing off. */
+static void no_more_are_simulated_than_allowed(void **state)
+{
+    struct simulator s;
+    struct arena a = {0};
+    struct search_request q = pipelined_resnet;
+    struct search_result all, few, same;
+    (void)state;
+    simulator_open(&s, &paths);
+    q.given[0].n = 1;
+    seek(&all, q, &s, 1000000, 1, &a);
+    assert_true(all.n_simulated > 300);
+    q.most = all.n_simulated - 1;
+    seek(&few, q, &s, 1000000, 1, &a);
+    assert_true(few.n_simulated == q.most && !few.whole && !few.exact && few.best.value <= all.best.value);
+    q.most = all.n_simulated;
+    seek(&same, q, &s, 1000000, 1, &a);
+    assert_true(same.n_simulated == q.most && same.exact && same.best.value == all.best.value);
+    arena_free(&a);
     simulator_close(&s);
 }
 
@@ -243,7 +265,7 @@ static void more_micro_batches_are_no_slower(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(the_order_of_values_changes_nothing),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower),
 };
 TAP_MAIN(tests)

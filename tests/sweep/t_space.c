@@ -80,6 +80,9 @@ static void what_is_no_space_is_refused(void **state)
         { "a.b=0..3*2", "--over a.b=0..3*2: never comes from 0 to 3; want FROM..TO, FROM..TO+STEP or FROM..TO*FACTOR, rising" },
         { "a.b=1..3+x", "--over a.b=1..3+x: '+x' is not a step; want +STEP or *FACTOR, as in 16..256*2" },
         { "a.b=1..1e9", "--over a.b=1..1e9: more than 10000000 values" },
+        { "a.b=0..1e7", "--over a.b=0..1e7: more than 10000000 values" },
+        { "a.b=1..10*1.0000001", "--over a.b=1..10*1.0000001: more than 10000000 values" },
+        { "a.b=0..1+1e-8", "--over a.b=0..1+1e-8: more than 10000000 values" },
     };
     struct world w;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
