@@ -38,6 +38,7 @@ enum {
     GATHER_CYCLES = 119,            /* beside a cycle a word: 0.074 us (Table 4.11, 38 to 1216 tiles) */
     SCATTER_CYCLES = 287,           /* the same of the one tile that sends: 0.181 us for two words (Table 4.13) */
     WORKER_START_CYCLES = 26,       /* of a vertex, a turn of its workers each (PopLibs, popops binary vertex) */
+    PARTIAL_CYCLES = 15,            /* of the worker that adds what came from another tile: 10 and a vector's 5 (PopLibs, popops reduction) */
     MOST_IPUS = 64,
 };
 
@@ -376,6 +377,11 @@ static bool all_to_all(double *time_s, double *bytes, struct link_case *c, struc
     return true;
 }
 
+static double superstep_s(const struct link_case *c)
+{
+    return cycles_s(c, (double)superstep_cycles(&c->machine.chip));
+}
+
 /* Adding on the tiles, besides the operands and the superstep. */
 static double vertex_s(const struct link_case *c)
 {
@@ -383,36 +389,36 @@ static double vertex_s(const struct link_case *c)
     return cycles_s(c, (double)(chip->supervisor_cycles + chip_turn_cycles(chip) * WORKER_START_CYCLES));
 }
 
-/* What supersteps and vertices take. Each tile adds its own operands, one a cycle; many are shared among its workers, whose sums take a superstep
- * more. What comes from more tiles than there are workers is added in two stages, the second with an exchange of its own. */
-static double stages_s(const struct link_case *c)
+/* A tile's own operands, one a cycle; many are shared among its workers, whose sums take a superstep more. */
+static double own_sum_s(const struct link_case *c)
 {
     const struct chip *chip = &c->machine.chip;
-    double superstep_s = cycles_s(c, (double)superstep_cycles(chip)), n_workers = (double)chip->n_workers;
-    double time_s = superstep_s + vertex_s(c);
-    if (c->operands > 1)
-        time_s += vertex_s(c) + c->operands * word_s(c);
-    if (c->operands > n_workers * n_workers)            /* where exactly is not known: 16 are not shared, 1000 are (Tables 4.17 and 4.18) */
-        time_s += superstep_s;
-    if ((double)c->n_tiles * c->n_ipus > n_workers)
-        time_s += superstep_s + vertex_s(c) + (c->n_tiles > 1 ? chip_sync_s(c) + far_s(c) : 0);
-    return time_s;
+    double time_s = c->operands > 1 ? vertex_s(c) + c->operands * word_s(c) : 0;
+    /* where exactly is not known: 16 are not shared, 1000 are (Tables 4.17 and 4.18) */
+    return time_s + (c->operands > chip->n_workers * chip->n_workers ? superstep_s(c) : 0);
 }
 
-/* One word of each tile comes together. */
+/* What comes from each tile is added by one worker, one after the other, or in two stages, the second with an exchange of its own. */
+static double partials_s(const struct link_case *c, double between_chips_s)
+{
+    double n = (double)c->n_tiles * c->n_ipus, turn_s = cycles_s(c, (double)chip_turn_cycles(&c->machine.chip));
+    double exchange_s = c->n_tiles > 1 ? chip_sync_s(c) + far_s(c) : between_chips_s;
+    return fmin((n - 1) * PARTIAL_CYCLES * turn_s, superstep_s(c) + vertex_s(c) + exchange_s);
+}
+
+/* Sums on each tile, then one word of each comes together. */
 static bool reduce(double *time_s, double *bytes, struct link_case *c, struct err *err)
 {
-    double sync_s;
-    struct path longest;
+    double sync_s = 0;
+    struct path longest = { .n = 0 };
     *bytes = (double)c->operands * c->n_tiles * c->n_ipus * WORD_BYTES;
-    *time_s = stages_s(c);
-    if (on_one_chip(c)) {
+    *time_s = superstep_s(c) + vertex_s(c) + own_sum_s(c);
+    if (on_one_chip(c))
         *time_s += c->n_tiles > 1 ? endpoint_s(c, (double)c->n_tiles * WORD_BYTES, GATHER_CYCLES) : 0;
-        return true;
-    }
-    if (!span(&sync_s, &longest, c, err))
+    else if (!span(&sync_s, &longest, c, err))
         return false;
     *time_s += sync_s + longest.latency_s + (c->n_tiles > 1 ? c->n_tiles * hold_s(c, &longest, false) : 0);
+    *time_s += partials_s(c, sync_s + longest.latency_s);
     return true;
 }
 

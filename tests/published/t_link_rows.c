@@ -117,7 +117,8 @@ static void messages_by_hand(void **state)
 }
 
 /* Supersteps as the chip's sheets have them, and vertices of 11 + 6 x 26 cycles: one for a tile's own operands, one that adds what comes from
- * seven tiles and more, one that adds those sums. Hundreds of operands are shared by the workers, in a superstep more. */
+ * other tiles, 15 cycles of a worker each, or where that is more a second stage with an exchange of its own. Hundreds of operands are shared
+ * by the workers, in a superstep more. */
 static void reductions_by_hand(void **state)
 {
     (void)state;
@@ -125,13 +126,16 @@ static void reductions_by_hand(void **state)
     assert_true(machine_load(&m, "gc2", "system-model/specs", &a, &err));
     double superstep_us = (106 + (double)m.chip.compute_set_cycles) / 1600, vertex_us = 167 / 1600.0, word_us = 4 / 6387.2, far_us = (106 + 157) / 1600.0;
     assert_near(predict("link:reduce;machine=dss8440;tiles=1;operands=1", "latency_us"), superstep_us + vertex_us, 1e-6);
-    assert_near(predict("link:reduce;machine=dss8440;tiles=6;operands=1", "latency_us"), superstep_us + vertex_us + 150 / 1600.0, 1e-6);
+    assert_near(predict("link:reduce;machine=dss8440;tiles=6;operands=1", "latency_us"), superstep_us + vertex_us + (150 + 5 * 90) / 1600.0, 1e-6);
     assert_near(predict("link:reduce;machine=dss8440;tiles=61;operands=36", "latency_us"),
                 2 * superstep_us + 3 * vertex_us + far_us + 36 * word_us + 119 / 1600.0 + 61 * word_us, 1e-6);
     assert_near(predict("link:reduce;machine=dss8440;tiles=61;operands=37", "latency_us"),
                 3 * superstep_us + 3 * vertex_us + far_us + 37 * word_us + 119 / 1600.0 + 61 * word_us, 1e-6);
     assert_near(predict("link:reduce;machine=dss8440;from=0;to=2;ipus=2;tiles=1216;operands=1", "latency_us"),
                 2 * superstep_us + 2 * vertex_us + far_us + 0.375 + 0.030 + 0.131 + 1.216 * 1.65, 1e-6);
+    /* a tile of each of eight IPUs: a second stage would go over the links again */
+    assert_near(predict("link:reduce;machine=dss8440;ipus=8;tiles=1;operands=1", "latency_us"),
+                superstep_us + vertex_us + 0.375 + 3 * 0.030 + 0.255 + 3 * 0.131 + 7 * 90 / 1600.0, 1e-6);
     arena_free(&a);
 }
 
