@@ -33,7 +33,8 @@ static void test_laws(void **state)
         assert_true(p.imbalance >= 1 && p.imbalance <= 16 * 16 * (double)chip.n_tiles);     /* grains padded, at worst, from one channel */
         if (p.split.in_chans * p.split.kernel == 1)                 /* results lie where they were computed: no tile has more than the fullest */
             assert_true(p.imbalance * p.n_tiles_used >= (double)chip.n_tiles * (1 - 1e-12));
-        assert_true(p.temp_bytes_per_tile * p.n_tiles_used >= conv_shape_mac(&s) * 2 / ((uint64_t)s.in_chans * s.kernel_h * s.kernel_w));
+        if (p.split.serial_in * p.split.serial_out == 1)            /* all outputs at once */
+            assert_true(p.temp_bytes_per_tile * p.n_tiles_used >= conv_shape_mac(&s) * 2 / ((uint64_t)s.in_chans * s.kernel_h * s.kernel_w));
     }
 }
 
@@ -43,7 +44,8 @@ static bool copies_elements(const struct conv_shape *s)
     return s->in_chans % 4 != 0 && (s->in_chans < 16 || s->kernel_h > 1);
 }
 
-/* More of anything never makes a plan slower. */
+/* More of anything never makes a plan slower. (Of 20,000 such shapes four take one or two cycles more on more tiles, none of them here: a
+ * tile holds less of the input itself then, and is sent more.) */
 static void test_more_is_never_slower(void **state)
 {
     (void)state;
@@ -384,7 +386,9 @@ static struct share random_share(uint64_t *seed, const struct candidate *c, uint
     return t;
 }
 
-/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. */
+/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. (Ten of 20,000 shapes, none of
+ * them here, have one that is up to 2 % faster: positions in a number of parts between the few that are tried, or input channels in more
+ * parts than make the largest smaller, whose spare tiles share the sums.) */
 static void test_no_random_split_is_faster(void **state)
 {
     (void)state;
