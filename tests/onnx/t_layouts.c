@@ -120,6 +120,19 @@ static const struct row rows[] = {
     { "GRU", "3,2,4 w1,15,4 w1,15,5", "hidden_size=5 linear_before_reset=1" }, { "LSTM", "3,2,4 w1,20,4 w1,20,5 w1,40", "hidden_size=5 layout=1" },
     { "LSTM 2", "3,2,4 w1,20,4 w1,20,5 w1,40", "hidden_size=5" }, { "LSTM", "3,2,4 1,20,4 w1,20,5", "hidden_size=5" }, { "LSTM", "3,2,4 w1,20,4", "hidden_size=5" },
     { "Hardmax", "2,6,3,4", "" }, { "Identity", "2,6,3,4", "" },
+    /* more dimensions than an operation takes, elements that are not there, inputs left out */
+    { "Add", "2,1,3,1,2,4 w2,3,2,3,2,4", "" }, { "Add", "2,3 w2,3,2,1,2,3", "" }, { "Reshape", "w2,3,2,3,2,2 =4,36", "" }, { "MatMul", "4,6 w2,3,2,3,6,5", "" },
+    { "Concat", "2,0,4 2,3,4 2,0,4", "axis=1" }, { "Concat", "2,0,4 2,0,4", "axis=1" }, { "Add", "2,0 2,0", "" }, { "Relu", "2,0,4", "" },
+    { "Sum", "2,6,3,4 2,6,3", "" }, { "Mean", "2,6 2,6,1", "" }, { "Slice", "2,40 =39 =0 =1 =-1", "" }, { "Slice", "2,6 =2 =2 =1 =2", "" },
+    { "Split 3", "2,6 =2,0,4", "axis=1" }, { "Split 3", "2,6,3,4 =0,6,0", "axis=1" }, { "Conv", "2,6,4,5,7 w4,3,2,3,2", "group=2" },
+    { "Conv", "2,2,3,5,4 w4,2,2,3,2 w4", "strides=1,2,1 pads=1,0,1,0,1,0" }, { "ConvTranspose", "2,6,3,4,3 w6,4,3,2,2", "" }, { "AveragePool", "2,6,4,5,4", "kernel_shape=2,3,2" },
+    { "MaxPool", "2,3,4,5,4", "kernel_shape=2,3,2 strides=2,1,1" }, { "BatchNormalization", "6 w6 w6 w6 ~1,2,3,4,5,6", "" },
+    { "OneHot", "n2,3 =5 ~0,1", "" }, { "OneHot", "n2,3 =5 ~0.25,2", "axis=0" }, { "OneHot", "n2,3 =5 2", "" }, { "GatherND", "5,6,4 n3,1", "" },
+    { "GatherND", "5,6,4 n5,1", "batch_dims=1" }, { "GatherND", "5,6,4 n3,2", "" }, { "TopK 2", "2,6,4 =3", "" }, { "TopK 2", "2,6,4 =1", "axis=1" },
+    { "Compress", "2,6,4 =1,0,1,1,0,1", "axis=1" }, { "Softmax", "2,6,3,4", "axis=-3" }, { "ScatterND", "2,6,4 n3,1 3,6,4", "" },
+    { "Where", "t2,6 2,6", "" }, { "CumSum", "2,6,3,4 ='-4", "reverse=1" }, { "ReduceSum", "2,6,3,4 n1", "" }, { "Mod", "n2,6 =4", "" },
+    { "GRU", "3,2,4 w1,15,4", "hidden_size=5" }, { "LSTM 3", "3,2,4 w1,20,4 w1,20,5", "hidden_size=5" }, { "GRU 2", "3,2,4 w2,15,4 w2,15,5", "hidden_size=5 direction=bidirectional" },
+    { "GRU", "3,2,4 w1,15,4 w1,15,5", "hidden_size=5 direction=reverse" },
 };
 
 /* ---- one operator drafted -------------------------------------------------------------------------------------- */
