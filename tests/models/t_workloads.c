@@ -185,6 +185,11 @@ static void conformers_are_exact(void **state)
         assert_int_equal(graph_parameters(&g), sizes[i].blocks * block + front + 1023 * p + 8 * p * p + 8 * p + joint);
         assert_near((double)graph_parameters(&g) * 1e-6, sizes[i].millions, 0.06 * sizes[i].millions);
         arena_free(&a);
+        const struct model_options one_label = { .micro_batch = 1, .labels_per_sample = 1 };
+        build(&g, sizes[i].name, &one_label, &a);
+        const struct tensor *last = &g.tensors[g.ops[g.n_forward_ops - 1].inputs[1]];
+        assert_true(last->n_dims == 2 && last->dims[1] == 1);           /* the loss's labels */
+        arena_free(&a);
     }
 }
 
