@@ -35,7 +35,7 @@ static void write_stage(FILE *f, const struct simulation *sim, const struct stag
     double last[2] = { 0, 0 };
     for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
         const struct op *op = &sim->graph->ops[i];
-        const struct op_plan *p = &stage->compiled->op_plans[i];
+        const struct op_plan *p = stage->compiled->op_plans[i];
         if (op->layer_id < stage->first_layer || op->layer_id >= stage->first_layer + stage->n_layers || !p->mac || !p->exchanged_bytes)
             continue;
         double flop = 2 * (double)p->mac, rate = flop / (double)op_plan_cycles(p) * sim->machine->chip.clock_hz;

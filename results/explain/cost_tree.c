@@ -90,9 +90,8 @@ static void add_operation(struct leaves *l, struct cycles *left, const struct st
 {
     const struct graph *g = l->t->plan->graph;
     const struct op *op = &g->ops[op_id];
-    struct cycles once = {0}, all = {0};
-    cycles_add_plan(&once, &s->compiled->op_plans[op_id], op_part(op->kind));
-    cycles_add(&all, &once, op_repeats(g, op));
+    struct cycles all = {0};
+    cycles_add_plan(&all, s->compiled->op_plans[op_id], op_part(op->kind), op_repeats(g, op));
     const char *name = arena_printf(l->a, "%s of %s", op_kind_names[op->kind], l->layer_classes[op->layer_id]);
     add_cycles(l, phase, name, &all, times);
     subtract(left, &all, times);

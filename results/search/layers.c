@@ -61,11 +61,8 @@ static int by_layer(const void *x, const void *y)
 static struct code *list_code(const struct graph *g, const struct compiled *compiled, struct arena *scratch)
 {
     struct code *all = ARENA_ARRAY(scratch, struct code, g->n_ops + 1);
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        const struct op_plan *o = &compiled->op_plans[i];
-        uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
-        all[i] = (struct code){ hash_bytes(what, sizeof what, o->mac) | 1, g->ops[i].layer_id, 0, o->code_bytes_per_tile };
-    }
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        all[i] = (struct code){ compiled->codes[i], g->ops[i].layer_id, 0, compiled->op_plans[i]->code_bytes_per_tile };
     sort_items(all, g->n_ops, sizeof *all, by_hash);
     for (uint32_t i = 1; i < g->n_ops; i++)
         all[i].id = all[i - 1].id + (all[i].hash != all[i - 1].hash);

@@ -12,7 +12,7 @@
 enum { LIMIT_BYTES = 96 << 20, PLANS_SHARE = 2, LOOK_EVERY = 256 };     /* plans: half of the limit again, in slots of their own */
 
 struct kept_sheets { struct machine machine; struct sdk sdk; struct framework framework; struct fitted_system fitted; struct what_ifs changes; };
-struct kept_graph { struct graph graph; const uint32_t *alike; };
+struct kept_graph { struct graph graph; const uint32_t *alike; const struct layer_cost *layers; };
 struct kept_topology { struct topology topology; struct kept *sheets; };
 struct kept_compiler { struct compiler compiler; struct kept *graph, *topology, *splits_of; };
 
@@ -254,6 +254,7 @@ static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, st
         return NULL;
     }
     k->alike = ops_alike(&k->graph, &x->arena);
+    k->layers = layers_without_plans(&k->graph, &x->arena);
     return x;
 }
 
@@ -271,6 +272,7 @@ static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struc
     const struct kept_graph *g = graph->value;
     compiler_start(&c->compiler, &g->graph, &t->topology, s->plans, &x->arena);
     c->compiler.alike = g->alike;
+    c->compiler.layers = g->layers;
     c->compiler.watch = &s->watch;
     c->graph = graph;
     c->topology = topology;

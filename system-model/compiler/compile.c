@@ -16,11 +16,10 @@
 static void add_op(struct layer_cost *layer, const struct op *op, const struct op_plan *p, uint64_t repeats)
 {
     bool forward = op->pass == PASS_FORWARD;
-    struct cycles once = {0};
-    cycles_add_plan(&once, p, op_part(op->kind));
-    cycles_add(forward ? &layer->forward : &layer->backward, &once, repeats);
+    enum part part = op_part(op->kind);
+    cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
     if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
-        cycles_add(&layer->backward, &once, repeats);
+        cycles_add_plan(&layer->backward, p, part, repeats);
         layer->slices_mac += p->mac * repeats;
     }
     if (forward)
@@ -130,20 +129,30 @@ static void add_live(struct layer_cost *layers, const struct graph *g)
     }
 }
 
-static void compile_layers(struct compiled *out, const struct graph *g, struct arena *a)
+const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a)
 {
-    out->layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
-    for (size_t i = 0; i < g->n_ops; i++)
-        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], &out->op_plans[i], op_repeats(g, &g->ops[i]));
+    struct layer_cost *layers = ARENA_ARRAY(a, struct layer_cost, g->n_layers);
     struct arena scratch = {0};
-    add_weights(out->layers, g);
-    add_inputs(out->layers, g, &scratch);
-    add_activations(out->layers, g, &scratch);
+    add_weights(layers, g);
+    add_inputs(layers, g, &scratch);
+    add_activations(layers, g, &scratch);
     if (g->n_ops == g->n_forward_ops)
-        add_live_inference(out->layers, g, &scratch);
+        add_live_inference(layers, g, &scratch);
     else
-        add_live(out->layers, g);
+        add_live(layers, g);
     arena_free(&scratch);
+    return layers;
+}
+
+static void compile_layers(struct compiled *out, struct compiler *c)
+{
+    const struct graph *g = c->graph;
+    if (!c->layers)
+        c->layers = layers_without_plans(g, c->arena);
+    out->layers = ARENA_ARRAY(c->arena, struct layer_cost, g->n_layers);
+    memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
+    for (size_t i = 0; i < g->n_ops; i++)
+        add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
 }
 
 /* Tied weights: read by a layer that does not own them. One entry for each such layer. */
@@ -248,7 +257,21 @@ static double operand_imbalance(const struct graph *g, const struct op *op, cons
     return fmax(1, least);
 }
 
-static void plan_ops(struct op_plan *out, struct compiler *c, const struct op_plan_options *opt)
+static uint64_t code_of(const struct op *op, const struct op_plan *p)
+{
+    uint64_t what[4] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p) };
+    return hash_bytes(what, sizeof what, p->mac) | 1;
+}
+
+static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, double imbalance, const struct op_plan_options *opt)
+{
+    struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
+    op_plan_build(p, c->graph, op_id, imbalance, &c->topology->machine->chip, opt, c->cache);
+    return p;
+}
+
+/* An operation has the plan of the last one like it, where their operands lie alike. */
+static void plan_ops(struct compiled *out, struct compiler *c, const struct op_plan_options *opt)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
@@ -256,17 +279,18 @@ static void plan_ops(struct op_plan *out, struct compiler *c, const struct op_pl
     all.splits_of = c->splits_of;
     double *imbalances = ARENA_ARRAY(&scratch, double, g->n_tensors);       /* 0: even */
     double *found = ARENA_ARRAY(&scratch, double, g->n_ops);                /* by operation: that of its operand */
+    uint32_t *last = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* of those like it; the operation itself: none before */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
-        uint32_t first = c->alike ? c->alike[i] : i;
+        uint32_t first = c->alike ? c->alike[i] : i, like = first == i ? i : last[first];
         found[i] = operand_imbalance(g, op, imbalances);
-        if (first != i && found[first] == found[i])
-            out[i] = out[first];
-        else
-            op_plan_build(&out[i], g, i, found[i], &c->topology->machine->chip, &all, c->cache);
+        last[first] = i;
+        bool known_plan = like != i && found[like] == found[i];
+        out->op_plans[i] = known_plan ? out->op_plans[like] : plan_op(c, i, found[i], &all);
+        out->codes[i] = known_plan ? out->codes[like] : code_of(op, out->op_plans[i]);
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            imbalances[op->outputs[k]] = out[i].imbalance;
+            imbalances[op->outputs[k]] = out->op_plans[i]->imbalance;
         if (c->cache->misses != known)
             watch_tell(c->watch, "planning operations", i + 1, g->n_ops);
     }
@@ -284,9 +308,10 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
     }
     struct compiled *out = ARENA_NEW(c->arena, struct compiled);
     out->options = *opt;
-    out->op_plans = ARENA_ARRAY(c->arena, struct op_plan, c->graph->n_ops);
-    plan_ops(out->op_plans, c, opt);
-    compile_layers(out, c->graph, c->arena);
+    out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
+    out->codes = ARENA_ARRAY(c->arena, uint64_t, c->graph->n_ops);
+    plan_ops(out, c, opt);
+    compile_layers(out, c);
     c->variants[c->n_variants++] = out;
     return out;
 }
@@ -317,7 +342,6 @@ static bool set_add(uint64_t *slots, size_t n_slots, uint64_t key)
     return is_new;
 }
 
-/* Operations with equal plans share their code (outlining). */
 static void sum_code(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
@@ -330,10 +354,8 @@ static void sum_code(struct range_memo *m, struct compiler *c)
         const struct compiled *compiled;
         if (!in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
             continue;
-        const struct op_plan *o = &compiled->op_plans[i];
-        uint64_t what[4] = { g->ops[i].kind, g->ops[i].pass, o->code_bytes_per_tile, op_plan_cycles(o) };
-        if (set_add(seen, n_slots, hash_bytes(what, sizeof what, o->mac) | 1))
-            m->bytes += o->code_bytes_per_tile;
+        if (set_add(seen, n_slots, compiled->codes[i]))
+            m->bytes += compiled->op_plans[i]->code_bytes_per_tile;
     }
     arena_free(&scratch);
 }
@@ -349,7 +371,7 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
             continue;
         struct op_plan work;
         vector_work_plan(&work, m->question.work, tensor_elements(t), t->type, &c->topology->machine->chip, &compiled->options);
-        cycles_add_plan(&m->cycles, &work, m->question.part);
+        cycles_add_plan(&m->cycles, &work, m->question.part, 1);
     }
 }
 

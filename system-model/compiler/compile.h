@@ -28,7 +28,8 @@ struct layer_cost {
 /* A graph compiled for one chip and one set of options. */
 struct compiled {
     struct op_plan_options options;
-    struct op_plan *op_plans;               /* one an operation of the graph */
+    const struct op_plan **op_plans;        /* one an operation of the graph; operations alike share theirs */
+    uint64_t *codes;                        /* by operation, never 0: those with equal plans share their code (outlining) */
     struct layer_cost *layers;
 };
 
@@ -46,11 +47,14 @@ struct compiler {
     struct memo stages, updates;                /* the schedule's: what follows from a stage's layers; from where all layers are */
     struct memo splits;                         /* the timeline's: layers that were divided over stages by themselves */
     const uint32_t *alike;                      /* of the graph, or NULL: each operation is planned by itself */
+    const struct layer_cost *layers;            /* of the graph, without plans; or NULL: made when they are wanted */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
 };
 /* By operation the first one that is planned as it is, where their operands lie alike: the layers of most models repeat. */
 const uint32_t *ops_alike(const struct graph *g, struct arena *a);
+/* What a layer's cost is before its operations are planned: parameters and bytes, the same on every chip. */
+const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a);
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
 enum part op_part(enum op_kind kind);       /* what an operation's computing counts as; its exchange and sync have parts of their own */

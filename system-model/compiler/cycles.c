@@ -51,9 +51,9 @@ uint64_t cycles_of(const struct topology *t, double time_s)
     return cycles < (double)MOST_CYCLES ? (uint64_t)cycles : MOST_CYCLES;
 }
 
-void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part)
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times)
 {
-    to->part[part] += p->compute_cycles;
-    to->part[PART_EXCHANGE] += p->exchange_cycles;
-    to->part[PART_SYNC] += p->sync_cycles;
+    to->part[part] += p->compute_cycles * times;
+    to->part[PART_EXCHANGE] += p->exchange_cycles * times;
+    to->part[PART_SYNC] += p->sync_cycles * times;
 }

@@ -27,7 +27,8 @@ struct cycles { uint64_t part[N_PARTS]; };
 uint64_t cycles_total(const struct cycles *c);
 uint64_t cycles_of_class(const struct cycles *c, enum part_class class);
 void cycles_add(struct cycles *to, const struct cycles *c, uint64_t times);
-void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part);   /* compute to part; exchange and sync to theirs */
+/* Compute to part; exchange and sync to theirs. */
+void cycles_add_plan(struct cycles *to, const struct op_plan *p, enum part part, uint64_t times);
 /* Seconds on this chip's clock, rounded up; MOST_CYCLES where it is more, or not a number. plan_build refuses a step as long as that
  * (2^53 cycles, 56 days at 1.85 GHz): below it, sums keep every cycle in 64 bits and in a double. */
 #define MOST_CYCLES ((uint64_t)1 << 53)

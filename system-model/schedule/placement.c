@@ -163,8 +163,8 @@ static void add_stash_copies(const struct plan *p, struct stage_plan *s)
     uint64_t elements = s->stash_bytes / data_type_bytes(TYPE_FP16);
     enum vector_work work = p->options.stash_type == TYPE_FP8 ? WORK_CAST : WORK_COPY;
     vector_work_plan(&copy, work, elements, TYPE_FP16, chip, &s->compiled->options);
-    cycles_add_plan(&s->forward, &copy, PART_STAGE_COPY);
-    cycles_add_plan(&s->backward, &copy, PART_STAGE_COPY);
+    cycles_add_plan(&s->forward, &copy, PART_STAGE_COPY, 1);
+    cycles_add_plan(&s->backward, &copy, PART_STAGE_COPY, 1);
 }
 
 static void add_accumulation(struct compiler *c, struct stage_plan *s)

@@ -145,7 +145,7 @@ static void print_ops(FILE *f, const struct plan *p)
             "exchange", "sync", "peak%", "temp B", "code B", "vertex");
     for (uint32_t i = 0; i < p->graph->n_ops; i++) {
         const struct op *op = &p->graph->ops[i];
-        const struct op_plan *o = &stage_of(p, op->layer_id)->compiled->op_plans[i];
+        const struct op_plan *o = stage_of(p, op->layer_id)->compiled->op_plans[i];
         uint64_t cycles = op_plan_cycles(o), rate = chip_mac_per_cycle(chip, p->graph->tensors[op->inputs[0]].type, p->options.partials);
         double peak = cycles ? 100.0 * (double)o->mac / ((double)cycles * (double)(chip->n_tiles * rate)) : 0;
         fprintf(f, "  %-5u %-26s %-14s %-15s %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6.1f %8" PRIu64 " %8" PRIu64 " %-12s", i,

@@ -101,7 +101,7 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
 {
     struct op_plan plan;
     vector_work_plan(&plan, work, n_elements, type, &b->p->topology->machine->chip, &b->vector);
-    cycles_add_plan(&op->cycles, &plan, part);
+    cycles_add_plan(&op->cycles, &plan, part, 1);
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
 

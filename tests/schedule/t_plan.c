@@ -163,7 +163,7 @@ static void operations_sum_to_the_timeline(void **state)
     assert_true(timeline_run(&t, &p, &y.sim.arena, &y.err));
     uint64_t forward = 0, backward = 0, spent = 0, mac = 0;
     for (size_t i = 0; i < p.graph->n_ops; i++) {
-        const struct op_plan *o = &p.stages[0].compiled->op_plans[i];
+        const struct op_plan *o = p.stages[0].compiled->op_plans[i];
         *(p.graph->ops[i].pass == PASS_FORWARD ? &forward : &backward) += op_plan_cycles(o);
         mac += o->mac;
     }

@@ -302,7 +302,7 @@ static void alike_operations_have_equal_plans(void **state)
         for (uint32_t k = 0; k < sim.compiler->n_variants; k++) {
             const struct compiled *once = sim.compiler->variants[k], *own = compile_graph(&each, &once->options, NULL);
             for (size_t op = 0; op < sim.graph->n_ops; op++)
-                assert_memory_equal(&once->op_plans[op], &own->op_plans[op], sizeof *own->op_plans);
+                assert_memory_equal(once->op_plans[op], own->op_plans[op], sizeof *own->op_plans[op]);
         }
         for (size_t op = 0; op < sim.graph->n_ops; op++)
             n_first += sim.compiler->alike[op] == op;
