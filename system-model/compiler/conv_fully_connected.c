@@ -42,7 +42,7 @@ static void joint_start(struct joint *out, struct conv_shape s, const struct chi
 }
 
 /* One pass with its split given; false when it is over the memory bound, or takes more than *left, of which it takes its cycles. */
-static bool joint_pass(struct op_plan *out, const struct joint *j, uint64_t p_field, uint64_t p_in, uint64_t p_out, uint64_t p_groups, uint64_t *left)
+static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, uint64_t p_in, uint64_t p_out, uint64_t p_groups, uint64_t *left)
 {
     struct search f = j->start;
     const struct conv_shape *s = &j->s;
@@ -54,6 +54,7 @@ static bool joint_pass(struct op_plan *out, const struct joint *j, uint64_t p_fi
                        .out = ceil_div(ceil_div(s->out_chans, c->out_grain), p_out) };
     f.best_cycles = *left;
     conv_price(&f, c, &t);
+    j->start.least_over_bytes = f.least_over_bytes;
     if (!f.best_candidate)
         return false;
     conv_fill_plan(out, &f);
@@ -92,9 +93,9 @@ static void joint_layer_start(struct joint_layer *out, const struct layer_shape 
 }
 
 /* The inner dimension in so many parts, the columns over the tiles that are left; false: slower than `left` over all passes, or too large. */
-static bool joint_plans(struct op_plan out[N_OP_PASSES], const struct joint_layer *l, uint64_t p_inner, uint64_t left)
+static bool joint_plans(struct op_plan out[N_OP_PASSES], struct joint_layer *l, uint64_t p_inner, uint64_t left)
 {
-    const struct joint *j = l->of_pass;
+    struct joint *j = l->of_pass;
     uint64_t columns_part, p_groups = l->p_groups, p_columns = conv_fewest_parts(l->shape->columns, l->n_tiles / p_groups / p_inner, &columns_part);
     if (!joint_pass(&out[PASS_FORWARD], &j[PASS_FORWARD], p_columns, p_inner, 1, p_groups, &left)
         || !joint_pass(&out[PASS_BACKWARD_DATA], &j[PASS_BACKWARD_DATA], p_inner, p_columns, 1, p_groups, &left)
@@ -110,6 +111,17 @@ static void apart_shapes(struct conv_shape out[N_OP_PASSES], const struct layer_
     out[PASS_FORWARD] = apart_shape(l->groups, l->rows, l->inner, l->columns, l->type, PASS_FORWARD);
     out[PASS_BACKWARD_DATA] = apart_shape(l->groups, l->rows, l->columns, l->inner, l->type, PASS_BACKWARD_DATA);
     out[PASS_BACKWARD_WEIGHT] = apart_shape(l->groups, l->inner, l->rows, l->columns, l->type, PASS_BACKWARD_WEIGHT);
+}
+
+static struct bounds bounds_alike(const struct op_plan plans[N_OP_PASSES], const struct plan_choice *choice, const struct joint *joint)
+{
+    struct bounds b = { 0, UINT64_MAX };
+    for (int pass = 0; pass < N_OP_PASSES; pass++) {
+        const struct bounds *apart = &choice->of_pass[pass].within;
+        b.least_bytes = max_u64(b.least_bytes, max_u64(apart->least_bytes, choice->joint_inner ? plans[pass].temp_bytes_per_tile : 0));
+        b.most_bytes = min_u64(b.most_bytes, min_u64(apart->most_bytes, joint[pass].start.least_over_bytes - 1));
+    }
+    return b;
 }
 
 void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choice *choice, const struct layer_shape *l, const struct chip *chip,
@@ -129,6 +141,7 @@ void conv_plan_fully_connected(struct op_plan out[N_OP_PASSES], struct plan_choi
         memcpy(out, plans, sizeof plans);
         choice->joint_inner = p_inner;
     }
+    choice->within = bounds_alike(out, choice, joint.of_pass);
 }
 
 static bool joint_as(struct op_plan out[N_OP_PASSES], uint64_t p_inner, const struct layer_shape *l, const struct chip *chip,

@@ -284,23 +284,36 @@ static struct way *fastest_way(struct way *ways, size_t n_ways)
     return best;
 }
 
+static uint64_t least_over_bytes(const struct way *ways, size_t n_ways)
+{
+    return min_u64(ways[0].f.least_over_bytes, ways[n_ways - 1].f.least_over_bytes);
+}
+
 static void grow_bound(struct way *ways, size_t n_ways)
 {
-    uint64_t bound = ways[0].f.bound_bytes, least_over_bytes = min_u64(ways[0].f.least_over_bytes, ways[n_ways - 1].f.least_over_bytes);
+    uint64_t bound = ways[0].f.bound_bytes, least_over = least_over_bytes(ways, n_ways);
     assert(bound != UINT64_MAX);
     do
         bound = bound > ways[0].f.chip->tile_memory_bytes ? UINT64_MAX : 2 * bound;
-    while (bound < least_over_bytes && bound != UINT64_MAX);
+    while (bound < least_over && bound != UINT64_MAX);
     for (size_t i = 0; i < n_ways; i++) {
         ways[i].f.bound_bytes = bound;
         ways[i].f.least_over_bytes = UINT64_MAX;
     }
 }
 
-static struct conv_choice choice_of(const struct search *f, bool turned)
+/* Where the bound had to grow, how far depends on where it began. */
+static struct bounds bounds_alike(const struct way *ways, size_t n_ways, const struct way *best, uint64_t asked_bytes)
+{
+    if (best->f.bound_bytes != asked_bytes)
+        return (struct bounds){ asked_bytes, asked_bytes };
+    return (struct bounds){ best->f.best_cost.temp_bytes, max_u64(asked_bytes, least_over_bytes(ways, n_ways) - 1) };
+}
+
+static struct conv_choice choice_of(const struct search *f, bool turned, struct bounds within)
 {
     const struct candidate *c = f->best_candidate;
-    return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best };
+    return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within };
 }
 
 void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
@@ -315,7 +328,7 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
     while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
         grow_bound(ways, n_ways);
     if (choice)
-        *choice = choice_of(&best->f, best != ways);
+        *choice = choice_of(&best->f, best != ways, bounds_alike(ways, n_ways, best, conv_bound_bytes(chip, opt)));
     conv_fill_plan(out, &best->f);
 }
 

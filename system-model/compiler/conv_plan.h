@@ -40,6 +40,10 @@ struct share {
     uint64_t groups, batch, height, width, kernel_h, in, out;
 };
 
+/* Bounds on what a tile's temporaries may take. */
+struct bounds { uint64_t least_bytes, most_bytes; };
+uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt);     /* available_memory x tile memory */
+
 /* A plan without its prices: the same split can be priced on another chip. */
 struct conv_choice {
     bool turned;                        /* a product, the other way round */
@@ -47,17 +51,19 @@ struct conv_choice {
     enum vertex_kind vertex;
     uint64_t in_grain, out_grain;
     struct share share;
+    struct bounds within;               /* what is chosen is the same for all of these: it fits, and all that was left out does not */
 };
 /* Of a fully connected layer in training: by pass, or one for all of them. */
 struct plan_choice {
     struct conv_choice of_pass[N_OP_PASSES];
     uint64_t joint_inner;               /* one for all: parts of the inner dimension; 0: each has its own */
+    struct bounds within;
 };
 
 uint64_t conv_shape_mac(const struct conv_shape *s);
 /* The product turned round, its operands and its result with it; false where this is no product. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s);
-/* Fastest plan within available_memory x tile memory, of a product either way round; the bound doubles until there is one.
+/* Fastest plan within the bound, of a product either way round; the bound doubles until there is one.
  * choice: what was chosen; NULL: nobody asks. */
 void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
                       const struct op_plan_options *opt);

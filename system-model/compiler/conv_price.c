@@ -443,11 +443,16 @@ static uint64_t all_operand_bytes(const struct conv_shape *s, uint64_t element_b
     return (in + weights + shape_positions(s) * s->out_chans * s->out_stride * s->out_stride) * s->groups * element_bytes;
 }
 
+uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt)
+{
+    return max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes));
+}
+
 struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct search f = { .chip = chip, .opt = opt, .shape = s, .best_cycles = UINT64_MAX, .least_over_bytes = UINT64_MAX,
                         .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
-                        .bound_bytes = max_u64(1, (uint64_t)(opt->available_memory * (double)chip->tile_memory_bytes)) };
+                        .bound_bytes = conv_bound_bytes(chip, opt) };
     uint64_t element_bytes = data_type_bytes((enum data_type)s->type);
     add_layout_changes(&f, &f.layout, element_bytes, &f.rearranged_bytes);
     f.by_step = weights_by_step(&f, element_bytes);

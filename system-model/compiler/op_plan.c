@@ -3,7 +3,8 @@
  *
  * The cache is an open-addressing table, linear probing, at most half full, keyed by the shape of the
  * convolution (matmuls are one) and by a digest of the chip's rates and the options. The digest has 64 bits:
- * two chips or option sets that share one are not told apart (chance 2^-64 a pair).
+ * two chips or option sets that share one are not told apart (chance 2^-64 a pair). The memory that temporaries may take is no part of
+ * the key: a plan holds for all bounds from what it takes itself to what the best that was left out for its memory would have taken.
  */
 #include <string.h>
 #include "system-model/compiler/op_plan.h"
@@ -26,6 +27,7 @@ _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof
 struct plan_cache_slot {
     struct plan_key key;
     uint64_t hash;
+    struct bounds within;               /* on the chip that the splits are of */
     struct op_plan plans[N_OP_PASSES];  /* a fully connected layer has three, others one */
     const struct plan_choice *choice;   /* NULL: the splits are another chip's */
     bool used;
@@ -44,7 +46,7 @@ static uint64_t mix_f64(uint64_t h, double x)
     return mix(h, word);
 }
 
-/* Everything of the chip and the options that a plan may depend on. */
+/* Everything of the chip and the options that a plan may depend on, but for the memory that its temporaries may take. */
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
 {
     const uint64_t words[] = {
@@ -58,8 +60,7 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         h = mix(h, words[i]);
     h = mix_f64(h, chip_exchange_bytes_per_cycle(c));
-    h = mix_f64(h, c->amp_efficiency);
-    return mix_f64(h, o->available_memory);
+    return mix_f64(h, c->amp_efficiency);
 }
 
 static uint64_t key_hash(const struct plan_key *key)
@@ -72,11 +73,10 @@ static uint64_t key_hash(const struct plan_key *key)
     return h;
 }
 
-static struct plan_cache_slot *find_slot(struct plan_cache_slot *slots, size_t n_slots, const struct plan_key *key,
-                                         uint64_t hash)
+static struct plan_cache_slot *free_slot(struct plan_cache_slot *slots, size_t n_slots, uint64_t hash)
 {
     size_t i = hash & (n_slots - 1);
-    while (slots[i].used && (slots[i].hash != hash || memcmp(&slots[i].key, key, sizeof *key) != 0))
+    while (slots[i].used)
         i = (i + 1) & (n_slots - 1);
     return &slots[i];
 }
@@ -88,22 +88,30 @@ static void grow(struct plan_cache *c)
     struct plan_cache_slot *slots = ARENA_ARRAY(&c->arena, struct plan_cache_slot, n_slots);
     for (size_t i = 0; i < c->n_slots; i++)
         if (c->slots[i].used)
-            *find_slot(slots, n_slots, &c->slots[i].key, c->slots[i].hash) = c->slots[i];
+            *free_slot(slots, n_slots, c->slots[i].hash) = c->slots[i];
     c->slots = slots;
     c->n_slots = n_slots;
 }
 
-static struct plan_cache_slot *known_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash)
+static bool holds(const struct plan_cache_slot *slot, const struct plan_key *key, uint64_t hash, uint64_t bound_bytes)
 {
-    struct plan_cache_slot *slot = c->n_slots ? find_slot(c->slots, c->n_slots, key, hash) : NULL;
-    return slot && slot->used ? slot : NULL;
+    return slot->hash == hash && slot->within.least_bytes <= bound_bytes && bound_bytes <= slot->within.most_bytes
+        && memcmp(&slot->key, key, sizeof *key) == 0;
+}
+
+static struct plan_cache_slot *known_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash, uint64_t bound_bytes)
+{
+    size_t i = hash & (c->n_slots - 1);
+    while (c->n_slots && c->slots[i].used && !holds(&c->slots[i], key, hash, bound_bytes))
+        i = (i + 1) & (c->n_slots - 1);
+    return c->n_slots && c->slots[i].used ? &c->slots[i] : NULL;
 }
 
 static struct plan_cache_slot *add_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash)
 {
     if (2 * c->n_used >= c->n_slots)
         grow(c);
-    struct plan_cache_slot *slot = find_slot(c->slots, c->n_slots, key, hash);
+    struct plan_cache_slot *slot = free_slot(c->slots, c->n_slots, hash);
     c->n_used++;
     slot->used = true;
     slot->key = *key;
@@ -127,10 +135,13 @@ static void search(struct plan_cache_slot *slot, const struct chip *chip, const 
     const struct conv_shape *s = &slot->key.shape;
     struct layer_shape layer = layer_of(s);
     struct plan_choice *choice = ARENA_NEW(a, struct plan_choice);
-    if (slot->key.fully_connected)
+    if (slot->key.fully_connected) {
         conv_plan_fully_connected(slot->plans, choice, &layer, chip, opt);
-    else
+    } else {
         conv_plan_search(&slot->plans[0], &choice->of_pass[0], s, chip, opt);
+        choice->within = choice->of_pass[0].within;
+    }
+    slot->within = choice->within;
     slot->choice = choice;
 }
 
@@ -146,8 +157,8 @@ static bool plan_as(struct plan_cache_slot *slot, const struct plan_choice *choi
 static const struct plan_cache_slot *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt,
                                             struct plan_cache *c)
 {
-    uint64_t hash = key_hash(key);
-    struct plan_cache_slot *slot = known_slot(c, key, hash);
+    uint64_t hash = key_hash(key), bound_bytes = conv_bound_bytes(key->splits_of ? opt->splits_of : chip, opt);
+    struct plan_cache_slot *slot = known_slot(c, key, hash, bound_bytes);
     const struct plan_choice *choice = NULL;
     if (slot) {
         c->hits++;
@@ -161,8 +172,13 @@ static const struct plan_cache_slot *cached(const struct plan_key *key, const st
     }
     c->misses++;
     slot = add_slot(c, key, hash);
-    if (!choice || !plan_as(slot, choice, chip, opt))
-        search(slot, chip, opt, &c->arena);
+    if (choice && plan_as(slot, choice, chip, opt)) {
+        slot->within = choice->within;
+        return slot;
+    }
+    search(slot, chip, opt, &c->arena);
+    if (choice)
+        slot->within = (struct bounds){ bound_bytes, bound_bytes };
     return slot;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "system-model/schedule/plan_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- where layers go ----------------------------------------------------------------- */
@@ -325,6 +326,27 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
     return s->compiled != NULL;
 }
 
+/* The largest share of memory for temporaries that a stage has, below another; negative: none. */
+static double next_share(const struct plan *p, double below)
+{
+    double most = -1;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double share = ipu_available_memory(&p->options, p->stages[s].ipu);
+        most = share < below && share > most ? share : most;
+    }
+    return most;
+}
+
+/* Stages with more memory first: plans that took little of it are then known to those with less. */
+static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
+{
+    for (double share = next_share(p, INFINITY); share >= 0; share = next_share(p, share))
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            if (ipu_available_memory(&p->options, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
+                return false;
+    return true;
+}
+
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     if (!settle_sizes(p, err) || !find_checkpoints(p, a, err))
@@ -332,10 +354,12 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
     if (!place_layers(p, err))
         return false;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
+    for (uint32_t s = 0; s < p->n_stages; s++)
         p->stages[s].ipu = s % p->options.ipus_per_replica;
-        if (!compile_stage(p, c, &p->stages[s], err) || !cost_stage(p, c, s, err))
+    if (!compile_stages(p, c, err))
+        return false;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (!cost_stage(p, c, s, err))
             return false;
-    }
     return true;
 }
