@@ -30,9 +30,10 @@ bool fail_at(struct err *err, const char *where)
     return false;
 }
 
-struct arena_block { struct arena_block *next; size_t used, size, last_guard; _Alignas(16) unsigned char data[]; };
+struct arena_block { struct arena_block *next; size_t used, size, last_guard; bool clean; _Alignas(16) unsigned char data[]; };
 
-enum { FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 8 << 20 };
+/* A piece is zeroed as it is handed out; a large one comes zeroed, and pages of it that nobody touches cost nothing. */
+enum { FIRST_BLOCK_BYTES = 4 << 10, LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 /* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
  * reads beyond the end is seen. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
@@ -73,9 +74,12 @@ static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
         size = LARGEST_BLOCK_BYTES;
     if (size < n_bytes)
         size = n_bytes;
-    struct arena_block *b = calloc(1, sizeof *b + size);
+    bool clean = n_bytes >= LARGE_PIECE_BYTES;
+    struct arena_block *b = clean ? calloc(1, sizeof *b + size) : malloc(sizeof *b + size);
     if (!b)
         out_of_memory(n_bytes);
+    b->clean = clean;
+    b->used = b->last_guard = 0;
     b->size = size;
     b->next = a->head;
     a->head = b;
@@ -92,6 +96,8 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
         b = arena_add_block(a, n_bytes + GUARD_BYTES);
     void *p = b->data + b->used;
     b->used += n_bytes;
+    if (!b->clean)
+        memset(p, 0, n_bytes);
     put_guard(b);
     a->used_bytes += n_bytes;
     return p;
@@ -110,15 +116,20 @@ char *arena_strdup(struct arena *a, const char *text)
     return memcpy(arena_alloc(a, n), text, n);
 }
 
+/* Most texts are short: they are written once. */
 char *arena_printf(struct arena *a, const char *format, ...)
 {
+    char room[128];
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, format, args);
+    int n = vsnprintf(room, sizeof room, format, args);
     assert(n >= 0);
     char *text = arena_alloc(a, (size_t)n + 1);
-    vsnprintf(text, (size_t)n + 1, format, again);
+    if ((size_t)n < sizeof room)
+        memcpy(text, room, (size_t)n);
+    else
+        vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
     va_end(args);
     return text;
@@ -145,7 +156,7 @@ void arena_reset(struct arena *a)
     a->head = kept->next;
     arena_free(a);
     check_guards(kept);
-    memset(kept->data, 0, kept->used);
+    kept->clean = false;
     kept->next = NULL;
     kept->used = kept->last_guard = 0;
     a->head = kept;
