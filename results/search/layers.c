@@ -62,7 +62,7 @@ static struct code *list_code(const struct graph *g, const struct compiled *comp
 {
     struct code *all = ARENA_ARRAY(scratch, struct code, g->n_ops + 1);
     for (uint32_t i = 0; i < g->n_ops; i++)
-        all[i] = (struct code){ compiled->codes[i], g->ops[i].layer_id, 0, compiled->op_plans[i]->code_bytes_per_tile };
+        all[i] = (struct code){ compiled->op_plans[i]->code, g->ops[i].layer_id, 0, compiled->op_plans[i]->code_bytes_per_tile };
     sort_items(all, g->n_ops, sizeof *all, by_hash);
     for (uint32_t i = 1; i < g->n_ops; i++)
         all[i].id = all[i - 1].id + (all[i].hash != all[i - 1].hash);

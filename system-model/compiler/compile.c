@@ -260,18 +260,19 @@ static double operand_imbalance(const struct graph *g, const struct op *op, cons
 static uint64_t code_of(const struct op *op, const struct op_plan *p)
 {
     uint64_t what[4] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p) };
-    return hash_bytes(what, sizeof what, p->mac) | 1;
+    return hash_bytes(what, sizeof what, p->mac);
 }
 
 static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, double imbalance, const struct op_plan_options *opt)
 {
     struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
     op_plan_build(p, c->graph, op_id, imbalance, &c->topology->machine->chip, opt, c->cache);
+    p->code = code_of(&c->graph->ops[op_id], p);
     return p;
 }
 
-/* An operation has the plan of the last one like it, where their operands lie alike. */
-static void plan_ops(struct compiled *out, struct compiler *c, const struct op_plan_options *opt)
+/* An operation has the plan of one like it, where their operands lie alike. */
+static void plan_ops(const struct op_plan **out, struct compiler *c, const struct op_plan_options *opt)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
@@ -279,18 +280,19 @@ static void plan_ops(struct compiled *out, struct compiler *c, const struct op_p
     all.splits_of = c->splits_of;
     double *imbalances = ARENA_ARRAY(&scratch, double, g->n_tensors);       /* 0: even */
     double *found = ARENA_ARRAY(&scratch, double, g->n_ops);                /* by operation: that of its operand */
-    uint32_t *last = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* of those like it; the operation itself: none before */
+    uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* one like it with another plan; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
-        uint32_t first = c->alike ? c->alike[i] : i, like = first == i ? i : last[first];
+        uint32_t like = c->alike ? c->alike[i] : i;
         found[i] = operand_imbalance(g, op, imbalances);
-        last[first] = i;
-        bool known_plan = like != i && found[like] == found[i];
-        out->op_plans[i] = known_plan ? out->op_plans[like] : plan_op(c, i, found[i], &all);
-        out->codes[i] = known_plan ? out->codes[like] : code_of(op, out->op_plans[i]);
+        while (found[like] != found[i] && next[like])
+            like = next[like];
+        if (found[like] != found[i])
+            like = next[like] = i;
+        out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            imbalances[op->outputs[k]] = out->op_plans[i]->imbalance;
+            imbalances[op->outputs[k]] = out[i]->imbalance;
         if (c->cache->misses != known)
             watch_tell(c->watch, "planning operations", i + 1, g->n_ops);
     }
@@ -309,8 +311,7 @@ const struct compiled *compile_graph(struct compiler *c, const struct op_plan_op
     struct compiled *out = ARENA_NEW(c->arena, struct compiled);
     out->options = *opt;
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
-    out->codes = ARENA_ARRAY(c->arena, uint64_t, c->graph->n_ops);
-    plan_ops(out, c, opt);
+    plan_ops(out->op_plans, c, opt);
     compile_layers(out, c);
     c->variants[c->n_variants++] = out;
     return out;
@@ -331,31 +332,20 @@ static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t
     return false;
 }
 
-/* Adds a key to an open-addressed set; true when it was new. */
-static bool set_add(uint64_t *slots, size_t n_slots, uint64_t key)
-{
-    size_t at = key & (n_slots - 1);
-    while (slots[at] && slots[at] != key)
-        at = (at + 1) & (n_slots - 1);
-    bool is_new = !slots[at];
-    slots[at] = key;
-    return is_new;
-}
-
 static void sum_code(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
-    size_t n_slots = 1;
-    while (n_slots < 2 * g->n_ops)
-        n_slots *= 2;
-    uint64_t *seen = ARENA_ARRAY(&scratch, uint64_t, n_slots);
+    struct memo seen = {0};
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
         if (!in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
             continue;
-        if (set_add(seen, n_slots, compiled->codes[i]))
-            m->bytes += compiled->op_plans[i]->code_bytes_per_tile;
+        const struct op_plan *p = compiled->op_plans[i];
+        if (memo_find(&seen, &p->code, sizeof p->code))
+            continue;
+        memo_add(&seen, &p->code, sizeof p->code, 0, &scratch);
+        m->bytes += p->code_bytes_per_tile;
     }
     arena_free(&scratch);
 }

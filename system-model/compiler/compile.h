@@ -29,7 +29,6 @@ struct layer_cost {
 struct compiled {
     struct op_plan_options options;
     const struct op_plan **op_plans;        /* one an operation of the graph; operations alike share theirs */
-    uint64_t *codes;                        /* by operation, never 0: those with equal plans share their code (outlining) */
     struct layer_cost *layers;
 };
 

@@ -1,10 +1,9 @@
 /*
  * op_plan.c - one operation pass to one plan: which planner makes it, and the memory of plans made before.
  *
- * The cache is an open-addressing table, linear probing, at most half full, keyed by the shape of the
- * convolution (matmuls are one) and by a digest of the chip's rates and the options. The digest has 64 bits:
- * two chips or option sets that share one are not told apart (chance 2^-64 a pair). The memory that temporaries may take is no part of
- * the key: a plan holds for all bounds from what it takes itself to what the best that was left out for its memory would have taken.
+ * Plans are remembered by the shape of the convolution (matmuls are one) and by a digest of the chip's rates and the options. The digest
+ * has 64 bits: two chips or option sets that share one are not told apart (chance 2^-64 a pair). The memory that temporaries may take is no
+ * part of the key: a plan holds for all bounds from what it takes itself up to the least that was left out for its memory.
  */
 #include <string.h>
 #include "system-model/compiler/op_plan.h"
@@ -18,19 +17,17 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
-enum { FIRST_SLOTS = 256 };
-
 /* splits_of: the digest of the chip whose splits are priced; 0: none, they are searched. */
 struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
 _Static_assert(offsetof(struct conv_shape, nothing) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
 _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof(uint64_t), "so does a key");
-struct plan_cache_slot {
-    struct plan_key key;
-    uint64_t hash;
+
+/* The answers to one key, each for other bounds on the memory. */
+struct known_plan {
     struct bounds within;               /* on the chip that the splits are of */
-    struct op_plan plans[N_OP_PASSES];  /* a fully connected layer has three, others one */
+    struct op_plan *plans;              /* a fully connected layer has one a pass, others one */
     const struct plan_choice *choice;   /* NULL: the splits are another chip's */
-    bool used;
+    struct known_plan *next;
 };
 
 static uint64_t mix(uint64_t h, uint64_t word)
@@ -63,62 +60,6 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
     return mix_f64(h, c->amp_efficiency);
 }
 
-static uint64_t key_hash(const struct plan_key *key)
-{
-    uint64_t words[sizeof *key / sizeof(uint64_t)], h = 1;
-    _Static_assert(sizeof *key % sizeof(uint64_t) == 0, "the key is hashed by words");
-    memcpy(words, key, sizeof *key);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        h = mix(h, words[i]);
-    return h;
-}
-
-static struct plan_cache_slot *free_slot(struct plan_cache_slot *slots, size_t n_slots, uint64_t hash)
-{
-    size_t i = hash & (n_slots - 1);
-    while (slots[i].used)
-        i = (i + 1) & (n_slots - 1);
-    return &slots[i];
-}
-
-/* The old table stays in the arena until the cache is freed: all together no larger than the new one. */
-static void grow(struct plan_cache *c)
-{
-    size_t n_slots = c->n_slots ? 2 * c->n_slots : FIRST_SLOTS;
-    struct plan_cache_slot *slots = ARENA_ARRAY(&c->arena, struct plan_cache_slot, n_slots);
-    for (size_t i = 0; i < c->n_slots; i++)
-        if (c->slots[i].used)
-            *free_slot(slots, n_slots, c->slots[i].hash) = c->slots[i];
-    c->slots = slots;
-    c->n_slots = n_slots;
-}
-
-static bool holds(const struct plan_cache_slot *slot, const struct plan_key *key, uint64_t hash, uint64_t bound_bytes)
-{
-    return slot->hash == hash && slot->within.least_bytes <= bound_bytes && bound_bytes <= slot->within.most_bytes
-        && memcmp(&slot->key, key, sizeof *key) == 0;
-}
-
-static struct plan_cache_slot *known_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash, uint64_t bound_bytes)
-{
-    size_t i = hash & (c->n_slots - 1);
-    while (c->n_slots && c->slots[i].used && !holds(&c->slots[i], key, hash, bound_bytes))
-        i = (i + 1) & (c->n_slots - 1);
-    return c->n_slots && c->slots[i].used ? &c->slots[i] : NULL;
-}
-
-static struct plan_cache_slot *add_slot(struct plan_cache *c, const struct plan_key *key, uint64_t hash)
-{
-    if (2 * c->n_used >= c->n_slots)
-        grow(c);
-    struct plan_cache_slot *slot = free_slot(c->slots, c->n_slots, hash);
-    c->n_used++;
-    slot->used = true;
-    slot->key = *key;
-    slot->hash = hash;
-    return slot;
-}
-
 void plan_cache_free(struct plan_cache *c)
 {
     arena_free(&c->arena);
@@ -130,56 +71,64 @@ static struct layer_shape layer_of(const struct conv_shape *s)
     return (struct layer_shape){ s->groups, s->field_h, (uint32_t)s->in_chans, s->out_chans, (enum data_type)s->type };
 }
 
-static void search(struct plan_cache_slot *slot, const struct chip *chip, const struct op_plan_options *opt, struct arena *a)
+static void search(struct known_plan *out, const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct arena *a)
 {
-    const struct conv_shape *s = &slot->key.shape;
-    struct layer_shape layer = layer_of(s);
+    struct layer_shape layer = layer_of(&key->shape);
     struct plan_choice *choice = ARENA_NEW(a, struct plan_choice);
-    if (slot->key.fully_connected) {
-        conv_plan_fully_connected(slot->plans, choice, &layer, chip, opt);
+    if (key->fully_connected) {
+        conv_plan_fully_connected(out->plans, choice, &layer, chip, opt);
     } else {
-        conv_plan_search(&slot->plans[0], &choice->of_pass[0], s, chip, opt);
+        conv_plan_search(&out->plans[0], &choice->of_pass[0], &key->shape, chip, opt);
         choice->within = choice->of_pass[0].within;
     }
-    slot->within = choice->within;
-    slot->choice = choice;
+    out->within = choice->within;
+    out->choice = choice;
 }
 
-static bool plan_as(struct plan_cache_slot *slot, const struct plan_choice *choice, const struct chip *chip, const struct op_plan_options *opt)
+static bool plan_as(struct known_plan *out, const struct plan_key *key, const struct plan_choice *choice, const struct chip *chip,
+                    const struct op_plan_options *opt)
 {
-    const struct conv_shape *s = &slot->key.shape;
-    struct layer_shape layer = layer_of(s);
-    return slot->key.fully_connected ? conv_plan_fully_connected_as(slot->plans, choice, &layer, chip, opt)
-                                     : conv_plan_as(&slot->plans[0], &choice->of_pass[0], s, chip, opt);
+    struct layer_shape layer = layer_of(&key->shape);
+    out->within = choice->within;
+    return key->fully_connected ? conv_plan_fully_connected_as(out->plans, choice, &layer, chip, opt)
+                                : conv_plan_as(&out->plans[0], &choice->of_pass[0], &key->shape, chip, opt);
 }
+
+static const struct known_plan *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct plan_cache *c);
 
 /* Where the splits are to be another chip's, what was chosen there comes first. A chip that cannot take them has its own. */
-static const struct plan_cache_slot *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt,
-                                            struct plan_cache *c)
+static struct known_plan *plan_anew(const struct plan_key *key, uint64_t bound_bytes, const struct chip *chip, const struct op_plan_options *opt,
+                                    struct plan_cache *c)
 {
-    uint64_t hash = key_hash(key), bound_bytes = conv_bound_bytes(key->splits_of ? opt->splits_of : chip, opt);
-    struct plan_cache_slot *slot = known_slot(c, key, hash, bound_bytes);
-    const struct plan_choice *choice = NULL;
-    if (slot) {
-        c->hits++;
-        return slot;
-    }
+    struct known_plan *out = ARENA_NEW(&c->arena, struct known_plan);
+    out->plans = ARENA_ARRAY(&c->arena, struct op_plan, key->fully_connected ? N_OP_PASSES : 1);
     if (key->splits_of) {
         struct plan_key there = *key;
         there.digest = key->splits_of;
         there.splits_of = 0;
-        choice = cached(&there, opt->splits_of, opt, c)->choice;
+        if (plan_as(out, key, cached(&there, opt->splits_of, opt, c)->choice, chip, opt))
+            return out;
     }
+    search(out, key, chip, opt, &c->arena);
+    if (key->splits_of)
+        out->within = (struct bounds){ bound_bytes, bound_bytes };
+    return out;
+}
+
+static const struct known_plan *cached(const struct plan_key *key, const struct chip *chip, const struct op_plan_options *opt, struct plan_cache *c)
+{
+    uint64_t bound_bytes = conv_bound_bytes(key->splits_of ? opt->splits_of : chip, opt);
+    struct known_plan **list = memo_find(&c->plans, key, sizeof *key);
+    for (const struct known_plan *p = list ? *list : NULL; p; p = p->next)
+        if (p->within.least_bytes <= bound_bytes && bound_bytes <= p->within.most_bytes) {
+            c->hits++;
+            return p;
+        }
+    struct known_plan *p = plan_anew(key, bound_bytes, chip, opt, c);
     c->misses++;
-    slot = add_slot(c, key, hash);
-    if (choice && plan_as(slot, choice, chip, opt)) {
-        slot->within = choice->within;
-        return slot;
-    }
-    search(slot, chip, opt, &c->arena);
-    if (choice)
-        slot->within = (struct bounds){ bound_bytes, bound_bytes };
-    return slot;
+    list = list ? list : memo_add(&c->plans, key, sizeof *key, sizeof *list, &c->arena);
+    p->next = *list;
+    return *list = p;
 }
 
 static struct plan_key key_of(const struct conv_shape *s, bool fully_connected, const struct chip *chip, const struct op_plan_options *opt)

@@ -7,6 +7,7 @@
  */
 #ifndef OP_PLAN_H
 #define OP_PLAN_H
+#include "system-model/base/memo.h"
 #include "system-model/graph/graph.h"
 #include "system-model/machine/machine.h"
 
@@ -41,6 +42,7 @@ struct op_plan {
     struct conv_split split;            /* convolutions and matmuls */
     uint64_t rearrange_cycles;          /* of the above: changes of layout, compute and exchange */
     double imbalance;                   /* of the results over the tiles: the fullest tile's over an even share; at least 1 */
+    uint64_t code;                      /* as compiled in a graph: operations with the same share their code (outlining) */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -49,7 +51,7 @@ static inline uint64_t op_plan_cycles(const struct op_plan *p)
 }
 
 /* Memoises by shape, chip and options; may live longer than one simulation. */
-struct plan_cache { struct arena arena; struct plan_cache_slot *slots; size_t n_slots, n_used; uint64_t hits, misses; };
+struct plan_cache { struct arena arena; struct memo plans; uint64_t hits, misses; };
 void plan_cache_free(struct plan_cache *c);
 
 /* Multiply-accumulates a tile's AMP can do in a cycle: what shares of peak are shares of. fp8 where the chip has it. */
