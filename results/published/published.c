@@ -142,15 +142,14 @@ static bool read_row(struct figures *out, const struct csv_table *t, const struc
     return true;
 }
 
+/* recipe "": the whole table; else only where it names the recipe. */
 static bool load_table(struct figures *out, const char *path, const char *recipe, struct arena *a, struct err *err)
 {
     struct csv_table t;
     size_t at[N_COLUMNS];
-    if (!csv_load_naming(&t, path, recipe, a, err))
-        return false;
-    if (!t.n_columns)
+    if (*recipe && !file_has_text(path, recipe))
         return true;
-    if (!check_columns(at, &t, err))
+    if (!csv_load(&t, path, a, err) || !check_columns(at, &t, err))
         return false;
     for (size_t i = 0; i < t.n_rows; i++)
         if (!read_row(out, &t, &t.rows[i], at, a, err))

@@ -110,13 +110,16 @@ static bool keep_recipe(const struct recipe_file **out, struct simulator *s, con
 }
 
 /* Machine, system and software, as the sheets and what is given in their place have it. */
-static bool load_sheets(struct kept_sheets *k, const struct simulator *s, const struct recipe *rec, const char *system,
+static bool load_sheets(struct kept_sheets *k, struct simulator *s, const struct recipe *rec, const char *system,
                         const char *const *overrides, size_t n_overrides, struct arena *a, struct err *err)
 {
     const char **rest, *specs_dir = s->paths->specs_dir;
     size_t n_rest;
-    if (!what_ifs_take(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err)
-        || !machine_load_changed(&k->machine, arena_strdup(a, system), specs_dir, &k->changes, a, err))
+    s->shelf.arena = &s->arena;
+    if (!what_ifs_take(&k->changes, &rest, &n_rest, overrides, n_overrides, a, err))
+        return false;
+    k->changes.shelf = &s->shelf;
+    if (!machine_load_changed(&k->machine, arena_strdup(a, system), specs_dir, &k->changes, a, err))
         return false;
     if (s->paths->chip_constants)
         fitted_constants_set(&k->machine.chip, s->paths->chip_constants);

@@ -25,6 +25,7 @@ struct simulator {
     const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew; NULL: they are searched */
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
+    struct shelf shelf;
     struct convergence_tables *tables;
     struct keeper recipes, sheets, sheets_asked, topologies, graphs, compilers, convergences;
 };

@@ -89,6 +89,9 @@ uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3:
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
+/* Whether the text stands in the file. Where that cannot be told it is taken to stand there: who reads the file says what is wrong. */
+bool file_has_text(const char *path, const char *text);
+
 /* A file that appears whole or not at all: write to out->f, then save (renames) or drop. It is written under a name of the
  * process's own, PATH.PID.new; what killed programs left under such names is removed. A device or pipe is written straight. */
 struct new_file { FILE *f; char *path, *temp_path; };
@@ -120,8 +123,6 @@ struct csv_table {
 
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
-/* Only where the name stands somewhere in it: without rows and columns otherwise. */
-bool csv_load_naming(struct csv_table *out, const char *path, const char *name, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
 void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
 

@@ -219,14 +219,6 @@ bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct e
     return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && read_table(out, path, text, n, a, err);
 }
 
-bool csv_load_naming(struct csv_table *out, const char *path, const char *name, struct arena *a, struct err *err)
-{
-    char *text;
-    size_t n;
-    *out = (struct csv_table){ .path = arena_strdup(a, path) };
-    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && (!strstr(text, name) || read_table(out, path, text, n, a, err));
-}
-
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err)
 {
     for (size_t i = 0; i < t->n_columns; i++) {

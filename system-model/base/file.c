@@ -6,9 +6,11 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +48,24 @@ bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_by
     if (n_bytes)
         *n_bytes = strlen(*out);
     return true;
+}
+
+/* Bytes are compared as they are, so that a text beyond ASCII may be missed in a file of Latin-1. */
+bool file_has_text(const char *path, const char *text)
+{
+    struct stat st;
+    for (const char *p = text; *p; p++)
+        if ((unsigned char)*p > 127)
+            return true;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool can_look = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    void *bytes = can_look ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    bool has = bytes == MAP_FAILED || memmem(bytes, (size_t)st.st_size, text, strlen(text));
+    if (bytes != MAP_FAILED)
+        munmap(bytes, (size_t)st.st_size);
+    if (fd >= 0)
+        close(fd);
+    return has;
 }
 
 FILE *text_stream(char **text, size_t *n_bytes)

@@ -69,7 +69,7 @@ bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *spe
     *applied = (struct sheet){ 0 };
     if (access(path, R_OK) != 0)
         return true;
-    if (!sheet_load(&s, path, a, err))
+    if (!what_ifs_sheet(&s, changes, path, a, err))
         return false;
     what_ifs_replace(&s, changes, a);
     *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows + 1) };

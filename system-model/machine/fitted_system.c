@@ -65,7 +65,7 @@ bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const 
     struct sheet *s = &out->sheet;
     if (access(path, R_OK) != 0)
         return true;
-    if (!sheet_load(s, path, a, err))
+    if (!what_ifs_sheet(s, changes, path, a, err))
         return false;
     what_ifs_replace(s, changes, a);
     for (size_t i = 0; i < s->n_rows; i++)

@@ -143,7 +143,7 @@ static bool set_row(struct reader *r, const struct sheet *s, const struct sheet_
 static bool read_sheet(struct reader *r, const char *name, int depth, struct err *err)
 {
     struct sheet s;
-    if (!sheet_load(&s, arena_printf(r->a, "%s/%s.csv", r->dir, name), r->a, err))
+    if (!what_ifs_sheet(&s, r->changes, arena_printf(r->a, "%s/%s.csv", r->dir, name), r->a, err))
         return false;
     what_ifs_replace(&s, r->changes, r->a);
     r->out->sheets[r->out->n_sheets++] = s;

@@ -215,7 +215,7 @@ static const char *part_path(const struct sheet *s, const char *name, const char
 
 /* Loads the sheet that row `key` of s names; it has to be one level further in. */
 static bool load_part(struct sheet *out, const struct sheet *s, const char *key, enum level level, const char *specs_dir,
-                      struct arena *a, struct err *err)
+                      const struct what_ifs *changes, struct arena *a, struct err *err)
 {
     const struct sheet_row *row = sheet_find(s, key);
     assert(row);                        /* a level's sheet names the one further in: checked as it was read */
@@ -224,7 +224,7 @@ static bool load_part(struct sheet *out, const struct sheet *s, const char *key,
     const char *path = part_path(s, row->value, specs_dir, a);
     if (!file_exists(path))
         return fail(err, "%s: no sheet '%.60s' (looked for %s)", sheet_row_place(s, row, a), row->value, path);
-    if (!sheet_load(out, path, a, err))
+    if (!what_ifs_sheet(out, changes, path, a, err))
         return false;
     if (sheet_level(out) != level)
         return fail(err, "%s: %.60s is the sheet of %s, want %s", sheet_row_place(s, row, a), row->value,
@@ -250,13 +250,14 @@ bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena
     return true;
 }
 
-static bool first_sheet(struct sheet *out, const char *name, const char *specs_dir, struct arena *a, struct err *err)
+static bool first_sheet(struct sheet *out, const char *name, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
+                        struct err *err)
 {
     if (is_path(name))
-        return sheet_load(out, name, a, err);
+        return what_ifs_sheet(out, changes, name, a, err);
     const char *path = arena_printf(a, "%s/%s.csv", specs_dir, name);
     if (file_exists(path))
-        return sheet_load(out, path, a, err);
+        return what_ifs_sheet(out, changes, path, a, err);
     char **known;
     size_t n;
     if (!machine_names(&known, &n, specs_dir, a, err))
@@ -269,19 +270,19 @@ static bool first_sheet(struct sheet *out, const char *name, const char *specs_d
 static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const char *specs_dir, const struct what_ifs *changes,
                         struct arena *a, struct err *err)
 {
-    if (!first_sheet(&sheets[0], name, specs_dir, a, err))
+    if (!first_sheet(&sheets[0], name, specs_dir, changes, a, err))
         return false;
     what_ifs_replace(&sheets[0], changes, a);
     *n = 1;
     if (sheet_level(&sheets[0]) == SYSTEM) {
-        if (!load_part(&sheets[1], &sheets[0], "board", BOARD, specs_dir, a, err))
+        if (!load_part(&sheets[1], &sheets[0], "board", BOARD, specs_dir, changes, a, err))
             return false;
         what_ifs_replace(&sheets[1], changes, a);
         *n = 2;
     }
     const struct sheet *board = &sheets[*n - 1];
     if (sheet_level(board) == BOARD) {
-        if (!load_part(&sheets[*n], board, "chip", CHIP, specs_dir, a, err))
+        if (!load_part(&sheets[*n], board, "chip", CHIP, specs_dir, changes, a, err))
             return false;
         what_ifs_replace(&sheets[*n], changes, a);
         ++*n;

@@ -41,7 +41,7 @@ bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, const st
     if (!path)
         return true;
     struct sheet *s = &out->sheet;
-    if (!sheet_load(s, path, a, err))
+    if (!what_ifs_sheet(s, changes, path, a, err))
         return false;
     what_ifs_replace(s, changes, a);
     for (size_t i = 0; i < s->n_rows; i++)

@@ -64,6 +64,26 @@ static void put(struct sheet *s, size_t at, struct what_if *w, struct arena *a)
     row->line = 0;
 }
 
+bool what_ifs_sheet(struct sheet *out, const struct what_ifs *w, const char *path, struct arena *a, struct err *err)
+{
+    struct shelf *s = w ? w->shelf : NULL;
+    size_t i = 0;
+    if (!s)
+        return sheet_load(out, path, a, err);
+    while (i < s->n && !text_is(s->sheets[i].path, path))
+        i++;
+    if (i == s->n) {
+        s->sheets = arena_grow(s->arena, s->sheets, s->n, &s->cap, sizeof *s->sheets);
+        if (!sheet_load(&s->sheets[i], path, s->arena, err))
+            return false;
+        s->n++;
+    }
+    *out = s->sheets[i];
+    out->rows = ARENA_ARRAY(a, struct sheet_row, out->n_rows + 1);
+    memcpy(out->rows, s->sheets[i].rows, out->n_rows * sizeof *out->rows);
+    return true;
+}
+
 void what_ifs_replace(struct sheet *s, const struct what_ifs *w, struct arena *a)
 {
     for (size_t k = 0; w && k < w->n; k++)

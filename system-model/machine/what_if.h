@@ -10,11 +10,15 @@
 #define WHAT_IF_SECTION "machine"
 
 struct what_if { const char *key, *value; bool used; };         /* an empty value takes the row away */
-struct what_ifs { struct what_if *items; size_t n; };           /* the last one of a key holds */
+/* Sheets as they stand in their files, each read once, in an arena that outlives what is taken from it. */
+struct shelf { struct sheet *sheets; size_t n, cap; struct arena *arena; };
+struct what_ifs { struct what_if *items; size_t n; struct shelf *shelf; };      /* the last one of a key holds; shelf NULL: sheets are read anew */
 
 /* Parts "machine.KEY=value" from the other overrides, which keep their order in rest. */
 bool what_ifs_take(struct what_ifs *out, const char ***rest, size_t *n_rest, const char *const *overrides, size_t n_overrides,
                    struct arena *a, struct err *err);
+/* The sheet as it stands in its file, with rows of its own. w may be NULL. */
+bool what_ifs_sheet(struct sheet *out, const struct what_ifs *w, const char *path, struct arena *a, struct err *err);
 /* Puts the values of rows that the sheet has; marks them used. out may be NULL or empty: nothing changes. */
 void what_ifs_replace(struct sheet *s, const struct what_ifs *w, struct arena *a);
 /* Adds a row to the sheet and marks the value used. */

@@ -33,14 +33,19 @@ static void arena_gives_zeroed_aligned_memory(void **state)
 {
     (void)state;
     struct arena a = {0};
-    for (size_t i = 1; i < 3000; i += 37) {
-        unsigned char *p = arena_alloc(&a, i);
-        assert_int_equal((uintptr_t)p % 16, 0);
-        for (size_t k = 0; k < i; k++)
-            assert_int_equal(p[k], 0);
-        memset(p, 0xab, i);
+    for (int round = 0; round < 3; round++) {       /* a block that is used again, large pieces too */
+        for (size_t i = 1; i < 300000; i += 37 + i / 2) {
+            unsigned char *p = arena_alloc(&a, i);
+            assert_int_equal((uintptr_t)p % 16, 0);
+            for (size_t k = 0; k < i; k++)
+                assert_int_equal(p[k], 0);
+            memset(p, 0xab, i);
+        }
+        arena_reset(&a);
     }
     assert_string_equal(arena_printf(&a, "%d tiles", 1472), "1472 tiles");
+    for (int n = 120; n < 140; n++)
+        assert_int_equal(strlen(arena_printf(&a, "%*d", n, 7)), n);
     arena_free(&a);
     assert_null(a.head);
 }
@@ -271,6 +276,18 @@ static void leftovers_are_removed(void **state)
     arena_free(&a);
 }
 
+static void a_text_is_found_in_a_file_or_taken_to_be(void **state)
+{
+    (void)state;
+    static const char text[] = "one\0two, three";
+    const char *path = temp_file(text, sizeof text - 1, ".csv");
+    assert_true(file_has_text(path, "one") && file_has_text(path, "two, three") && file_has_text(path, ""));
+    assert_false(file_has_text(path, "four") || file_has_text(path, "three."));
+    assert_true(file_has_text(path, "d\xc3\xa9j\xc3\xa0"));      /* as Latin-1 it would be other bytes */
+    unlink(path);
+    assert_true(file_has_text(path, "one") && file_has_text("tests", "one"));       /* gone; a folder */
+}
+
 static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
 {
     (void)state;
@@ -448,7 +465,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
-    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
+    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

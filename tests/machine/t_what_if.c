@@ -138,7 +138,39 @@ static void limits_of_every_key(void **state)
     arena_free(&a);
 }
 
+/* What one machine's sheets were changed to is not what the next one finds on the shelf; a file is read once. */
+static void a_shelf_keeps_sheets_as_they_are(void **state)
+{
+    (void)state;
+    struct arena read_once = {0};
+    struct shelf shelf = { .arena = &read_once };
+    struct machine m, own;
+    const char *const overrides[] = { "machine.clock_hz=1e9", "machine.n_tiles=7", "machine.chip=gc200", "machine.rail_latency_s=1e-6" };
+    size_t n_sheets = 0;
+    for (int i = 0; i < 8; i++) {
+        struct what_ifs w = take(&overrides[i / 2], 1);
+        w.shelf = i % 2 ? &shelf : NULL;
+        assert_true(machine_load_changed(i % 2 ? &m : &own, "bow-pod16", paths.specs_dir, &w, &a, &err));
+        if (i == 1)
+            n_sheets = shelf.n;
+        if (i % 2 == 0)
+            continue;
+        assert_int_equal(m.n_sheets, own.n_sheets);
+        for (size_t s = 0; s < m.n_sheets; s++) {
+            assert_int_equal(m.sheets[s].n_rows, own.sheets[s].n_rows);
+            for (size_t r = 0; r < m.sheets[s].n_rows; r++)
+                assert_true(text_is(m.sheets[s].rows[r].value, own.sheets[s].rows[r].value) && m.sheets[s].rows[r].line == own.sheets[s].rows[r].line);
+        }
+        assert_near(m.chip.clock_hz, own.chip.clock_hz, 0);
+    }
+    assert_int_equal(n_sheets, 4);              /* system, board, chip, what was fitted */
+    assert_int_equal(shelf.n, 5);               /* and the other chip */
+    arena_free(&read_once);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_shelf_keeps_sheets_as_they_are),
     cmocka_unit_test(limits_of_every_key),
     cmocka_unit_test(parted_from_the_recipes_own), cmocka_unit_test(reaches_the_row_that_holds),
     cmocka_unit_test(adds_and_takes_away), cmocka_unit_test(refused_as_a_sheets_value_is),

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -21,16 +22,12 @@ static bool find_recipe(const char **path, const char *id, const char *dir, stru
 {
     char **names;
     size_t n;
-    *path = id;
-    if (ends_with(id, ".ini") || strchr(id, '/'))
+    bool is_path = ends_with(id, ".ini") || strchr(id, '/');
+    *path = is_path ? id : arena_printf(a, "%s/%s.ini", dir, id);
+    if (is_path || access(*path, F_OK) == 0)
         return true;
     if (!list_folder(&names, &n, dir, ".ini", a, err))
         return false;
-    for (size_t i = 0; i < n; i++)
-        if (text_is(names[i], id)) {
-            *path = arena_printf(a, "%s/%s.ini", dir, id);
-            return true;
-        }
     const char *nearest[3];
     size_t n_nearest = names_nearest(nearest, 3, (const char *const *)names, n, id);
     return fail(err, "no recipe '%.80s' in %s; %s%s", id, dir, n ? "nearest: " : "the folder has none", names_list(nearest, n_nearest, a));
