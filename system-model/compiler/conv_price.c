@@ -181,15 +181,17 @@ static bool pads_kernel(const struct share *t, const struct candidate *c)
     return t->kernel_h % c->filter_height != 0 || c->s.kernel_h % c->filter_height != 0;
 }
 
-/* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros. */
+/* Kernel rows that do not fill the AMP's filter height on some tile: it copies its weights to where there are rows of zeros, and its input
+ * to where so high a kernel reaches over rows of zeros, unless it copies that already. */
 static void add_kernel_padding(struct cost *k, const struct candidate *c, const struct share *t, const struct operand_bytes *b)
 {
     if (!pads_kernel(t, c))
         return;
-    uint64_t cycles = copy_pieces_cycles(b->weights);
+    bool alone = k->copied_bytes == 0;
+    uint64_t cycles = copy_pieces_cycles(b->weights + (alone ? b->in : 0));
     k->compute += cycles;
     k->rearrange += cycles;
-    k->supersteps += k->copied_bytes == 0;      /* or together with the input */
+    k->supersteps += alone;             /* or together with the input's channels */
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after. */
