@@ -43,7 +43,8 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
 {
     double turn = u->turn, worker = turn / real(f->chip->n_workers), vector_bytes = real(f->chip->vector_bytes_per_cycle);
     if (c->vertex == VERTEX_HMAC) {
-        u->load = 19 * turn + (10 + 16 * turn) / real((uint64_t)c->s.kernel_h * c->s.kernel_w);
+        u->load = (c->flat ? 19 * turn : 0) + (10 + 16 * turn) / real((uint64_t)c->s.kernel_h * c->s.kernel_w);
+        u->row = c->flat ? 0 : 19 * turn;
         u->fixed = 65;
         u->position = 14 * worker;
         u->channel = worker * real(c->in_grain * c->amp.element_bytes) / vector_bytes;
@@ -114,13 +115,19 @@ static void sum_units(struct conv_units *u, const struct search *f, const struct
     }
 }
 
+/* As conv_price's rows are, before any split. */
+static uint64_t longest_row(const struct conv_shape *s)
+{
+    return s->field_w == 1 ? s->field_h : s->kernel_w == 1 ? (uint64_t)s->batch * s->field_w : s->field_w;
+}
+
 void conv_add_units(struct candidate *c, const struct search *f)
 {
     struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
                             .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
     vertex_units(&u, f, c);
     u.positions = real(shape_positions(&c->s));
-    u.row_positions = real(f->chip->n_workers * c->s.field_w);
+    u.row_positions = real(f->chip->n_workers * longest_row(&c->s));
     u.position *= real(shape_positions(&c->s));
     u.channel *= real(shape_positions(&c->s));
     u.fixed += u.sync;

@@ -30,22 +30,38 @@ static uint64_t zero_sums_cycles(const struct search *f, const struct candidate 
     return zero_cycles(f->chip, t->groups * t->out * c->out_grain * share_positions(t), c->amp.partial_bytes);
 }
 
+/* How a tile's positions lie: in rows of the field, image after image. A field of one column is of one dimension, a row itself. Where the
+ * kernel has one column, what stands beside each other in a row of the field and in the same row of other images is one row
+ * (flattenDims of poplin), and all positions are where it has one element. */
+struct rows { uint64_t n, width; };
+static struct rows tile_rows(const struct candidate *c, const struct share *t)
+{
+    if (c->flat)
+        return (struct rows){ 1, share_positions(t) };
+    if (c->s.field_w == 1)
+        return (struct rows){ t->batch, t->height };
+    if (c->s.kernel_w == 1)
+        return (struct rows){ t->height, t->batch * t->width };
+    return (struct rows){ t->batch * t->height, t->width };
+}
+
 uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t outs = t->out * c->passes, kernel_w = c->s.kernel_w;
+    struct rows rows = tile_rows(c, t);
     switch (c->vertex) {
     case VERTEX_AMP_1X1:
         return amp_1x1_cycles(f->chip, &c->amp, t->groups, t->in, outs, share_positions(t)) + zero_sums_cycles(f, c, t);
     case VERTEX_AMP_NX1:
-        return amp_nx1_cycles(f->chip, &c->amp, t->groups, t->in, outs, t->batch * t->height, t->width,
+        return amp_nx1_cycles(f->chip, &c->amp, t->groups, t->in, outs, rows.n, rows.width,
                               ceil_div(t->kernel_h, c->filter_height), kernel_w, c->filter_height)
              + zero_sums_cycles(f, c, t);
     case VERTEX_SLIC:
         return slic_cycles(f->chip, t->groups, t->batch * t->height, t->width, t->kernel_h, kernel_w, c->s.in_stride,
                            f->shape->in_chans, c->amp.partial_bytes == 4);
     case VERTEX_HMAC:
-        return hmac_cycles(f->chip, t->groups, t->in * c->in_grain, t->out, share_positions(t),
-                           t->kernel_h * kernel_w, c->amp.element_bytes);
+        return hmac_cycles(f->chip, t->groups, t->in * c->in_grain, t->out, rows.n, rows.width, t->kernel_h * kernel_w,
+                           c->amp.element_bytes);
     default:
         return outer_product_cycles(f->chip, t->groups, share_positions(t), t->out * c->out_grain);
     }

@@ -66,15 +66,15 @@ struct amp amp_for(const struct chip *chip, enum data_type type, enum partials_t
     return amp_with_units(chip, a, units);
 }
 
-static uint64_t positions_cycles(const struct amp *a, uint64_t n)
+static uint64_t positions_cycles(double position, uint64_t n)
 {
-    return (uint64_t)(a->core_cycles * (double)n + 0.999);
+    return (uint64_t)(position * (double)n + 0.999);
 }
 
 /* One worker, n positions: 26, 31, then 4 a position and 19. */
 static uint64_t amp_1x1_worker(const struct amp *a, uint64_t n)
 {
-    return n <= 1 ? 22 + positions_cycles(a, 1) : positions_cycles(a, max_u64(n, 3)) + 19;
+    return n <= 1 ? 22 + positions_cycles(a->core_cycles, 1) : positions_cycles(a->core_cycles, max_u64(n, 3)) + 19;
 }
 
 uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
@@ -86,13 +86,13 @@ uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t g
     return 50 + w * (7 + 3 * (in_groups - 1)) + groups * group;
 }
 
-/* The busiest worker's share of the field: positions laid end to end and cut in n_workers, which breaks rows,
- * or whole rows. A row item costs 16 and core_cycles a position. */
-static uint64_t worker_rows_cycles(const struct amp *a, uint64_t workers, uint64_t rows, uint64_t width)
+/* The busiest worker's share of the field: positions laid end to end and cut in n_workers, which breaks rows, or whole rows. A row, or a
+ * piece of one, is an item of the worker's list. */
+static uint64_t worker_rows_cycles(double position, uint64_t item, uint64_t workers, uint64_t rows, uint64_t width)
 {
     uint64_t n = ceil_div(rows * width, workers), whole = ceil_div(rows, workers);
-    uint64_t pieces = min_u64((n - 1) / width + 2, n);
-    return min_u64(16 * pieces + positions_cycles(a, n), whole * (16 + positions_cycles(a, width)));
+    uint64_t pieces = min_u64(min_u64((n - 1) / width + 2, n), rows);
+    return min_u64(item * pieces + positions_cycles(position, n), whole * (item + positions_cycles(position, width)));
 }
 
 uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
@@ -100,10 +100,10 @@ uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t g
                         uint64_t kernel_inner, uint64_t filter_height)
 {
     static const uint64_t setup[] = { 0, 15, 46, 0, 60 };       /* by filter height */
-    uint64_t w = chip_turn_cycles(chip);
+    uint64_t w = chip_turn_cycles(chip), worker = 18 + worker_rows_cycles(a->core_cycles, 16, chip->n_workers, rows, width);
     uint64_t load = filter_height == 4
         ? ceil_div(a->units * a->in_grain * a->element_bytes, 8) : a->load_cycles;
-    uint64_t position = 12 + load + setup[filter_height] + 3 + w * (18 + worker_rows_cycles(a, chip->n_workers, rows, width));
+    uint64_t position = 12 + load + setup[filter_height] + 3 + w * worker;
     uint64_t inner = kernel_outer * (14 + kernel_inner * position);
     uint64_t group = 23 * out_groups - 5 + 16 + in_groups * (14 + out_groups * (14 + inner));
     return 109 + w * 9 + w * (a->partial_bytes == 4 ? 9 : 10) + w * (groups - 1) + 1 + groups * group;
@@ -120,13 +120,13 @@ uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, ui
     return 50 + groups * kernel_h * ceil_div(kernel_w, 4) * (load + w * worker);
 }
 
-/* One output channel a group, as poplin plans this vertex: each goes over the positions anew. */
+/* One output channel a group, as poplin plans this vertex: each goes over the positions anew, a row, or a piece of one, after the other. */
 uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
-                     uint64_t positions, uint64_t kernel_elements, uint64_t element_bytes)
+                     uint64_t rows, uint64_t width, uint64_t kernel_elements, uint64_t element_bytes)
 {
     uint64_t w = chip_turn_cycles(chip);
     uint64_t dot = 7 + ceil_div(in_chans * element_bytes, chip->vector_bytes_per_cycle);
-    uint64_t worker = 16 + kernel_elements * (19 + ceil_div(positions, chip->n_workers) * (7 + dot));
+    uint64_t worker = 16 + kernel_elements * worker_rows_cycles((double)(7 + dot), 19, chip->n_workers, rows, width);
     return 65 + groups * (23 + 15 + out_chans * (10 + w * worker));
 }
 

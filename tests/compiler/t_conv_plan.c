@@ -130,8 +130,9 @@ static void test_hmac_takes_steps(void **state)
 }
 
 /* The same with a 3 x 3 kernel: three columns become channels, so that a dot of 12 takes 7 + 3 where three of 4 take 24. One group on one
- * tile: 65 + 38 + 16 x (10 + 6 x (16 + 3 rows x (19 + 113 positions x 17))) = 560519; 1803 floats a worker are cast, two a cycle,
- * 6 x (26 + 902); and the input's columns are copied. */
+ * tile: a worker has 113 positions, 17 cycles each, in pieces of up to six rows of the field, 19 each:
+ * 65 + 38 + 16 x (10 + 6 x (16 + 3 x (6 x 19 + 113 x 17))) = 587879; 1803 floats a worker are cast, two a cycle, 6 x (26 + 902); and the
+ * input's columns are copied. */
 static void test_hmac_takes_columns_as_channels(void **state)
 {
     (void)state;
@@ -141,8 +142,37 @@ static void test_hmac_takes_columns_as_channels(void **state)
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
     struct op_plan got = planned(&s, &chip, &options);
     assert_int_equal(got.vertex, VERTEX_HMAC);
-    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * (19 + 113 * 17))) + 6 * (26 + 902));
+    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * (6 * 19 + 113 * 17))) + 6 * (26 + 902));
     assert_true(got.rearrange_cycles > 0);
+}
+
+/* Of four images, what stands in the same row of each is one row where the kernel has one column, as it has once its columns are channels:
+ * a worker's 451 positions lie in up to six rows of 104, not in 19 of 26. */
+static void test_images_beside_each_other_are_one_row(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(3);
+    chip.tile_memory_bytes = 638976;
+    struct conv_params p = { .groups = 3, .batch = 4, .in_h = 26, .in_w = 26, .out_h = 26, .out_w = 26, .kernel_h = 3,
+                             .kernel_w = 3, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct op_plan got = planned(&s, &chip, &options);
+    assert_int_equal(got.split.serial_out, 1);
+    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * (6 * 19 + 451 * 17))) + 6 * (26 + 3606));
+}
+
+/* A field of one dimension is a row: of its 31 positions each worker has 6 in one piece, 16 + 24, where pieces of one took 120. A pass
+ * 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442, five of them with 14 each, and 14 + 14 + 34 + 224 around them; 496 sums start at zero, 6 x (5 + 21). */
+static void test_one_dimension_is_a_row(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    struct conv_params p = { .groups = 1, .batch = 1, .in_h = 31, .in_w = 1, .out_h = 31, .out_w = 1, .kernel_h = 5, .kernel_w = 1,
+                             .in_chans = 16, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct op_plan got = planned(&s, &chip, &options);
+    assert_int_equal(got.vertex, VERTEX_AMP_NX1);
+    assert_int_equal(got.compute_cycles, 224 + 34 + 14 + 14 + 5 * (14 + 442) + 6 * (5 + 21));
 }
 
 /* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
@@ -367,6 +397,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_depthwise_groups_go_together), cmocka_unit_test(test_more_positions_than_32_bits_hold),
     cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_memory_forces_serial_steps),
     cmocka_unit_test(test_hmac_takes_steps), cmocka_unit_test(test_hmac_takes_columns_as_channels),
+    cmocka_unit_test(test_images_beside_each_other_are_one_row), cmocka_unit_test(test_one_dimension_is_a_row),
     cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded), cmocka_unit_test(test_odd_lengths),
     cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_products_turn_round),
     cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),

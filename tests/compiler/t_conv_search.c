@@ -292,6 +292,10 @@ static struct conv_shape any_shape(uint64_t *seed)
         s.groups = draw32(seed, 2, 30);
         s.in_chans = s.out_chans = thin[draw(seed, 0, 3)];
     }
+    if (draw(seed, 0, 5) == 0)
+        s.kernel_w = 1;
+    if (s.kernel_w == 1 && draw(seed, 0, 1))
+        s.field_w = s.in_w = 1;
     s.in_elsewhere = (uint32_t)draw(seed, 0, 1);
     s.weights_elsewhere = (uint32_t)draw(seed, 0, 1);
     return s;

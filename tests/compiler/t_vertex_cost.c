@@ -112,6 +112,8 @@ static void test_amp_nx1(void **state)
     struct chip chip = small_chip(7);
     struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
     assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 3, 3, 1), 4522);
+    /* one row of 30: a piece for each worker, 16 + 5 x 4 */
+    assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 1, 30, 3, 3, 1), 4522 - 4236 + 3 * (14 + 3 * (466 - 6 * (44 - 36))));
     /* four kernel rows in a pass: 60 instead of 15, one pass of kernel rows instead of three */
     assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 1, 3, 4), 4522 - 4236 + 14 + 3 * (466 + 45));
 }
@@ -124,7 +126,10 @@ static void test_thin_vertices(void **state)
     assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, false), 50 + 3 * 502);
     assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 3, 1, 4, true), 50 + 3 * (34 + 6 * (20 + 2 * (10 + 2 * 19))));
     /* dot of 6 halves 7 + 2 = 9; worker 16 + 9 x (19 + 3 x (7 + 9)) = 619, for each of three output channels */
-    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 13, 9, 2), 65 + 38 + 3 * (10 + 6 * 619));
+    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 1, 13, 9, 2), 65 + 38 + 3 * (10 + 6 * 619));
+    /* 5 rows of 7: a whole row each for five workers, 19 + 7 x 16 = 131, less than pieces of two rows, 38 + 6 x 16; 4 rows of 39: pieces */
+    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 5, 7, 9, 2), 65 + 38 + 3 * (10 + 6 * (16 + 9 * 131)));
+    assert_int_equal(hmac_cycles(&chip, 1, 6, 3, 4, 39, 9, 2), 65 + 38 + 3 * (10 + 6 * (16 + 9 * (2 * 19 + 26 * 16))));
     assert_int_equal(outer_product_cycles(&chip, 1, 13, 20), 6 * (25 + 10 + 3 * (6 + 2)));
 }
 
