@@ -386,6 +386,108 @@ static void test_missing_hyperparameter(void **state)
     arena_free(&a);
 }
 
+static const struct submission_description rnnt_of_a_toy = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0",
+    .optimizer = "lamb", .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data,
+    .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
+static const struct drawn_run toy_run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575,
+                                          .convergence_point = 3, .n_evals = 3, .time_s = 337.3 };
+
+/* Nothing is written of what cannot be: by its division, its sizes, its time, its name, its fields, and what is there already. */
+static void test_descriptions_refused(void **state)
+{
+    static const char names[] = "a folder's name may hold no space or slash, and not begin with a dot";
+    static const struct text_pair odd_field[] = { { "colour", "red" } };
+    static const struct { struct submission_description s; struct drawn_run run; const char *want; } cases[] = {
+        { { .division = "network" }, { .n_evals = 3 }, "there are no rules 'network_common' in 1.0.0" },
+        { { .grad_accum = -1 }, { .n_evals = 3 }, "global batch 1024 with -1 accumulation steps, want numbers above 0" },
+        { { .global_batch = -2 }, { .n_evals = 3 }, "global batch -2 with 5 accumulation steps, want numbers above 0" },
+        { { .name = NULL }, { .time_s = -3, .n_evals = 3 }, "a run of -3 s with 3 evaluations, want both above 0" },
+        { { .name = NULL }, { .n_evals = 0 }, "a run of 337.3 s with 0 evaluations, want both above 0" },
+        { { .name = "a b" }, { .n_evals = 3 }, names }, { { .name = "a/b" }, { .n_evals = 3 }, names }, { { .name = ".a" }, { .n_evals = 3 }, names },
+        { { .fields = odd_field, .n_fields = 1 }, { .n_evals = 3 }, "system description: 'colour' is not one of its fields; known: " },
+    };
+    char top[64];
+    (void)state;
+    snprintf(top, sizeof top, "/tmp/podbench-test-refused-%ld", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct submission_description s = rnnt_of_a_toy;
+        struct drawn_run run = toy_run;
+        s.hyperparameters = rnnt_keys;
+        s.division = cases[i].s.division ? cases[i].s.division : s.division;
+        s.grad_accum = cases[i].s.grad_accum != 0 ? cases[i].s.grad_accum : s.grad_accum;
+        s.global_batch = cases[i].s.global_batch != 0 ? cases[i].s.global_batch : s.global_batch;
+        s.name = cases[i].s.name, s.fields = cases[i].s.fields, s.n_fields = cases[i].s.n_fields;
+        run.time_s = cases[i].run.time_s != 0 ? cases[i].run.time_s : run.time_s;
+        run.n_evals = cases[i].run.n_evals;
+        assert_false(mllog_write_submission(top, &s, &run, 1, &a, &err));
+        if (!strstr(err.msg, cases[i].want))
+            print_error("%s\n", err.msg);
+        assert_non_null(strstr(err.msg, cases[i].want));
+        assert_true(access(top, F_OK) != 0);
+        arena_free(&a);
+    }
+}
+
+/* Whole numbers, truth values, no end, and text, as JSON has them. */
+static void test_hyperparameters_of_each_kind(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct text_pair keys[15];
+    struct submission_description s = rnnt_of_a_toy;
+    char *text;
+    (void)state;
+    memcpy(keys, rnnt_keys, sizeof *keys * 11);
+    keys[11] = (struct text_pair){ "opt_odd_switch", "true" };
+    keys[12] = (struct text_pair){ "opt_odd_limit", "Infinity" };
+    keys[13] = (struct text_pair){ "opt_odd_name", "say \"x\"" };
+    keys[14] = (struct text_pair){ "opt_odd_number", "2.50" };
+    s.hyperparameters = keys;
+    s.n_hyperparameters = 15;
+    PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_switch\", \"value\": true,"));
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_limit\", \"value\": Infinity,"));
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_name\", \"value\": \"say \\\"x\\\"\","));
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_number\", \"value\": 2.5,"));
+    free(text);
+    arena_free(&a);
+}
+
+static void test_no_score_as_text(void **state)
+{
+    struct drawn_run runs[] = { toy_run, toy_run, toy_run };
+    struct run_distribution d = { .runs = runs, .n = 3, .may_fail = 1, .until_valid = true, .n_draws = 7, .score_minutes = NAN, .expected_minutes = 12.5,
+                                  .low_minutes = 11, .high_minutes = 14, .run_low_s = NAN, .run_high_s = 900, .samples_low = 1e6, .samples_high = 2e6,
+                                  .expected_samples = 1.5e6, .pass_probability = 0.25, .valid_probability = 0.5 };
+    char *text;
+    (void)state;
+    runs[1].converged = runs[2].converged = false;
+    runs[2].epochs = NAN;
+    PRINTED(text, distribution_print(f, &d));
+    assert_string_equal(text,
+        "seed   status           samples   epochs evals      minutes\n"
+        "42     success           835584        3     3       5.6217\n"
+        "42     aborted           835584        3     3       5.6217\n"
+        "42     aborted           835584        -     3       5.6217\n"
+        "no score: 2 of 3 runs did not converge, at most 1 may\n"
+        "7 submissions were drawn until one was valid\n"
+        "score_minutes      -\n"
+        "expected_minutes   12.5\n"
+        "low_minutes        11\n"
+        "high_minutes       14\n"
+        "run_low_s          -\n"
+        "run_high_s         900\n"
+        "expected_samples   1.5e+06\n"
+        "samples_low        1e+06\n"
+        "samples_high       2e+06\n"
+        "valid_probability  0.5\n"
+        "pass_probability   0.25\n");
+    free(text);
+}
+
 /* ---- coverage: three runs of one system that take 2, 4 and 6 s a batch ---------------------------------- */
 
 static bool fixed_timing(void *user, struct run_timing *out, const struct run_row *run, struct err *err)
@@ -455,7 +557,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
-        cmocka_unit_test(test_seeds), cmocka_unit_test(test_samples_lie_on_the_schedule), 
+        cmocka_unit_test(test_seeds), cmocka_unit_test(test_descriptions_refused),
+        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_no_score_as_text), cmocka_unit_test(test_samples_lie_on_the_schedule), 
         cmocka_unit_test(test_intervals_by_hand), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_more_error_wider_interval),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_missing_hyperparameter),
         cmocka_unit_test(test_coverage_by_hand), cmocka_unit_test(test_coverage_as_text), cmocka_unit_test(test_log_evaluated_at_the_end),
