@@ -84,6 +84,9 @@ static void test_refusals(void **state)
         { "(v>3", "here: '(v>3': at '', want ')'" }, { "v==\"a", "here: 'v==\"a': at 'a', want a closing quote" }, { "1e999>v", "here: '1e999>v': at '1e999>v', want a number" },
         { "v[x]", "here: 'v[x]': at '[x]', want [ITEM]" }, { "min(v)", "here: 'min(v)': at ')', want a second argument" },
         { "if v", "here: 'if v': at '', want then" }, { "v.", "here: 'v.': at '', want a member's name" },
+        { "st>1", "here: 'st>1': at '>1', want the state's name after st." }, { "st.>1", "here: 'st.>1': at '>1', want the state's name after st." },
+        { "has(v", "here: 'has(v': at '', want ')'" }, { "v in {1,2", "here: 'v in {1,2': at '', want '}'" }, { "v[1", "here: 'v[1': at '[1', want [ITEM]" },
+        { "v in {}", "here: 'v in {}': at '}', want a value" }, { "v in {1,}", "here: 'v in {1,}': at '}', want a value" }, { "not", "here: 'not': at '', want a value" },
         { "same_names(v, \"three\")", "here: 'same_names(v, \"three\")': at '', want same_names(LIST, \"TABLE\") of a table of names that is known" },
     };
     struct arena a = { 0 };
@@ -103,6 +106,13 @@ static void test_refusals(void **state)
     assert_non_null(strstr(err.msg, "want less nesting"));
     memset(deep, '-', sizeof deep - 1);
     assert_false(expression_parse(&e, deep, NULL, "here", &a, &err));
+    const char *nots = "v", *ins = "v";
+    for (int i = 0; i < 400; i++)
+        nots = arena_printf(&a, "not %s", nots), ins = arena_printf(&a, "v in {(%s)}", ins);
+    assert_false(expression_parse(&e, nots, NULL, "here", &a, &err));
+    assert_non_null(strstr(err.msg, "want less nesting"));
+    assert_false(expression_parse(&e, ins, NULL, "here", &a, &err));
+    assert_non_null(strstr(err.msg, "want less nesting"));
     arena_free(&a);
 }
 

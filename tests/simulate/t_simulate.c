@@ -522,6 +522,53 @@ static void a_result_as_text_and_back(void **state)
     arena_free(&a);
 }
 
+/* A header and a row, with the cell of a column in the row changed, or, without a text for it, the column left out. */
+static const char *rows_with(const char *csv, const char *column, const char *text, struct arena *a)
+{
+    char *header = arena_strdup(a, csv), *row = strchr(header, '\n') + 1, *name, *cell;
+    const char *names = "", *cells = "";
+    row[-1] = *strchr(row, '\n') = '\0';
+    while ((name = strsep(&header, ",")) && (cell = strsep(&row, ","))) {
+        bool is_it = text_is(name, column);
+        if (is_it && !text)
+            continue;
+        names = arena_printf(a, "%s%s%s", names, *names ? "," : "", name);
+        cells = arena_printf(a, "%s%s%s", cells, *cells ? "," : "", is_it ? text : cell);
+    }
+    return arena_printf(a, "%s\n%s\n", names, cells);
+}
+
+/* Rows of an older version lack columns that may be unknown; those that every row has are asked for, and numbers are numbers. */
+static void results_of_other_versions(void **state)
+{
+    static const struct { const char *column, *text, *want; } cases[] = {
+        { "latency_s", NULL, NULL }, { "evaluation_time_s", NULL, NULL }, { "version", NULL, NULL }, { "latency_s", "", NULL },
+        { "ipus", NULL, "no column 'ipus'" }, { "fits", NULL, "no column 'fits'" }, { "breakdown_conv_s", NULL, "no column 'breakdown_conv_s'" },
+        { "breakdown_matmul_s", "x", ":2: breakdown_matmul_s: 'x' is not a number" }, { "ipus", "x", ":2: ipus: 'x' " }, { "mfu", "", ":2: mfu: '' " },
+        { "fits", "maybe", ":2: fits: 'maybe' " }, { "step_time_s", "-1", ":2: step_time_s: -1 " },
+    };
+    struct result r = { .id = "x", .workload = "w", .system = "s", .ipus = 7, .global_batch = 33, .throughput_samples_per_s = 1320.5, .step_time_s = 0.025,
+                        .latency_s = 0.0035, .fits = true, .mfu = 0.31, .hfu = 0.37, .version = "v", .overrides = "o", .inputs = "i" };
+    char *csv;
+    (void)state;
+    PRINTED(csv, (result_write_csv_header(f), result_write_csv(f, &r)));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct err err = { "" };
+        struct results back = {0};
+        const char *text = rows_with(csv, cases[i].column, cases[i].text, &a), *path = temp_file(text, strlen(text), ".csv");
+        bool good = results_load(&back, path, &a, &err);
+        if (cases[i].want ? !strstr(err.msg, cases[i].want) : !good)
+            print_error("%s: %s\n", cases[i].column, err.msg);
+        assert_true(good == !cases[i].want && (good || strstr(err.msg, cases[i].want)));
+        if (good)
+            assert_true(back.items[0].latency_s == (text_is(cases[i].column, "latency_s") ? 0 : 0.0035) && back.items[0].mfu == 0.31 && text_is(back.items[0].inputs, "i"));
+        unlink(path);
+        arena_free(&a);
+    }
+    free(csv);
+}
+
 /* What is listed is what simulating it says; those that fit come first, the fastest of them leading; two together where none alone helps. */
 static void remedies_do_what_they_say(void **state)
 {
@@ -648,6 +695,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
     cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),
-    cmocka_unit_test(a_result_as_text_and_back),
+    cmocka_unit_test(a_result_as_text_and_back), cmocka_unit_test(results_of_other_versions),
 };
 TAP_MAIN(tests)
