@@ -79,7 +79,7 @@ $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
 # notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE may name folders too: MUTATE=system-model/graph.
 # MUTATE_ONLY="FILE FILE:LINE" tries every change of these. One build counts which lines each test runs, the other is changed; B= of a name
-# of its own keeps both apart from another sitting's.
+# of its own keeps both apart from another sitting's. Who reads beyond an array is stopped, as under the sanitizers that the tests are run by.
 MUTANTS     ?= 200
 MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
@@ -89,7 +89,8 @@ MUTATE      ?= $(sources) $(wildcard harness/*.c)
 mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch),$(shell))
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
 	$(MAKE) B=$B/lines CC="$(if $(filter ccache,$(CC)),ccache )clang" CFLAGS="-O1 -fPIC -DARENA_GUARDS -fprofile-instr-generate -fcoverage-mapping" mutate-lines
-	$(MAKE) B=$B/mutate CC="$(filter-out ccache,$(CC))" CFLAGS="-O2 -fPIC -DARENA_GUARDS -fno-semantic-interposition" PODBENCH="" mutate-run
+	$(MAKE) B=$B/mutate CC="$(filter-out ccache,$(CC))" CFLAGS="-O2 -fPIC -DARENA_GUARDS -fno-semantic-interposition \
+	    -fsanitize=bounds -fsanitize-undefined-trap-on-error" PODBENCH="" mutate-run
 
 $B/libmutant.so: $(objects)
 	$(say) link $@
