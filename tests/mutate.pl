@@ -53,6 +53,7 @@ sub sites {                             # [file, line number, offset, length, re
         next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_][a-z_0-9 *]*\(.*\)\s*$/;
         while ($code =~ /($operators)/g) { push @found, [$file, $n, pos($code) - length $1, length $1, $becomes{$1}]; }
         $code =~ s/(\b(?:ARENA_ARRAY|arena_alloc|malloc|calloc)\(.*)/" " x length $1/e;     # more room than is used changes nothing
+        $code =~ s/\b((?:struct \w+|\w+_t|char|double|bool|int) \**\w+\[[^]]*\])/" " x length $1/ge;
         while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
             push @found, [$file, $n, $-[1], $+[2] - $-[1], changed_number($1, $2)];
         }
