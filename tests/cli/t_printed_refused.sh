@@ -82,5 +82,22 @@ for command in list:1:1 machine:0:1 workload:0:1 plan:1:1 timeline:1:1 run:1: ex
         2) show "${command%%:*}" none none none ;;
     esac
 done
+# What a command takes beyond its arguments.
+show manual nothing
+show manual rum
+show completion csh
+show init ''
+show check nothing
+show diff nothing $resnet
+show list nothing
+show workload nothing
+show run $resnet --runs 1001
+printf 't,x\n1,2\n2,y\n' >"$work/series.csv"
+show watch "$work/series.csv"
+show watch "$work/series.csv" --metric z
+show watch "$work/series.csv" --metric t --better maybe
+show watch "$work/series.csv" --metric t --least-change -0.1
+show watch "$work/series.csv" --metric t --least-change x
+show baseline "$work/series.csv" --baseline "$work/b" --reason why
 printed arguments
 done_testing

@@ -63,6 +63,9 @@ done
 show compare "$work/one" "$work/two" --all
 show compare "$work/one" "$work/two" --margin 0.9
 show compare "$work/one" "$work/one"
+show diff "$work/one" "$work/two"
+show diff "$work/one" "$work/two" --format json
+show diff "$work/one" "$work/two" --set parallel.replicas=1
 show compare "$work/one/rows.csv" "$work/two"
 show compare "$work/one" "$work/two/rows.csv"
 for r in tests/root/workloads/recipes/*; do

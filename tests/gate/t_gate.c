@@ -78,6 +78,27 @@ static void moves_are_grouped_by_what_moved_most(void **state)
     arena_free(&p.a);
 }
 
+/* What was nothing has grown by no share of itself; and where no file that was read differs, the program does. */
+static void what_was_nothing(void **state)
+{
+    struct pair p = {0};
+    char *text;
+    (void)state;
+    build(&p, "p,0,60,yes,1000,0.6,0.4\n", check, "p,5,60,yes,1000,0.6,0.4\n", check);
+    assert_int_equal(p.g.n_moves, 1);
+    assert_string_equal(p.g.moves[0].what, "0 -> 5 samples/s");
+    assert_near(p.g.moves[0].relative, 0, 0);
+    assert_int_equal(p.g.moves[0].verdict, 1);
+    PRINTED(text, gate_print(f, &p.g));
+    assert_null(strstr(text, "inputs that differ"));
+    free(text);
+    p.g.inputs_known = true;
+    PRINTED(text, gate_print(f, &p.g));
+    assert_non_null(strstr(text, "  inputs that differ: none; the program does\n"));
+    free(text);
+    arena_free(&p.a);
+}
+
 /* p's error falls from 9 to 1 % while q's grows from 1 to 5 %: the mean is better, the gate fails all the same. */
 static void one_mended_error_does_not_hide_another(void **state)
 {
@@ -135,6 +156,6 @@ static void inputs_that_changed_are_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(equal_runs_pass), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
-    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(rows_that_come_and_go_are_a_change),
+    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)
