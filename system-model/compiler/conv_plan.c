@@ -123,7 +123,8 @@ static void offer_in(struct search *f, const struct candidate *c, struct share *
     offer_split(f, c, t, tiles, s, p, c->flat ? OPEN_FIELD : OPEN_KERNEL, below_in);
 }
 
-/* One part, and those that may share a sum with the kernel's rows. Of a share that stays the same one more part shortens the sums. */
+/* One part, and those that may share a sum with the kernel's rows. Of a share that stays the same one more part shortens the sums, while
+ * there is a grain for each. */
 static void search_in_chans(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     struct splits s;
@@ -134,7 +135,7 @@ static void search_in_chans(struct search *f, const struct candidate *c, struct 
     for (uint64_t p = ceil_div(grains, ceil_div(grains, low)); p && p <= tiles && (double)p <= sums.high; p = conv_next_split(grains, p)) {
         if (p > 1)
             offer_in(f, c, t, tiles, &s, p);
-        if (p > 1 && p < tiles && ceil_div(grains, p + 1) == ceil_div(grains, p))
+        if (p > 1 && p < tiles && p < grains && ceil_div(grains, p + 1) == ceil_div(grains, p))
             offer_in(f, c, t, tiles, &s, p + 1);
     }
     search_splits(f, c, t, tiles, &s, below_in);

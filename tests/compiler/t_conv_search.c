@@ -199,6 +199,7 @@ static void try_kernels(struct reference *r, const struct candidate *c, struct s
     }
 }
 
+/* Each of those that share a sum has a part of it. */
 static void try_inputs(struct reference *r, const struct candidate *c, struct share *t, uint64_t tiles, struct least *least, size_t n)
 {
     least[n++] = bound(r, c, t, (double)tiles, OPEN_INPUTS);
@@ -206,7 +207,7 @@ static void try_inputs(struct reference *r, const struct candidate *c, struct sh
     r->tiles = tiles;
     struct share u = *t;
     for (uint64_t p = 1; p <= tiles; p = next_parts(t->in, p, tiles))
-        for (uint64_t q = p; q <= p + (p > 1) && q <= tiles; q++) {
+        for (uint64_t q = p; q <= p + (p > 1) && q <= tiles && q <= t->in; q++) {
             if (ceil_div(t->in, q) != ceil_div(t->in, p))
                 continue;
             u.p_in = q;
