@@ -199,7 +199,7 @@ static bool span(double *sync_s, struct path *longest, const struct link_case *c
         struct path p;
         if (!find_path(&p, c, ipus[i], c->from, err))
             return false;
-        if (p.latency_s > longest->latency_s)
+        if (longest->n == 0 || p.latency_s > longest->latency_s)
             *longest = p;
     }
     *sync_s = topology_sync_s(&c->topology, ipus, n);

@@ -139,6 +139,34 @@ static void reductions_by_hand(void **state)
     arena_free(&a);
 }
 
+/* A sheet may state that a hop takes no time: the route is there all the same. */
+static void hops_that_take_no_time(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "gc2.csv", "c2.csv", "dss8440.csv" };
+    char folder[] = "/tmp/podbench-links-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < 3; i++) {
+        struct csv_table t;
+        assert_true(csv_load(&t, arena_printf(&a, "system-model/specs/%s", names[i]), &a, &err));
+        FILE *f = fopen(arena_printf(&a, "%s/%s", folder, names[i]), "w");
+        assert_non_null(f);
+        fprintf(f, "key,value,unit,source\n");
+        for (size_t r = 0; r < t.n_rows; r++) {
+            bool hop = strstr(t.rows[r].cells[0], "_latency_s") && !strstr(t.rows[r].cells[0], "host");
+            fprintf(f, "%s,%s,%s,test\n", t.rows[r].cells[0], hop ? "0" : t.rows[r].cells[1], t.rows[r].cells[2]);
+        }
+        fclose(f);
+    }
+    double got_us = 0;
+    assert_true(link_row_predict(&got_us, "link:broadcast;machine=dss8440;from=0;to=2;ipus=2;tiles=1216;bytes=8", "latency_us", folder, &a, &err));
+    assert_near(got_us, 0.375 + 157 / 1600.0 + 8 / 12774.4 + (8 + 4 * 14 / 86.0) / 6387.2, 1e-6);      /* a rail: the whole gap between two words */
+    for (size_t i = 0; i < 3; i++)
+        unlink(arena_printf(&a, "%s/%s", folder, names[i]));
+    rmdir(folder);
+    arena_free(&a);
+}
+
 /* More tiles never take less time (from an island on: below it a broadcast has half the rate). */
 static void more_takes_longer(void **state)
 {
@@ -232,6 +260,7 @@ int main(void)
         cmocka_unit_test(one_tile_by_hand),
         cmocka_unit_test(messages_by_hand),
         cmocka_unit_test(reductions_by_hand),
+        cmocka_unit_test(hops_that_take_no_time),
         cmocka_unit_test(more_takes_longer),
         cmocka_unit_test(every_published_case_predicts),
         cmocka_unit_test(refusals), cmocka_unit_test(ranges),
