@@ -2,15 +2,16 @@
  * ini.c - sections of key = value, read by libinih.
  *
  * Traps of Debian's libinih met here: it cuts a line at 200 bytes in silence, joins indented lines to the one
- * before, and gives the handler no line number. So a reader of ours hands it the lines: it counts them,
- * refuses long ones, and takes leading spaces away.
+ * before, takes the first colon for the end of a key, and gives the handler no line number. So a reader of ours
+ * hands it the lines: it counts them, refuses long ones, takes leading spaces away, and hides a key's colons
+ * (exporters of models name values with them).
  */
 #include "system-model/base/base.h"
 
 #include <ini.h>
 #include <string.h>
 
-enum { LARGEST_INI_BYTES = 1 << 20, LONGEST_LINE = 190 };
+enum { LARGEST_INI_BYTES = 1 << 20, LONGEST_LINE = 190, HIDDEN_COLON = 1 };
 
 struct ini_reader {
     struct ini_file *out;
@@ -28,10 +29,18 @@ static int give_up(struct ini_reader *r)
     return 0;
 }
 
-static int on_entry(void *user, const char *section, const char *key, const char *value)
+static void replace_all(char *text, size_t n, char from, char to)
+{
+    for (size_t i = 0; i < n; i++)
+        text[i] = text[i] == from ? to : text[i];
+}
+
+static int on_entry(void *user, const char *section, const char *name, const char *value)
 {
     struct ini_reader *r = user;
     struct ini_file *f = r->out;
+    char *key = arena_strdup(r->a, name);
+    replace_all(key, strlen(key), HIDDEN_COLON, ':');
     if (r->failed)
         return 0;
     if (!*section) {
@@ -47,7 +56,7 @@ static int on_entry(void *user, const char *section, const char *key, const char
     }
     f->entries = arena_grow(r->a, f->entries, f->n_entries, &r->cap, sizeof *f->entries);
     f->entries[f->n_entries++] = (struct ini_entry){
-        arena_strdup(r->a, section), arena_strdup(r->a, key), arena_strdup(r->a, value ? value : ""), r->line };
+        arena_strdup(r->a, section), key, arena_strdup(r->a, value ? value : ""), r->line };
     return 1;
 }
 
@@ -72,6 +81,9 @@ static char *next_line(char *to, int size, void *user)
     }
     memcpy(to, line, length);
     memcpy(to + length, "\n", 2);
+    const char *equals = memchr(to, '=', length);
+    if (equals)
+        replace_all(to, (size_t)(equals - to), ':', HIDDEN_COLON);
     return to;
 }
 

@@ -198,21 +198,27 @@ static const char *ini_message(const char *text)
     return colon ? colon + 4 : err.msg;
 }
 
+/* Also names with colons, as exporters of models write them. */
 static void ini_reads_indented_lines_apart(void **state)
 {
     (void)state;
     struct arena a = {0};
     struct ini_file f;
     struct err err;
-    const char *text = "[parallel]\nreplicas = 16\n  micro_batch = 20 ; images\n\n[data]\ndataset = a b\n";
+    const char *text = "[parallel]\nreplicas = 16\n  micro_batch = 20 ; images\n\n[data]\ndataset = a b\n"
+                       "onnx::If_52 = 1\nonnx::Less_3=x:y\n";
     const char *path = temp_file(text, strlen(text), ".ini");
     assert_true(ini_load(&f, path, &a, &err));
-    assert_int_equal(f.n_entries, 3);
+    assert_int_equal(f.n_entries, 5);
     assert_string_equal(f.entries[1].key, "micro_batch");
     assert_string_equal(f.entries[1].value, "20");
     assert_int_equal(f.entries[1].line, 3);
     assert_string_equal(f.entries[2].section, "data");
     assert_int_equal(f.entries[2].line, 6);
+    assert_string_equal(f.entries[3].key, "onnx::If_52");
+    assert_string_equal(f.entries[3].value, "1");
+    assert_string_equal(f.entries[4].key, "onnx::Less_3");
+    assert_string_equal(f.entries[4].value, "x:y");
     unlink(path);
     arena_free(&a);
 }
