@@ -435,6 +435,23 @@ static inline void run_arg_max(const struct run *r)
                 out(r, 0)[i] = (double)k;
 }
 
+/* Of equal ones the first comes first. */
+static inline void run_top_k(const struct run *r)
+{
+    uint64_t n = last_dim(tensor_in(r, 0)), wanted = r->op->at->length;
+    for (uint64_t i = 0; i < n_out(r); i++) {
+        const double *x = in(r, 0) + i / wanted * n, *taken = out(r, 0) + i / wanted * wanted;
+        uint64_t best = n;
+        for (uint64_t k = 0; k < n; k++) {
+            bool free = true;
+            for (uint64_t t = 0; t < i % wanted; t++)
+                free &= taken[t] != (double)k;
+            best = free && (best == n || x[k] > x[best]) ? k : best;
+        }
+        out(r, 0)[i] = (double)best;
+    }
+}
+
 /* ---- normalisation, softmax ------------------------------------------------------------------------ */
 
 /* Which set of values element i is normalised with: its channel, its row, or its sample and group of channels. */
@@ -548,6 +565,22 @@ static inline void run_gather(const struct run *r)
                 out(r, 0)[i * width + k] = in(r, 0)[row * width + k];
             else
                 out(r, 0)[row * width + k] += in(r, 0)[i * width + k];
+    }
+}
+
+/* [table, indices, updates]; an index below zero counts from the end. */
+static inline void run_scatter(const struct run *r)
+{
+    const struct tensor *table = tensor_in(r, 0), *at = tensor_in(r, 1);
+    uint64_t width = last_dim(table), rows = table->dims[table->n_dims - 2], n = last_dim(at);
+    memcpy(out(r, 0), in(r, 0), tensor_elements(table) * sizeof(double));
+    for (uint64_t i = 0; i < tensor_elements(at); i++) {
+        double index = in(r, 1)[i];
+        uint64_t row = i / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
+        for (uint64_t k = 0; k < width; k++) {
+            double *to = &out(r, 0)[row * width + k], x = in(r, 2)[i * width + k];
+            *to = r->op->at->scatter == SCATTER_ADD ? *to + x : r->op->at->scatter == SCATTER_MAXIMUM ? fmax(*to, x) : x;
+        }
     }
 }
 
@@ -952,6 +985,8 @@ static inline void run_op(const struct run *r)
     case OP_RESIZE: run_resize(r); return;
     case OP_LOCAL_NORM: run_local_norm(r); return;
     case OP_ARG_MAX: run_arg_max(r); return;
+    case OP_TOP_K: run_top_k(r); return;
+    case OP_SCATTER: run_scatter(r); return;
     case OP_ADD: run_pair(r); return;
     case OP_MUL: forward ? run_pair(r) : run_mul_backward(r); return;
     case OP_SCALE: run_copy(r, r->op->at->rate); return;

@@ -8,6 +8,8 @@
  *     batch norm    statistics (two sums in one pass), then subtract, multiply, multiply, add: 5 passes; inference 2
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
+ *     scatter       the same split: each tile writes or adds the rows that it holds; the table is copied first
+ *     top-k         a bitonic network over runs of k (see there), pairs of values and places
  *     LSTM, GRU     a matmul (a GRU that resets before it: two) and ten small compute sets a time step, one step after the other
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once a tile.
  */
@@ -247,19 +249,21 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
     }
 }
 
-static void plan_gather(struct passes *p, const struct work *w)
+typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups, uint64_t width);
+
+/* What several groups of tiles have written can be put together only where it is a sum: most_groups. */
+static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, uint64_t most_groups)
 {
-    uint64_t width = w->last, table_rows = w->n / width, n_lookups = w->n_out / width;
     struct op_plan best = { .compute_cycles = UINT64_MAX / 2 }, empty = *p->plan;
     uint64_t scratch = 0;
     for (uint64_t cut = 1; cut <= width; cut *= 2)
         for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {
             struct gather_split s = { rows, 1, cut };
-            for (s.lookups = 1; s.lookups * rows * cut <= p->n_tiles && s.lookups <= n_lookups; s.lookups *= 4) {
+            for (s.lookups = 1; s.lookups * rows * cut <= p->n_tiles && s.lookups <= most_groups; s.lookups *= 4) {
                 struct op_plan try = empty;
                 struct passes q = *p;
                 q.plan = &try;
-                (w->backward ? add_scatter_stages : add_gather_stages)(&q, &s, table_rows, n_lookups, width);
+                stages(&q, &s, table_rows, n_lookups, width);
                 if (op_plan_cycles(&try) >= op_plan_cycles(&best))
                     continue;
                 best = try;
@@ -269,6 +273,56 @@ static void plan_gather(struct passes *p, const struct work *w)
         }
     *p->plan = best;
     p->scratch_bytes = scratch;
+}
+
+static void plan_gather(struct passes *p, const struct work *w)
+{
+    uint64_t n_lookups = w->n_out / w->last;
+    add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, n_lookups);
+}
+
+/* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. */
+static void plan_scatter(struct passes *p, const struct work *w)
+{
+    uint64_t n_lookups = tensor_elements(&w->g->tensors[w->op->inputs[1]]);
+    add_map(p, MAP_COPY, w->n);
+    add_best_split(p, add_scatter_stages, w->n / w->last, n_lookups, w->last, w->forward->at->scatter == SCATTER_ADD ? n_lookups : 1);
+}
+
+/* ---- top-k: a bitonic network, as popops::topK is ------------------------------------------------------- */
+
+/* One stage: elements so far apart are compared in pairs, and both, or the larger alone, are kept with their places. Partners on other tiles
+ * come over first. */
+static void add_compare_exchange(struct passes *p, uint64_t n, uint64_t apart, bool larger_alone)
+{
+    uint64_t kept = larger_alone ? ceil_div(n, 2) : n;
+    if (apart >= tile_share(p, n))
+        add_exchange(p, tile_share(p, n) * (p->element_bytes + sizeof(int32_t)));
+    add_map(p, MAP_BINARY, ceil_div(n, 2));
+    add_map(p, MAP_SELECT, kept);
+    add_map(p, MAP_SELECT, kept);
+}
+
+static void add_merge(struct passes *p, uint64_t n, uint64_t run)
+{
+    for (uint64_t apart = run / 2; apart > 0; apart /= 2)
+        add_compare_exchange(p, n, apart, false);
+}
+
+/* With k rounded up to a power of two: runs of k are sorted, log2(k) (log2(k) + 1) / 2 stages over all elements; then, as long as a row has
+ * more than one run, the larger of each two runs are kept (a stage) and sorted again (log2(k) stages over the half). The bitonic network is
+ * Batcher's (1968). */
+static void plan_top_k(struct passes *p, const struct work *w)
+{
+    uint64_t k = 1, n = w->n, row = w->last;
+    while (k < w->forward->at->length)
+        k *= 2;
+    for (uint64_t run = 2; run <= k; run *= 2)
+        add_merge(p, n, run);
+    for (; row > k; row = max_u64(k, ceil_div(row, 2)), n = ceil_div(n, 2)) {
+        add_compare_exchange(p, n, k, true);
+        add_merge(p, ceil_div(n, 2), k);
+    }
 }
 
 /* ---- moves ------------------------------------------------------------------------------------------ */
@@ -517,13 +571,13 @@ static const struct op_row { enum part part; void (*plan)(struct passes *p, cons
     [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_nonlinearity },
     [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
     [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
-    [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max },
+    [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max }, [OP_TOP_K] = { PART_ELEMENTWISE, plan_top_k },
     [OP_OUTER_ADD] = { PART_ELEMENTWISE, plan_outer_add },
     [OP_SOFTMAX] = { PART_SOFTMAX, plan_softmax },
     [OP_BATCH_NORM] = { PART_NORM, plan_norm }, [OP_GROUP_NORM] = { PART_NORM, plan_norm }, [OP_LAYER_NORM] = { PART_NORM, plan_norm },
     [OP_LOCAL_NORM] = { PART_NORM, plan_local_norm },
     [OP_MAX_POOL] = { PART_POOLING, plan_pool }, [OP_AVERAGE_POOL] = { PART_POOLING, plan_pool }, [OP_RESIZE] = { PART_POOLING, plan_resize },
-    [OP_GATHER] = { PART_EMBEDDING, plan_gather },
+    [OP_GATHER] = { PART_EMBEDDING, plan_gather }, [OP_SCATTER] = { PART_EMBEDDING, plan_scatter },
     [OP_TRANSPOSE] = { PART_REARRANGE, plan_transpose }, [OP_CONCAT] = { PART_REARRANGE, plan_copy },
     [OP_SLICE] = { PART_REARRANGE, plan_copy }, [OP_PAD] = { PART_REARRANGE, plan_copy }, [OP_VIEW] = { PART_REARRANGE, plan_view },
     [OP_CAST] = { PART_REARRANGE, plan_cast }, [OP_INPUT_PREPARE] = { PART_REARRANGE, plan_cast },

@@ -64,6 +64,8 @@ enum op_kind {
     OP_LOCAL_NORM,                          /* local response normalisation over neighbouring channels */
     OP_ARG_MAX,                             /* where the largest of the last dimension stands, the first of equal ones */
     OP_CONV_TRANSPOSE,                      /* the data gradient of a convolution, as a layer */
+    OP_TOP_K,                               /* where the k largest of the last dimension stand (at.length), in falling order */
+    OP_SCATTER,                             /* a table, rows of it by index, and what they become (at.scatter): a table */
     N_OP_KINDS
 };
 extern const char *const op_kind_names[N_OP_KINDS];
@@ -73,6 +75,8 @@ extern const char *const op_pass_names[N_OP_PASSES];
 
 /* What OP_PAD puts around a tensor: a number (at.rate), or the tensor's own elements, mirrored, the outermost, or from the other end. */
 enum pad_border { BORDER_NUMBER, BORDER_MIRRORED, BORDER_OUTERMOST, BORDER_OTHER_END };
+
+enum scatter_how { SCATTER_REPLACE, SCATTER_ADD, SCATTER_MAXIMUM };
 
 /* Of OP_MAP: x to f(x); low and high are its constants. Of OP_COMBINE, from the second line: f(a, b). */
 enum op_function {
@@ -104,8 +108,9 @@ struct op_attributes {
     bool stable;                                            /* batch norm: the variance is of what is left when the mean is taken away */
     uint32_t axis;                                          /* concat, slice, pad */
     uint32_t pieces;                                        /* slice: so many equal outputs; 0: the range below */
-    uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards */
+    uint64_t begin, length;                                 /* slice: the range; pad: zeros before, length afterwards; top-k: k */
     enum pad_border border;                                 /* pad */
+    enum scatter_how scatter;                               /* scatter */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
     uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */

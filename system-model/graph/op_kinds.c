@@ -23,6 +23,7 @@ const char *const op_kind_names[N_OP_KINDS] = {
     [OP_TRANSDUCER_LOSS] = "transducer-loss", [OP_CAST] = "cast", [OP_INPUT_PREPARE] = "input-prepare",
     [OP_MAP] = "map", [OP_COMBINE] = "combine", [OP_SELECT] = "select", [OP_VIEW] = "view", [OP_EXPAND] = "expand",
     [OP_RESIZE] = "resize", [OP_LOCAL_NORM] = "local-norm", [OP_ARG_MAX] = "arg-max", [OP_CONV_TRANSPOSE] = "conv-transpose",
+    [OP_TOP_K] = "top-k", [OP_SCATTER] = "scatter",
 };
 
 static uint64_t product(const uint64_t *dims, uint32_t n)
@@ -271,6 +272,22 @@ static void shape_arg_max(const struct graph *g, struct op *op, struct tensor *o
     out->type = TYPE_INT32;
 }
 
+static void shape_top_k(const struct graph *g, struct op *op, struct tensor *out)
+{
+    shape_same(g, op, out);
+    assert(op->at->length > 0 && op->at->length <= out->dims[out->n_dims - 1]);
+    out->dims[out->n_dims - 1] = op->at->length;
+    out->type = TYPE_INT32;
+}
+
+/* Table [rows, width] with [n] indices and [n, width] updates, or so many of them. */
+static void shape_scatter(const struct graph *g, struct op *op, struct tensor *out)
+{
+    const struct tensor *at = input(g, op, 1), *updates = input(g, op, 2);
+    shape_same(g, op, out);
+    assert(out->n_dims == at->n_dims + 1 && tensor_elements(updates) == tensor_elements(at) * out->dims[out->n_dims - 1]);
+}
+
 /* Weights as of the convolution it turns round: [kernel_h, kernel_w, output channels / groups, input channels]. */
 static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
@@ -377,6 +394,8 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_RESIZE]           = { shape_resize, NULL, PER_OUTPUT, { 7, 7 }, { 0 } },    /* linear: four neighbours */
     [OP_LOCAL_NORM]       = { shape_same, NULL, PER_OUTPUT, { 9, 14 }, { .data_keeps = KEEP_INPUT } },
     [OP_ARG_MAX]          = { shape_arg_max, NULL, PER_INPUT, { 1 }, { .no_gradient = true } },
+    [OP_TOP_K]            = { shape_top_k, NULL, PER_INPUT, { 1 }, { .no_gradient = true } },
+    [OP_SCATTER]          = { shape_scatter, NULL, PER_OUTPUT, { 0 }, { .no_gradient = true } },
     [OP_CONV_TRANSPOSE]   = { shape_conv_transpose, conv_transpose_mac, PER_OUTPUT, { 0 },
                               { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
 };

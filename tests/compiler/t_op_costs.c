@@ -4,6 +4,7 @@
  */
 #include "tests/golden_text.h"
 #include "tests/chip_fixture.h"
+#include "system-model/graph/op_kinds.h"
 #include "system-model/compiler/compile.h"
 #include "system-model/compiler/vertex_cost.h"
 
@@ -57,6 +58,9 @@ static const struct op_case cases[] = {
     { OP_RESIZE, TYPE_FP16, { 2, 4, 5, 24 }, { { 0 } }, AT(.view = { 2, 8, 9, 24 }) }, { OP_RESIZE, TYPE_FP16, { 2, 4, 5, 24 }, { { 0 } }, AT(.view = { 2, 3, 3, 24 }, .linear = true) },
     { OP_LOCAL_NORM, TYPE_FP16, { 2, 4, 5, 24 }, { { 0 } }, AT(.kernel_w = 5, .rate = 1e-4, .low = 0.75, .high = 1) },
     { OP_ARG_MAX, TYPE_FP16, { 5, 9, 24 }, { { 0 } }, AT(0) }, { OP_ARG_MAX, TYPE_FP16, { 2, 3000 }, { { 0 } }, AT(0) },
+    { OP_TOP_K, TYPE_FP16, { 2, 3000 }, { { 0 } }, AT(.length = 1) }, { OP_TOP_K, TYPE_FP16, { 2, 3000 }, { { 0 } }, AT(.length = 100) },
+    { OP_SCATTER, TYPE_FP16, { 50, 24 }, { { 'n', { 9 } }, { 'x', { 9, 24 } } }, AT(0) },
+    { OP_SCATTER, TYPE_FP16, { 50, 24 }, { { 'n', { 9 } }, { 'x', { 9, 24 } } }, AT(.scatter = SCATTER_ADD) },
 };
 
 static uint32_t n_dims_of(const uint64_t *dims)
@@ -93,7 +97,7 @@ static uint32_t build_case(struct graph *g, const struct op_case *c, bool infere
     }
     uint32_t y = graph_op(g, c->kind, in, n, c->at), id = g->tensors[y].producer_op;
     bool loss = c->kind == OP_CROSS_ENTROPY || c->kind == OP_TRANSDUCER_LOSS;
-    if (inference || c->kind == OP_ARG_MAX)
+    if (inference || op_rules[c->kind].gradient.no_gradient)
         return id;
     if (!loss)
         add_loss(g, y);

@@ -347,6 +347,47 @@ static void test_arg_max(void **state)
     toy_end(&t);
 }
 
+/* Of rows of 1000: the largest in 10 halvings of a comparison and two selections each. The largest 3 as 4: runs of 4 sorted in 1 + 2 stages, then 8
+ * halvings, each with 2 stages that sort again. Shorter rows take fewer. */
+static void test_top_k(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[1] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(7, 1000)) };
+    struct op_plan one = plan_op(&t, OP_TOP_K, in, 1, (struct op_attributes){ .length = 1 });
+    struct op_plan three = plan_op(&t, OP_TOP_K, in, 1, (struct op_attributes){ .length = 3 });
+    struct op_plan four = plan_op(&t, OP_TOP_K, in, 1, (struct op_attributes){ .length = 4 });
+    assert_int_equal(one.n_supersteps, 10 * 3);
+    assert_int_equal(three.n_supersteps, (1 + 2) * 3 + 8 * (1 + 2) * 3);
+    assert_int_equal(op_plan_cycles(&three), op_plan_cycles(&four));
+    assert_true(three.compute_cycles > one.compute_cycles);
+    in[0] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(7, 250));
+    three = plan_op(&t, OP_TOP_K, in, 1, (struct op_attributes){ .length = 3 });
+    assert_int_equal(three.n_supersteps, (1 + 2) * 3 + 6 * (1 + 2) * 3);
+    toy_end(&t);
+}
+
+/* A scatter costs more than the copy of its table, more updates more, and the same whether rows are replaced or the larger kept. */
+static void test_scatter(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t in[3] = { tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(90, 24)), tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(11)),
+                       tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(11, 24)) };
+    struct op_plan few = plan_op(&t, OP_SCATTER, in, 3, (struct op_attributes){ 0 });
+    struct op_plan larger = plan_op(&t, OP_SCATTER, in, 3, (struct op_attributes){ .scatter = SCATTER_MAXIMUM });
+    struct op_plan copy = plan_op(&t, OP_CONCAT, in, 1, (struct op_attributes){ 0 });
+    in[1] = tensor(&t, ROLE_INPUT, TYPE_INT32, DIMS(77));
+    in[2] = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(77, 24));
+    struct op_plan many = plan_op(&t, OP_SCATTER, in, 3, (struct op_attributes){ 0 });
+    assert_int_equal(op_plan_cycles(&few), op_plan_cycles(&larger));
+    assert_true(few.compute_cycles > copy.compute_cycles);
+    assert_true(op_plan_cycles(&many) > op_plan_cycles(&few));
+    toy_end(&t);
+}
+
 /* Every kind of operation has a plan, forward and backward, and it costs something. */
 static void test_all_kinds_backward(void **state)
 {
@@ -399,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
+        cmocka_unit_test(test_top_k), cmocka_unit_test(test_scatter),
         cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

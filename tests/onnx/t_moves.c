@@ -2,6 +2,7 @@
  * t_moves.c - what only moves numbers, or lets others see them in another order: outputs by hand.
  */
 #include "tests/onnx/import.h"
+#include "tests/onnx/operands.h"
 
 /* The last dimension alone, all but the last, and one column of all. */
 static void flattened(void **state)
@@ -174,8 +175,81 @@ static void images_seen_in_another_way(void **state)
     }
 }
 
+/* x [2, 5, 3] through one node along its dimension of 5, a product beside it. Indices [2, 2, 3] and updates of that shape are whole numbers. */
+static struct imported *picked(const char *op, const char *inputs, const char *attributes, double **y)
+{
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,5,3");
+    draft_operand(d, "at", (char[]){ "=2x2x3:4,0,1,2,-2,3,0,1,2,3,4,-1" });
+    draft_operand(d, "rows", (char[]){ "=3x2:0,4,1,0,0,1" });
+    draft_whole(d, "k", WHOLE(3));
+    draft_weight(d, "u", DIMS(2, 2, 3));
+    draft_weight(d, "part", DIMS(3, 3));
+    draft_weight(d, "w", DIMS(1, 1));
+    draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+    draft_node(d, op, inputs, "y places", attributes);
+    if (!text_is(op, "TopK"))
+        d->nodes[0]->n_output = 1;
+    draft_node(d, "MatMul", "beside w", "z", "");
+    struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+    *y = outputs(r);
+    return r;
+}
+
+/* The three largest of five, largest first, and the three smallest; along the dimension in the middle. */
+static void largest(void **state)
+{
+    (void)state;
+    for (int small = 0; small < 2; small++) {
+        double *y;
+        struct imported *r = picked("TopK", "x k", small ? "axis=1 largest=0" : "axis=1", &y);
+        for (uint64_t i = 0; i < 6; i++) {
+            double x[5];
+            for (uint64_t k = 0; k < 5; k++)
+                x[k] = draft_noise("x", (i / 3 * 5 + k) * 3 + i % 3) * (small ? -1 : 1);
+            for (uint64_t k = 0; k < 3; k++) {
+                double found = y[(i / 3 * 3 + k) * 3 + i % 3] * (small ? -1 : 1);
+                uint64_t above = 0, equal = 0;
+                for (uint64_t t = 0; t < 5; t++) {
+                    above += x[t] > found + 1e-9;
+                    equal += fabs(x[t] - found) < 1e-9;
+                }
+                assert_int_equal(above, k);
+                assert_int_equal(equal, 1);
+            }
+        }
+        assert_int_equal(count_kind(&r->g, OP_TOP_K), 1);
+        assert_int_equal(r->g.n_rough_ops, 0);
+        done(r);
+    }
+}
+
+/* Elements written along a dimension by index, replaced, added and the larger kept; then rows by two indices each. */
+static void scattered(void **state)
+{
+    static const int at[] = { 4, 0, 1, 2, -2, 3, 0, 1, 2, 3, 4, -1 }, rows[][2] = { { 0, 4 }, { 1, 0 }, { 0, 1 } };
+    static const char *const ways[] = { "axis=1", "axis=1 reduction=add", "axis=1 reduction=max" };
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        double *y, want[30];
+        struct imported *r = way < 3 ? picked("ScatterElements", "x at u", ways[way], &y) : picked("ScatterND", "x rows part", "", &y);
+        for (uint64_t i = 0; i < 30; i++)
+            want[i] = draft_noise("x", i);
+        for (uint64_t i = 0; i < 12 && way < 3; i++) {
+            double *to = &want[(i / 6 * 5 + (uint64_t)((at[i] + 5) % 5)) * 3 + i % 3], u = draft_noise("u", i);
+            *to = way == 0 ? u : way == 1 ? *to + u : fmax(*to, u);
+        }
+        for (uint64_t i = 0; i < 9 && way == 3; i++)
+            want[(rows[i / 3][0] * 5 + rows[i / 3][1]) * 3 + (int)(i % 3)] = draft_noise("part", i);
+        for (uint64_t i = 0; i < 30; i++)
+            assert_near(y[i], want[i], 1e-6);
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands),
     cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way),
+    cmocka_unit_test(largest), cmocka_unit_test(scattered),
 };
 TAP_MAIN(tests)

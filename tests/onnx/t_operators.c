@@ -241,6 +241,47 @@ static void recurrent_both_ways(void **state)
     done(r);
 }
 
+/* A byte tensor by name. */
+static void draft_bytes(struct draft *d, const char *name, int type, size_t n_dims, const uint64_t *dims, const int32_t *numbers)
+{
+    Onnx__TensorProto *t = draft_tensor(d, name, type, n_dims, dims);
+    for (t->n_int32_data = 1; n_dims > 0; n_dims--)
+        t->n_int32_data *= dims[n_dims - 1];
+    t->int32_data = ARENA_ARRAY(&d->arena, int32_t, t->n_int32_data);
+    memcpy(t->int32_data, numbers, t->n_int32_data * sizeof *numbers);
+}
+
+/* QDQ: x to bytes in eighths, cut off at 0 and 255, and back; a matrix of bytes with a scale a column, which counts as floats. */
+static void quantised_and_back(void **state)
+{
+    static const int32_t zero[] = { 3 }, bytes[] = { -128, 127, 5, -7, 11, 64 }, zeros[] = { 1, -2 };
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_number(d, "scale", 0.125);
+    draft_bytes(d, "zero", ONNX_UINT8, 0, NULL, zero);
+    draft_bytes(d, "matrix", ONNX_INT8, DIMS(3, 2), bytes);
+    draft_bytes(d, "zeros", ONNX_INT8, DIMS(2), zeros);
+    draft_weight(d, "scales", DIMS(2));
+    draft_node(d, "QuantizeLinear", "x scale zero", "q", "");
+    draft_node(d, "DequantizeLinear", "q scale zero", "f", "");
+    draft_node(d, "DequantizeLinear", "matrix scales zeros", "w", "axis=1");
+    draft_node(d, "MatMul", "f w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
+    double *y = outputs(r);
+    for (uint64_t i = 0; i < 8; i++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double q = fmin(fmax(nearbyint(draft_noise("x", i / 2 * 3 + k) * 8) + 3, 0), 255);
+            sum += (q - 3) * 0.125 * (bytes[k * 2 + i % 2] - zeros[i % 2]) * draft_noise("scales", i % 2);
+        }
+        assert_near(y[i], sum, 1e-6);
+    }
+    assert_int_equal(graph_parameters(&r->g), 3 * 2);
+    assert_int_equal(r->g.n_rough_ops, 0);
+    done(r);
+}
+
 /* ---- what becomes several ------------------------------------------------------------------------------------------ */
 
 #define X(b, i, j, k) draft_noise("x", (((b) * 3 + (i)) * 4 + (j)) * 5 + (k))
@@ -463,7 +504,7 @@ static void counted_by_ones(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(repeated),
-    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(composed),
+    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(quantised_and_back), cmocka_unit_test(composed),
     cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(counted_by_ones),
 };

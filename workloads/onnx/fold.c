@@ -81,6 +81,23 @@ static bool fold_cast(struct fold *f)
     return true;
 }
 
+/* Quantised weights as floats: one scale, or one for each row along the axis. */
+static bool fold_dequantize(struct fold *f)
+{
+    uint32_t axis;
+    const struct onnx_value *x = input(f, 0), *scale = input(f, 1), *zero = input(f, 2);
+    if (!f->a || !f->b || (zero && !f->c) || onnx_int(f->n, "block_size", 0))
+        return false;
+    uint64_t n = onnx_elements(scale), inner = 1;
+    if (n > 1 && (!onnx_axis(&axis, onnx_int(f->n, "axis", 1), x->n_dims) || x->dims[axis] != n || (zero && onnx_elements(zero) != n)))
+        return false;
+    for (uint32_t d = n > 1 ? axis + 1 : x->n_dims; d < x->n_dims; d++)
+        inner *= x->dims[d];
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = (f->a[i] - (zero ? f->c[i / inner % n] : 0)) * f->b[i / inner % n];
+    return true;
+}
+
 static bool fold_where(struct fold *f)
 {
     if (!f->a || !f->b || !f->c)
@@ -295,7 +312,7 @@ static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } 
     { "Range", fold_range }, { "Concat", fold_concat }, { "Gather", fold_gather }, { "Slice", fold_slice },
     { "Transpose", fold_transpose }, { "ReduceProd", fold_reduction }, { "ReduceSum", fold_reduction }, { "ReduceMax", fold_reduction },
     { "ReduceMin", fold_reduction }, { "NonZero", fold_nonzero }, { "Relu", fold_unary }, { "Size", fold_size }, { "Trilu", fold_triangle },
-    { "CastLike", fold_cast }, { "Round", fold_unary }, { "Sign", fold_unary },
+    { "CastLike", fold_cast }, { "DequantizeLinear", fold_dequantize }, { "Round", fold_unary }, { "Sign", fold_unary },
 };
 
 static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)

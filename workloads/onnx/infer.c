@@ -122,12 +122,10 @@ static const char *reason(const struct onnx_node *n)
 {
     static const struct reason { const char *op, *why; } reasons[] = {
         { "Scan", "loops are not modelled; export the model with its loop unrolled" },
-        { "QLinear", "the chip's products are of floats; export the model before it is quantised" },
-        { "QuantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
-        { "DynamicQuantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
-        { "DequantizeLinear", "the chip's products are of floats; export the model before it is quantised" },
-        { "ConvInteger", "the chip's products are of floats; export the model before it is quantised" },
-        { "MatMulInteger", "the chip's products are of floats; export the model before it is quantised" },
+        { "QLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
+        { "DynamicQuantizeLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
+        { "ConvInteger", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
+        { "MatMulInteger", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
         { "Unique", "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME" },
         { "Sequence", "sequences of tensors are not modelled; export tensors" },
     };

@@ -32,7 +32,8 @@ static const struct mapping { const char *op; bool (*map)(struct mapper *p); } m
     { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather }, { "Pad", map_pad }, { "Expand", map_expand },
     { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize }, { "DepthToSpace", map_blocks },
     { "SpaceToDepth", map_blocks }, { "GatherND", map_gather_nd }, { "OneHot", map_one_hot }, { "Hardmax", map_hardmax }, { "Xor", map_xor },
-    { "Mod", map_mod },
+    { "Mod", map_mod }, { "Scatter", map_scatter }, { "ScatterElements", map_scatter }, { "ScatterND", map_scatter_nd }, { "TopK", map_top_k },
+    { "QuantizeLinear", map_quantize }, { "DequantizeLinear", map_dequantize },
 };
 
 static bool (*find_mapping(const char *op))(struct mapper *p)
@@ -92,7 +93,7 @@ static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
 /* The initialiser behind copies and views; NO_ID: made in another way. */
 static uint32_t root_of(const struct mapper *p, uint32_t value)
 {
-    static const char *const views[] = { "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose" };
+    static const char *const views[] = { "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "DequantizeLinear" };
     for (;;) {
         const struct onnx_value *v = &p->m->values[value];
         if (v->producer == NO_ID || onnx_holds_parameters(p->m, v))

@@ -29,6 +29,7 @@ struct mapper {
 static inline const struct onnx_value *map_in(const struct mapper *p, uint32_t i) { return onnx_in(p->m, p->n, i); }
 static inline const struct onnx_value *map_out(const struct mapper *p, uint32_t i) { return onnx_out(p->m, p->n, i); }
 static inline uint32_t in_id(const struct mapper *p, uint32_t i) { return i < p->n->n_inputs ? p->n->inputs[i] : NO_ID; }
+static inline bool map_is_wanted(const struct mapper *p, uint32_t i) { return map_out(p, i) && p->wanted[p->n->outputs[i]]; }
 static inline bool is_image(const struct mapper *p, uint32_t value) { return p->of[value].tensor != NO_ID && p->of[value].image; }
 static inline bool known_number(const struct onnx_value *v) { return v && v->known && onnx_elements(v) == 1; }
 
@@ -76,6 +77,9 @@ MAPS(map_dropout); MAPS(map_not); MAPS(map_prelu); MAPS(map_composed); MAPS(map_
 /* map_sums.c */
 MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_reduce); MAPS(map_arg_max); MAPS(map_cumsum); MAPS(map_triangle);
 
+/* map_quantize.c */
+MAPS(map_quantize); MAPS(map_dequantize);
+
 /* map_recurrence.c */
 MAPS(map_recurrence);
 
@@ -89,6 +93,7 @@ MAPS(map_reshape); MAPS(map_transpose); MAPS(map_concat); MAPS(map_split); MAPS(
 MAPS(map_tile);
 /* map_pick.c */
 MAPS(map_gather); MAPS(map_gather_elements); MAPS(map_gather_nd); MAPS(map_one_hot); MAPS(map_hardmax);
+MAPS(map_scatter); MAPS(map_scatter_nd); MAPS(map_top_k);
 #undef MAPS
 
 /* layers.c: gives every operation its layer. */

@@ -1,7 +1,7 @@
 /*
  * map_pick.c - operators that pick elements by index, or say by index where a one stands.
  *
- * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first.
+ * What is not trained is refused in training: a scatter's gradients. All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first.
  */
 #include "workloads/onnx/map_internal.h"
 
@@ -118,6 +118,109 @@ bool map_gather_nd(struct mapper *p)
     return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
 }
 
+/* An axis that was put in last moves to its place. */
+static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value *v, uint32_t axis)
+{
+    uint64_t outer = 1, inner = 1;
+    for (uint32_t i = 0; i < v->n_dims; i++)
+        if (i != axis)
+            *(i < axis ? &outer : &inner) *= v->dims[i];
+    return inner == 1 ? y : emit1(p, OP_TRANSPOSE, y, AT(.view = { outer, inner, v->dims[axis] }, .order = { 0, 2, 1 }));
+}
+
+/* ---- scattering --------------------------------------------------------------------------------------------------------- */
+
+/* PopLibs has updates that replace, add and take the larger. */
+static bool scatter_how(struct mapper *p, enum scatter_how *how)
+{
+    static const struct { const char *reduction; enum scatter_how how; } ways[] = {
+        { "none", SCATTER_REPLACE }, { "add", SCATTER_ADD }, { "max", SCATTER_MAXIMUM } };
+    const char *reduction = onnx_string(p->n, "reduction", "none", p->m->arena);
+    if (!p->o->inference)
+        return MAP_REFUSE(p, "its gradient is not modelled; in inference it is");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (text_is(ways[i].reduction, reduction)) {
+            *how = ways[i].how;
+            return true;
+        }
+    return MAP_REFUSE(p, "with reduction %.20s is not modelled; none, add and max are", reduction);
+}
+
+/* Three inputs row-major; false: refused. */
+static bool plain_inputs(struct mapper *p, uint32_t in[3])
+{
+    for (uint32_t i = 0; i < 3; i++) {
+        in[i] = any_plain(p, in_id(p, i));
+        if (in[i] == NO_ID)
+            return false;
+    }
+    return true;
+}
+
+/* Along a dimension each row is a table of its own numbers. */
+bool map_scatter(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    enum scatter_how how;
+    uint32_t axis = 0, in[3];
+    if (!scatter_how(p, &how) || !onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || !plain_inputs(p, in))
+        return *p->err->msg ? false : MAP_REFUSE(p, "axis is out of range");
+    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
+    if (onnx_elements(at) != rows * wanted)
+        return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
+    in[0] = map_view(p, axis_last(p, in[0], v, axis), 3, (uint64_t[]){ rows, n, 1 });
+    in[1] = map_view(p, axis_last(p, in[1], at, axis), 2, (uint64_t[]){ rows, wanted });
+    in[2] = map_view(p, axis_last(p, in[2], at, axis), 3, (uint64_t[]){ rows, wanted, 1 });
+    uint32_t y = axis_back(p, emit(p, OP_SCATTER, in, 3, AT(.scatter = how)), v, axis);
+    p->into = "scatter";
+    return map_done(p, 0, y, false);
+}
+
+bool map_scatter_nd(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
+    enum scatter_how how;
+    uint32_t in[3];
+    if (!scatter_how(p, &how) || !plain_inputs(p, in))
+        return false;
+    uint64_t deep = at->n_dims ? at->dims[at->n_dims - 1] : 0, rows = 1;
+    if (deep == 0 || deep > v->n_dims)
+        return MAP_REFUSE(p, "its indices name %ju of %u dimensions", (uintmax_t)deep, v->n_dims);
+    for (uint64_t i = 0; i < deep; i++)
+        rows *= v->dims[i];
+    uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
+    if (onnx_elements(map_in(p, 2)) != n * inner)
+        return MAP_REFUSE(p, "has %ju updates, want %ju", (uintmax_t)onnx_elements(map_in(p, 2)), (uintmax_t)(n * inner));
+    in[0] = map_view(p, in[0], 2, (uint64_t[]){ rows, inner });
+    in[1] = row_numbers(p, in[1], n, deep, v->dims);
+    in[2] = map_view(p, in[2], 2, (uint64_t[]){ n, inner });
+    uint32_t y = emit(p, OP_SCATTER, in, 3, AT(.scatter = how));
+    p->into = "scatter";
+    return map_done(p, 0, y, false);
+}
+
+/* Places first, the values looked up by them; the smallest are the largest of what is negated. */
+bool map_top_k(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0) ? map_out(p, 0) : map_out(p, 1);
+    uint32_t axis = 0, x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID || !onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
+        return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
+    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
+    x = axis_last(p, x, v, axis);
+    uint32_t keys = map_view(p, onnx_int(p->n, "largest", 1) ? x : emit_function(p, FUNCTION_NEGATE, x), 2, (uint64_t[]){ rows, n });
+    uint32_t places = emit1(p, OP_TOP_K, keys, AT(.length = k));
+    if (map_is_wanted(p, 0)) {
+        uint32_t values = emit(p, OP_GATHER, (uint32_t[]){ map_view(p, x, 3, (uint64_t[]){ rows, n, 1 }), places }, 2, AT(0));
+        map_done(p, 0, axis_back(p, values, y, axis), false);
+    }
+    places = axis_back(p, places, y, axis);
+    p->into = "top-k";
+    return map_done(p, 1, places, false);
+}
+
+/* ---- ones by index ------------------------------------------------------------------------------------------------------ */
+
 /* One where a row's index is the number of the column: [rows] to [rows, columns] of the type, by comparison with the columns' numbers, as
  * PopLibs' encodeOneHot does element by element. */
 static uint32_t ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
@@ -129,16 +232,6 @@ static uint32_t ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_
         index = emit1(p, OP_EXPAND, index, AT(.view = { rows, columns }));
     uint32_t y = emit(p, OP_COMBINE, (uint32_t[]){ index, numbers }, 2, AT(.function = FUNCTION_EQUAL));
     return p->g->tensors[y].type == type ? y : emit1(p, OP_CAST, y, AT(.to_type = type));
-}
-
-/* The axis that the ones stand along was put in last; it moves to its place. */
-static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value *v, uint32_t axis)
-{
-    uint64_t outer = 1, inner = 1;
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
-    return inner == 1 ? y : emit1(p, OP_TRANSPOSE, y, AT(.view = { outer, inner, v->dims[axis] }, .order = { 0, 2, 1 }));
 }
 
 bool map_one_hot(struct mapper *p)

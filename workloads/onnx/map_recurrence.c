@@ -3,11 +3,6 @@
  */
 #include "workloads/onnx/map_internal.h"
 
-static bool is_wanted(const struct mapper *p, uint32_t output)
-{
-    return map_out(p, output) && p->wanted[p->n->outputs[output]];
-}
-
 static bool goes_back(const struct mapper *p, uint64_t direction)
 {
     return direction == 1 || text_is(onnx_string(p->n, "direction", "forward", p->m->arena), "reverse");
@@ -30,7 +25,7 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
     }
     bool before = !lstm && !onnx_int(p->n, "linear_before_reset", 0);
     return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
-                AT(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = is_wanted(p, 2),
+                AT(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
                    .from_last = goes_back(p, direction)));
 }
 
@@ -43,7 +38,7 @@ static bool check_recurrence(struct mapper *p)
         return MAP_REFUSE(p, "want weights that stand in the file");
     if (onnx_int(p->n, "layout", 0))
         return MAP_REFUSE(p, "want layout 0: time first");
-    if (is_wanted(p, 2) && !p->o->inference)
+    if (map_is_wanted(p, 2) && !p->o->inference)
         return MAP_REFUSE(p, "its last cell state is read; in training only its outputs are modelled");
     return map_in(p, 7) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
 }
@@ -86,8 +81,8 @@ bool map_recurrence(struct mapper *p)
         last[d] = goes_back(p, d) ? 0 : steps - 1;
     }
     const char *into = p->into;
-    if ((is_wanted(p, 2) && !part_from_cells(p, y, directions, steps)) ||
-        (is_wanted(p, 1) && !map_done(p, 1, states_at(p, y, directions, last), false)))
+    if ((map_is_wanted(p, 2) && !part_from_cells(p, y, directions, steps)) ||
+        (map_is_wanted(p, 1) && !map_done(p, 1, states_at(p, y, directions, last), false)))
         return false;
     uint32_t all = directions == 1 ? y[0] : emit(p, OP_CONCAT, y, 2, AT(.axis = 2));
     uint32_t turned = emit1(p, OP_TRANSPOSE, all, AT(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));

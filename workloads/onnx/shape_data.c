@@ -71,7 +71,10 @@ bool shape_top_k(const struct shape *s)
     uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), x->n_dims))
         return REFUSE(s, "axis is out of range");
-    bool known = onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1;
+    bool attribute = onnx_int(s->n, "k", 0) > 0;                /* up to opset 9 */
+    bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
+    if (attribute)
+        k = (struct onnx_list){ 1, { onnx_int(s->n, "k", 0) } };
     if (!known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
     copy_dims(dims, x);
@@ -149,4 +152,21 @@ bool shape_grid_sample(const struct shape *s)
     if (x->n_dims != 4 || grid->n_dims != 4)
         return REFUSE(s, "its input has %u dimensions, want 4", x->n_dims);
     return shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1], grid->dims[1], grid->dims[2] }, x->type);
+}
+
+/* To the type of the zero point, or bytes; back to that of the scale. */
+bool shape_quantize(const struct shape *s)
+{
+    if (!shape_wants(s, 2))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *zero = onnx_in(s->m, s->n, 2);
+    return shape_set(s, 0, x->n_dims, x->dims, zero ? zero->type : (int)onnx_int(s->n, "output_dtype", ONNX_UINT8));
+}
+
+bool shape_dequantize(const struct shape *s)
+{
+    if (!shape_wants(s, 2))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    return shape_set(s, 0, x->n_dims, x->dims, onnx_in(s->m, s->n, 1)->type);
 }

@@ -39,6 +39,8 @@ bool shape_nonzero(const struct shape *s);
 bool shape_suppression(const struct shape *s);
 bool shape_compress(const struct shape *s);
 bool shape_top_k(const struct shape *s);
+bool shape_quantize(const struct shape *s);
+bool shape_dequantize(const struct shape *s);
 bool shape_one_hot(const struct shape *s);
 bool shape_gather_nd(const struct shape *s);
 bool shape_roi_align(const struct shape *s);

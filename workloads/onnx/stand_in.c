@@ -10,7 +10,7 @@
 
 enum { MOST_KEPT = 3 };
 static const struct stand_in { const char *op, *as; uint32_t n, kept[MOST_KEPT]; } stand_ins[] = {
-    { "QuantizeLinear", "Identity", 1, { 0 } }, { "DequantizeLinear", "Identity", 1, { 0 } }, { "DynamicQuantizeLinear", "Identity", 1, { 0 } },
+    { "DynamicQuantizeLinear", "Identity", 1, { 0 } },
     { "QLinearConv", "Conv", 3, { 0, 3, 8 } }, { "ConvInteger", "Conv", 2, { 0, 1 } }, { "QLinearMatMul", "MatMul", 2, { 0, 3 } },
     { "MatMulInteger", "MatMul", 2, { 0, 1 } }, { "QGemm", "Gemm", 3, { 0, 3, 6 } }, { "QLinearAdd", "Add", 2, { 0, 3 } },
     { "QLinearMul", "Mul", 2, { 0, 3 } }, { "QLinearSigmoid", "Sigmoid", 1, { 0 } }, { "QLinearLeakyRelu", "LeakyRelu", 1, { 0 } },
