@@ -15,8 +15,10 @@
  * release that its measurements were made with): splits are then chosen by the estimate, and the plan pays the regression over
  * measured copies. More tiles may make such a plan slower (channels not in fours).
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
- * yet, as there, they are not in the temporary memory; what makes thin channels collapse at large batches on the first
- * generation is not known.
+ * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5): what makes groups
+ * of 4 and 8 channels collapse at batch 64; what fixed cost groups of 4 have, some 8 thousand cycles with one kernel element and 25
+ * thousand with nine; what copies of 3 channels cost, from 0.6 to 3 times what is charged; and why the first batches of 3x3 kernels of
+ * stride 1 over 5 x 5 and 7 x 7 positions are slower than those of stride 2.
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"
