@@ -165,6 +165,9 @@ static void what_is_named_is_found_or_missed(void **state)
         { "sheet", "c2.ipus_per_board", 2 }, { "has", "c2.streaming_bytes", 0 }, { "has", "ipu-m2000.streaming_bytes", 1 },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#2", 7 }, { "logged", "nothing", 0 },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/data.sequence_length", 128 },
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu", 3 }, { "workload", "resnet50/parameters", 25557032 },
+        { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50/ipus", 16 }, { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50;parallel.replicas=7;parallel.micro_batch=3/ipus", 7 },
+        { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50;parallel.micro_batch=60/fits", 0 }, { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50/fits", 1 },
     }, missed[] = { { "sheet", "c2.bananas", 0 }, { "sheet", "c2", 0 }, { "sheet", "nothing.n_tiles", 0 }, { "figure", "nothing", 0 },
                     { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#9", 0 }, { "recipe", "nothing/a.b", 0 },
                     { "workload", "bert-large/price", 0 }, { "bananas", "x", 0 } };
@@ -173,7 +176,10 @@ static void what_is_named_is_found_or_missed(void **state)
     struct figures figures = { 0 };
     struct csv_table facts = { 0 };
     struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes" };
-    struct audit_values values = { &figures, &facts, NULL, &paths, &a };
+    struct simulator simulator;
+    paths.data_dir = "workloads/convergence";
+    simulator_open(&simulator, &paths);
+    struct audit_values values = { &figures, &facts, &simulator, &paths, &a };
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
         struct err err = { "" };
         double x = -1;
@@ -187,6 +193,24 @@ static void what_is_named_is_found_or_missed(void **state)
         assert_false(audit_lookup(&x, &values, missed[i].kind, missed[i].argument, &err));
         assert_true(*err.msg);
     }
+    static const struct { const char *kind, *argument, *message; } refused[] = {
+        { "recipe", "nothing", "want RECIPE/section.key" }, { "run", "nothing", "want RECIPE/metric" }, { "workload", "nothing", "want WORKLOAD/parameters" },
+        { "recompute", "nothing", "want WORKLOAD/memory_share" }, { "workload", "resnet50/price", "'price' is not one of: parameters, forward_mac" },
+        { "recompute", "resnet50/price", "'price' is not one of: memory_share, extra_work_share" },
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#x", "'x' is not a place in a list" },
+        { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50/price", "the result has no number price" },
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct err err = { "" };
+        double x;
+        assert_false(audit_lookup(&x, &values, refused[i].kind, refused[i].argument, &err));
+        assert_string_equal(err.msg, refused[i].message);
+    }
+    struct err err = { "" };
+    double memory, work;
+    assert_true(audit_lookup(&memory, &values, "recompute", "resnet50/memory_share", &err) && audit_lookup(&work, &values, "recompute", "resnet50/extra_work_share", &err));
+    assert_true(memory > 0.05 && memory < 0.5 && work > 0.15 && work < 1 / 3.0);        /* all forward work again is a third of forward and backward */
+    simulator_close(&simulator);
     arena_free(&a);
 }
 
