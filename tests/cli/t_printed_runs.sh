@@ -42,6 +42,13 @@ ls "$work/killed" >>"$work/shown"
 echo >>"$work/killed/rows.csv"
 show check "$work/killed"
 show check "$work/none"
+# Of another version: a row of other columns, no list of files, no manifest that can be read.
+cp -r "$work/one" "$work/old"
+sed -i 's/"schema": "[^"]*"/"schema": "xxh3:0"/; s/"podbench": "[^"]*"/"podbench": "0.1"/' "$work/old/manifest.json"
+for text in "$(cat "$work/old/manifest.json")" '{"podbench": "0.1"}' '{"files": 3, "schema": "x"}' '{"files": {}}' '[' ''; do
+    printf '%s\n' "$text" >"$work/old/manifest.json"
+    show check "$work/old"
+done
 printed check
 
 show audit
