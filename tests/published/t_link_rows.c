@@ -22,6 +22,7 @@ static void latencies_by_hand(void **state)
                 0.375 + 0.255 + 2 * 0.131 + 6 * 0.030 + 4 / 6387.2, 1e-6);
     /* 1216 messages of tiles in order: 3.1 ns a pair of links, two pairs */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=1216", "latency_us"), 0.63 + 1216 * 3.1e-3 / 2, 1e-6);
+    assert_near(predict("link:p2p;machine=dss8440;from=0;to=1;tiles=2", "latency_us"), 0.63 + 2 * 3.1e-3 / 2, 1e-6);
     /* a pair at random: 59 + half of the 98 cycles to the farthest; four pairs: 4/5 of them; the tiles of an all-to-all likewise */
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=0", "latency_us"), (106 + 59 + 49) / 1600.0 + 4 / (6400 * 0.998), 1e-6);
     assert_near(predict("link:all-to-all;machine=dss8440;from=0;to=0;tiles=48", "latency_us"), (106 + 59 + 96) / 1600.0 + 48 * 4 / (6400 * 0.998), 1e-6);
@@ -79,6 +80,9 @@ static void collectives_by_hand(void **state)
     double gather_us = predict("link:gather;machine=dss8440;from=0;to=1;ipus=2;tiles=1216;bytes=80", "latency_us"), chip_us =
         predict("link:gather;machine=dss8440;tiles=50;bytes=160", "latency_us") - 8000 / 6387.2 - 119 / 1600.0;
     assert_near(gather_us, time_us + chip_us, 1e-6);
+    /* from one to another alone: two boards more are two rails and two boards' syncs more */
+    assert_near(predict("link:reduce;machine=dss8440;from=0;to=6;tiles=1", "latency_us")
+                - predict("link:reduce;machine=dss8440;from=0;to=2;tiles=1", "latency_us"), 2 * (0.030 + 0.131), 1e-6);
     arena_free(&a);
 }
 
