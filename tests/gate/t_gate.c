@@ -84,11 +84,14 @@ static void what_was_nothing(void **state)
     struct pair p = {0};
     char *text;
     (void)state;
-    build(&p, "p,0,60,yes,1000,0.6,0.4\n", check, "p,5,60,yes,1000,0.6,0.4\n", check);
-    assert_int_equal(p.g.n_moves, 1);
-    assert_string_equal(p.g.moves[0].what, "0 -> 5 samples/s");
-    assert_near(p.g.moves[0].relative, 0, 0);
-    assert_int_equal(p.g.moves[0].verdict, 1);
+    build(&p, "p,0,60,yes,1000,0.6,0.4\n", "k,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,0,-1,\n",
+          "p,5,60,yes,1000,0.6,0.4\n", "k,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,7,-0.3,\n");
+    assert_int_equal(p.g.n_moves, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(p.g.moves[i].what, text_is(p.g.moves[i].id, "p") ? "0 -> 5 samples/s" : "0 -> 7 tflop_per_s");
+        assert_near(p.g.moves[i].relative, 0, 0);
+        assert_int_equal(p.g.moves[i].verdict, 1);
+    }
     PRINTED(text, gate_print(f, &p.g));
     assert_null(strstr(text, "inputs that differ"));
     free(text);

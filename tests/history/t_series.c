@@ -54,20 +54,21 @@ static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
     arena_free(&a);
 }
 
-/* 100 points, h of them 9 and the others 7, then five of 8: 5 h of the 500 pairs have the new point below. Of the 96,560,646 ways to draw
- * five of 105, as many have no more such pairs as there are partitions of 0 .. 5 h into at most five parts: 2602 for h = 5, 5326 for 6,
- * 9952 for 7. The level is 8e-5 or 7724 ways on one side, half of that on each where either side counts. */
+/* 100 points, h of them 9, some 8, the others 7, then five of 8: 5 h of the 500 pairs have the new point below, and a half of 5 for each 8.
+ * Of the 96,560,646 ways to draw five of 105, as many have no more such pairs as there are partitions of that and less into at most five
+ * parts: 2602 of 25, 4049 of 28, 5326 of 30, 9952 of 35. The level is 8e-5 or 7724 ways on one side, half of that on each where either side counts. */
 static void ranks_are_counted(void **state)
 {
-    static const struct { size_t n_higher; const struct series_rule *rule; enum series_verdict verdict; } cases[] = {
-        { 6, &lower, SERIES_WORSE }, { 7, &lower, SERIES_STEADY }, { 5, &unknown, SERIES_CHANGED }, { 6, &unknown, SERIES_STEADY },
+    static const struct { size_t n_higher, n_equal; const struct series_rule *rule; enum series_verdict verdict; } cases[] = {
+        { 6, 0, &lower, SERIES_WORSE }, { 7, 0, &lower, SERIES_STEADY }, { 5, 0, &unknown, SERIES_CHANGED }, { 6, 0, &unknown, SERIES_STEADY },
+        { 5, 2, &lower, SERIES_WORSE }, { 5, 4, &lower, SERIES_STEADY }, { 4, 2, &unknown, SERIES_CHANGED }, { 4, 3, &unknown, SERIES_STEADY },
     };
     struct arena a = {0};
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         double x[105];
         for (size_t i = 0; i < 105; i++)
-            x[i] = i >= 100 ? 8 : i % 14 == 3 && i / 14 < cases[k].n_higher ? 9 : 7;
+            x[i] = i >= 100 || (i % 14 == 9 && i / 14 < cases[k].n_equal) ? 8 : i % 14 == 3 && i / 14 < cases[k].n_higher ? 9 : 7;
         assert_int_equal(series_judge(x, 105, cases[k].rule, &a).verdict, cases[k].verdict);
     }
     arena_free(&a);
