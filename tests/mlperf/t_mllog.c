@@ -67,7 +67,7 @@ static void test_values_as_python_has_them(void **state)
     (void)state;
     open_string(&r, EVENT("list", "[4, 7]") "\n" EVENT("text", "\"2.5\"") "\n" EVENT("inf", "Infinity") "\n" EVENT("minus", "-Infinity") "\n"
                     EVENT("huge", "1e999") "\n" EVENT("long", "123456789012345678901234567890") "\n" EVENT("nan", "NaN") "\n"
-                    EVENT("bool", "true") "\n" EVENT("deep", "{\"x\": [Infinity, -3]}") "\n");
+                    EVENT("bool", "true") "\n" EVENT("deep", "{\"x\": [Infinity, -3]}") "\n" EVENT("minus-huge", "-1e999") "\n");
     next_is(&r, 1, "list", 5.5);
     next_is(&r, 2, "text", 2.5);
     next_is(&r, 3, "inf", HUGE_VAL);
@@ -80,6 +80,7 @@ static void test_values_as_python_has_them(void **state)
     assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
     assert_true(mllog_number(json_array_get(json_object_get(l.value, "x"), 1), &x) && x == -3);
     assert_false(mllog_number_loose(l.value, &x));
+    next_is(&r, 10, "minus-huge", -HUGE_VAL);
     ends(&r);
 }
 
@@ -104,9 +105,13 @@ static void test_bytes_of_any_kind(void **state)
     struct mllog_line l;
     (void)state;
     open_string(&r, "\xff\x80 " EVENT("a", "\"caf\xe9\"") "\n" EVENT("b", "\"caf\xc3\xa9\"") "\n" EVENT("c", "\"x\\ud83dy\"") "\n"
-                    EVENT("d", "\"\\ud83d\\ude00\"") "\n");
-    static const char *const want[] = { "caf\xc3\xa9", "caf\xc3\xa9", "x\xef\xbf\xbdy", "\xf0\x9f\x98\x80" };
-    for (size_t i = 0; i < 4; i++) {
+                    EVENT("d", "\"\\ud83d\\ude00\"") "\n" EVENT("e", "\"x\\\\\"") "\n" EVENT("f", "\"\\\"\"") "\n" EVENT("g", "\"\\u00e9\\u0041\"") "\n"
+                    EVENT("h", "\"\\ude00\"") "\n" EVENT("i", "\"\\ud83d\\u0041\"") "\n" EVENT("j", "\"\\uD83D\\uDE00\"") "\n"
+                    EVENT("k", "\"\\udbff\\udfff\"") "\n" EVENT("l", "\"\\ud800\\udc00\"") "\n" EVENT("m", "\"\\udfff\\ud7ff\\ue000\"") "\n");
+    static const char *const want[] = { "caf\xc3\xa9", "caf\xc3\xa9", "x\xef\xbf\xbdy", "\xf0\x9f\x98\x80", "x\\", "\"", "\xc3\xa9" "A",
+                                        "\xef\xbf\xbd", "\xef\xbf\xbd" "A", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80",
+                                        "\xef\xbf\xbd\xed\x9f\xbf\xee\x80\x80" };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
         assert_string_equal(json_string_value(l.value), want[i]);
     }
