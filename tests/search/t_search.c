@@ -191,6 +191,7 @@ static void no_more_are_simulated_than_allowed(void **state)
     q.given[0].n = q.given[1].n = 1;                /* still some hundreds: every cut into two stages */
     q.given[3] = (struct dimension){ "parallel.ipus_per_replica", { "2" }, 1 };
     seek(&all, q, &s, 1000000, 1, &a);
+    assert_near(all.space, 3 * 3 * 2 * (2 * 16), 0);       /* schedules, recomputations, partials; 16 places of a cut, heads on either IPU */
     assert_true(all.n_simulated > 300);
     q.most = all.n_simulated - 1;
     seek(&few, q, &s, 1000000, 1, &a);
