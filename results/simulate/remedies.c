@@ -8,6 +8,7 @@
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static struct remedy *add(struct remedy *out, size_t *n, const char *what)
 
 static void set(struct remedy *r, const char *text)
 {
+    assert(r->n_sets < MAX_REMEDY_SETS);
     r->sets[r->n_sets++] = text;
 }
 
@@ -92,21 +94,14 @@ static int better(const void *x, const void *y)
     return strcmp(a->what, b->what);
 }
 
-/* Two that set the same key exclude each other. */
-static bool join(struct remedy *out, const struct remedy *x, const struct remedy *y, struct arena *a)
+/* No two of those listed set the same key. */
+static struct remedy joined(const struct remedy *x, const struct remedy *y, struct arena *a)
 {
-    *out = *x;
-    for (uint32_t k = 0; k < y->n_sets; k++) {
-        size_t key = strcspn(y->sets[k], "=") + 1;
-        for (uint32_t i = 0; i < x->n_sets; i++)
-            if (strncmp(x->sets[i], y->sets[k], key) == 0)
-                return false;
-        if (out->n_sets == MAX_REMEDY_SETS)
-            return false;
-        set(out, y->sets[k]);
-    }
-    out->what = arena_printf(a, "%s, and %s", x->what, y->what);
-    return true;
+    struct remedy both = *x;
+    for (uint32_t k = 0; k < y->n_sets; k++)
+        set(&both, y->sets[k]);
+    both.what = arena_printf(a, "%s, and %s", x->what, y->what);
+    return both;
 }
 
 static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t n_listed, const char *recipe, const char *const *overrides,
@@ -116,7 +111,8 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
     size_t n = 0, kept = 0, tried = 0;
     for (size_t i = 0; i < n_listed; i++)
         for (size_t j = i + 1; j < n_listed; j++) {
-            n += join(&pairs[n], &listed[i], &listed[j], a) && try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
+            pairs[n] = joined(&listed[i], &listed[j], a);
+            n += try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
             watch_tell(&by->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);
         }
     sort_items(pairs, n, sizeof *pairs, better);
