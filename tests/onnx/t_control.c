@@ -143,6 +143,67 @@ static void loops(void **state)
     }
 }
 
+/* A round for each of the 4 rows of v: the sum so far, from x on, is carried, doubled it is stacked; a product behind both. */
+static void scans(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *body = draft_start(17);
+    draft_input(body, "sum", ONNX_FLOAT, "3");
+    draft_input(body, "row", ONNX_FLOAT, "3");
+    draft_node(body, "Add", "sum row", "more", "");
+    draft_node(body, "Add", "more more", "twice", "");
+    draft_input(d, "v", ONNX_FLOAT, "rows,3");
+    draft_weight(d, "x", DIMS(3));
+    draft_weight(d, "m", DIMS(3, 2));
+    draft_node(d, "Scan", "x v", "last stacked", "num_scan_inputs=1");
+    draft_body(d, "body", body, "more twice");
+    draft_node(d, "Add", "stacked last", "both", "");
+    draft_node(d, "MatMul", "both m", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 4 * 2);
+    for (uint64_t e = 0; e < 8; e++) {
+        double want = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double so_far = draft_noise("x", k), last;
+            for (uint64_t t = 0; t <= e / 2; t++)
+                so_far += draft_noise("v", t * 3 + k);
+            last = so_far;
+            for (uint64_t t = e / 2 + 1; t < 4; t++)
+                last += draft_noise("v", t * 3 + k);
+            want += (2 * so_far + last) * draft_noise("m", k * 2 + e % 2);
+        }
+        assert_near(y[e], want, 1e-5);
+    }
+    done(r);
+    draft_end(body);
+}
+
+static void scans_refused(void **state)
+{
+    static const struct { const char *attributes, *why; } cases[] = {
+        { "num_scan_inputs=1 scan_input_directions=1,0", "scan_input_directions: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_output_axes=1,0", "scan_output_axes: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=3", "its body does not have the inputs and outputs of a scan of 3 inputs" },
+        { "num_scan_inputs=0", "its body does not have the inputs and outputs of a scan of 0 inputs" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17), *body = draft_start(17);
+        draft_input(body, "sum", ONNX_FLOAT, "3");
+        draft_input(body, "row", ONNX_FLOAT, "3");
+        draft_node(body, "Add", "sum row", "more", "");
+        draft_input(d, "v", ONNX_FLOAT, "rows,3");
+        draft_weight(d, "x", DIMS(3));
+        draft_node(d, "Scan", "x v", "y", cases[i].attributes);
+        draft_body(d, "body", body, "more");
+        draft_end(body);
+        char message[200];
+        snprintf(message, sizeof message, "node 0, Scan 'n0': %s", cases[i].why);
+        refused(d, infer, message);
+    }
+}
+
 /* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
 static void sequences(void **state)
 {
@@ -230,6 +291,6 @@ static void functions(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(sequences), cmocka_unit_test(functions),
+    cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

@@ -83,6 +83,7 @@ static const struct row rows[] = {
     { "ReduceMean", "2,6", "axes=1" }, { "ReduceMean", "2,6,3,4", "axes=1,2,3" },
     { "ArgMax", "2,6,3,4", "axis=1" }, { "ArgMin", "2,6,3,4", "axis=3 keepdims=0" }, { "ArgMax", "2,6,3,4", "axis=0 select_last_index=1" },
     { "ArgMax", "2,6,3,4", "" },
+    { "ReduceProd", "2,6,3,4", "axes=1,2" }, { "ReduceProd", "2,7", "axes=-1 keepdims=0" }, { "ArgMin", "2,6,3", "axis=1 select_last_index=1" },
     { "TopK 2", "2,6,3,4 =2", "axis=1" }, { "TopK 2", "2,6,3,4 =4", "largest=0" }, { "TopK", "2,6 =1", "sorted=0" },
     { "ScatterElements", "2,6,3,4 =2x1x3x4:0,1,2,3,4,5,0,1,2,3,4,5,5,4,3,2,1,0,5,4,3,2,1,0 2,1,3,4", "axis=1" },
     { "ScatterElements", "2,6 =2x1:5,-1 2,1", "axis=1 reduction=add" }, { "ScatterElements", "2,6 =2x1:5,-1 2,1", "axis=1 reduction=mul" },

@@ -38,14 +38,12 @@ static bool is_picture(const struct onnx_model *m, uint32_t value)
            (v->dims[1] == 1 || v->dims[1] == 3 || v->dims[1] == 4) && goes_to_window(m, value, 3);
 }
 
-static bool map_input(struct mapper *p, uint32_t value, size_t i)
+static void map_input(struct mapper *p, uint32_t value, size_t i)
 {
     const struct onnx_value *v = &p->m->values[value];
     uint64_t dims[ONNX_MAX_DIMS];
     bool picture = is_picture(p->m, value);
-    uint32_t n = plain_dims(dims, v);
-    if (n > MAX_DIMS)
-        return fail(p->err, "%s: input %.80s has %u dimensions, at most %d", p->m->path, v->name, n, MAX_DIMS);
+    uint32_t n = map_tensor_dims(dims, v);
     if (picture)
         image_dims(dims, v);
     n = picture ? 4 : n;
@@ -56,7 +54,6 @@ static bool map_input(struct mapper *p, uint32_t value, size_t i)
     if (bytes)
         tensor = graph_op(p->g, OP_INPUT_PREPARE, &tensor, 1, AT(.to_type = p->o->type));
     p->of[value] = (struct mapped){ tensor, NO_ID, picture, false };
-    return true;
 }
 
 static bool add_loss(struct mapper *p, uint32_t tensor)
@@ -146,8 +143,7 @@ static bool map_all(struct mapper *p)
     for (size_t i = 0; i < m->n_values; i++)
         p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };
     for (size_t i = 0; i < m->n_inputs; i++)
-        if (!map_input(p, m->inputs[i], i))
-            return false;
+        map_input(p, m->inputs[i], i);
     drop_loss(p);
     p->wanted = map_wanted(p);
     for (size_t i = 0; i < m->n_nodes; i++) {

@@ -1,8 +1,8 @@
 /*
- * control.c - control flow whose course is known: the branch that an If takes, the rounds of a Loop, in the place of the node.
+ * control.c - control flow whose course is known: the branch that an If takes, the rounds of a Loop or a Scan, in the place of the node.
  *
  * Exporters write an If where a shape decides, as for a squeeze of a dimension that may be 1, and a Loop for ranges of numbers or for the
- * images of a batch. With all sizes given the condition and the trips are known: the nodes of the branch that is taken stand behind the
+ * images of a batch; a Scan runs a round for each row of what it reads. With all sizes given the condition and the trips are known: the nodes of the branch that is taken stand behind the
  * If, those of each round before the Loop, which is met again behind them. Names of a body get its scope in front: two bodies, or two
  * rounds, may have the same. What a condition that data decide would cost is not modelled.
  */
@@ -12,7 +12,12 @@
 enum { MOST_BODIES = 1000 };
 
 /* What a Loop has between two rounds: the values that it carries on, and of each round those that are stacked. */
-struct onnx_loop { const Onnx__GraphProto *body; uint64_t done; uint32_t n_carried, n_stacked, condition, *carried, *stacked; };
+struct onnx_loop {
+    const Onnx__GraphProto *body;
+    uint64_t done;
+    uint32_t n_carried, n_stacked, n_scanned, condition, *carried, *stacked;
+    bool scan;                              /* a Scan: no count and no condition among its body's inputs and outputs */
+};
 
 /* The names that a body's nodes get in front; NULL: refused. Functions count as bodies: they have a scope too. */
 static const char *scope_inside(struct onnx_model *m, const struct onnx_node *n, struct err *err)
@@ -122,7 +127,46 @@ static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
     return true;
 }
 
-/* ---- Loop ----------------------------------------------------------------------------------------------------------- */
+/* ---- Loop, Scan ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_scan(const struct onnx_node *n)
+{
+    return text_is(n->op, "Scan");
+}
+
+static bool carry(struct onnx_model *m, struct onnx_node *n, struct onnx_loop *l, uint32_t first, struct err *err)
+{
+    l->carried = ARENA_ARRAY(m->arena, uint32_t, l->n_carried + 1);
+    for (uint32_t i = 0; i < l->n_carried; i++) {
+        l->carried[i] = n->inputs[first + i];
+        if (l->carried[i] == NO_ID)
+            return onnx_refuse(m, n, err, "carries a value that is left out");
+    }
+    n->loop = l;
+    return true;
+}
+
+/* Inputs: what is carried, what is read row by row. Outputs: what is carried, what is stacked. */
+static bool start_scan(struct onnx_model *m, struct onnx_node *n, struct err *err)
+{
+    static const char *const others[] = { "scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions" };
+    const Onnx__GraphProto *g = body_of(m, n, "body");
+    int64_t scanned = onnx_int(n, "num_scan_inputs", 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const Onnx__AttributeProto *p = onnx_attribute(n, others[i]);
+        for (size_t k = 0; p && k < p->n_ints; k++)
+            if (p->ints[k] != 0)
+                return onnx_refuse(m, n, err, "%s: want rows along the first dimension, forwards", others[i]);
+    }
+    if (!g || scanned < 1 || scanned > n->n_inputs || g->n_input != n->n_inputs || g->n_output != n->n_outputs ||
+        n->n_outputs < n->n_inputs - (uint32_t)scanned)
+        return onnx_refuse(m, n, err, "its body does not have the inputs and outputs of a scan of %jd inputs", (intmax_t)scanned);
+    struct onnx_loop *l = ARENA_NEW(m->arena, struct onnx_loop);
+    uint32_t n_carried = n->n_inputs - (uint32_t)scanned;
+    *l = (struct onnx_loop){ .body = g, .scan = true, .n_carried = n_carried, .n_stacked = n->n_outputs - n_carried,
+                             .n_scanned = (uint32_t)scanned, .condition = NO_ID };
+    return carry(m, n, l, 0, err);
+}
 
 /* Inputs: trips, condition, what is carried. Outputs: what is carried, what is stacked. */
 static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
@@ -134,14 +178,20 @@ static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
     struct onnx_loop *l = ARENA_NEW(m->arena, struct onnx_loop);
     *l = (struct onnx_loop){ .body = g, .n_carried = n_carried, .n_stacked = n->n_outputs - n_carried,
                              .condition = n->n_inputs > 1 ? n->inputs[1] : NO_ID };
-    l->carried = ARENA_ARRAY(m->arena, uint32_t, n_carried + 1);
-    for (uint32_t i = 0; i < n_carried; i++) {
-        l->carried[i] = n->inputs[2 + i];
-        if (l->carried[i] == NO_ID)
-            return onnx_refuse(m, n, err, "carries a value that is left out");
+    return carry(m, n, l, 2, err);
+}
+
+/* Of what a Scan reads the row of this round, by a node of its own; what it carries stands before those among the body's inputs. */
+static void bind_rows(struct onnx_model *m, size_t at, const struct onnx_loop *l, const uint32_t *inputs, const char *scope)
+{
+    uint32_t round = onnx_number(m, arena_printf(m->arena, "%s#round", scope), ONNX_INT64, (double)l->done);
+    for (uint32_t i = 0; i < l->n_scanned; i++) {
+        uint32_t row = onnx_value(m, arena_printf(m->arena, "%s#row%u", scope, i));
+        onnx_put(m, at + i, "Gather", 2, (uint32_t[]){ inputs[l->n_carried + i], round }, row);
+        onnx_bind(m, scope, l->body->input[l->n_carried + i]->name, row);
     }
-    n->loop = l;
-    return true;
+    for (uint32_t i = 0; i < l->n_carried; i++)
+        onnx_bind(m, scope, l->body->input[i]->name, l->carried[i]);
 }
 
 static void bind_round(struct onnx_model *m, struct onnx_loop *l, const char *scope)
@@ -160,19 +210,23 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
     struct onnx_loop *l = m->nodes[id].loop;
     const struct onnx_call *call = m->nodes[id].call;
     const char *scope = scope_inside(m, &m->nodes[id], err);
-    if (!scope || !onnx_make_room(m, id, l->body->n_node, err))
+    size_t n_new = l->n_scanned + l->body->n_node;
+    if (!scope || !onnx_make_room(m, id, n_new, err))
         return false;
-    bind_round(m, l, scope);
-    if (!fill(m, id, l->body, scope, call, err))
+    if (l->scan)
+        bind_rows(m, id, l, m->nodes[id + n_new].inputs, scope);
+    else
+        bind_round(m, l, scope);
+    if (!fill(m, id + l->n_scanned, l->body, scope, call, err))
         return false;
     uint32_t *stacked = ARENA_ARRAY(m->arena, uint32_t, (l->done + 1) * l->n_stacked + 1);
     if (l->done)
         memcpy(stacked, l->stacked, l->done * l->n_stacked * sizeof *stacked);
     for (uint32_t i = 0; i < l->body->n_output; i++) {
-        uint32_t made = made_inside(m, &m->nodes[id + l->body->n_node], l->body->output[i], scope, err);
+        uint32_t made = made_inside(m, &m->nodes[id + n_new], l->body->output[i], scope, err), k = l->scan ? i + 1 : i;
         if (made == NO_ID)
             return false;
-        *(i == 0 ? &l->condition : i <= l->n_carried ? &l->carried[i - 1] : &stacked[l->done * l->n_stacked + i - 1 - l->n_carried]) = made;
+        *(k == 0 ? &l->condition : k <= l->n_carried ? &l->carried[k - 1] : &stacked[l->done * l->n_stacked + k - 1 - l->n_carried]) = made;
     }
     l->stacked = stacked;
     l->done++;
@@ -227,12 +281,24 @@ static bool next_round(struct onnx_model *m, size_t id, struct err *err)
     return ended ? end_loop(m, id, err) : run_round(m, id, err);
 }
 
+static bool next_row(struct onnx_model *m, size_t id, struct err *err)
+{
+    struct onnx_node *n = &m->nodes[id];
+    if (!n->loop && !start_scan(m, n, err))
+        return false;
+    const struct onnx_value *rows = onnx_in(m, n, n->loop->n_carried);
+    if (!rows || !rows->n_dims)
+        return onnx_refuse(m, n, err, "what it reads row by row has no rows");
+    return n->loop->done < rows->dims[0] ? run_round(m, id, err) : end_loop(m, id, err);
+}
+
 bool onnx_is_control(const struct onnx_node *n)
 {
-    return !n->gone && (text_is(n->op, "If") || text_is(n->op, "Loop"));
+    return !n->gone && (text_is(n->op, "If") || text_is(n->op, "Loop") || is_scan(n));
 }
 
 bool onnx_unfold(struct onnx_model *m, size_t node_id, struct err *err)
 {
-    return text_is(m->nodes[node_id].op, "If") ? take_branch(m, node_id, err) : next_round(m, node_id, err);
+    const struct onnx_node *n = &m->nodes[node_id];
+    return text_is(n->op, "If") ? take_branch(m, node_id, err) : is_scan(n) ? next_row(m, node_id, err) : next_round(m, node_id, err);
 }

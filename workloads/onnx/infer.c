@@ -121,7 +121,6 @@ static void guess_shape(const struct onnx_model *m, struct onnx_value *out, cons
 static const char *reason(const struct onnx_node *n)
 {
     static const struct reason { const char *op, *why; } reasons[] = {
-        { "Scan", "loops are not modelled; export the model with its loop unrolled" },
         { "QLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
         { "DynamicQuantizeLinear", "the chip's products are of floats; quantise the model to QDQ, or export it before" },
         { "ConvInteger", "the chip's products are of floats; quantise the model to QDQ, or export it before" },

@@ -27,12 +27,13 @@ static const struct mapping { const char *op; bool (*map)(struct mapper *p); } m
     { "LessOrEqual", map_binary }, { "And", map_binary }, { "Or", map_binary }, { "Sum", map_sum }, { "Mean", map_sum },
     { "Where", map_where }, { "ReduceMean", map_reduce }, { "ReduceSum", map_reduce }, { "ReduceMax", map_reduce },
     { "ReduceL2", map_reduce }, { "ReduceMin", map_reduce }, { "ReduceL1", map_reduce }, { "ReduceLogSum", map_reduce },
-    { "ReduceLogSumExp", map_reduce }, { "ReduceSumSquare", map_reduce }, { "Reshape", map_reshape }, { "Flatten", map_reshape },
+    { "ReduceLogSumExp", map_reduce }, { "ReduceProd", map_reduce }, { "ReduceSumSquare", map_reduce }, { "Reshape", map_reshape }, { "Flatten", map_reshape },
     { "Squeeze", map_reshape }, { "Unsqueeze", map_reshape }, { "Transpose", map_transpose }, { "Concat", map_concat },
     { "Split", map_split }, { "Slice", map_slice }, { "Gather", map_gather }, { "Pad", map_pad }, { "Expand", map_expand },
     { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize }, { "DepthToSpace", map_blocks },
     { "SpaceToDepth", map_blocks }, { "GatherND", map_gather_nd }, { "OneHot", map_one_hot }, { "Hardmax", map_hardmax }, { "Xor", map_xor },
     { "Mod", map_mod }, { "Scatter", map_scatter }, { "ScatterElements", map_scatter }, { "ScatterND", map_scatter_nd }, { "TopK", map_top_k },
+    { "SoftmaxCrossEntropyLoss", map_loss }, { "NegativeLogLikelihoodLoss", map_loss },
     { "QuantizeLinear", map_quantize }, { "DequantizeLinear", map_dequantize },
 };
 
@@ -195,6 +196,16 @@ uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
     return v->n_dims ? v->n_dims : 1;
 }
 
+uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
+{
+    uint32_t n = plain_dims(dims, v);
+    for (; n > MAX_DIMS; n--) {
+        dims[0] *= dims[1];
+        memmove(&dims[1], &dims[2], (n - 2) * sizeof *dims);
+    }
+    return n;
+}
+
 static bool is_empty(struct mapper *p, uint32_t value)
 {
     if (value != NO_ID && onnx_elements(&p->m->values[value]))
@@ -203,7 +214,7 @@ static bool is_empty(struct mapper *p, uint32_t value)
     return true;
 }
 
-/* Constants get a tensor when they are first read. Of many dimensions the first are joined. */
+/* Constants get a tensor when they are first read. */
 static uint32_t tensor_of(struct mapper *p, uint32_t value)
 {
     struct mapped *at = &p->of[value];
@@ -215,11 +226,7 @@ static uint32_t tensor_of(struct mapper *p, uint32_t value)
         MAP_REFUSE(p, "reads %.80s, which has not been made", v->name);
         return NO_ID;
     }
-    uint32_t n = plain_dims(dims, v);
-    for (; n > MAX_DIMS; n--) {
-        dims[0] *= dims[1];
-        memmove(&dims[1], &dims[2], (n - 2) * sizeof *dims);
-    }
+    uint32_t n = map_tensor_dims(dims, v);
     return at->tensor = map_weight(p, value, ONNX_AS_IS, n, dims);
 }
 

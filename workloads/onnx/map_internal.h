@@ -64,9 +64,13 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* repeated where it has ones, the small one is as large */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y, of which y fits in x */
+uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
+/* One where a row's index is the number of the column: [rows] to [rows, columns] of the type. */
+uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type);
 enum data_type map_type(const struct mapper *p, int onnx_type);
 void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three or four dimensions */
 uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);  /* its own; a scalar has one. Returns how many */
+uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* of many the first are joined */
 bool *map_wanted(const struct mapper *p);                               /* by value: an output needs it */
 bool map_node(struct mapper *p);
 
@@ -79,6 +83,9 @@ MAPS(map_matmul); MAPS(map_gemm); MAPS(map_softmax); MAPS(map_reduce); MAPS(map_
 
 /* map_quantize.c */
 MAPS(map_quantize); MAPS(map_dequantize);
+
+/* map_loss.c */
+MAPS(map_loss);
 
 /* map_recurrence.c */
 MAPS(map_recurrence);

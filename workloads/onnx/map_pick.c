@@ -223,7 +223,7 @@ bool map_top_k(struct mapper *p)
 
 /* One where a row's index is the number of the column: [rows] to [rows, columns] of the type, by comparison with the columns' numbers, as
  * PopLibs' encodeOneHot does element by element. */
-static uint32_t ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
+uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
 {
     uint32_t numbers = graph_tensor(p->g, "columns", ROLE_STATE, p->g->tensors[index].type, 2, (uint64_t[]){ 1, columns });
     map_source(p, numbers, ONNX_COUNT, NO_ID);
@@ -245,7 +245,7 @@ bool map_one_hot(struct mapper *p)
     if (index == NO_ID)
         return false;
     double off = off_on->known[0], on = off_on->known[1];
-    uint32_t hot = ones_at(p, index, onnx_elements(x), y->dims[axis], map_type(p, y->type));
+    uint32_t hot = map_ones_at(p, index, onnx_elements(x), y->dims[axis], map_type(p, y->type));
     if (on - off != 1)
         hot = emit1(p, OP_SCALE, hot, AT(.rate = on - off));
     if (off != 0)
@@ -266,7 +266,7 @@ bool map_hardmax(struct mapper *p)
     for (uint32_t i = axis; i < (row ? v->n_dims : axis + 1); i++)
         n *= v->dims[i];
     x = map_view(p, row ? x : axis_last(p, x, v, axis), 2, (uint64_t[]){ all / n, n });
-    x = ones_at(p, emit1(p, OP_ARG_MAX, x, AT(0)), all / n, n, map_type(p, v->type));
+    x = map_ones_at(p, emit1(p, OP_ARG_MAX, x, AT(0)), all / n, n, map_type(p, v->type));
     p->into = "arg-max, one-hot";
     return map_done(p, 0, row ? x : axis_back(p, x, v, axis), false);
 }

@@ -163,6 +163,22 @@ static bool reduced_axes(const struct mapper *p, uint32_t *gone)
     return true;
 }
 
+/* Products have no pool: the halves of [outer, n, inner] are multiplied until one is left, and an odd one waits. */
+static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner)
+{
+    x = map_view(p, x, 3, (uint64_t[]){ outer, n, inner });
+    while (n > 1) {
+        uint64_t half = n / 2;
+        uint32_t a = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = 0, .length = half));
+        uint32_t b = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = half, .length = half));
+        uint32_t both = emit(p, OP_MUL, (uint32_t[]){ a, b }, 2, AT(0));
+        uint32_t odd = n % 2 ? emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;
+        x = odd == NO_ID ? both : emit(p, OP_CONCAT, (uint32_t[]){ both, odd }, 2, AT(.axis = 1));
+        n -= half;
+    }
+    return x;
+}
+
 /* A run of dimensions, seen as the height of an image: pooling over all of it. Runs apart from each other are pooled one by one. */
 static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t *gone, enum op_kind kind)
 {
@@ -179,18 +195,29 @@ static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_
         MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)mid, UINT32_MAX);
         return NO_ID;
     }
+    if (kind == OP_MUL)
+        return multiplied_run(p, x, outer, mid, inner);
     x = map_view(p, x, 4, (uint64_t[]){ outer, mid, 1, inner });
     return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
 }
 
-/* What a reduction is made of: a function before, the mean or the largest, times so many, a function after. */
+uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
+{
+    uint64_t dims[] = { rows, n };
+    uint32_t last = 2;
+    x = map_scaled(p, pooled_run(p, x, dims, 2, &last, OP_AVERAGE_POOL), (double)n);
+    return map_view(p, x, 2, (uint64_t[]){ rows, 1 });
+}
+
+/* What a reduction is made of: a function before; the mean, the largest or the product; times so many; a function after. */
 enum { NO_FUNCTION = N_OP_FUNCTIONS };
-static const struct reduction { const char *op; bool most, sum; int before, after; } reductions[] = {
-    { "ReduceMean", false, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceSum", false, true, NO_FUNCTION, NO_FUNCTION },
-    { "ReduceMax", true, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceMin", true, false, FUNCTION_NEGATE, FUNCTION_NEGATE },
-    { "ReduceL1", false, true, FUNCTION_ABS, NO_FUNCTION }, { "ReduceL2", false, true, FUNCTION_SQUARE, FUNCTION_SQRT },
-    { "ReduceSumSquare", false, true, FUNCTION_SQUARE, NO_FUNCTION }, { "ReduceLogSum", false, true, NO_FUNCTION, FUNCTION_LOG },
-    { "ReduceLogSumExp", false, true, FUNCTION_EXP, FUNCTION_LOG },
+static const struct reduction { const char *op; enum op_kind kind; bool sum; int before, after; } reductions[] = {
+    { "ReduceMean", OP_AVERAGE_POOL, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceSum", OP_AVERAGE_POOL, true, NO_FUNCTION, NO_FUNCTION },
+    { "ReduceMax", OP_MAX_POOL, false, NO_FUNCTION, NO_FUNCTION }, { "ReduceMin", OP_MAX_POOL, false, FUNCTION_NEGATE, FUNCTION_NEGATE },
+    { "ReduceL1", OP_AVERAGE_POOL, true, FUNCTION_ABS, NO_FUNCTION }, { "ReduceL2", OP_AVERAGE_POOL, true, FUNCTION_SQUARE, FUNCTION_SQRT },
+    { "ReduceSumSquare", OP_AVERAGE_POOL, true, FUNCTION_SQUARE, NO_FUNCTION },
+    { "ReduceLogSum", OP_AVERAGE_POOL, true, NO_FUNCTION, FUNCTION_LOG },
+    { "ReduceLogSumExp", OP_AVERAGE_POOL, true, FUNCTION_EXP, FUNCTION_LOG }, { "ReduceProd", OP_MUL, false, NO_FUNCTION, NO_FUNCTION },
 };
 
 bool map_reduce(struct mapper *p)
@@ -203,22 +230,35 @@ bool map_reduce(struct mapper *p)
         r++;
     if (!reduced_axes(p, &gone))
         return MAP_REFUSE(p, "its axes are computed while the model runs");
-    bool image = is_image(p, in_id(p, 0)) && n >= 3 && n <= 5 && gone == (1u << n) - 4;
+    bool image = is_image(p, in_id(p, 0)) && n >= 3 && n <= 5 && gone == (1u << n) - 4 && r->kind != OP_MUL;
     uint32_t x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
-    enum op_kind kind = r->most ? OP_MAX_POOL : OP_AVERAGE_POOL;
     if (x == NO_ID)
         return false;
     memcpy(dims, v->dims, sizeof dims);
     x = r->before == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->before, x);
     if (image)
-        x = emit1(p, kind, x, AT(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
+        x = emit1(p, r->kind, x, AT(.kernel_h = (uint32_t)p->g->tensors[x].dims[1], .kernel_w = (uint32_t)p->g->tensors[x].dims[2], .stride = 1));
     while (!image && gone && x != NO_ID)
-        x = pooled_run(p, x, dims, n, &gone, kind);
+        x = pooled_run(p, x, dims, n, &gone, r->kind);
     if (x == NO_ID)
         return false;
     x = r->sum ? map_scaled(p, x, (double)(onnx_elements(v) / onnx_elements(y))) : x;
     x = r->after == NO_FUNCTION ? x : emit_function(p, (enum op_function)r->after, x);
     return map_done(p, 0, x, image && y->n_dims == n);
+}
+
+/* Of rows of n: where the last of the largest stands. Each is compared with the largest; the highest number of those that are equal. */
+static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
+{
+    uint64_t dims[] = { rows, n }, ends[] = { rows, n };
+    uint32_t last = 2, again = 2;
+    x = map_view(p, x, 2, dims);
+    uint32_t most = map_view(p, pooled_run(p, x, ends, 2, &last, OP_MAX_POOL), 2, (uint64_t[]){ rows, 1 });
+    x = emit(p, OP_COMBINE, (uint32_t[]){ x, most }, 2, AT(.function = FUNCTION_EQUAL));
+    x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_INT32));
+    uint32_t numbers = graph_tensor(p->g, "columns", ROLE_STATE, TYPE_INT32, 2, (uint64_t[]){ 1, n });
+    map_source(p, numbers, ONNX_COUNT, NO_ID);
+    return pooled_run(p, emit(p, OP_MUL, (uint32_t[]){ x, numbers }, 2, AT(0)), dims, 2, &again, OP_MAX_POOL);
 }
 
 /* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
@@ -229,8 +269,8 @@ bool map_arg_max(struct mapper *p)
     uint64_t outer = 1, inner = 1;
     if (x == NO_ID)
         return false;
-    if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || onnx_int(p->n, "select_last_index", 0))
-        return MAP_REFUSE(p, "axis is out of range, or the last of equal ones is wanted");
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims))
+        return MAP_REFUSE(p, "axis is out of range");
     for (uint32_t i = 0; i < v->n_dims; i++)
         if (i != axis)
             *(i < axis ? &outer : &inner) *= v->dims[i];
@@ -240,7 +280,10 @@ bool map_arg_max(struct mapper *p)
         x = map_view(p, x, 2, (uint64_t[]){ outer, v->dims[axis] });
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
-    return map_done(p, 0, emit1(p, OP_ARG_MAX, x, AT(0)), false);
+    bool last = onnx_int(p->n, "select_last_index", 0) != 0;
+    x = last ? last_largest(p, x, outer * inner, v->dims[axis]) : emit1(p, OP_ARG_MAX, x, AT(0));
+    p->into = "arg-max";
+    return map_done(p, 0, x, false);
 }
 
 /* Running sums are a product with a triangle of ones, as PopART makes them (willow/src/popx/op/cumsumx.cpp). */

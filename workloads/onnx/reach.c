@@ -44,7 +44,7 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
         bool any = all;
         for (uint32_t k = 0; k < n->n_outputs; k++)
             any |= n->outputs[k] != NO_ID && wanted[n->outputs[k]];
-        all |= any && (onnx_is_control(n) || text_is(n->op, "Scan"));
+        all |= any && onnx_is_control(n);
         for (uint32_t k = 0; k < n->n_inputs && any; k++)
             if (n->inputs[k] != NO_ID)
                 wanted[n->inputs[k]] = true;
