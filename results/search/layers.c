@@ -161,11 +161,11 @@ bool activations_fill_a_tile(const struct layer_work *w, bool training)
 uint64_t layer_work_cycles(const struct layer_work *w, const struct layout_rules *r, uint32_t layer, bool last)
 {
     const struct layer_cost *l = &w->layers[layer];
-    uint64_t forward = cycles_total(&l->forward);
+    uint64_t forward = l->forward_cycles;
     if (!r->training)
         return forward;
     bool again = r->recompute != RECOMPUTE_NONE && !last;
-    return forward * (again ? 2 : 1) + cycles_total(&l->backward) + (r->accumulates && w->accumulate_cycles ? w->accumulate_cycles[layer] : 0);
+    return forward * (again ? 2 : 1) + l->backward_cycles + (r->accumulates && w->accumulate_cycles ? w->accumulate_cycles[layer] : 0);
 }
 
 /* Checkpoints by names that are not known may be anywhere, or nowhere: what is least is taken. */
@@ -204,7 +204,7 @@ static uint64_t cycles_again(const struct layer_work *w, const struct layout_rul
 {
     uint64_t again = 0, segment = 0;
     for (uint32_t i = at->first; i < at->end && r->recompute != RECOMPUTE_NONE; i++) {
-        segment += cycles_total(&w->layers[i].forward);
+        segment += w->layers[i].forward_cycles;
         if (i + 1 < at->end ? is_checkpoint_of(w, r, i) : at->s + 1 < at->n_stages) {
             again += segment;
             segment = 0;
@@ -217,10 +217,10 @@ static void add_cycles(struct stage_cost *c, const struct layer_work *w, const s
 {
     uint64_t host_bytes = 0;
     for (uint32_t i = at->first; i < at->end; i++) {
-        c->forward += cycles_total(&w->layers[i].forward);
+        c->forward += w->layers[i].forward_cycles;
         host_bytes += w->layers[i].host_bytes;
         if (r->training)
-            c->backward += layer_work_cycles(w, r, i, true) - cycles_total(&w->layers[i].forward);
+            c->backward += layer_work_cycles(w, r, i, true) - w->layers[i].forward_cycles;
     }
     c->forward += (uint64_t)((double)host_bytes * w->input_s_per_byte * w->chip.clock_hz);
     if (!r->training)

@@ -153,6 +153,10 @@ static void compile_layers(struct compiled *out, struct compiler *c)
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)
         add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
+    for (size_t i = 0; i < g->n_layers; i++) {
+        out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
+        out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);
+    }
 }
 
 /* Tied weights: read by a layer that does not own them. One entry for each such layer. */

@@ -14,6 +14,7 @@ enum { MAX_STAGES = 64 };
 /* One layer, one micro-batch. Sums over its operations' plans. */
 struct layer_cost {
     struct cycles forward, backward;
+    uint64_t forward_cycles, backward_cycles;           /* their sums */
     uint64_t forward_mac, backward_mac, slices_mac;     /* slices: done again, slice by slice, for the backward pass */
     uint64_t n_parameters;                  /* trainable elements */
     uint64_t weight_bytes;

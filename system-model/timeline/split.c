@@ -204,9 +204,9 @@ static void cost_units(struct units *u, const struct plan *even, struct arena *a
                          .fixed_bytes = ARENA_ARRAY(a, uint64_t, g->n_layers + 1), .kept_bytes = ARENA_ARRAY(a, uint64_t, g->n_layers + 1) };
     for (uint32_t i = 0; i < g->n_layers; i++) {
         const struct layer_cost *l = &stage_of(even, i)->compiled->layers[i];
-        uint64_t forward = cycles_total(&l->forward), time = forward;
+        uint64_t forward = l->forward_cycles, time = forward;
         if (o->training)
-            time += cycles_total(&l->backward) + (o->recompute == RECOMPUTE_NONE ? 0 : forward);
+            time += l->backward_cycles + (o->recompute == RECOMPUTE_NONE ? 0 : forward);
         if (g->layers[i].role != LAYER_BODY) {
             *(g->layers[i].role == LAYER_FIRST ? &u->first_time : &u->last_time) += time;
             continue;

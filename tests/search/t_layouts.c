@@ -26,8 +26,8 @@ static void toy_fill(struct toy *t)
         t->costs[i] = (struct layer_cost){ .output_bytes = rows[i].output, .kept_bytes = rows[i].kept, .forward_live_bytes = rows[i].forward_live,
             .backward_live_bytes = rows[i].backward_live, .weight_bytes = rows[i].weight, .n_parameters = rows[i].parameters,
             .host_bytes = rows[i].host, .temp_bytes_per_tile = rows[i].temp };
-        t->costs[i].forward.part[PART_MATMUL] = rows[i].forward;
-        t->costs[i].backward.part[PART_MATMUL] = rows[i].backward;
+        t->costs[i].forward_cycles = rows[i].forward;
+        t->costs[i].backward_cycles = rows[i].backward;
     }
     t->g = (struct graph){ .layers = t->layers, .n_layers = N_LAYERS };
     t->w = (struct layer_work){ .graph = &t->g, .layers = t->costs, .n_layers = N_LAYERS, .first_body = 1, .n_body = 2, .n_tiles = 2, .tile_bytes = 1 << 20,
@@ -492,7 +492,7 @@ static void layouts_of_five_layers(void **state)
     struct layer_cost costs[6];
     memset(costs, 0, sizeof costs);
     for (int i = 0; i < 6; i++)
-        costs[i].forward.part[PART_MATMUL] = cycles[i];
+        costs[i].forward_cycles = cycles[i];
     struct graph g = { .layers = layers, .n_layers = 6 };
     struct layer_work w = { .graph = &g, .layers = costs, .n_layers = 6, .first_body = 1, .n_body = 4, .n_tiles = 1, .tile_bytes = 1000 };
     struct layout_rules rules = { .training = false, .schedule = SCHEDULE_GROUPED, .grad_accum = 100, .most_cuts = MOST_CUTS };
