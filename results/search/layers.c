@@ -270,18 +270,52 @@ static void keep_worst(struct stage_cost *c, uint64_t stash_bytes, uint64_t mome
     }
 }
 
-static void find_worst(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at, uint64_t others)
+/* Of a tile: a segment's activations and what a layer of it works on, forward or backward. */
+static uint64_t moment_of(const struct layer_work *w, const struct layer_cost *l, uint64_t bytes)
 {
-    uint64_t mine = r->training ? input_bytes(w, at) : 0, segment = 0;
-    bool half = r->half_stash && (at->s + 1 < at->n_stages || !r->stash_is_known);
+    return spread(bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES) + l->temp_bytes_per_tile;
+}
+
+/* Where nothing is kept on the way through a stage, its worst moment is the same whatever is kept beside it. */
+static bool keeps_on_the_way(const struct layout_rules *r)
+{
+    return r->recompute == RECOMPUTE_LAYER || r->recompute == RECOMPUTE_CHECKPOINTS;
+}
+
+static uint64_t worst_moment(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
+{
+    uint64_t worst = 0, segment = 0;
     for (uint32_t i = at->first; i < at->end; i++) {
         const struct layer_cost *l = &w->layers[i];
-        uint64_t stash = spread((others + mine) / (half ? 2 : 1), w->n_tiles, ACTIVATION_GRAIN_BYTES);
-        keep_worst(c, stash, spread(segment + l->forward_live_bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES) + l->temp_bytes_per_tile);
+        worst = max_u64(worst, moment_of(w, l, segment + l->forward_live_bytes));
+        segment += r->training ? l->kept_bytes : 0;
+        worst = max_u64(worst, r->training ? moment_of(w, l, segment + l->backward_live_bytes) : 0);
+    }
+    return worst;
+}
+
+static uint64_t stash_of_a_tile(const struct layer_work *w, uint64_t bytes, bool half)
+{
+    return spread(bytes / (half ? 2 : 1), w->n_tiles, ACTIVATION_GRAIN_BYTES);
+}
+
+static void find_worst(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at,
+                       const struct run_cost *run)
+{
+    uint64_t mine = r->training ? input_bytes(w, at) : 0, others = run->stash_bytes * others_in_flight(r, at), segment = 0;
+    bool half = r->half_stash && (at->s + 1 < at->n_stages || !r->stash_is_known);
+    if (!keeps_on_the_way(r)) {
+        keep_worst(c, stash_of_a_tile(w, others + mine, half), run->moment_bytes);
+        return;
+    }
+    for (uint32_t i = at->first; i < at->end; i++) {
+        const struct layer_cost *l = &w->layers[i];
+        uint64_t stash = stash_of_a_tile(w, others + mine, half);
+        keep_worst(c, stash, moment_of(w, l, segment + l->forward_live_bytes));
         if (!r->training)
             continue;
         segment += l->kept_bytes;
-        keep_worst(c, stash, spread(segment + l->backward_live_bytes, w->n_tiles, ACTIVATION_GRAIN_BYTES) + l->temp_bytes_per_tile);
+        keep_worst(c, stash, moment_of(w, l, segment + l->backward_live_bytes));
         if (is_checkpoint_of(w, r, i))
             mine += l->output_bytes;
         if (is_checkpoint_of(w, r, i) || are_unknown(w, r))
@@ -289,15 +323,28 @@ static void find_worst(struct stage_cost *c, const struct layer_work *w, const s
     }
 }
 
+struct run_cost run_cost(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
+{
+    struct run_cost c = { .stash_bytes = r->training ? stash_of_one(w, r, at) : 0 };
+    add_cycles(&c.cost, w, r, at, c.stash_bytes);
+    add_lasting(&c.cost, w, r, at);
+    c.cost.output_bytes = at->end < w->n_layers ? w->layers[at->end - 1].output_bytes : 0;
+    if (!keeps_on_the_way(r))
+        c.moment_bytes = worst_moment(w, r, at);
+    return c;
+}
+
+struct stage_cost run_cost_at(const struct run_cost *run, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at)
+{
+    struct stage_cost c = run->cost;
+    find_worst(&c, w, r, at, run);
+    return c;
+}
+
 struct stage_cost stage_cost(const struct layer_work *w, const struct layout_rules *r, struct stage_place at)
 {
-    struct stage_cost c = {0};
-    uint64_t stash_bytes = r->training ? stash_of_one(w, r, &at) : 0;
-    add_cycles(&c, w, r, &at, stash_bytes);
-    add_lasting(&c, w, r, &at);
-    find_worst(&c, w, r, &at, stash_bytes * others_in_flight(r, &at));
-    c.output_bytes = at.end < w->n_layers ? w->layers[at.end - 1].output_bytes : 0;
-    return c;
+    struct run_cost run = run_cost(w, r, &at);
+    return run_cost_at(&run, w, r, &at);
 }
 
 uint64_t ipu_bytes(const struct stage_cost *a, const struct stage_cost *b)

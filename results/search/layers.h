@@ -53,6 +53,11 @@ struct stage_cost {
     uint64_t output_bytes;                              /* of the whole IPU, to the next stage */
 };
 struct stage_cost stage_cost(const struct layer_work *w, const struct layout_rules *r, struct stage_place at);
+/* The same in two steps. As a stage that is neither the first nor the last a run of layers has the same, but for what micro-batches in
+ * flight leave behind and the worst moment beside that. */
+struct run_cost { struct stage_cost cost; uint64_t stash_bytes, moment_bytes; };    /* of one micro-batch, on the whole IPU; where it is the same */
+struct run_cost run_cost(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at);
+struct stage_cost run_cost_at(const struct run_cost *run, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at);
 uint64_t ipu_bytes(const struct stage_cost *a, const struct stage_cost *b);     /* of a tile; b NULL: one stage alone */
 
 /* Of a layer in a stage that is not the last, or in the last one. */

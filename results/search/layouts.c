@@ -129,6 +129,7 @@ struct walk {
     uint64_t *before;                   /* before[i]: work of the layers before i, computed again where that is on */
     uint64_t *stage;                    /* cycles of a micro-batch: stage[(s * (n + 1) + from) * (n + 1) + to]; UINT64_MAX: does not fit */
     uint64_t *rest;                     /* a step's at least: rest[s * (n + 1) + from], stages from s on */
+    struct run_cost *runs;              /* of a stage in the middle: runs[from * (n + 1) + to]; no cycles: not asked for yet */
     size_t most;
     struct arena *a;
     struct layout now;
@@ -147,7 +148,12 @@ static uint64_t *rest_at(const struct walk *k, uint32_t s, uint32_t from)
 
 static uint64_t stage_cycles(const struct walk *k, uint32_t s, uint32_t from, uint32_t to)
 {
-    struct stage_cost c = stage_cost(k->w, k->r, (struct stage_place){ s, k->n_stages, k->n_ipus, from, to });
+    struct stage_place at = { s, k->n_stages, k->n_ipus, from, to };
+    bool in_middle = s > 0 && s + 1 < k->n_stages;
+    struct run_cost own, *run = in_middle ? &k->runs[from * ((size_t)k->w->n_layers + 1) + to] : &own;
+    if (!in_middle || !run->cost.forward)
+        *run = run_cost(k->w, k->r, &at);
+    struct stage_cost c = run_cost_at(run, k->w, k->r, &at);
     bool with_heads = s == 0 && k->n_stages > k->n_ipus;
     if (ipu_bytes(&c, with_heads ? &k->heads : NULL) > k->w->tile_bytes)
         return UINT64_MAX;
@@ -284,7 +290,8 @@ static void walk(struct layouts *out, const struct layer_work *w, const struct l
     uint32_t body_end = w->first_body + w->n_body;
     struct walk k = { .out = out, .w = w, .r = r, .n_ipus = n_ipus, .n_stages = n_ipus + back, .end = back ? body_end : w->n_layers, .below = below, .most = most,
                       .a = a, .now = { .n_stages = n_ipus + back }, .before = ARENA_ARRAY(&scratch, uint64_t, n),
-                      .stage = ARENA_ARRAY(&scratch, uint64_t, n * n * n_ipus), .rest = ARENA_ARRAY(&scratch, uint64_t, n * n_ipus) };
+                      .stage = ARENA_ARRAY(&scratch, uint64_t, n * n * n_ipus), .rest = ARENA_ARRAY(&scratch, uint64_t, n * n_ipus),
+                      .runs = ARENA_ARRAY(&scratch, struct run_cost, n * n) };
     for (uint32_t i = 0; i < w->n_layers; i++)
         k.before[i + 1] = k.before[i] + layer_work_cycles(w, r, i, false);
     if (back)
