@@ -86,16 +86,26 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
     }
 }
 
-void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
+static void list_sheets(struct inputs *out, const struct simulation *sim, size_t more, struct arena *a)
 {
     const struct sheet *sheets[MAX_SHEETS];
-    struct recipe_setting *keys;
-    size_t n = simulation_sheets(sheets, sim), room = recipe_settings(&keys, &sim->recipe, a);
+    size_t n = simulation_sheets(sheets, sim), room = more;
     for (size_t i = 0; i < n; i++)
         room += sheets[i]->n_rows;
-    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room + n_framework_fields), .of = sim };
+    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room + 1), .of = sim };
     for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
         list_sheet(out, sheets[i], a);
+}
+
+void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    list_sheets(out, sim, 0, a);
+}
+
+void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
+{
+    struct recipe_setting *keys;
+    list_sheets(out, sim, recipe_settings(&keys, &sim->recipe, a) + n_framework_fields, a);
     list_recipe(out, sim, a);
     list_framework(out, sim, a);
 }

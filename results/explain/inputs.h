@@ -20,6 +20,7 @@ struct input {
 struct inputs { struct input *items; size_t n; const struct simulation *of; };
 /* Sheets first, outermost first, each key once; then the recipe's keys that matter. */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
+void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's */
 
 struct move {
     const struct input *input;

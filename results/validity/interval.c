@@ -21,15 +21,36 @@ static bool is_left_out(const struct reference *x, const struct left_out *out)
     return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
 }
 
-double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out)
+static double nearest_of(const struct references *r, const double *from, const struct left_out *out)
 {
     double nearest = -1;
-    for (size_t i = 0; i < r->n; i++) {
-        double d = property_distance(at, &r->items[i].at);
-        if (!is_left_out(&r->items[i], out) && (nearest < 0 || d < nearest))
-            nearest = d;
-    }
+    for (size_t i = 0; i < r->n; i++)
+        if (!is_left_out(&r->items[i], out) && (nearest < 0 || from[i] < nearest))
+            nearest = from[i];
     return nearest;
+}
+
+static void distances_from(double *from, const struct references *r, const struct properties *at)
+{
+    for (size_t i = 0; i < r->n; i++)
+        from[i] = property_distance(at, &r->items[i].at);
+}
+
+double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    double from[r->n + 1];
+    distances_from(from, r, at);
+    return nearest_of(r, from, out);
+}
+
+/* Of each reference from each: as far from one to the other as back. */
+static const double *all_distances(const struct references *r, struct arena *a)
+{
+    double *all = ARENA_ARRAY(a, double, r->n * r->n + 1);
+    for (size_t i = 0; i < r->n; i++)
+        for (size_t k = 0; k < i; k++)
+            all[i * r->n + k] = all[k * r->n + i] = property_distance(&r->items[i].at, &r->items[k].at);
+    return all;
 }
 
 /* The size of the error to expect, before the quantile; 0: no reference is left. */
@@ -51,22 +72,22 @@ static double scale_from(const struct spread *s, const struct references *r, con
     return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
 }
 
-static double scale(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+static double scale(const struct spread *s, const struct references *r, const double *from, const struct left_out *out)
 {
     double apart[r->n + 1];
     for (size_t i = 0; i < r->n; i++)
-        apart[i] = is_left_out(&r->items[i], out) ? -1 : property_distance(at, &r->items[i].at);
+        apart[i] = is_left_out(&r->items[i], out) ? -1 : from[i];
     return scale_from(s, r, apart);
 }
 
-static void take_size(struct spread *s, const struct references *r, const char *without)
+static void take_size(struct spread *s, const struct references *r, const double *all, const char *without)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
         struct left_out out = { x->group, without, NULL };
         if (text_is(x->group, without))
             continue;
-        s->farthest = fmax(s->farthest, nearest_distance(r, &x->at, &out));
+        s->farthest = fmax(s->farthest, nearest_of(r, all + i * r->n, &out));
         s->mean_error += fabs(x->left_out);
         s->n_errors++;
     }
@@ -76,13 +97,14 @@ static void take_size(struct spread *s, const struct references *r, const char *
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
 {
     double *ratios = ARENA_ARRAY(scratch, double, r->n + 1);
+    const double *all = all_distances(r, scratch);
     struct spread s = {0};
     size_t n = 0;
-    take_size(&s, r, without);
+    take_size(&s, r, all, without);
     for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
         struct left_out out = { x->group, without, NULL };
-        double size = text_is(x->group, without) ? 0 : scale(&s, r, &x->at, &out);
+        double size = text_is(x->group, without) ? 0 : scale(&s, r, all + i * r->n, &out);
         if (size > 0)
             ratios[n++] = fabs(x->left_out) / size;
     }
@@ -95,7 +117,9 @@ struct spread spread_of(const struct references *r, const char *without, struct 
 
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
 {
-    return s->quantile * scale(s, r, at, out);
+    double from[r->n + 1];
+    distances_from(from, r, at);
+    return s->quantile * scale(s, r, from, out);
 }
 
 double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart)

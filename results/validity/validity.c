@@ -100,7 +100,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     if (!q)
         return;
     struct inputs inputs;
-    inputs_list(&inputs, sim, a);
+    inputs_of_sheets(&inputs, sim, a);
     out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, r, q, a);
     out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, r, q, a);
 }

@@ -46,6 +46,7 @@ struct run {
     struct link_loads loads, total;         /* of a step; of all */
     double sync_s, slowdown;
     bool fold_domains, splits;
+    uint32_t n_shown;                       /* domains whose rings are made: of folded ones the first, and the one that it sends to */
 };
 
 static bool check_request(const struct topology *t, const struct collective_request *r, struct err *err)
@@ -85,7 +86,7 @@ static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint3
 static size_t domain_rings(struct ring **rings, const struct run *run)
 {
     const struct layout *at = &run->at;
-    size_t n = (size_t)at->n_domains * at->n_groups;
+    size_t n = (size_t)run->n_shown * at->n_groups;
     uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_local);
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
@@ -205,7 +206,7 @@ static bool play_steps(struct run *run, struct routes *r, uint32_t n, double add
 }
 
 /* Every rank sends to the next one of its ring (forward), to the one before (backward). Folded rings over domains: only what
- * leaves the first domain. */
+ * leaves the first domain, forward. */
 static void ring_flows(struct routes *r, const struct ring *rings, size_t n_rings, double forward, double backward, bool first_only)
 {
     for (size_t i = 0; i < n_rings; i++) {
@@ -222,7 +223,7 @@ static void ring_flows(struct routes *r, const struct ring *rings, size_t n_ring
 static bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double forward, double backward,
                        bool add, bool first_only, struct err *err)
 {
-    struct routes r = routes_new(2 * n_rings * (n_rings ? rings[0].n : 0), run->a);
+    struct routes r = routes_new(2 * n_rings * (first_only ? 1 : n_rings ? rings[0].n : 0), run->a);
     ring_flows(&r, rings, n_rings, forward, backward, first_only);
     run->cost->bytes_sent_per_rank += n_steps * (forward + backward);
     return play_steps(run, &r, n_steps, add ? forward + backward : 0, err);
@@ -410,11 +411,11 @@ static size_t between_rings(struct ring **rings, const struct run *run, const st
 {
     const struct layout *at = &run->at;
     size_t n = (size_t)at->n_groups * at->n_local;
-    uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_domains);
+    uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * run->n_shown);
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
-        (*rings)[i] = (struct ring){ ipus + i * at->n_domains, at->n_domains };
-        for (uint32_t d = 0; d < at->n_domains; d++) {
+        (*rings)[i] = (struct ring){ ipus + i * run->n_shown, at->n_domains };
+        for (uint32_t d = 0; d < run->n_shown; d++) {
             const struct ring *r = &local[(size_t)d * at->n_groups + i / at->n_local];
             (*rings)[i].ipus[d] = r->ipus[i % at->n_local * r->n / at->n_local];
         }
@@ -518,6 +519,7 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     run.slowdown = slowest(t, req);
     run.splits = splits_steps(&run);
     run.fold_domains = !req->unfolded && !t->faults && run.at.alike;
+    run.n_shown = run.fold_domains ? min_u32(2, run.at.n_domains) : run.at.n_domains;
     if (!run_all(&run, out, method, by_domain, err))
         return false;
     struct collective_cost flat;
