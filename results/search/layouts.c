@@ -96,12 +96,15 @@ static void take_times(struct layout *l, const struct busy *b, const struct layo
         l->once_cycles += (2 * (uint64_t)l->n_stages - 2) * copies;
 }
 
-void layout_time(struct layout *l, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
+static struct stage_place place_of(const struct layout *l, const struct layer_work *w, uint32_t s, uint32_t n_ipus)
 {
-    struct stage_cost costs[MAX_STAGES + 1];
+    return (struct stage_place){ s, l->n_stages, n_ipus, s ? l->cuts[s - 1] : 0, s + 1 < l->n_stages ? l->cuts[s] : w->n_layers };
+}
+
+/* costs: of its stages; of their memory nothing is asked. */
+static void time_stages(struct layout *l, const struct stage_cost *costs, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
+{
     struct busy b = {0};
-    for (uint32_t s = 0; s < l->n_stages; s++)
-        costs[s] = stage_cost(w, r, (struct stage_place){ s, l->n_stages, n_ipus, s ? l->cuts[s - 1] : 0, s + 1 < l->n_stages ? l->cuts[s] : w->n_layers });
     for (uint32_t s = 0; s < l->n_stages; s++) {
         add_task(&b, w, r, costs, (struct task){ .stage = s, .kind = TASK_FORWARD }, l->n_stages, n_ipus);
         if (r->training)
@@ -114,6 +117,16 @@ void layout_time(struct layout *l, const struct layer_work *w, const struct layo
     l->each_cycles += r->each_cycles;
     l->once_cycles += r->once_cycles;
     l->step_cycles = add_floor(r->grad_accum * l->each_cycles + l->once_cycles, r);
+}
+
+void layout_time(struct layout *l, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
+{
+    struct stage_cost costs[MAX_STAGES + 1];
+    for (uint32_t s = 0; s < l->n_stages; s++) {
+        struct stage_place at = place_of(l, w, s, n_ipus);
+        costs[s] = run_cost(w, r, &at).cost;
+    }
+    time_stages(l, costs, w, r, n_ipus);
 }
 
 /* ---- all cuts --------------------------------------------------------------------------------------- */
@@ -129,7 +142,8 @@ struct walk {
     uint64_t *before;                   /* before[i]: work of the layers before i, computed again where that is on */
     uint64_t *stage;                    /* cycles of a micro-batch: stage[(s * (n + 1) + from) * (n + 1) + to]; UINT64_MAX: does not fit */
     uint64_t *rest;                     /* a step's at least: rest[s * (n + 1) + from], stages from s on */
-    struct run_cost *runs;              /* of a stage in the middle: runs[from * (n + 1) + to]; no cycles: not asked for yet */
+    struct run_cost *runs;              /* of every stage but the last: runs[from * (n + 1) + to], the first alone from 0; no cycles: not asked for yet */
+    struct run_cost *ends;              /* of the last: by where it begins */
     size_t most;
     struct arena *a;
     struct layout now;
@@ -146,14 +160,18 @@ static uint64_t *rest_at(const struct walk *k, uint32_t s, uint32_t from)
     return &k->rest[s * ((size_t)k->w->n_layers + 1) + from];
 }
 
+static const struct run_cost *run_at(const struct walk *k, const struct stage_place *at)
+{
+    struct run_cost *run = at->s + 1 < k->n_stages ? &k->runs[at->first * ((size_t)k->w->n_layers + 1) + at->end] : &k->ends[at->first];
+    if (!run->cost.forward)
+        *run = run_cost(k->w, k->r, at);
+    return run;
+}
+
 static uint64_t stage_cycles(const struct walk *k, uint32_t s, uint32_t from, uint32_t to)
 {
     struct stage_place at = { s, k->n_stages, k->n_ipus, from, to };
-    bool in_middle = s > 0 && s + 1 < k->n_stages;
-    struct run_cost own, *run = in_middle ? &k->runs[from * ((size_t)k->w->n_layers + 1) + to] : &own;
-    if (!in_middle || !run->cost.forward)
-        *run = run_cost(k->w, k->r, &at);
-    struct stage_cost c = run_cost_at(run, k->w, k->r, &at);
+    struct stage_cost c = run_cost_at(run_at(k, &at), k->w, k->r, &at);
     bool with_heads = s == 0 && k->n_stages > k->n_ipus;
     if (ipu_bytes(&c, with_heads ? &k->heads : NULL) > k->w->tile_bytes)
         return UINT64_MAX;
@@ -178,11 +196,12 @@ static uint32_t last_to(const struct walk *k, uint32_t s)
     return s + 1 == k->n_ipus ? k->end : k->w->first_body + k->w->n_body;
 }
 
-/* The best of every rest, from the last stage to the first. A stage that does not fit does not fit with one more layer either. */
+/* The best of every rest, from the last stage to the first, which alone begins with layer 0. A stage that does not fit does not fit with
+ * one more layer either. */
 static void find_rests(struct walk *k)
 {
     for (uint32_t s = k->n_ipus; s-- > 0; )
-        for (uint32_t from = 0; from <= (s ? k->end : 0); from++) {
+        for (uint32_t from = s > 0; from <= (s ? k->end : 0); from++) {
             uint64_t *best = rest_at(k, s, from);
             bool fits = from < k->end;
             *best = UINT64_MAX;
@@ -235,7 +254,12 @@ static void keep(struct walk *k)
 {
     struct layouts *l = k->out;
     struct layout timed = k->now;
-    layout_time(&timed, k->w, k->r, k->n_ipus);
+    struct stage_cost costs[MAX_STAGES + 1];
+    for (uint32_t s = 0; s < k->n_stages; s++) {
+        struct stage_place at = place_of(&k->now, k->w, s, k->n_ipus);
+        costs[s] = run_at(k, &at)->cost;
+    }
+    time_stages(&timed, costs, k->w, k->r, k->n_ipus);
     if (timed.step_cycles >= k->below)
         return;
     if (l->n == k->most)
@@ -291,7 +315,7 @@ static void walk(struct layouts *out, const struct layer_work *w, const struct l
     struct walk k = { .out = out, .w = w, .r = r, .n_ipus = n_ipus, .n_stages = n_ipus + back, .end = back ? body_end : w->n_layers, .below = below, .most = most,
                       .a = a, .now = { .n_stages = n_ipus + back }, .before = ARENA_ARRAY(&scratch, uint64_t, n),
                       .stage = ARENA_ARRAY(&scratch, uint64_t, n * n * n_ipus), .rest = ARENA_ARRAY(&scratch, uint64_t, n * n_ipus),
-                      .runs = ARENA_ARRAY(&scratch, struct run_cost, n * n) };
+                      .runs = ARENA_ARRAY(&scratch, struct run_cost, n * n), .ends = ARENA_ARRAY(&scratch, struct run_cost, n) };
     for (uint32_t i = 0; i < w->n_layers; i++)
         k.before[i + 1] = k.before[i] + layer_work_cycles(w, r, i, false);
     if (back)
