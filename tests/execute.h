@@ -577,6 +577,7 @@ static inline void run_scatter(const struct run *r)
     for (uint64_t i = 0; i < tensor_elements(at); i++) {
         double index = in(r, 1)[i];
         uint64_t row = i / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
+        assert(index >= -(double)rows && index < (double)rows);
         for (uint64_t k = 0; k < width; k++) {
             double *to = &out(r, 0)[row * width + k], x = in(r, 2)[i * width + k];
             *to = r->op->at->scatter == SCATTER_ADD ? *to + x : r->op->at->scatter == SCATTER_MAXIMUM ? fmax(*to, x) : x;

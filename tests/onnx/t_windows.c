@@ -2,6 +2,7 @@
  * t_windows.c - convolutions and pools, borders, and the norms of images: outputs by hand.
  */
 #include "tests/onnx/import.h"
+#include "tests/onnx/operands.h"
 
 /* ---- windows ------------------------------------------------------------------------------------------------------- */
 
@@ -225,6 +226,86 @@ static void images_joined_and_averaged(void **state)
     }
 }
 
+/* ---- places that data give ----------------------------------------------------------------------------------------- */
+
+/* x [2, 3, 4, 5] between its elements; outside zeros, or the element at the border. */
+static double element(uint64_t n, uint64_t c, double h, double w, bool border)
+{
+    double y = fmin(fmax(h, 0), 3), x = fmin(fmax(w, 0), 4);
+    return (y == h && x == w) || border ? draft_noise("x", ((n * 3 + c) * 4 + (uint64_t)y) * 5 + (uint64_t)x) : 0;
+}
+
+static double between(uint64_t n, uint64_t c, double h, double w, bool border)
+{
+    double y = floor(h), x = floor(w), sum = 0;
+    for (int k = 0; k < 4; k++)
+        sum += element(n, c, y + k / 2, x + k % 2, border) * (k / 2 ? h - y : 1 - h + y) * (k % 2 ? w - x : 1 - w + x);
+    return sum;
+}
+
+/* Two images, six places each, some outside; edges or corners aligned, zeros or the border, linear or the nearest. */
+static void grid_samples(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 8; way++) {
+        bool corners = way & 1, border = way & 2, nearest = way & 4;
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
+        draft_input(d, "grid", ONNX_FLOAT, "batch,2,3,2");
+        draft_number(d, "three", 3);
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+        draft_node(d, "Mul", "grid three", "wide", "");
+        draft_node(d, "GridSample", "x wide", "y",
+                   arena_printf(&d->arena, "align_corners=%d padding_mode=%s mode=%s", corners, border ? "border" : "zeros", nearest ? "nearest" : "bilinear"));
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 36; i++) {
+            uint64_t n = i / 18, c = i / 6 % 3, k = n * 6 + i % 6;
+            double gx = 3 * draft_noise("grid", k * 2), gy = 3 * draft_noise("grid", k * 2 + 1);
+            double w = corners ? (gx + 1) / 2 * 4 : ((gx + 1) * 5 - 1) / 2, h = corners ? (gy + 1) / 2 * 3 : ((gy + 1) * 4 - 1) / 2;
+            assert_near(y[i], nearest ? element(n, c, nearbyint(h), nearbyint(w), border) : between(n, c, h, w, border), 1e-5);
+        }
+        assert_int_equal(r->g.n_rough_ops, 0);
+        done(r);
+    }
+}
+
+/* Three regions of both images, the last reaching out of it, in bins of 2 x 1, each the mean of 2 x 2 points. */
+static void regions(void **state)
+{
+    static const double corners[3][4] = { { 1, 0.5, 7.5, 5.25 }, { 2, 3, 2.5, 3.5 }, { -6, -4, 12, 11 } };
+    static const uint64_t image[] = { 1, 0, 1 };
+    (void)state;
+    for (int half = 0; half < 2; half++) {
+        struct draft *d = draft_start(16);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
+        draft_operand(d, "corners", (char[]){ "~3x4:1,0.5,7.5,5.25,2,3,2.5,3.5,-6,-4,12,11" });
+        draft_operand(d, "image", (char[]){ "=1,0,1" });
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+        draft_node(d, "RoiAlign", "x corners image", "y", arena_printf(&d->arena, "output_height=2 output_width=1 sampling_ratio=2 spatial_scale=0.5 "
+                   "coordinate_transformation_mode=%s", half ? "half_pixel" : "output_half_pixel"));
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 18; i++) {
+            const double *at = corners[i / 6];
+            double wide = (at[2] - at[0]) / 2, high = (at[3] - at[1]) / 2, sum = 0;
+            wide = half ? wide : fmax(wide, 1);
+            high = half ? high : fmax(high, 1);
+            for (int k = 0; k < 4; k++) {
+                double h = at[1] / 2 + high * ((double)(i % 2 * 2) + k / 2 + 0.5) / 4 - half * 0.5, w = at[0] / 2 + wide * (k % 2 + 0.5) / 2 - half * 0.5;
+                bool out = h < -1 || h > 4 || w < -1 || w > 5;
+                sum += out ? 0 : between(image[i / 6], i / 2 % 3, fmin(fmax(h, 0), 3), fmin(fmax(w, 0), 4), true) / 4;
+            }
+            assert_near(y[i], sum, 1e-5);
+        }
+        done(r);
+    }
+}
+
 /* ---- norms --------------------------------------------------------------------------------------------------------- */
 
 /* Batch norm in inference: folded into the convolution before it, or a factor and an addend; with Caffe's scale layer behind it. */
@@ -389,7 +470,7 @@ static void layer_norms_of_axes(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(windowed),
-    cmocka_unit_test(windows_with_depth), cmocka_unit_test(padded), cmocka_unit_test(borders), cmocka_unit_test(images_joined_and_averaged),
+    cmocka_unit_test(windows_with_depth), cmocka_unit_test(padded), cmocka_unit_test(borders), cmocka_unit_test(grid_samples), cmocka_unit_test(regions), cmocka_unit_test(images_joined_and_averaged),
     cmocka_unit_test(batch_norm), cmocka_unit_test(norms_by_factor), cmocka_unit_test(group_norms),
     cmocka_unit_test(layer_norms_of_axes),
 };

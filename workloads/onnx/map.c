@@ -33,6 +33,7 @@ static const struct mapping { const char *op; bool (*map)(struct mapper *p); } m
     { "Tile", map_tile }, { "Resize", map_resize }, { "Upsample", map_resize }, { "DepthToSpace", map_blocks },
     { "SpaceToDepth", map_blocks }, { "GatherND", map_gather_nd }, { "OneHot", map_one_hot }, { "Hardmax", map_hardmax }, { "Xor", map_xor },
     { "Mod", map_mod }, { "Scatter", map_scatter }, { "ScatterElements", map_scatter }, { "ScatterND", map_scatter_nd }, { "TopK", map_top_k },
+    { "GridSample", map_grid_sample }, { "RoiAlign", map_roi_align },
     { "SoftmaxCrossEntropyLoss", map_loss }, { "NegativeLogLikelihoodLoss", map_loss },
     { "QuantizeLinear", map_quantize }, { "DequantizeLinear", map_dequantize },
 };

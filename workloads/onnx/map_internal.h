@@ -87,6 +87,9 @@ MAPS(map_quantize); MAPS(map_dequantize);
 /* map_loss.c */
 MAPS(map_loss);
 
+/* map_sample.c */
+MAPS(map_grid_sample); MAPS(map_roi_align);
+
 /* map_recurrence.c */
 MAPS(map_recurrence);
 
