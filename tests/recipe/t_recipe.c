@@ -371,6 +371,23 @@ static void keys_without_effect_are_reported(void **state)
     arena_free(&l.a);
 }
 
+/* Wherever in the file it stands. */
+static void a_first_key_without_effect(void **state)
+{
+    struct loaded l = { 0 };
+    char *text;
+    size_t n_bytes, n;
+    const char **unused;
+    (void)state;
+    assert_true(read_text_file(&text, &n_bytes, arena_printf(&l.a, "%s/vendor-ipu-m2000-resnet50-infer-b4.ini", recipes), 1 << 16, &l.a, &l.err));
+    text = arena_strdup(&l.a, arena_printf(&l.a, "[framework]\nmerge_buffer_bytes = 1000000\n%s", text));
+    assert_true(recipe_load(&l.r, temp_file(text, strlen(text), ".ini"), recipes, NULL, 0, &l.a, &l.err));
+    unlink(temp_file("", 0, ".ini"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_string_equal(unused[0], "framework.merge_buffer_bytes");
+    arena_free(&l.a);
+}
+
 static void keys_are_listed(void **state)
 {
     struct arena a = {0};
@@ -420,6 +437,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys),
     cmocka_unit_test(every_recipe_is_sound),
-    cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(keys_are_listed),
+    cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
 };
 TAP_MAIN(tests)
