@@ -2,6 +2,7 @@
  * t_control.c - branches, rounds of loops, sequences and functions, in the place of the node.
  */
 #include "tests/onnx/import.h"
+#include "tests/onnx/operands.h"
 
 /* An If within an If: both branches use one name, and read what is around them. The number of dimensions decides. */
 static void branches(void **state)
@@ -246,6 +247,32 @@ static void sequences(void **state)
     draft_end(body);
 }
 
+/* Seven in chunks of three: 3, 3 and 1, each where it was. */
+static void chunks_of_one_size(void **state)
+{
+    static const char *const places[] = { "='0", "='1", "='2", "='-1" };
+    static const uint64_t first[] = { 0, 3, 6, 6 }, n[] = { 3, 3, 1, 1 };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "batch,7");
+        draft_input(d, "one", ONNX_FLOAT, "batch,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_operand(d, "size", "='3");
+        draft_operand(d, "place", arena_strdup(&d->arena, places[i]));
+        draft_node(d, "SplitToSequence", "x size", "chunks", "axis=1");
+        draft_node(d, "SequenceAt", "chunks place", "chunk", "");
+        draft_node(d, "MatMul", "one w", "product", "");
+        draft_node(d, "Add", "chunk product", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 1 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), n[i]);
+        for (uint64_t e = 0; e < n[i]; e++)
+            assert_near(y[e], draft_noise("x", first[i] + e) + draft_noise("one", 0) * draft_noise("w", 0), 1e-6);
+        done(r);
+    }
+}
+
 /* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
  * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
 static void functions(void **state)
@@ -291,6 +318,7 @@ static void functions(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(functions),
+    cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
+    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)
