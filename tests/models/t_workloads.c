@@ -277,16 +277,26 @@ static void inference_folds_batch_norms(void **state)
     arena_free(&a);
 }
 
-static void too_long_a_sequence_is_refused(void **state)
+/* At its limit a model is built, a step beyond it is not. */
+static void lengths_beyond_a_model_are_refused(void **state)
 {
-    struct graph g;
-    struct arena a = { 0 };
-    struct err err;
-    struct model_options r = { .where = "r.ini", .micro_batch = 1, .sequence_length = 513 };
+    static const struct { const char *name; uint64_t last, beyond; const char *message; } cases[] = {
+        { "bert-large", 512, 513, "r.ini: sequence_length 513 is more than the 512 positions of bert-large; take a shorter one" },
+        { "gpt2-small", 1024, 1025, "r.ini: sequence_length 1025 is more than the 1024 positions of gpt2-small; take a shorter one" },
+        { "conformer-medium", 7, 6, "r.ini: sequence_length: 6 frames, want at least 7: two convolutions of stride 2" },
+    };
     (void)state;
-    assert_false(workload_graph(&g, workload_find("bert-large", &err), &r, &a, &err));
-    assert_string_equal(err.msg, "r.ini: sequence_length 513 is more than the 512 positions of bert-large; take a shorter one");
-    arena_free(&a);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a = { 0 };
+        struct err err;
+        struct model_options r = { .where = "r.ini", .micro_batch = 1, .sequence_length = cases[i].last };
+        assert_true(workload_graph(&g, workload_find(cases[i].name, &err), &r, &a, &err));
+        r.sequence_length = cases[i].beyond;
+        assert_false(workload_graph(&g, workload_find(cases[i].name, &err), &r, &a, &err));
+        assert_string_equal(err.msg, cases[i].message);
+        arena_free(&a);
+    }
 }
 
 static void unknown_workloads_list_the_known(void **state)
@@ -544,7 +554,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes), cmocka_unit_test(images_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(conformers_are_exact), cmocka_unit_test(recipes_shape_the_graph),
-    cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(too_long_a_sequence_is_refused),
+    cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(lengths_beyond_a_model_are_refused),
     cmocka_unit_test(products_too_long_to_plan_are_refused),
     cmocka_unit_test(unknown_workloads_list_the_known), cmocka_unit_test(training_graphs_obey_the_chain_rule),
     cmocka_unit_test(layers_are_in_order), cmocka_unit_test(layers_print_as_recorded), cmocka_unit_test(sums_print_as_recorded),

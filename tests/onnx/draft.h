@@ -211,7 +211,7 @@ static inline void draft_as_node(struct draft *d)
 static inline void draft_function(struct draft *d, struct draft *body, const char *name, const char *inputs, const char *outputs,
                                   const char *attributes)
 {
-    Onnx__FunctionProto *f = ARENA_NEW(&d->arena, Onnx__FunctionProto), **all = ARENA_ARRAY(&d->arena, Onnx__FunctionProto *, 4);
+    Onnx__FunctionProto *f = ARENA_NEW(&d->arena, Onnx__FunctionProto), **all = ARENA_ARRAY(&d->arena, Onnx__FunctionProto *, 40);
     *f = (Onnx__FunctionProto)ONNX__FUNCTION_PROTO__INIT;
     f->name = arena_strdup(&d->arena, name);
     f->domain = arena_strdup(&d->arena, "ours");

@@ -103,6 +103,39 @@ static struct draft *nested(uint32_t depth)
     return inner;
 }
 
+/* So many functions that call the next; the last one is a relu. */
+static struct draft *calling(uint32_t n, struct draft **bodies)
+{
+    struct draft *d = draft_start(17);
+    for (uint32_t i = 0; i < n; i++) {
+        bodies[i] = draft_start(17);
+        draft_node(bodies[i], i + 1 < n ? arena_printf(&d->arena, "Call%u", i + 1) : "Relu", "a", "b", "");
+        bodies[i]->nodes[0]->domain = i + 1 < n ? "ours" : "";
+        draft_function(d, bodies[i], arena_printf(&d->arena, "Call%u", i), "a", "b", "");
+    }
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(4, 3));
+    draft_node(d, "Call0", "x", "t", "");
+    d->nodes[0]->domain = "ours";
+    draft_node(d, "MatMul", "t w", "y", "");
+    return d;
+}
+
+static void calls_are_followed_so_far(void **state)
+{
+    struct draft *bodies[33];
+    (void)state;
+    struct imported *r = import(calling(32, bodies), "y", infer);
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(r->g.n_forward_ops, 2);
+    done(r);
+    for (uint32_t i = 0; i < 32; i++)
+        draft_end(bodies[i]);
+    refused(calling(33, bodies), infer, "node 0, Call32 'n0': functions call each other more than 32 deep, or 50000 times");
+    for (uint32_t i = 0; i < 33; i++)
+        draft_end(bodies[i]);
+}
+
 static void course_refused(void **state)
 {
     (void)state;
@@ -253,7 +286,7 @@ static void approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
     cmocka_unit_test(sequences_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(quantised),
     cmocka_unit_test(approximated),
 };
