@@ -178,6 +178,7 @@ static void refusals(void **state)
         { BAD "zero.csv", BAD "zero.csv:4: clock_hz: 0 is outside 1000000 to 100000000000" },
         { BAD "absent.csv", BAD "absent.csv: No such file or directory" },
         { "../specs/gc2", "../specs/gc2: No such file or directory" },
+        { "x.csv", "x.csv: No such file or directory" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct machine m;

@@ -8,18 +8,20 @@
  */
 #include "workloads/models/images.h"
 
-struct stage { uint64_t expansion, channels, repeats; uint32_t stride, kernel; };
+struct stage { bool widens; uint64_t channels, repeats; uint32_t stride, kernel; };
 
 static const struct stage efficientnet_stages[] = {
-    { 1, 16, 1, 1, 3 }, { 6, 24, 2, 2, 3 }, { 6, 40, 2, 2, 5 }, { 6, 80, 3, 2, 3 }, { 6, 112, 3, 1, 5 }, { 6, 192, 4, 2, 5 }, { 6, 320, 1, 1, 3 },
+    { false, 16, 1, 1, 3 }, { true, 24, 2, 2, 3 }, { true, 40, 2, 2, 5 }, { true, 80, 3, 2, 3 }, { true, 112, 3, 1, 5 }, { true, 192, 4, 2, 5 },
+    { true, 320, 1, 1, 3 },
 };
 static const struct stage mobilenet_stages[] = {
-    { 1, 16, 1, 1, 3 }, { 6, 24, 2, 2, 3 }, { 6, 32, 3, 2, 3 }, { 6, 64, 4, 2, 3 }, { 6, 96, 3, 1, 3 }, { 6, 160, 3, 2, 3 }, { 6, 320, 1, 1, 3 },
+    { false, 16, 1, 1, 3 }, { true, 24, 2, 2, 3 }, { true, 32, 3, 2, 3 }, { true, 64, 4, 2, 3 }, { true, 96, 3, 1, 3 }, { true, 160, 3, 2, 3 },
+    { true, 320, 1, 1, 3 },
 };
 enum { N_STAGES = 7, STEM_CHANNELS = 32, HEAD_CHANNELS = 1280, SQUEEZE = 4 };
 
 /* What both kinds of network say of a block. */
-struct inverted { bool weighs, relu6; uint32_t group; };
+struct inverted { bool weighs, relu6; uint64_t expansion; uint32_t group; };
 
 static uint32_t activation(struct builder *b, uint32_t x, const struct inverted *v)
 {
@@ -47,9 +49,9 @@ static uint32_t weigh_channels(struct builder *b, uint32_t x, uint64_t squeezed)
 
 static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage *s, uint64_t channels, uint32_t stride, const struct inverted *v)
 {
-    uint64_t in = build_width(b, x), wide = in * s->expansion;
+    uint64_t in = build_width(b, x), wide = in * (s->widens ? v->expansion : 1);
     uint32_t y = x, groups = (uint32_t)(wide / (v->group > 1 ? common_divisor((uint32_t)wide, v->group) : 1));
-    if (s->expansion > 1)
+    if (s->widens)
         y = activation(b, build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = wide }), v);
     struct conv_spec by_channel = { .kernel = s->kernel, .stride = stride, .groups = groups, .channels = wide };
     y = activation(b, build_conv_norm(b, y, by_channel), v);
@@ -71,12 +73,11 @@ static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *st
 {
     uint32_t block = 0;
     for (uint32_t i = 0; i < N_STAGES; i++) {
-        struct stage s = stages[i];
-        uint64_t repeats = ceil_div(s.repeats * c->depth, 1000);
-        s.expansion = s.expansion > 1 ? c->expansion : 1;
+        const struct stage *s = &stages[i];
+        uint64_t repeats = ceil_div(s->repeats * c->depth, 1000);
         for (uint64_t k = 0; k < repeats; k++) {
             build_layer(b, LAYER_BODY, block++, 0, 1, arena_printf(b->g->arena, "block%u%c", i + 1, (char)('a' + k)));
-            x = inverted_block(b, x, &s, widened(s.channels, c->width), k ? 1 : s.stride, v);
+            x = inverted_block(b, x, s, widened(s->channels, c->width), k ? 1 : s->stride, v);
         }
     }
     return x;
@@ -99,7 +100,7 @@ static void build_inverted(struct graph *g, const struct workload *w, const stru
 bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     const struct efficientnet_config *c = w->config;
-    struct inverted v = { .weighs = true, .group = c->group };
+    struct inverted v = { .weighs = true, .expansion = c->expansion, .group = c->group };
     (void)err;
     build_inverted(g, w, o, a, efficientnet_stages, &v);
     return true;
@@ -107,7 +108,8 @@ bool efficientnet_build(struct graph *g, const struct workload *w, const struct 
 
 bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
-    struct inverted v = { .relu6 = true, .group = 1 };
+    const struct efficientnet_config *c = w->config;
+    struct inverted v = { .relu6 = true, .expansion = c->expansion, .group = c->group };
     (void)err;
     build_inverted(g, w, o, a, mobilenet_stages, &v);
     return true;
