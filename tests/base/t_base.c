@@ -235,6 +235,35 @@ static void ini_refuses(void **state)
     assert_string_equal(ini_message(longer), ":2: line is longer than 190 characters");
 }
 
+/* Lines of 190 characters without their end, in blanks that do not count, and of one more. */
+static void lines_as_long_as_may_be(void **state)
+{
+    (void)state;
+    for (size_t n = 190; n <= 191; n++) {
+        char text[300] = "[a]\n \tx = ";
+        memset(text + strlen(text), 'y', n - 4);
+        assert_string_equal(ini_message(text), n == 190 ? "" : ":2: line is longer than 190 characters");
+        strcat(text, "\nz = 1\n");
+        assert_string_equal(ini_message(text), n == 190 ? "" : ":2: line is longer than 190 characters");
+    }
+}
+
+/* 256 columns, and one more, in the header and below it. */
+static void tables_as_wide_as_may_be(void **state)
+{
+    (void)state;
+    for (size_t n = 256; n <= 257; n++) {
+        struct arena a = {0};
+        const char *header = "c0", *row = "0";
+        for (size_t i = 1; i < n; i++)
+            header = arena_printf(&a, "%s,c%zu", header, i), row = arena_printf(&a, "%s,%zu", row, i);
+        const char *plain = arena_printf(&a, "%s\n%s\n", header, row), *quoted = arena_printf(&a, "\"%s\n%s\n", arena_printf(&a, "c0\"%s", header + 2), row);
+        assert_string_equal(csv_message(plain, strlen(plain)), n == 256 ? "" : ":1: more than 256 columns");
+        assert_string_equal(csv_message(quoted, strlen(quoted)), n == 256 ? "" : ":1: more than 256 columns");
+        arena_free(&a);
+    }
+}
+
 static void files_appear_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -468,7 +497,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
     cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
-    cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses),
+    cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be), cmocka_unit_test(tables_as_wide_as_may_be),
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),

@@ -120,6 +120,28 @@ static void a_path_is_a_machine_too(void **state)
     arena_free(&a);
 }
 
+static void sheets_as_long_as_may_be(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1000; n <= 1001; n++) {
+        const char *text = "key,value,unit,source\n";
+        char *path = NULL;
+        struct sheet s;
+        struct err why = { "" };
+        FILE *f = fopen(path = arena_strdup(&a, temp_file("", 0, ".csv")), "w");
+        assert_non_null(f);
+        fputs(text, f);
+        for (uint32_t i = 0; i < n; i++)
+            fprintf(f, "key%u,1,B,here\n", i);
+        fclose(f);
+        bool good = sheet_load(&s, path, &a, &why);
+        unlink(path);
+        assert_true(good == (n == 1000));
+        assert_non_null(strstr(why.msg, good ? "" : ": 1001 rows, a spec sheet has at most 1000"));
+    }
+    arena_free(&a);
+}
+
 static void golden_text(void **state)
 {
     (void)state;
@@ -200,7 +222,7 @@ int main(void)
         cmocka_unit_test(off_chip_rates_are_those_of_the_board),
         cmocka_unit_test(every_sheet_loads),
         cmocka_unit_test(a_path_is_a_machine_too),
-        cmocka_unit_test(golden_text),
+        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(golden_text),
         cmocka_unit_test(refusals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -218,6 +218,29 @@ static void test_what_is_passed_over(void **state)
     arena_free(&a);
 }
 
+/* A name needs something between its ends; folders are read 32 below the one that is named. */
+static void test_names_and_depths(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    for (int levels = 32; levels <= 33; levels++) {
+        const char *dir = top, *resnet = arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top);
+        write_tree(resnet);
+        FILE *f = fopen(arena_printf(&a, "%s/result_.txt", resnet), "w");
+        assert_non_null(f);
+        fclose(f);
+        for (int i = 0; i < levels; i++)
+            dir = arena_printf(&a, "%s/d", dir);
+        write_tree(dir);
+        struct judged j = judge_tree(top, NULL, &a);
+        assert_int_equal(j.n, levels == 32 ? 2 : 1);
+        assert_string_equal(j.notices, levels == 32 ? "" : "d: lies too deep: not read\n");
+        assert_int_equal(j.row.runs, 5);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
 static void print_all(FILE *f, enum score_format format, const struct score_row *row)
 {
     score_print_head(f, format);
@@ -256,6 +279,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_score, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_passed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats_agree, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
