@@ -173,6 +173,42 @@ static void course_refused(void **state)
     draft_end(body);
 }
 
+/* Neither so often nor until something holds. */
+static void an_endless_loop(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13), *body = draft_start(13);
+    draft_input(body, "round", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_input(body, "t", ONNX_FLOAT, "1");
+    draft_node(body, "Identity", "going", "on", "");
+    draft_node(body, "Relu", "t", "next", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Loop", "- - x", "y", "");
+    draft_body(d, "body", body, "on next");
+    refused(d, infer, "node 0, Loop 'n0': how often it runs is known only while the model runs; export the model without it, or price one round with "
+                      "--approximate");
+    draft_end(body);
+}
+
+/* As many items as a sequence may have. */
+static void a_long_sequence(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,1000");
+    draft_input(d, "a", ONNX_FLOAT, "n,2");
+    draft_weight(d, "w", DIMS(2, 2));
+    draft_node(d, "SplitToSequence", "x", "s", "axis=1");
+    draft_node(d, "SequenceLength", "s", "n", "");
+    draft_node(d, "Cast", "n", "number", "to=1");
+    draft_node(d, "MatMul", "a w", "product", "");
+    draft_node(d, "Add", "product number", "y", "");
+    struct imported *r = import(d, "y", infer);
+    assert_string_equal(r->err.msg, "");
+    done(r);
+}
+
 static void sequences_refused(void **state)
 {
     (void)state;
@@ -287,7 +323,7 @@ static void approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
-    cmocka_unit_test(sequences_refused), cmocka_unit_test(course_guessed), cmocka_unit_test(quantised),
+    cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(quantised),
     cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)
