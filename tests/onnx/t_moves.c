@@ -247,9 +247,70 @@ static void scattered(void **state)
     }
 }
 
+static size_t count(const struct imported *r, enum op_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->g.n_forward_ops; i++)
+        n += r->g.ops[i].kind == kind;
+    return n;
+}
+
+/* An operation joins 32 tensors: what there is so far, and 31 more each time. */
+static void many_are_joined(void **state)
+{
+    static const struct { uint64_t n; size_t n_concats; } cases[] = { { 2, 1 }, { 32, 1 }, { 33, 2 }, { 63, 2 }, { 64, 3 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        const char *names = "x";
+        uint64_t n = cases[i].n;
+        draft_input(d, "x", ONNX_FLOAT, "2,1");
+        for (uint64_t k = 1; k < n; k++) {
+            const char *name = arena_printf(&d->arena, "p%ju", (uintmax_t)k);
+            draft_weight(d, name, DIMS(2, 1));
+            names = arena_printf(&d->arena, "%s %s", names, name);
+        }
+        draft_weight(d, "w", DIMS(n, 1));
+        draft_node(d, "Concat", names, "c", "axis=1");
+        draft_node(d, "MatMul", "c w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count(r, OP_CONCAT), cases[i].n_concats);
+        for (uint64_t e = 0; e < 2; e++) {
+            double sum = draft_noise("x", e) * draft_noise("w", 0);
+            for (uint64_t k = 1; k < n; k++)
+                sum += draft_noise(arena_printf(&r->arena, "p%ju", (uintmax_t)k), e) * draft_noise("w", k);
+            assert_near(y[e], sum, 1e-5);
+        }
+        done(r);
+    }
+}
+
+/* Into 32 equal parts by one operation, into more part by part: the last one, times w. */
+static void many_are_split(void **state)
+{
+    (void)state;
+    for (uint64_t n = 31; n <= 33; n++) {
+        struct draft *d = draft_start(13);
+        const char *names = "y0";
+        for (uint64_t k = 1; k < n; k++)
+            names = arena_printf(&d->arena, "%s y%ju", names, (uintmax_t)k);
+        draft_input(d, "x", ONNX_FLOAT, arena_printf(&d->arena, "2,%ju", (uintmax_t)(2 * n)));
+        draft_weight(d, "w", DIMS(2, 1));
+        draft_node(d, "Split", "x", names, "axis=1");
+        draft_node(d, "MatMul", arena_printf(&d->arena, "y%ju w", (uintmax_t)(n - 1)), "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(count(r, OP_SLICE), n > 32 ? n : 1);
+        for (uint64_t e = 0; e < 2; e++)
+            assert_near(y[e], draft_noise("x", (e + 1) * 2 * n - 2) * draft_noise("w", 0) + draft_noise("x", (e + 1) * 2 * n - 1) * draft_noise("w", 1), 1e-6);
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands),
     cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way),
-    cmocka_unit_test(largest), cmocka_unit_test(scattered),
+    cmocka_unit_test(largest), cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered),
 };
 TAP_MAIN(tests)
