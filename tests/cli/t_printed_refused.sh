@@ -92,6 +92,7 @@ show diff nothing $resnet
 show list nothing
 show workload nothing
 show run $resnet --runs 1001
+show sweep $resnet --over parallel.micro_batch=1 --jobs 1025
 printf 't,x\n1,2\n2,y\n' >"$work/series.csv"
 show watch "$work/series.csv"
 show watch "$work/series.csv" --metric z

@@ -369,6 +369,11 @@ static void an_endless_evaluation_is_refused(void **state)
     assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", sets, 1, &paths, &cache, &err));
     assert_string_equal(err.msg, "training.eval_samples: 3.125e+09 micro-batches on every replica, at most 1e+06");
     simulation_free(&sim);
+    static const char *const one_more[] = { "training.eval_samples=320000001" }, *const most[] = { "training.eval_samples=320000000" };     /* 320 at a time */
+    assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", one_more, 1, &paths, &cache, &err));
+    simulation_free(&sim);
+    assert_true(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", most, 1, &paths, &cache, &err));
+    simulation_free(&sim);
     plan_cache_free(&cache);
 }
 
