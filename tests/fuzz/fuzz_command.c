@@ -285,7 +285,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         at = step(at, end, &n_asked);
     box_leave();
     arena_free(&a);
-    if (plans.n_used > 200000)
+    if (plans.plans.n > 200000)
         plan_cache_free(&plans);
     return 0;
 }

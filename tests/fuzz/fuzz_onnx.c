@@ -54,7 +54,7 @@ static void simulate_file(const char *onnx, const struct onnx_options *o, struct
     if (good)
         simulation_free(&sim);
     unlink(ini);
-    if (plans.n_used > 200000)
+    if (plans.plans.n > 200000)
         plan_cache_free(&plans);
 }
 

@@ -303,6 +303,27 @@ static void quantised(void **state)
     done(r);
 }
 
+/* A runtime's LSTM of bytes has its weights turned; it is priced as the LSTM that it was: 5 steps of 2 samples, both directions, 3 wide and 4 hidden. */
+static void quantised_recurrence(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "5,2,3");
+    draft_number(d, "s", 0.5);
+    draft_tensor(d, "w", ONNX_INT8, DIMS(2, 3, 16));
+    draft_tensor(d, "r", ONNX_INT8, DIMS(2, 4, 16));
+    draft_weight(d, "b", DIMS(2, 32));
+    draft_node(d, "DynamicQuantizeLSTM", "x w r b - - - - s s s s", "all last cells", "hidden_size=4 direction=bidirectional");
+    d->nodes[0]->domain = "com.microsoft";
+    draft_node(d, "Add", "last cells", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true, .batch = 5 });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(graph_forward_mac(&r->g), 2 * 5 * 2 * 16 * (3 + 4));
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 4);
+    assert_int_equal(r->g.n_rough_ops, 1);
+    done(r);
+}
+
 /* One unknown operator is priced as a pass and counted. */
 static void approximated(void **state)
 {
@@ -323,7 +344,8 @@ static void approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
-    cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(quantised),
+    cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
+    cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
     cmocka_unit_test(approximated),
 };
 TAP_MAIN(tests)

@@ -8,7 +8,7 @@
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-enum { MOST_KEPT = 3 };
+enum { MOST_KEPT = 4 };
 static const struct stand_in { const char *op, *as; uint32_t n, kept[MOST_KEPT]; } stand_ins[] = {
     { "DynamicQuantizeLinear", "Identity", 1, { 0 } },
     { "QLinearConv", "Conv", 3, { 0, 3, 8 } }, { "ConvInteger", "Conv", 2, { 0, 1 } }, { "QLinearMatMul", "MatMul", 2, { 0, 3 } },
@@ -17,6 +17,7 @@ static const struct stand_in { const char *op, *as; uint32_t n, kept[MOST_KEPT];
     { "QLinearSoftmax", "Softmax", 1, { 0 } }, { "QLinearAveragePool", "AveragePool", 1, { 0 } },
     { "QLinearGlobalAveragePool", "GlobalAveragePool", 1, { 0 } }, { "FusedConv", "Conv", 3, { 0, 1, 2 } }, { "FusedGemm", "Gemm", 3, { 0, 1, 2 } },
     { "QLinearConcat", "Concat", 0, { 0 } }, { "FastGelu", "Gelu", 1, { 0 } }, { "QuickGelu", "Gelu", 1, { 0 } },
+    { "DynamicQuantizeLSTM", "LSTM", 4, { 0, 1, 2, 3 } },
 };
 
 /* Integers that stand for floats. */
@@ -53,17 +54,31 @@ static uint32_t kept_inputs(const struct onnx_model *m, const struct onnx_node *
     return n_kept;
 }
 
+/* A quantised LSTM has its weights as [directions, width, gates]. */
+static void turn(struct onnx_model *m, uint32_t value)
+{
+    struct onnx_value *v = value == NO_ID || m->values[value].n_dims != 3 ? NULL : &m->values[value];
+    if (!v)
+        return;
+    uint64_t gates = v->dims[2];
+    v->dims[2] = v->dims[1];
+    v->dims[1] = gates;
+}
+
 static void replace(struct onnx_model *m, struct onnx_node *n, const struct stand_in *s)
 {
     uint32_t *kept, n_kept = kept_inputs(m, n, s, &kept);
+    bool lstm = text_is(s->as, "LSTM");
     for (uint32_t i = 0; i < n_kept; i++)
         count_as_float(m, kept[i]);
-    for (uint32_t i = 1; i < n->n_outputs; i++)
+    for (uint32_t i = 1; i < n->n_outputs && !lstm; i++)
         drop_output(m, n->outputs[i], i == 1);
+    for (uint32_t i = 1; i < 3 && i < n_kept && lstm; i++)
+        turn(m, kept[i]);
     n->op = s->as;
     n->inputs = kept;
     n->n_inputs = n_kept;
-    n->n_outputs = n->n_outputs ? 1 : 0;
+    n->n_outputs = lstm || !n->n_outputs ? n->n_outputs : 1;
     n->rough = true;
 }
 
