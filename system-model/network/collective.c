@@ -184,7 +184,7 @@ static void count_steps(struct run *run, uint32_t n, double link_s, double add_s
     run->cost->n_steps += n;
     for (uint32_t i = 0; i < run->loads.n; i++) {
         const struct link_load *load = &run->loads.items[i];
-        double *total = link_loads_at(&run->total, load->link), *busiest = &run->cost->busiest_bytes[topology_link(run->t, load->link).kind];
+        double *total = link_loads_at(&run->total, load->link), *busiest = &run->cost->busiest_bytes[link_without_ends(run->t, load->link).kind];
         *total += n * load->bytes;
         if (*total > *busiest)
             *busiest = *total;

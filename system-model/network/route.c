@@ -13,7 +13,7 @@
 
 static bool live(const struct topology *t, int64_t link)
 {
-    return link != NO_LINK && topology_link(t, (uint32_t)link).bytes_per_s > 0;
+    return link != NO_LINK && link_without_ends(t, (uint32_t)link).bytes_per_s > 0;
 }
 
 /* Between two IPUs of a domain. */
@@ -255,7 +255,7 @@ double route_latency_s(const struct topology *t, const uint32_t *links, size_t n
 {
     double latency_s = 0;
     for (size_t i = 0; i < n_links; i++)
-        latency_s += topology_link(t, links[i]).latency_s;
+        latency_s += link_without_ends(t, links[i]).latency_s;
     return latency_s;
 }
 
@@ -322,7 +322,7 @@ double link_loads_time_s(const struct link_loads *loads, const struct topology *
 {
     double longest_s = 0;
     for (uint32_t i = 0; i < loads->n; i++) {
-        double time_s = loads->items[i].bytes / topology_link(t, loads->items[i].link).bytes_per_s;
+        double time_s = loads->items[i].bytes / link_without_ends(t, loads->items[i].link).bytes_per_s;
         if (time_s > longest_s)
             longest_s = time_s;
     }

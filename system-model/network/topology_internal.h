@@ -7,6 +7,17 @@
 
 enum { LARGEST_DOMAIN = 64, MAX_ROUTE = 2 * LARGEST_DOMAIN + 16, NO_LINK = -1 };
 
+/* topology_link but for the ends, which are those of the first domain: what is asked of every link of every route. */
+static inline struct link link_without_ends(const struct topology *t, uint32_t link)
+{
+    if (link >= t->first_port)
+        return topology_link(t, link);
+    struct link l = t->domain[link % t->domain_links];
+    if (t->rates)
+        l.bytes_per_s = t->rates[link];
+    return l;
+}
+
 void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes);
 double link_loads_time_s(const struct link_loads *loads, const struct topology *t);     /* of the busiest link */
 
