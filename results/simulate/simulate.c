@@ -72,6 +72,8 @@ static void fill_utilisation(struct result *r, const struct recipe *rec, const s
 static void fill_memory(struct result *r, const struct plan *p)
 {
     r->fits = p->fits;
+    if (!p->memory)
+        return;
     r->memory_peak_bytes_per_tile = p->memory[p->worst_ipu].total_bytes;
     r->memory_shortfall_bytes_per_tile = p->shortfall_bytes;
 }
@@ -221,6 +223,14 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
     return true;
 }
 
+/* With another simulation's splits its memory is as it is there, and is not counted again. */
+static void take_shares(struct plan_options *opt, const struct plan_options *of)
+{
+    memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
+    opt->n_available_memory = of->n_available_memory;
+    opt->timed_only = true;
+}
+
 static bool run(struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides, size_t n_overrides,
                 struct err *err)
 {
@@ -231,6 +241,8 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
     opt.unfolded = sim->by->paths->unfolded;
     opt.totals_only = sim->by->totals_only;
     opt.as_asked = sim->by->as_asked;
+    if (sim->by->splits_of)
+        take_shares(&opt, &sim->by->splits_of->plan.options);
     if (!split_layers(&opt, sim->compiler, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);

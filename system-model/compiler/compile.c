@@ -159,6 +159,16 @@ static void compile_layers(struct compiled *out, struct compiler *c)
     }
 }
 
+static void find_weights(struct compiler *c, const struct graph *g)
+{
+    size_t cap = 0;
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].role == ROLE_WEIGHT) {
+            c->weights = arena_grow(c->arena, c->weights, c->n_weights, &cap, sizeof *c->weights);
+            c->weights[c->n_weights++] = i;
+        }
+}
+
 /* Tied weights: read by a layer that does not own them. One entry for each such layer. */
 static void find_tied(struct compiler *c, const struct graph *g)
 {
@@ -239,6 +249,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
     for (uint32_t i = 0; i < g->n_ops; i++)
         if (g->ops[i].kind == OP_BATCH_NORM && g->ops[i].at->norm_groups > 1 && g->ops[i].pass != PASS_BACKWARD_WEIGHT)
             c->spanning[c->n_spanning++] = i;
+    find_weights(c, g);
     find_tied(c, g);
 }
 
@@ -358,10 +369,10 @@ static void sum_code(struct range_memo *m, struct compiler *c)
 static void sum_weight_work(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
-    for (size_t i = 0; i < g->n_tensors; i++) {
-        const struct tensor *t = &g->tensors[i];
+    for (uint32_t i = 0; i < c->n_weights; i++) {
+        const struct tensor *t = &g->tensors[c->weights[i]];
         const struct compiled *compiled;
-        if (t->role != ROLE_WEIGHT || !in_ranges(t->layer_id, m->ranges, m->n, &compiled))
+        if (!in_ranges(t->layer_id, m->ranges, m->n, &compiled))
             continue;
         struct op_plan work;
         vector_work_plan(&work, m->question.work, tensor_elements(t), t->type, &c->topology->machine->chip, &compiled->options);

@@ -48,6 +48,7 @@ struct compiler {
     struct memo splits;                         /* the timeline's: layers that were divided over stages by themselves */
     const uint32_t *alike;                      /* of the graph, or NULL: each operation is planned by itself */
     const struct layer_cost *layers;            /* of the graph, without plans; or NULL: made when they are wanted */
+    uint32_t *weights; uint32_t n_weights;      /* tensors that are */
     uint32_t *spanning; uint32_t n_spanning;    /* operations that gather statistics over neighbouring replicas */
     struct tied_use { uint32_t layer_id, tensor_id; } *tied; size_t n_tied, cap_tied;  /* weights that another layer than their own reads */
 };

@@ -82,7 +82,7 @@ struct plan {
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
-    struct tile_memory *memory;         /* by IPU */
+    struct tile_memory *memory;         /* by IPU; NULL: not counted */
     uint32_t worst_ipu;
     bool fits;
     uint64_t shortfall_bytes;           /* of the worst tile */

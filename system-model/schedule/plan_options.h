@@ -55,6 +55,7 @@ struct plan_options {
     double host_decode_bytes_per_s;     /* one host's input pipeline; 0: not a limit */
     const struct faults *faults;        /* NULL: none */
     bool totals_only;                   /* its timeline keeps no spans: what each IPU's cycles were spent on, and no more */
+    bool timed_only;                    /* its memory is not counted: it is taken to fit */
     bool as_asked;                      /* not planned again with less memory for temporaries where that would fit */
     bool unfolded;                      /* simulate every replica instead of one for all that are alike */
 };

@@ -283,9 +283,10 @@ static int by_ipu_and_size(const void *a, const void *b)
 static void list_tensors(struct builder *b)
 {
     const struct graph *g = b->p->graph;
-    for (size_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i].role == ROLE_WEIGHT)
-            add_tensor(b, &g->tensors[i], stage_of(b->p, g->tensors[i].layer_id)->ipu);
+    for (uint32_t i = 0; i < b->c->n_weights; i++) {
+        const struct tensor *t = &g->tensors[b->c->weights[i]];
+        add_tensor(b, t, stage_of(b->p, t->layer_id)->ipu);
+    }
     for (size_t i = 0; i < b->c->n_tied; i++) {
         const struct tensor *t = &g->tensors[b->c->tied[i].tensor_id];
         uint32_t ipu = stage_of(b->p, b->c->tied[i].layer_id)->ipu;
@@ -395,7 +396,7 @@ static bool build_program(struct builder *b)
     return true;
 }
 
-/* Every option but those that only shape what comes before the update. The faults are the topology's, and so the compiler's. */
+/* Every option but those that only shape what comes before the update, or what is made of it. The faults are the topology's, and so the compiler's. */
 struct question { struct plan_options options; struct op_plan_options vector; };
 
 static void fill_question(struct question *q, const struct plan *p)
@@ -406,6 +407,7 @@ static void fill_question(struct question *q, const struct plan *p)
     o->grad_accum = 0;
     o->schedule = (enum schedule)0;
     o->recompute = (enum recompute)0;
+    o->totals_only = o->as_asked = o->timed_only = false;
     o->n_stages = 0;
     memset(o->stage_sizes, 0, sizeof o->stage_sizes);
     o->framework.steps_per_call = o->host_decode_bytes_per_s = 0;
