@@ -123,7 +123,10 @@ uint64_t graph_forward_mac(const struct graph *g)
 void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct arena *a)
 {
     assert(micro_batch > 0);
-    *g = (struct graph){ .name = name, .micro_batch = micro_batch, .arena = a };
+    enum { ROOM = 4096 };               /* for models of a usual size: pages of it that nobody touches cost nothing */
+    *g = (struct graph){ .name = name, .micro_batch = micro_batch, .arena = a, .cap_tensors = ROOM, .cap_ops = ROOM };
+    g->tensors = ARENA_ARRAY(a, struct tensor, ROOM);
+    g->ops = ARENA_ARRAY(a, struct op, ROOM);
 }
 
 uint32_t graph_layer(struct graph *g, struct layer layer)
