@@ -407,6 +407,8 @@ static void the_run_is_chosen(void **state)
         { .id = "too-large", .ipus = 65, .fits = true, COPIES(0.9) }, { .id = "no-copies", .ipus = 4, .fits = true, COPIES(0) },
         { .id = "fewer-copies", .ipus = 16, .fits = true, COPIES(0.2) }, { .id = pipelined, .ipus = 64, .fits = true, COPIES(0.3) },
         { .id = "too-large-too", .ipus = 128, .fits = true, COPIES(0.8) }, { .id = "half-as-many", .ipus = 16, .fits = true, COPIES(0.15) },
+        { .id = "a-smaller-share", .ipus = 16, .fits = true, .step_time_s = 4, .breakdown_s = { [PART_STAGE_COPY] = 0.8 } },
+        { .id = "a-small-step", .ipus = 16, .fits = true, .step_time_s = 0.25, .breakdown_s = { [PART_STAGE_COPY] = 0.05 } },
         { .id = "no-fit", .ipus = 16, COPIES(0.8) }, { .id = "inference", .ipus = 16, .fits = true, .latency_s = 1, COPIES(0.8) },
     };
     const struct result waterfall[] = {
