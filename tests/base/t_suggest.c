@@ -29,6 +29,18 @@ static void nearest_come_first_and_ties_keep_their_order(void **state)
     assert_string_equal(out[0], "run");                                     /* 2 left out and a wrong one: 6; bench: 4 and a wrong one */
 }
 
+/* A swap of the first two letters, 4, is nearer than five left out; so is one of the last two. */
+static void letters_are_swapped_at_either_end(void **state)
+{
+    static const char *const first[] = { "ebrtabcde", "bert" }, *const last[] = { "betrabcde", "bert" };
+    const char *out[2];
+    (void)state;
+    assert_int_equal(names_nearest(out, 2, first, 2, "ebrt"), 2);
+    assert_string_equal(out[0], "bert");
+    assert_int_equal(names_nearest(out, 2, last, 2, "betr"), 2);
+    assert_string_equal(out[0], "bert");
+}
+
 /* A wrong letter is worth four that are left out: equal names keep their order. A second slip of a short name is one too many. */
 static void what_slips_are_worth(void **state)
 {
@@ -58,6 +70,6 @@ static void what_slips_are_worth(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_slip_finds_its_name), cmocka_unit_test(nearest_come_first_and_ties_keep_their_order), cmocka_unit_test(what_slips_are_worth),
+    cmocka_unit_test(letters_are_swapped_at_either_end), cmocka_unit_test(a_slip_finds_its_name), cmocka_unit_test(nearest_come_first_and_ties_keep_their_order), cmocka_unit_test(what_slips_are_worth),
 };
 TAP_MAIN(tests)
