@@ -2,9 +2,9 @@
  * control.c - control flow whose course is known: the branch that an If takes, the rounds of a Loop or a Scan, in the place of the node.
  *
  * Exporters write an If where a shape decides, as for a squeeze of a dimension that may be 1, and a Loop for ranges of numbers or for the
- * images of a batch; a Scan runs a round for each row of what it reads. With all sizes given the condition and the trips are known: the nodes of the branch that is taken stand behind the
- * If, those of each round before the Loop, which is met again behind them. Names of a body get its scope in front: two bodies, or two
- * rounds, may have the same. What a condition that data decide would cost is not modelled.
+ * images of a batch; a Scan runs a round for each row of what it reads. With all sizes given the condition and the trips are known: the nodes of
+ * the branch that is taken stand behind the If, those of each round before the Loop, which is met again behind them. Names of a body get its
+ * scope in front: two bodies, or two rounds, may have the same. A condition that data decide may be given; what is not is refused, or guessed.
  */
 #include "workloads/onnx/model.h"
 #include <string.h>
@@ -104,8 +104,8 @@ static bool take_branch(struct onnx_model *m, size_t id, struct err *err)
     struct onnx_node taken = m->nodes[id];
     bool known = taken.n_inputs && is_known(m, taken.inputs[0]);
     if (!known && !m->approximate)
-        return onnx_refuse(m, &m->nodes[id], err, "its condition is known only while the model runs; %s, or price the longer branch with --approximate",
-                           how_to_choose(m, taken.n_inputs ? taken.inputs[0] : NO_ID));
+        return onnx_refuse(m, &m->nodes[id], err, "its condition is known only while the model runs; %s, or price the longer branch with "
+                                                  "--approximate", how_to_choose(m, taken.n_inputs ? taken.inputs[0] : NO_ID));
     const Onnx__GraphProto *g = known ? body_of(m, &taken, m->values[taken.inputs[0]].known[0] != 0 ? "then_branch" : "else_branch")
                                       : longer_branch(m, &taken);
     if (!g || g->n_output != taken.n_outputs)

@@ -66,7 +66,8 @@ static bool take_given(struct onnx_value *v, const struct onnx_model *m, const s
         if (!text_is(o->dimensions[i].name, v->name))
             continue;
         if (onnx_elements(v) != 1)
-            return fail(err, "%s: data.%.80s: a value of %ju numbers, want one number, or a dimension", m->path, v->name, (uintmax_t)onnx_elements(v));
+            return fail(err, "%s: data.%.80s: a value of %ju numbers, want one number, or a dimension", m->path, v->name,
+                        (uintmax_t)onnx_elements(v));
         if (v->known && v->known[0] != (double)o->dimensions[i].size)
             return fail(err, "%s: data.%.80s: the model has %g there already", m->path, v->name, v->known[0]);
         v->known = ARENA_ARRAY(m->arena, double, 1);

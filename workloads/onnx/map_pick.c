@@ -1,7 +1,8 @@
 /*
  * map_pick.c - operators that pick elements by index, or say by index where a one stands.
  *
- * What is not trained is refused in training: a scatter's gradients. All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first.
+ * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first. In training a
+ * scatter is refused: its gradient is not modelled.
  */
 #include "workloads/onnx/map_internal.h"
 

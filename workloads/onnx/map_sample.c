@@ -178,7 +178,8 @@ bool map_roi_align(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
     int64_t each = onnx_int(p->n, "sampling_ratio", 0);
-    bool half = text_is(onnx_string(p->n, "coordinate_transformation_mode", p->m->opset < 16 ? "output_half_pixel" : "half_pixel", p->m->arena), "half_pixel");
+    const char *otherwise = p->m->opset < 16 ? "output_half_pixel" : "half_pixel";
+    bool half = text_is(onnx_string(p->n, "coordinate_transformation_mode", otherwise, p->m->arena), "half_pixel");
     if (each < 1 || each > 64 || !text_is(onnx_string(p->n, "mode", "avg", p->m->arena), "avg"))
         return MAP_REFUSE(p, "want sampling_ratio from 1 to 64 and mode avg; with 0 data decide how many points a region has");
     uint64_t points = (uint64_t)each;

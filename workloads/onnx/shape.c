@@ -409,7 +409,8 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "NonZero", shape_nonzero }, { "NonMaxSuppression", shape_suppression }, { "Compress", shape_compress }, { "TopK", shape_top_k },
     { "OneHot", shape_one_hot }, { "GatherND", shape_gather_nd }, { "RoiAlign", shape_roi_align }, { "GridSample", shape_grid_sample },
     { "SoftmaxCrossEntropyLoss", shape_loss }, { "NegativeLogLikelihoodLoss", shape_loss },
-    { "QuantizeLinear", shape_quantize }, { "DequantizeLinear", shape_dequantize }, { "Scatter", like_input }, { "ScatterElements", like_input }, { "Hardmax", like_input }, { "Xor", shape_truth },
+    { "QuantizeLinear", shape_quantize }, { "DequantizeLinear", shape_dequantize }, { "Scatter", like_input },
+    { "ScatterElements", like_input }, { "Hardmax", like_input }, { "Xor", shape_truth },
 };
 
 static const struct shape_rule *find_rule(const char *op)

@@ -1,0 +1,85 @@
+/*
+ * t_recurrences.c - LSTM and GRU: every step by hand, both directions, last states and cells, weights in another order.
+ */
+#include "tests/onnx/import.h"
+
+/* GRU of one step in both directions, by its equations, from the file's own order of gates. */
+static void recurrent(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "2,1,3");
+        draft_weight(d, "w", DIMS(1, 6, 3));
+        draft_weight(d, "r", DIMS(1, 6, 2));
+        draft_weight(d, "b", DIMS(1, 12));
+        draft_node(d, "GRU", "x w r b", "y last", before ? "hidden_size=2" : "hidden_size=2 linear_before_reset=1");
+        struct imported *r = import(d, "y last", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r), h[2] = { 0, 0 };
+        for (uint64_t t = 0; t < 2; t++) {
+            double g[3][2], next[2];
+            for (uint64_t k = 0; k < 6; k++) {
+                double from_x = draft_noise("b", k), from_h = draft_noise("b", 6 + k);
+                for (uint64_t i = 0; i < 3; i++)
+                    from_x += draft_noise("x", t * 3 + i) * draft_noise("w", k * 3 + i);
+                for (uint64_t i = 0; i < 2; i++)
+                    from_h += (k > 3 && before ? g[1][i] : 1) * h[i] * draft_noise("r", k * 2 + i);
+                g[k / 2][k % 2] = k < 4 ? 1 / (1 + exp(-from_x - from_h)) : tanh(from_x + (before ? 1 : g[1][k % 2]) * from_h);
+            }
+            for (uint64_t k = 0; k < 2; k++) {
+                next[k] = (1 - g[0][k]) * g[2][k] + g[0][k] * h[k];
+                assert_near(y[t * 2 + k], next[k], 1e-6);
+            }
+            memcpy(h, next, sizeof h);
+        }
+        assert_int_equal(graph_parameters(&r->g), 6 * 3 + 6 * 2 + 12);
+        done(r);
+    }
+}
+
+/* An LSTM of 3 steps, a sample, 2 wide and 2 hidden, forwards and backwards: all states, the last of each direction, the last cells. Its gates are
+ * input, output, forget, cell in the file; PyTorch exports them cut out of a weight in another order. */
+static void recurrent_both_ways(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(14);
+    draft_input(d, "x", ONNX_FLOAT, "3,1,2");
+    draft_weight(d, "w", DIMS(2, 8, 2));
+    draft_weight(d, "other", DIMS(2, 8, 2));
+    draft_whole(d, "zero", WHOLE(0));
+    draft_whole(d, "five", WHOLE(5));
+    draft_whole(d, "eight", WHOLE(8));
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "Slice", "other zero five one", "front", "");
+    draft_node(d, "Slice", "other five eight one", "rear", "");
+    draft_node(d, "Concat", "rear front", "r", "axis=1");
+    draft_node(d, "LSTM", "x w r", "y last cells", "hidden_size=2 direction=bidirectional");
+    draft_node(d, "Add", "last cells", "sum", "");
+    struct imported *r = import(d, "sum y", (struct onnx_options){ .inference = true, .batch = 3 });
+    double *sum = outputs(r);
+    for (uint64_t way = 0; way < 2; way++) {
+        double h[2] = { 0, 0 }, c[2] = { 0, 0 };
+        for (uint64_t t = 0; t < 3; t++) {
+            double g[8];
+            for (uint64_t k = 0; k < 8; k++) {
+                g[k] = 0;
+                for (uint64_t i = 0; i < 2; i++)
+                    g[k] += draft_noise("x", (way ? 2 - t : t) * 2 + i) * draft_noise("w", (way * 8 + k) * 2 + i) +
+                            h[i] * draft_noise("other", (way * 8 + (k < 3 ? k + 5 : k - 3)) * 2 + i);
+            }
+            for (uint64_t k = 0; k < 2; k++) {
+                c[k] = c[k] / (1 + exp(-g[4 + k])) + tanh(g[6 + k]) / (1 + exp(-g[k]));
+                h[k] = tanh(c[k]) / (1 + exp(-g[2 + k]));
+            }
+        }
+        for (uint64_t k = 0; k < 2; k++)
+            assert_near(sum[way * 2 + k], h[k] + c[k], 1e-6);
+    }
+    assert_int_equal(graph_parameters(&r->g), 2 * (8 * 2 + 8 * 2));
+    done(r);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways),
+};
+TAP_MAIN(tests)
