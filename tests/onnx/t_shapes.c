@@ -99,6 +99,11 @@ static void windows(void **state)
         { "MaxPool", "2,4,9,8", "kernel_shape=2,3 strides=2,2 ceil_mode=1", "2x4x5x4" },     /* 7/2 up + 1, 5/2 up + 1 */
         { "AveragePool", "2,4,5,5", "kernel_shape=1,1 strides=3,3 pads=0,0,2,2 ceil_mode=1", "2x4x2x2" },   /* none starts behind */
         { "MaxPool", "2,4,9,7", "", "kernel_shape is missing" },
+        { "MaxPool", "2,4,9,7", "kernel_shape=3,0", "kernel_shape of 0; want 1 to 65535" }, { "MaxPool", "2,4,9,7", "kernel_shape=65536,1", "kernel_shape of 65536; want 1 to 65535" },
+        { "Conv", "2,4,9,7 w6,4,3,2", "strides=0,1", "strides of 0; want 1 to 65535" }, { "Conv", "2,4,9,7 w6,4,3,2", "strides=1,65536", "strides of 65536; want 1 to 65535" },
+        { "Conv", "2,4,9,7 w6,4,3,2", "strides=65535,65535", "2x6x1x1" },               { "Conv", "2,4,9,7 w6,4,3,2", "dilations=-1,1", "dilations of -1; want 1 to 65535" },
+        { "Conv", "2,4,9,7 w6,4,3,2", "pads=0,-1,0,0", "pads of -1; want 0 to 65535" }, { "Conv", "2,4,9,7 w6,4,3,2", "pads=0,0,65536,0", "pads of 65536; want 0 to 65535" },
+        { "Conv", "2,4,9,7 w6,4,3,2", "pads=0,0,65535,0", "2x6x65542x6" },
         { "MaxPool", "2,4,9,7,5", "kernel_shape=3,2", "kernel_shape is missing" },
         { "MaxPool", "2,4,9,7,5", "kernel_shape=3,2,1 strides=2,1,3", "2x4x4x6x2" },
         { "MaxPool", "2,4,9,7,5,3", "kernel_shape=3,2", "its input has 6 dimensions; want 3 to 5" },

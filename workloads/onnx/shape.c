@@ -108,18 +108,22 @@ static bool shape_cast(const struct shape *s)
 
 /* ---- windows ---------------------------------------------------------------------------------------- */
 
-static void fill(uint32_t *to, const struct onnx_list *from, uint32_t n, uint32_t otherwise)
-{
-    for (uint32_t i = 0; i < n; i++)
-        to[i] = i < from->n && from->at[i] > 0 && from->at[i] < 65536 ? (uint32_t)from->at[i] : otherwise;
-}
+enum { MOST_OF_WINDOW = 65535 };
 
-static void fill_pads(struct onnx_window *w, const struct onnx_list *pads)
+/* The attribute's numbers from `first` on, one a dimension; where the file gives none, what is there stays. */
+static bool take_numbers(uint32_t *to, uint32_t n_dims, const struct onnx_model *m, const struct onnx_node *n, const char *name, uint32_t first,
+                         struct err *err)
 {
-    for (uint32_t i = 0; i < w->n; i++) {
-        w->before[i] = i < pads->n && pads->at[i] > 0 ? (uint32_t)pads->at[i] : 0;
-        w->after[i] = w->n + i < pads->n && pads->at[w->n + i] > 0 ? (uint32_t)pads->at[w->n + i] : 0;
+    struct onnx_list given;
+    int64_t least = text_is(name, "pads") ? 0 : 1;
+    onnx_list(&given, m, n, name, NO_ID);
+    for (uint32_t i = 0; i < n_dims && first + i < given.n; i++) {
+        int64_t x = given.at[first + i];
+        if (x < least || x > MOST_OF_WINDOW)
+            return onnx_refuse(m, n, err, "%s of %" PRId64 "; want %" PRId64 " to %d", name, x, least, MOST_OF_WINDOW);
+        to[i] = (uint32_t)x;
     }
+    return true;
 }
 
 /* As many outputs as inputs / stride, rounded up, or transposed as inputs x stride; an odd zero goes last (UPPER) or first. */
@@ -141,24 +145,20 @@ static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lo
 bool onnx_window(struct onnx_window *out, const struct onnx_model *m, const struct onnx_node *n, struct err *err)
 {
     const struct onnx_value *x = onnx_in(m, n, 0), *kernel = onnx_in(m, n, 1);
-    struct onnx_list list;
     *out = (struct onnx_window){ .n = x->n_dims - 2 };
     if (x->n_dims < 3 || x->n_dims > 5)
         return onnx_refuse(m, n, err, "its input has %u dimensions; want 3 to 5", x->n_dims);
-    onnx_list(&list, m, n, "kernel_shape", NO_ID);
-    for (uint32_t i = 0; i < out->n && list.n == 0; i++)
+    for (uint32_t i = 0; i < out->n; i++) {
         out->kernel[i] = kernel && kernel->n_dims == x->n_dims ? (uint32_t)kernel->dims[2 + i] : 0;
-    if (list.n)
-        fill(out->kernel, &list, out->n, 0);
+        out->stride[i] = out->dilation[i] = 1;
+    }
+    if (!take_numbers(out->kernel, out->n, m, n, "kernel_shape", 0, err) || !take_numbers(out->stride, out->n, m, n, "strides", 0, err) ||
+        !take_numbers(out->dilation, out->n, m, n, "dilations", 0, err) || !take_numbers(out->before, out->n, m, n, "pads", 0, err) ||
+        !take_numbers(out->after, out->n, m, n, "pads", out->n, err))
+        return false;
     for (uint32_t i = 0; i < out->n; i++)
         if (!out->kernel[i])
             return onnx_refuse(m, n, err, "kernel_shape is missing");
-    onnx_list(&list, m, n, "strides", NO_ID);
-    fill(out->stride, &list, out->n, 1);
-    onnx_list(&list, m, n, "dilations", NO_ID);
-    fill(out->dilation, &list, out->n, 1);
-    onnx_list(&list, m, n, "pads", NO_ID);
-    fill_pads(out, &list);
     const char *automatic = onnx_string(n, "auto_pad", "NOTSET", m->arena);
     if (strncmp(automatic, "SAME", 4) == 0)
         same_pads(out, x, text_is(automatic, "SAME_LOWER"), text_is(n->op, "ConvTranspose"));
