@@ -11,11 +11,11 @@
 #include "system-model/compiler/vector_internal.h"
 
 /* What a tile holds of a tensor comes in atoms, the words of its memory: 64 bits. */
-enum { ATOM_BYTES = 8 };
+enum { ATOM_BYTES = 8 };          /* no element is larger */
 
 uint64_t tile_share(const struct passes *p, uint64_t n)
 {
-    uint64_t grain = max_u64(1, ATOM_BYTES / p->element_bytes);
+    uint64_t grain = ATOM_BYTES / p->element_bytes;
     uint64_t even = grain * ceil_div(ceil_div(n, grain), p->n_tiles);
     return p->imbalance > 1 && n >= p->n_operand ? (uint64_t)(p->imbalance * (double)even) : even;
 }
@@ -30,7 +30,7 @@ void add_superstep(struct passes *p, uint64_t compute_cycles)
 
 void add_map(struct passes *p, enum map_op op, uint64_t n)
 {
-    uint64_t share = tile_share(p, n), grain = max_u64(1, ATOM_BYTES / p->element_bytes);
+    uint64_t share = tile_share(p, n), grain = ATOM_BYTES / p->element_bytes;
     uint64_t in_use = min_u64(p->n_tiles, ceil_div(n, grain));
     p->plan->n_tiles_used = (uint32_t)max_u64(p->plan->n_tiles_used, in_use);
     add_superstep(p, map_cycles(p->chip, op, share, p->element_bytes));

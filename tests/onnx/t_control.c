@@ -273,6 +273,28 @@ static void chunks_of_one_size(void **state)
     }
 }
 
+/* Without a size each of one element, and without keepdims no dimension is left of it. */
+static void single_elements(void **state)
+{
+    (void)state;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "3,4");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_whole(d, "two", WHOLE(2));
+        draft_node(d, "SplitToSequence", "x", "rows", keeps ? "axis=1 keepdims=1" : "axis=1 keepdims=0");
+        draft_node(d, "SequenceAt", "rows two", "row", "");
+        draft_node(d, keeps ? "Identity" : "Unsqueeze", keeps ? "row" : "row one", "column", "");
+        draft_whole(d, "one", WHOLE(1));
+        draft_node(d, "MatMul", "column w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 3; e++)
+            assert_near(y[e], draft_noise("x", 4 * e + 2) * draft_noise("w", 0), 1e-6);
+        done(r);
+    }
+}
+
 /* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
  * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
 static void functions(void **state)
@@ -319,6 +341,6 @@ static void functions(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
-    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(functions),
+    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)
