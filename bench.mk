@@ -7,7 +7,11 @@ B      ?= build
 CFLAGS ?= -O2 -g
 # Ours, apart from CFLAGS: a command-line CFLAGS would wipe out any "+=".
 flags  := -std=c11 -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
-libs   := -lgsl -lgslcblas -lcsv -linih -ljansson -lprotobuf-c -lxxhash -lpthread -lm
+named  := gsl gslcblas csv inih jansson protobuf-c xxhash
+libs   := $(named:%=-l%) -lpthread -lm
+# The program takes them in where archives of them are installed: to look for seven libraries at each start is a tenth of a run.
+archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$1.a)),-l$1)
+inside  = $(foreach l,$(named),$(call archive,$l)) -lpthread -lm
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
@@ -104,7 +108,7 @@ help:                                   ## this list
 
 $B/podbench: $(program) $(objects)
 	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(inside)
 
 $B/tests/gate_quality: $B/tests/gate_quality.o $(objects)
 	$(say) link $@
