@@ -278,8 +278,27 @@ static uint64_t code_of(const struct op *op, const struct op_plan *p)
     return hash_bytes(what, sizeof what, p->mac);
 }
 
+/* Of vector work the memory for temporaries is no part: with other memory its plan is the same, where its operand lies as here. */
+static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, double imbalance, const struct op_plan_options *opt)
+{
+    const struct op *op = &c->graph->ops[op_id];
+    enum part part = op_part(op->kind);
+    bool has_products = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
+    for (uint32_t i = 0; i < c->n_variants && !has_products; i++) {
+        const struct op_plan *p = c->variants[i]->op_plans[op_id];
+        struct op_plan_options other = c->variants[i]->options;
+        other.available_memory = opt->available_memory;
+        if (same_options(&other, opt) && p->imbalance == (op_stays(op) ? imbalance : 1))
+            return p;
+    }
+    return NULL;
+}
+
 static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, double imbalance, const struct op_plan_options *opt)
 {
+    const struct op_plan *known = plan_with_other_memory(c, op_id, imbalance, opt);
+    if (known)
+        return known;
     struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
     op_plan_build(p, c->graph, op_id, imbalance, &c->topology->machine->chip, opt, c->cache);
     p->code = code_of(&c->graph->ops[op_id], p);

@@ -298,8 +298,8 @@ static void alike_operations_have_equal_plans(void **state)
         struct plan_cache cache = { 0 };
         struct arena a = { 0 };
         assert_true(simulator_run(&s, &sim, &r, of[i], NULL, 0, NULL));
-        compiler_start(&each, sim.graph, sim.topology, &cache, &a);
         for (uint32_t k = 0; k < sim.compiler->n_variants; k++) {
+            compiler_start(&each, sim.graph, sim.topology, &cache, &a);
             const struct compiled *once = sim.compiler->variants[k], *own = compile_graph(&each, &once->options, NULL);
             for (size_t op = 0; op < sim.graph->n_ops; op++)
                 assert_memory_equal(once->op_plans[op], own->op_plans[op], sizeof *own->op_plans[op]);
