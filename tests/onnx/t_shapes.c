@@ -386,7 +386,7 @@ static void inputs_left_out(void **state)
         { "Split", 1 }, { "Slice", 1 }, { "Gather", 2 }, { "Pad", 1 }, { "Expand", 1 }, { "Tile", 1 }, { "Resize", 1 }, { "DepthToSpace", 1 },
         { "SpaceToDepth", 1 }, { "ReduceMean", 1 }, { "ArgMax", 1 }, { "Shape", 1 }, { "Size", 1 }, { "NonZero", 1 }, { "NonMaxSuppression", 2 },
         { "Compress", 2 }, { "TopK 2", 1 }, { "OneHot", 3 }, { "GatherND", 2 }, { "GatherElements", 2 }, { "RoiAlign", 2 }, { "GridSample", 2 },
-        { "SoftmaxCrossEntropyLoss", 2 }, { "Einsum", 1 },
+        { "SoftmaxCrossEntropyLoss", 2 }, { "Einsum", 1 }, { "ScatterND", 3 }, { "ScatterElements", 3 }, { "QuantizeLinear", 2 }, { "DequantizeLinear", 2 },
     };
     static const char *const given[] = { "-", "2,3,4,5", "2,3,4,5 2,3,4,5" };
     (void)state;

@@ -36,14 +36,11 @@ static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
     return emit1(p, OP_MAP, map_scaled(p, same, -1), AT(.function = FUNCTION_ADD, .low = 1));
 }
 
-/* By row [rows, 1], its label's; NO_ID: all are 1, or refused. */
-static uint32_t row_weights(struct mapper *p, const struct loss *l)
+/* By row [rows, 1], its label's; NO_ID: all are 1. */
+static uint32_t row_weights(struct mapper *p, const struct loss *l, uint32_t by_class)
 {
     uint32_t weights = NO_ID;
-    if (map_in(p, 2)) {
-        uint32_t by_class = any_plain(p, in_id(p, 2));
-        if (by_class == NO_ID)
-            return NO_ID;
+    if (by_class != NO_ID) {
         by_class = map_view(p, by_class, 2, (uint64_t[]){ 1, l->classes });
         weights = map_row_sums(p, product(p, l->hot, by_class), l->rows, l->classes);
     }
@@ -67,23 +64,31 @@ static uint32_t reduced(struct mapper *p, const struct loss *l, uint32_t losses,
     return emit(p, OP_COMBINE, (uint32_t[]){ sum, map_row_sums(p, weights, 1, l->rows) }, 2, AT(.function = FUNCTION_DIVIDE));
 }
 
+static bool check_loss(struct mapper *p)
+{
+    const struct onnx_value *v = map_in(p, 0), *weights = map_in(p, 2);
+    if (v->n_dims < 2 || onnx_elements(map_in(p, 1)) != onnx_elements(v) / v->dims[1] || (weights && onnx_elements(weights) != v->dims[1]))
+        return MAP_REFUSE(p, "wants one label for each row of classes, and a weight a class");
+    if (onnx_elements(v) > UINT32_MAX)
+        return MAP_REFUSE(p, "of %ju shares, at most %u", (uintmax_t)onnx_elements(v), UINT32_MAX);
+    return true;
+}
+
 bool map_loss(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     bool softmax = text_is(p->n->op, "SoftmaxCrossEntropyLoss");
-    if (v->n_dims < 2 || onnx_elements(map_in(p, 1)) * v->dims[1] != onnx_elements(v))
-        return MAP_REFUSE(p, "wants one label for each row of classes");
+    if (!check_loss(p))
+        return false;
     struct loss l = { .rows = onnx_elements(map_in(p, 1)), .classes = v->dims[1] };
-    uint64_t inner = l.rows / v->dims[0];
-    uint32_t x = rows_of_classes(p, inner);
+    uint64_t inner = v->dims[0] ? l.rows / v->dims[0] : 0;
+    uint32_t x = rows_of_classes(p, inner), by_class = map_in(p, 2) ? any_plain(p, in_id(p, 2)) : NO_ID;
     l.labels = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
-    if (l.labels == NO_ID)
+    if (l.labels == NO_ID || (by_class == NO_ID && map_in(p, 2)))
         return false;
     x = softmax ? emit_function(p, FUNCTION_LOG, emit1(p, OP_SOFTMAX, x, AT(0))) : x;
     l.hot = map_ones_at(p, l.labels, l.rows, l.classes, p->g->tensors[x].type);
-    uint32_t losses = map_scaled(p, map_row_sums(p, product(p, l.hot, x), l.rows, l.classes), -1), weights = row_weights(p, &l);
-    if (weights == NO_ID && *p->err->msg)
-        return false;
+    uint32_t losses = map_scaled(p, map_row_sums(p, product(p, l.hot, x), l.rows, l.classes), -1), weights = row_weights(p, &l, by_class);
     uint32_t y = reduced(p, &l, weights == NO_ID ? losses : product(p, losses, weights), weights);
     if (map_is_wanted(p, 1) && inner > 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { v->dims[0], inner, l.classes }, .order = { 0, 2, 1 }));

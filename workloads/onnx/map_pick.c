@@ -164,8 +164,10 @@ bool map_scatter(struct mapper *p)
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
     enum scatter_how how;
     uint32_t axis = 0, in[3];
-    if (!scatter_how(p, &how) || !onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || !plain_inputs(p, in))
-        return *p->err->msg ? false : MAP_REFUSE(p, "axis is out of range");
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || at->n_dims != v->n_dims || onnx_elements(at) != onnx_elements(map_in(p, 2)))
+        return MAP_REFUSE(p, "axis is out of range, or there are not as many updates as indices");
+    if (!scatter_how(p, &how) || !plain_inputs(p, in))
+        return false;
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);

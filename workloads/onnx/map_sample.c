@@ -117,6 +117,8 @@ bool map_grid_sample(struct mapper *p)
     bool linear = text_is(mode, "bilinear") || text_is(mode, "linear"), corners = onnx_int(p->n, "align_corners", 0) != 0;
     if ((!linear && !text_is(mode, "nearest")) || text_is(outside, "reflection"))
         return MAP_REFUSE(p, "mode %.20s, padding %.20s: want bilinear or nearest, zeros or border", mode, outside);
+    if (grid->dims[3] != 2 || grid->dims[0] != v->dims[0])
+        return MAP_REFUSE(p, "wants two numbers a place, and as many grids as images");
     uint64_t images = grid->dims[0], each = grid->dims[1] * grid->dims[2];
     struct points s = { .n = images * each, .height = v->dims[2], .width = v->dims[3], .first_row = NO_ID };
     uint32_t places = as_float(p, any_plain(p, in_id(p, 1)));
@@ -182,6 +184,8 @@ bool map_roi_align(struct mapper *p)
     bool half = text_is(onnx_string(p->n, "coordinate_transformation_mode", otherwise, p->m->arena), "half_pixel");
     if (each < 1 || each > 64 || !text_is(onnx_string(p->n, "mode", "avg", p->m->arena), "avg"))
         return MAP_REFUSE(p, "want sampling_ratio from 1 to 64 and mode avg; with 0 data decide how many points a region has");
+    if (map_in(p, 1)->n_dims != 2 || map_in(p, 1)->dims[1] != 4 || !map_in(p, 2) || onnx_elements(map_in(p, 2)) != y->dims[0])
+        return MAP_REFUSE(p, "wants four numbers and an image a region");
     uint64_t points = (uint64_t)each;
     struct regions r = { y->dims[0], y->dims[2] * points, y->dims[3] * points, onnx_float(p->n, "spatial_scale", 1), half ? 0.5 : 0, !half };
     struct points s = { .n = r.n * r.high * r.wide, .height = v->dims[2], .width = v->dims[3] };

@@ -281,6 +281,8 @@ bool map_arg_max(struct mapper *p)
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_int(p->n, "select_last_index", 0) != 0;
+    if (last && v->dims[axis] > UINT32_MAX)
+        return MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)v->dims[axis], UINT32_MAX);
     x = last ? last_largest(p, x, outer * inner, v->dims[axis]) : emit1(p, OP_ARG_MAX, x, AT(0));
     p->into = "arg-max";
     return map_done(p, 0, x, false);

@@ -58,6 +58,11 @@ static bool like_input(const struct shape *s)
     return shape_set(s, 0, x->n_dims, x->dims, x->type);
 }
 
+static bool shape_scatter(const struct shape *s)
+{
+    return shape_wants(s, 3) && like_input(s);
+}
+
 /* ---- element by element -------------------------------------------------------------------------- */
 
 static bool broadcast(const struct shape *s, uint32_t first, int type)
@@ -392,7 +397,7 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "Ceil", like_input }, { "Round", like_input }, { "Sin", like_input }, { "Cos", like_input }, { "Softmax", like_input },
     { "LogSoftmax", like_input }, { "BatchNormalization", like_input }, { "InstanceNormalization", like_input },
     { "GroupNormalization", like_input }, { "LayerNormalization", like_input }, { "LRN", like_input }, { "Trilu", like_input },
-    { "CumSum", like_input }, { "ScatterND", like_input }, { "Cast", shape_cast }, { "CastLike", shape_cast_like },
+    { "CumSum", like_input }, { "ScatterND", shape_scatter }, { "Cast", shape_cast }, { "CastLike", shape_cast_like },
     { "Add", shape_numbers }, { "Sub", shape_numbers }, { "Mul", shape_numbers }, { "Div", shape_numbers }, { "Pow", shape_numbers },
     { "Max", shape_numbers }, { "Min", shape_numbers }, { "Sum", shape_numbers }, { "Mean", shape_numbers }, { "Mod", shape_numbers },
     { "Equal", shape_truth }, { "Greater", shape_truth }, { "Less", shape_truth }, { "GreaterOrEqual", shape_truth },
@@ -409,8 +414,8 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "NonZero", shape_nonzero }, { "NonMaxSuppression", shape_suppression }, { "Compress", shape_compress }, { "TopK", shape_top_k },
     { "OneHot", shape_one_hot }, { "GatherND", shape_gather_nd }, { "RoiAlign", shape_roi_align }, { "GridSample", shape_grid_sample },
     { "SoftmaxCrossEntropyLoss", shape_loss }, { "NegativeLogLikelihoodLoss", shape_loss },
-    { "QuantizeLinear", shape_quantize }, { "DequantizeLinear", shape_dequantize }, { "Scatter", like_input },
-    { "ScatterElements", like_input }, { "Hardmax", like_input }, { "Xor", shape_truth },
+    { "QuantizeLinear", shape_quantize }, { "DequantizeLinear", shape_dequantize }, { "Scatter", shape_scatter },
+    { "ScatterElements", shape_scatter }, { "Hardmax", like_input }, { "Xor", shape_truth },
 };
 
 static const struct shape_rule *find_rule(const char *op)
