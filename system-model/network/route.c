@@ -39,10 +39,9 @@ static int64_t find_link(const struct topology *t, uint32_t from, uint32_t to, b
     bool backwards = n_to < n_from;
     uint32_t at = backwards ? to : from, other = backwards ? from : to;
     int64_t found = NO_LINK;
-    for (uint32_t i = 0; i < (backwards ? n_to : n_from); i++) {
+    for (uint32_t i = 0; i < (backwards ? n_to : n_from) && found == NO_LINK; i++) {
         uint32_t link = topology_out(t, at, i);
-        struct link l = topology_link(t, link);
-        if (l.to == other && (found == NO_LINK || l.through == through))
+        if (topology_link(t, link).to == other)
             found = link;
     }
     return found != NO_LINK && backwards ? found ^ 1 : found;

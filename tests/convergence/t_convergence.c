@@ -131,6 +131,7 @@ static void test_evaluation_schedule(void **state)
         assert_true(s.interval == intervals[i][1]);
     }
     assert_false(eval_schedule_of(&s, "gpt3", 1536));
+    assert_false(eval_schedule_of(&s, "bert", 0) || eval_schedule_of(&s, "bert", NAN));
 }
 
 /* Batch 3072, interval 175,000: the point 600,000 is seen at 700,000, which is reached in step 228, at 700,416 samples. */

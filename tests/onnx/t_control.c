@@ -247,28 +247,30 @@ static void sequences(void **state)
     draft_end(body);
 }
 
-/* Seven in chunks of three: 3, 3 and 1, each where it was. */
+/* Seven in chunks of three: 3, 3 and 1, and nine in chunks of four: 4, 4 and 1, each where it was. */
 static void chunks_of_one_size(void **state)
 {
-    static const char *const places[] = { "='0", "='1", "='2", "='-1" };
-    static const uint64_t first[] = { 0, 3, 6, 6 }, n[] = { 3, 3, 1, 1 };
+    static const struct { uint64_t all; const char *size, *place; uint64_t first, n; } cases[] = {
+        { 7, "='3", "='0", 0, 3 }, { 7, "='3", "='1", 3, 3 }, { 7, "='3", "='2", 6, 1 }, { 7, "='3", "='-1", 6, 1 },
+        { 9, "='4", "='1", 4, 4 }, { 9, "='4", "='2", 8, 1 },
+    };
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct draft *d = draft_start(13);
-        draft_input(d, "x", ONNX_FLOAT, "batch,7");
+        draft_input(d, "x", ONNX_FLOAT, arena_printf(&d->arena, "batch,%ju", (uintmax_t)cases[i].all));
         draft_input(d, "one", ONNX_FLOAT, "batch,1");
         draft_weight(d, "w", DIMS(1, 1));
-        draft_operand(d, "size", "='3");
-        draft_operand(d, "place", arena_strdup(&d->arena, places[i]));
+        draft_operand(d, "size", arena_strdup(&d->arena, cases[i].size));
+        draft_operand(d, "place", arena_strdup(&d->arena, cases[i].place));
         draft_node(d, "SplitToSequence", "x size", "chunks", "axis=1");
         draft_node(d, "SequenceAt", "chunks place", "chunk", "");
         draft_node(d, "MatMul", "one w", "product", "");
         draft_node(d, "Add", "chunk product", "y", "");
         struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 1 });
         double *y = outputs(r);
-        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), n[i]);
-        for (uint64_t e = 0; e < n[i]; e++)
-            assert_near(y[e], draft_noise("x", first[i] + e) + draft_noise("one", 0) * draft_noise("w", 0), 1e-6);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), cases[i].n);
+        for (uint64_t e = 0; e < cases[i].n; e++)
+            assert_near(y[e], draft_noise("x", cases[i].first + e) + draft_noise("one", 0) * draft_noise("w", 0), 1e-6);
         done(r);
     }
 }

@@ -98,6 +98,8 @@ static void windows(void **state)
         { "MaxPool", "2,4,9,7", "kernel_shape=3,2 strides=2,2", "2x4x4x3" },
         { "MaxPool", "2,4,9,8", "kernel_shape=2,3 strides=2,2 ceil_mode=1", "2x4x5x4" },     /* 7/2 up + 1, 5/2 up + 1 */
         { "AveragePool", "2,4,5,5", "kernel_shape=1,1 strides=3,3 pads=0,0,2,2 ceil_mode=1", "2x4x2x2" },   /* none starts behind */
+        { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=0,0,1,1 ceil_mode=1", "2x4x2x2" },   /* nor at the first place behind */
+        { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=1,1,1,1 ceil_mode=1", "2x4x3x3" },   /* 0, 3, 6 of one zero and six */
         { "MaxPool", "2,4,9,7", "", "kernel_shape is missing" },
         { "MaxPool", "2,4,9,7", "kernel_shape=3,0", "kernel_shape of 0; want 1 to 65535" }, { "MaxPool", "2,4,9,7", "kernel_shape=65536,1", "kernel_shape of 65536; want 1 to 65535" },
         { "Conv", "2,4,9,7 w6,4,3,2", "strides=0,1", "strides of 0; want 1 to 65535" }, { "Conv", "2,4,9,7 w6,4,3,2", "strides=1,65536", "strides of 65536; want 1 to 65535" },
