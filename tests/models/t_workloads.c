@@ -311,10 +311,21 @@ static void unknown_workloads_list_the_known(void **state)
 
 /* ---- laws of every training graph ---------------------------------------------------------------- */
 
+/* As many as its definition has; of the others there may be more or fewer. */
+static const uint32_t n_operands[N_OP_KINDS] = {
+    [OP_CONV] = 2, [OP_MATMUL] = 2, [OP_ADD] = 2, [OP_MUL] = 2, [OP_SCALE] = 1, [OP_BIAS_ADD] = 2, [OP_RELU] = 1, [OP_GELU] = 1, [OP_TANH] = 1,
+    [OP_SIGMOID] = 1, [OP_SWISH] = 1, [OP_SOFTMAX] = 1, [OP_BATCH_NORM] = 3, [OP_GROUP_NORM] = 3, [OP_LAYER_NORM] = 3, [OP_DROPOUT] = 1,
+    [OP_MAX_POOL] = 1, [OP_AVERAGE_POOL] = 1, [OP_GATHER] = 2, [OP_TRANSPOSE] = 1, [OP_SLICE] = 1, [OP_PAD] = 1, [OP_LSTM] = 4, [OP_OUTER_ADD] = 2,
+    [OP_CROSS_ENTROPY] = 2, [OP_TRANSDUCER_LOSS] = 2, [OP_CAST] = 1, [OP_INPUT_PREPARE] = 1, [OP_MAP] = 1, [OP_COMBINE] = 2, [OP_VIEW] = 1,
+    [OP_EXPAND] = 1, [OP_RESIZE] = 1, [OP_LOCAL_NORM] = 1, [OP_ARG_MAX] = 1, [OP_CONV_TRANSPOSE] = 2,
+};
+
 static void check_op(const struct graph *g, size_t i)
 {
     const struct op *op = &g->ops[i];
     assert_int_equal(op->pass == PASS_FORWARD, i < g->n_forward_ops);
+    if (op->pass == PASS_FORWARD && n_operands[op->kind])
+        assert_int_equal(op->n_inputs, n_operands[op->kind]);
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         uint32_t producer = g->tensors[op->inputs[k]].producer_op;
         assert_true(producer == NO_ID || producer < i);         /* made before it is read */
