@@ -262,7 +262,7 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
 /* Of its operands an element-wise operation takes the layout of the one that is most even (poputil, createOutputForElementWiseOp). */
 static double operand_imbalance(const struct graph *g, const struct op *op, const double *imbalances)
 {
-    uint64_t n = op->n_outputs ? tensor_elements(&g->tensors[op->outputs[0]]) : 0;
+    uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
     double least = 0;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         double imbalance = fmax(1, imbalances[op->inputs[k]]);
