@@ -59,6 +59,29 @@ static void expressions_are_refused(void **state)
     }
 }
 
+/* A number of 31 characters, a name and an argument of one less than their room, and one more. */
+static void expressions_as_long_as_may_be(void **state)
+{
+    enum { NAME = 16, ARGUMENT = 320 };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        char digits[40] = "0.", name[NAME + 2] = "", argument[ARGUMENT + 2] = "";
+        struct err err = { "" };
+        double x = 0;
+        memset(digits + 2, '5', 29 + more);
+        memset(name, 'x', NAME - 1 + more);
+        memset(argument, 'x', ARGUMENT - 1 + more);
+        assert_true(expression_value(&x, digits, "t", made_up, NULL, &err) == !more && (more || fabs(x - 5 / 9.0) < 1e-12));
+        assert_true(!more || strstr(err.msg, "want a shorter number"));
+        assert_false(expression_value(&x, arena_printf(&a, "%s(1)", name), "t", made_up, NULL, &err));
+        assert_non_null(strstr(err.msg, more ? "want a shorter name" : "no function xxx"));
+        assert_true(expression_value(&x, arena_printf(&a, "sheet[%s]", argument), "t", made_up, NULL, &err) == !more);
+        assert_true(!more || strstr(err.msg, "want an argument that ends in ]"));
+    }
+    arena_free(&a);
+}
+
 /* ---- claims ------------------------------------------------------------------------------------------------- */
 
 static void a_relation_allows_its_tolerance_on_one_side(void **state)
@@ -275,7 +298,7 @@ static void claims_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused),
+    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused), cmocka_unit_test(expressions_as_long_as_may_be),
     cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
     cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
     cmocka_unit_test(claims_stand_in_listed_documents), cmocka_unit_test(claims_as_text),

@@ -76,6 +76,25 @@ static void test_meaning(void **state)
     }
 }
 
+/* Numbers of 39 characters and names of 80, and one more. */
+static void test_lengths(void **state)
+{
+    struct arena a = { 0 };
+    struct expression *e;
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        char digits[50] = "", letters[90] = "";
+        struct err err = { "" };
+        memset(digits, '7', 39 + (size_t)more);
+        memset(letters, 'x', 80 + (size_t)more);
+        assert_true(expression_parse(&e, arena_printf(&a, "v<%s", digits), NULL, "here", &a, &err) == !more);
+        assert_true(!more || strstr(err.msg, "want a value"));
+        assert_true(expression_parse(&e, arena_printf(&a, "m.%s>0", letters), NULL, "here", &a, &err) == !more);
+        assert_true(!more || strstr(err.msg, "want a member's name"));
+    }
+    arena_free(&a);
+}
+
 static void test_refusals(void **state)
 {
     static const struct { const char *text, *want; } bad[] = {
@@ -140,7 +159,7 @@ static void test_named_values(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_refusals), cmocka_unit_test(test_named_values) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_named_values) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
