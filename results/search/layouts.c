@@ -142,8 +142,8 @@ struct walk {
     uint64_t *before;                   /* before[i]: work of the layers before i, computed again where that is on */
     uint64_t *stage;                    /* cycles of a micro-batch: stage[(s * (n + 1) + from) * (n + 1) + to]; UINT64_MAX: does not fit */
     uint64_t *rest;                     /* a step's at least: rest[s * (n + 1) + from], stages from s on */
-    struct run_cost *runs;              /* of every stage but the last: runs[from * (n + 1) + to], the first alone from 0; no cycles: not asked for yet */
-    struct run_cost *ends;              /* of the last: by where it begins */
+    struct run_cost *runs;              /* of every stage but the last: runs[from * (n + 1) + to], the first alone from 0; */
+    struct run_cost *ends;              /* of the last: by where it begins; no cycles: not asked for yet */
     size_t most;
     struct arena *a;
     struct layout now;

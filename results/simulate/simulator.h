@@ -22,7 +22,7 @@ struct simulator {
     bool totals_only;                   /* timelines without spans: for sweeps, which print none */
     bool as_asked;                      /* what does not fit is not planned again */
     bool step_only;                     /* nothing of how long the training takes: no evaluation, no samples to converge */
-    const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew, and of memory nothing is asked; NULL: they are searched */
+    const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew, memory left aside; NULL: they are searched */
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct shelf shelf;

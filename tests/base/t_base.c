@@ -500,7 +500,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be), cmocka_unit_test(tables_as_wide_as_may_be),
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
-    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
+    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
+    cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)
