@@ -326,24 +326,23 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
     return s->compiled != NULL;
 }
 
-/* The largest share of memory for temporaries that a stage has, below another; negative: none. */
-static double next_share(const struct plan *p, double below)
-{
-    double most = -1;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        double share = ipu_available_memory(&p->options, p->stages[s].ipu);
-        most = share < below && share > most ? share : most;
-    }
-    return most;
-}
-
-/* Stages with more memory first: plans that took little of it are then known to those with less. */
+/* Stages with more memory for temporaries first: plans that took little of it are then known to those with less. */
 static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
 {
-    for (double share = next_share(p, INFINITY); share >= 0; share = next_share(p, share))
-        for (uint32_t s = 0; s < p->n_stages; s++)
-            if (ipu_available_memory(&p->options, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
+    double shares[MAX_STAGES], most, next = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        shares[s] = ipu_available_memory(&p->options, p->stages[s].ipu);
+        next = fmax(next, shares[s]);
+    }
+    do {
+        most = next;
+        next = -1;
+        for (uint32_t s = 0; s < p->n_stages; s++) {
+            if (shares[s] == most && !compile_stage(p, c, &p->stages[s], err))
                 return false;
+            next = shares[s] < most && shares[s] > next ? shares[s] : next;
+        }
+    } while (next >= 0);
     return true;
 }
 
