@@ -128,7 +128,7 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
     const char *given[w->n_sets + w->space->n_keys + 1];
     size_t n = 0;
     for (size_t i = 0; i < w->n_sets + w->space->n_keys; i++)
-        if (*sets[i])
+        if (i < w->n_sets || *sets[i])          /* a table leaves cells empty */
             given[n++] = sets[i];
     if (!simulator_run(s, &sim, &r, row.recipe, given, n, &err)) {
         row.status = REFUSED;

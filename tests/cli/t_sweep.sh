@@ -35,6 +35,8 @@ grep -q "^2,6,[0-9a-f]\{16\},$bert,99,1,refused,.*99 replicas of 4 IPUs want 396
 result $? "a refusal says its reason"
 refuses "every configuration was refused, the first because: " "a key that does not exist is refused" \
     sweep $bert --over parallel.replicass=1,2 --out "$work/refused.csv"
+refuses "every configuration was refused, the first because: --set : want section.key=value" "an override without a text is refused, as run does" \
+    sweep $bert --over parallel.replicas=1,2 --set '' --out "$work/refused-too.csv"
 rm -f "$work"/refused*
 refuses "no key to sweep" "a sweep of nothing is refused" sweep $bert
 refuses "is swept as well; leave one of them out" "a key that is set and swept is refused" sweep $bert $grid --set parallel.replicas=3
