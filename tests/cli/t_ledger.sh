@@ -27,6 +27,9 @@ result $? "a row that changes its side is noticed" "$(cat "$work/out" "$work/err
 "$PODBENCH" ledger --root "$work/root" --format csv >"$work/out" 2>"$work/err"
 [ $? -eq 1 ] && grep -q '^vendor-N005,calibrate,vendor-bow-pod64-resnet50-pytorch-alcf-64,[0-9a-f]*,$' "$work/out"
 result $? "ledger --format csv prints the line to append, its reason left empty" "$(cat "$work/out" "$work/err")"
+"$PODBENCH" ledger --root "$work/root" --format tap >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] && grep -q '^not ok 1 - .*row 1' "$work/out" && grep -q 'vendor-N005: role is calibrate' "$work/out" && [ "$(grep -c '^not ok' "$work/out")" -eq 3 ]
+result $? "as tap each row that differs is a test that fails, what is derived of it too" "$(cat "$work/out" "$work/err")"
 "$PODBENCH" calibrate --root "$work/root" >"$work/out" 2>"$work/err"
 [ $? -eq 2 ] && grep -q 'vendor-N005: calibrates here, but vendor-N005 validates by ' "$work/err"
 result $? "calibrate refuses a row that validates" "$(cat "$work/err")"
