@@ -7,7 +7,8 @@
  *     SUM         TERM + TERM - ...        TERM     FACTOR * FACTOR / ...
  *     FACTOR      -FACTOR | (OR) | 12.5 | "text" | true | inf | FUNCTION(SUM,...) | v.a[1] | m.a | st.a | t_ms
  *
- * A chain a<=b<=c is (a<=b) & (b<=c). Nesting is limited, so that no text can exhaust the stack.
+ * A chain a<=b<=c is (a<=b) & (b<=c). Nesting and length are limited, so that no text can exhaust the stack: parsing recurses
+ * as deep as a text nests, computing as deep as its tree, and a + b + c ... grows one level a term.
  */
 #include <assert.h>
 #include <ctype.h>
@@ -17,7 +18,7 @@
 
 #include "results/mlperf/expression_parse.h"
 
-enum { DEEPEST = 60, LONGEST_NAME = 80 };
+enum { DEEPEST = 60, LONGEST_NAME = 80, LONGEST_TEXT = 4000 };
 
 struct parser {
     const char *at, *text, *where;
@@ -246,12 +247,19 @@ static struct node *parse_sum(struct parser *p)
 
 static struct node *parse_list(struct parser *p)
 {
-    struct node *item = parse_sum(p), *rest = NULL;
-    if (!item)
-        return NULL;
-    if (take(p, ",") && !(rest = parse_list(p)))
-        return NULL;
-    return new_node(p, NODE_LIST, item, rest);
+    struct node *first = NULL, *last = NULL;
+    do {
+        struct node *item = parse_sum(p);
+        if (!item)
+            return NULL;
+        struct node *one = new_node(p, NODE_LIST, item, NULL);
+        if (last)
+            last->right = one;
+        else
+            first = one;
+        last = one;
+    } while (take(p, ","));
+    return first;
 }
 
 static struct node *parse_in(struct parser *p, struct node *left)
@@ -329,6 +337,8 @@ bool expression_parse(struct expression **out, const char *text, const struct ex
                       struct err *err)
 {
     struct parser p = { text, text, where, 0, tables, a, err };
+    if (strlen(text) > LONGEST_TEXT)
+        return fail(err, "%s: '%.40s...': %zu characters, want at most %d", where, text, strlen(text), LONGEST_TEXT);
     struct node *root = parse_if(&p);
     skip_space(&p);
     if (!root)

@@ -95,6 +95,34 @@ static void test_lengths(void **state)
     arena_free(&a);
 }
 
+/* A text of a million terms or items is refused; the longest that is taken is computed, whichever way its tree leans. */
+static void test_endless(void **state)
+{
+    static const char *const heads[] = { "v+", "v in {", "v<v<", "v&v&" }, *const rests[] = { "v+", "v,", "v<", "v&" };
+    struct arena a = { 0 };
+    json_t *v = json_integer(1);
+    struct scope s = { .v = v };
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        for (size_t n = 2000000, room = 2000100; n; n = n > 3900 ? 3900 : 0) {
+            char *text = arena_alloc(&a, room);
+            struct err err = { "" };
+            struct expression *e;
+            struct value out;
+            size_t at = (size_t)snprintf(text, room, "%s", heads[i]);
+            while (at < n) {
+                memcpy(text + at, rests[i], 2);
+                at += 2;
+            }
+            snprintf(text + at, room - at, i == 1 ? "2}" : "1");
+            bool good = expression_parse(&e, text, NULL, "here", &a, &err);
+            assert_true(good ? expression_compute(&out, e, &s) : strstr(err.msg, "want at most 4000") != NULL);
+            assert_true(good == (n == 3900));
+        }
+    json_decref(v);
+    arena_free(&a);
+}
+
 static void test_refusals(void **state)
 {
     static const struct { const char *text, *want; } bad[] = {
@@ -159,7 +187,8 @@ static void test_named_values(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_named_values) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_endless),
+                                        cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_named_values) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
