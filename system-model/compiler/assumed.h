@@ -13,7 +13,10 @@
     X(MOVED_PIECE_BYTES, 512, "B", "memory", \
       "what lies together on the sending tile, for the code of an exchange: sixteen channels of a row or so") \
     X(SUPERSTEP_CONTROL_BYTES, 24, "B", "memory", "control code of a superstep on a tile") \
-    X(SUPERSTEP_STATE_BYTES, 32, "B", "memory", "vertex state of a superstep on a tile")
+    X(SUPERSTEP_STATE_BYTES, 32, "B", "memory", "vertex state of a superstep on a tile") \
+    X(SELECT_CYCLES, 9, "cycles", "time", \
+      "of a worker for an element of a selection: each asks its own selector, so that nothing is done by vectors; as PopLibs' broadcast of a vector " \
+      "takes where columns do not come in fours")
 
 #define X(name, value, unit, enters, why) name = value,
 enum { COMPILER_ASSUMPTIONS(X) };

@@ -12,6 +12,7 @@
  * compiler avoids by padding its worklist), so that cycles never fall when positions grow.
  */
 #include "system-model/compiler/vertex_cost.h"
+#include "system-model/compiler/assumed.h"
 
 
 /* ---- the AMP unit ------------------------------------------------------------------------- */
@@ -210,8 +211,7 @@ const char *const map_op_names[N_MAP_OPS] = {
  * (halves: 8 bytes are four). Rows and columns as in PopLibs' estimators of popops and popnn; shared: the
  * unit serves the whole tile, so a worker's share counts once, not a turn each. moves: of bytes, whatever their type; all others
  * compute, and one-byte floats are computed as halves: PopLibs has quarters for convolutions and casts alone. A vector of 1 byte is an
- * element at a time, whatever its type. No source gives the cycles of select: each element asks its own selector, so that nothing is
- * done by vectors, and it is assumed to take the 9 cycles an element of PopLibs' vector broadcast where columns do not come in fours. */
+ * element at a time, whatever its type. */
 enum { MAP_ROW_BYTES = 8 };      /* the data path that the rows were read for */
 static const struct map_row {
     uint16_t start, worker_start, per_vector, bytes;
@@ -248,7 +248,7 @@ static const struct map_row {
     [MAP_REDUCE_SQUARE]    = { 11, 17, 2, 8, false, false },
     [MAP_CROSS_ENTROPY]    = { 11, 20, 9, 4, false, false },
     [MAP_ERF]              = {  9, 23, 15, 8, false, false },      /* as popnn's gelu_erf */
-    [MAP_SELECT]           = { 11, 20, 9, 1, false, false },      /* assumed, see above */
+    [MAP_SELECT]           = { 11, 20, SELECT_CYCLES, 1, false, false },
 };
 _Static_assert(sizeof map_rows / sizeof *map_rows == N_MAP_OPS, "one row a vertex");
 
