@@ -21,7 +21,7 @@ struct logs_command {
     struct run_log *logs;               /* of the folder at hand */
     size_t n_logs;
     struct arena *folder_arena;
-    uint64_t n_compared, n_without;
+    uint64_t n_compared;
     json_t *all;
     struct err *err;
     bool failed;
@@ -55,6 +55,11 @@ static void print_comparison(struct logs_command *c, const struct log_comparison
     log_comparison_print(stdout, found);
 }
 
+static void pass_over(const char *dir, const char *why)
+{
+    fprintf(stderr, "podbench: %s: %s\n", dir, why);
+}
+
 static bool compare_folder(struct logs_command *c, const struct folder *f, const char *recipe, struct arena *a)
 {
     struct simulation sim;
@@ -69,17 +74,15 @@ static bool compare_folder(struct logs_command *c, const struct folder *f, const
     if (good) {
         struct simulated_side side = { &r, simulated_timing(&sim, &r), &d, predicted.global_batch };
         log_compare(&found, f, c->logs, recipe, &side, a);
-        print_comparison(c, &found);
-        c->n_compared++;
+        if (found.n_converged) {
+            print_comparison(c, &found);
+            c->n_compared++;
+        } else {
+            pass_over(f->dir, "no log converged and complies: podbench lint says why");
+        }
     }
     simulation_free(&sim);
     return good;
-}
-
-static void pass_over(struct logs_command *c, const char *dir, const char *why)
-{
-    fprintf(stderr, "podbench: %s: %s\n", dir, why);
-    c->n_without++;
 }
 
 static void on_folder(void *user, const char *dir, char *const *logs, size_t n, struct arena *a)
@@ -94,14 +97,14 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
     c->folder_arena = a;
     folder_judge(&f, &c->judge, dir, logs, n, keep_log, c, a);
     if (f.problem) {
-        pass_over(c, dir, f.problem);
+        pass_over(dir, f.problem);
         return;
     }
     struct submission_names names = { f.round, f.submitter, f.system, f.benchmark };
     if (!recipe && !recipe_of_submission(&recipe, &names, &c->s->simulator, a, c->err))
         c->failed = true;
     else if (!recipe)
-        pass_over(c, dir, "no recipe states this submission as its source: name one by --recipe");
+        pass_over(dir, "no recipe states this submission as its source: name one by --recipe");
     else
         c->failed = !compare_folder(c, &f, recipe, a);
 }

@@ -17,13 +17,12 @@ static const double normal_95 = 1.645;
 struct comparing { struct log_comparison *out; const struct folder *f; const struct run_log *logs; const struct simulated_side *sim;
                    struct arena *a; };
 
-/* ---- published: over the runs that converged ---------------------------------------------------------- */
+/* ---- published: over the runs that converged and comply ------------------------------------------------- */
 
-static struct compared_value published(const struct comparing *c, const char *what, const char *unit, double *values, size_t n)
+static struct compared_value published(const char *what, const char *unit, double *values, size_t n)
 {
     struct compared_value v = { what, unit, NAN, NAN, NAN, NAN, NAN, NAN };
     size_t kept = 0;
-    (void)c;
     for (size_t i = 0; i < n; i++)
         if (isfinite(values[i]))
             values[kept++] = values[i];
@@ -35,13 +34,18 @@ static struct compared_value published(const struct comparing *c, const char *wh
     return v;
 }
 
-/* One number of each run that converged. */
+static bool counts(const struct comparing *c, size_t run)
+{
+    return c->f->runs[run].converged && c->f->runs[run].compliant;
+}
+
+/* One number of each run that counts. */
 static double *of_runs(const struct comparing *c, size_t offset, double factor, size_t *n)
 {
     double *values = ARENA_ARRAY(c->a, double, c->f->n);
     *n = 0;
     for (size_t i = 0; i < c->f->n; i++)
-        if (c->f->runs[i].converged && c->f->runs[i].compliant)
+        if (counts(c, i))
             values[(*n)++] = *(const double *)((const char *)&c->logs[i] + offset) * factor;
     return values;
 }
@@ -57,7 +61,7 @@ static void add_plain(struct comparing *c, const char *what, const char *unit, s
 {
     size_t n;
     double *values = of_runs(c, offset, factor, &n);
-    add(c->out, published(c, what, unit, values, n), simulated, NAN, NAN, c->a);
+    add(c->out, published(what, unit, values, n), simulated, NAN, NAN, c->a);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------------------ */
@@ -79,17 +83,17 @@ static void add_steps(struct comparing *c)
     size_t n = c->f->n, most = 0, first = 1;
     double *values = ARENA_ARRAY(c->a, double, n);
     for (size_t i = 0; i < n; i++) {
-        values[i] = c->f->runs[i].converged ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].throughput_samples_per_s : (double)NAN;
-        if (c->f->runs[i].converged && c->logs[i].n_units > most)
+        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].throughput_samples_per_s : (double)NAN;
+        if (counts(c, i) && c->logs[i].n_units > most)
             most = c->logs[i].n_units, first = c->logs[i].first_unit;
     }
-    add_step(c, published(c, "step", "ms", values, n));
+    add_step(c, published("step", "ms", values, n));
     for (size_t k = 0; k < most; k++) {
         for (size_t i = 0; i < n; i++) {
-            bool has = c->f->runs[i].converged && k < c->logs[i].n_units;
+            bool has = counts(c, i) && k < c->logs[i].n_units;
             values[i] = has ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].unit_rates[k] : (double)NAN;
         }
-        add_step(c, published(c, arena_printf(c->a, "step in block %zu", first + k), "ms", values, n));
+        add_step(c, published(arena_printf(c->a, "step in block %zu", first + k), "ms", values, n));
     }
 }
 
@@ -110,7 +114,7 @@ static struct mean_run published_run(const struct comparing *c)
                           mean_of(c, offsetof(struct run_log, throughput_samples_per_s)), 0, mean_of(c, offsetof(struct run_log, eval_time_s)),
                           mean_of(c, offsetof(struct run_log, startup_s)) };
     for (size_t i = 0; i < c->f->n; i++)
-        if (c->f->runs[i].converged && c->f->runs[i].compliant)
+        if (counts(c, i))
             m.evals += (double)c->logs[i].n_evals / (double)c->out->n_converged;
     return m;
 }
@@ -153,11 +157,11 @@ static void add_all(struct comparing *c)
     add_plain(c, "start-up, on the clock", "s", offsetof(struct run_log, startup_s), 1, c->sim->timing.startup_s);
     add_plain(c, "initialisation, off the clock", "s", offsetof(struct run_log, init_s), 1, NAN);
     double *samples = of_runs(c, offsetof(struct run_log, samples_to_converge), 1, &n);
-    add(c->out, published(c, "samples to converge", "samples", samples, n), d->expected_samples, d->samples_low, d->samples_high, c->a);
+    add(c->out, published("samples to converge", "samples", samples, n), d->expected_samples, d->samples_low, d->samples_high, c->a);
     double *times = of_runs(c, offsetof(struct run_log, time_to_train_s), 1 / 60.0, &n), mean_s = 0;
     for (size_t i = 0; i < d->n; i++)
         mean_s += d->runs[i].time_s / (double)d->n;
-    add(c->out, published(c, "one run", "min", times, n), mean_s / 60, d->run_low_s / 60, d->run_high_s / 60, c->a);
+    add(c->out, published("one run", "min", times, n), mean_s / 60, d->run_low_s / 60, d->run_high_s / 60, c->a);
     struct compared_value score = { "score", "min", c->f->score_minutes, NAN, NAN, NAN, NAN, NAN };
     add(c->out, score, d->expected_minutes, d->low_minutes, d->high_minutes, c->a);
 }
@@ -169,7 +173,7 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
     *out = (struct log_comparison){ .dir = f->dir, .round = f->round, .division = f->division, .submitter = f->submitter,
         .system = f->system, .benchmark = f->benchmark, .recipe = recipe, .n_logs = f->n };
     for (size_t i = 0; i < f->n; i++)
-        out->n_converged += f->runs[i].converged && f->runs[i].compliant;
+        out->n_converged += counts(&c, i);
     add_all(&c);
     split_difference(&c);
 }

@@ -1,7 +1,7 @@
 /*
  * log_comparison.h - the logs of a real submission beside the simulation of the recipe they belong to.
  *
- * Each quantity is published (the runs that converged: median, least, largest) and simulated (with its 90 % interval, where one is known).
+ * Each quantity is published (the runs that converged and comply: median, least, largest) and simulated (with its 90 % interval, where one is known).
  * The difference of a mean run's time is split into parts that sum to it: as many samples more at the simulated rate, each sample slower,
  * evaluations, start-up, and the rest.
  */
@@ -22,7 +22,7 @@ extern const char *const time_part_names[N_TIME_PARTS];
 
 struct log_comparison {
     const char *dir, *round, *division, *submitter, *system, *benchmark, *recipe;
-    size_t n_logs, n_converged;
+    size_t n_logs, n_converged;                         /* n_converged: those that also comply */
     struct compared_value *values;
     size_t n_values, cap_values;
     double difference_s, parts_s[N_TIME_PARTS];         /* published mean run less the simulated one; NaN: not all is known */

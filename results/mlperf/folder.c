@@ -95,6 +95,18 @@ static void keep_run(struct reading *r, const struct log_judgement *l, size_t in
     }
 }
 
+/* The path and the log may name different benchmarks or divisions: the package is judged by the path, the log by what it says itself. */
+static void warn_of_place(const struct folder *f, struct log_judgement *l, struct arena *a)
+{
+    const struct { const char *key, *logged, *by_path; } names[] = {
+        { "submission_benchmark", l->benchmark, f->benchmark }, { "submission_division", l->division, f->division },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].logged && *names[i].by_path && !text_is(names[i].logged, names[i].by_path))
+            compliance_say(&l->compliance, (struct log_message){ SEVERITY_WARNING, 0, names[i].key,
+                arena_printf(a, "is '%.60s', and the log is among those of '%.60s'", names[i].logged, names[i].by_path) }, a);
+}
+
 static bool read_log(struct reading *r, const char *name, size_t index, struct arena *a)
 {
     struct log_judgement l;
@@ -106,6 +118,7 @@ static bool read_log(struct reading *r, const char *name, size_t index, struct a
     if (read) {
         if (index == 0)
             take_logged_names(f, &l, a);
+        warn_of_place(f, &l, &r->scratch);
         keep_run(r, &l, index);
         r->sink(r->user, f, path, &l);
     } else {

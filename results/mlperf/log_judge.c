@@ -47,7 +47,8 @@ static bool look(struct first_look *out, const struct judge *j, const char *path
 
 /* ---- second reading: facts beyond the rules ----------------------------------------------------------------- */
 
-struct facts { struct log_judgement *out; struct eval_review evaluations; bool stopped, has_error_line; struct arena *a; };
+struct impossible { uint64_t line; const char *key, *text; };     /* text NULL: none */
+struct facts { struct log_judgement *out; struct eval_review evaluations; struct impossible number; bool stopped, has_error_line; struct arena *a; };
 
 static void take_batch(struct log_judgement *out, const struct mllog_line *l)
 {
@@ -112,6 +113,21 @@ static void take_point(struct facts *f, const struct mllog_line *l)
         out->point = rint(v.number * 1e3) / 1e3;
 }
 
+/* The first batch or evaluation whose number cannot be a count. */
+static void take_impossible_number(struct facts *f, const struct mllog_line *l)
+{
+    static const double most = 9007199254740992;        /* 2^53: counts beyond it are not exact */
+    bool batch = text_is(l->key, "global_batch_size");
+    const json_t *v = batch ? l->value : text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
+    double x;
+    char shown[64];
+    if (!v || json_is_null(v) || f->number.text)
+        return;
+    if (!mllog_number_loose(v, &x) || !(x >= 0 && x <= most) || (batch && x == 0))
+        f->number = (struct impossible){ l->line, batch ? "global_batch_size" : "eval_accuracy",
+            arena_printf(f->a, "%s%s is no count of samples or epochs: impossible, refused by podbench", batch ? "" : "epoch_num ", mllog_show(v, shown)) };
+}
+
 /* Lines that the rules gather stand for evaluations already made, whatever the run's state. */
 static void take_gathered(void *user, const struct mllog_line *l)
 {
@@ -127,6 +143,7 @@ static void take_line(struct facts *f, const struct mllog_line *l)
     double samples;
     take_text(&f->out->division, "submission_division", l, f->a);
     take_batch(f->out, l);
+    take_impossible_number(f, l);
     take_seed(f, l);
     take_point(f, l);
     if (!f->stopped && f->out->rules)
@@ -178,16 +195,31 @@ static bool find_rules(struct log_judgement *out, struct judge *j, const struct 
     return !name || judge_benchmark(&out->rules, j, out->edition, name, err);
 }
 
-/* A time that no run can have is refused here, though the official checker does not look. */
-static void refuse_impossible(struct log_judgement *out, struct arena *a)
+/* A time or a count that no run can have is refused here, though the official checker does not look. */
+static void refuse_impossible(struct facts *f)
 {
-    const struct run_log *r = &out->run;
-    if (!r->problem || isnan(r->run_start_ms) || isnan(r->run_stop_ms))
+    struct log_judgement *out = f->out;
+    struct run_log *r = &out->run;
+    struct impossible found = f->number;
+    if (r->problem && !isnan(r->run_start_ms) && !isnan(r->run_stop_ms))
+        found = (struct impossible){ 0, "run_stop",
+            arena_printf(f->a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
+                         r->run_stop_ms) };
+    else if (found.text && !r->problem)
+        r->problem = "a number that no run can have";
+    if (!found.text)
         return;
-    compliance_say(&out->compliance, (struct log_message){ SEVERITY_ERROR, 0, "run_stop",
-        arena_printf(a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
-                     r->run_stop_ms) }, a);
+    compliance_say(&out->compliance, (struct log_message){ SEVERITY_ERROR, found.line, found.key, found.text }, f->a);
     out->compliance.passed = false;
+}
+
+/* A status that is neither counts as a run that did not converge. */
+static void warn_of_status(struct log_judgement *out, struct arena *a)
+{
+    const char *status = out->run.status;
+    if (status && !text_is(status, "success") && !text_is(status, "aborted"))
+        compliance_say(&out->compliance, (struct log_message){ SEVERITY_WARNING, 0, "run_stop",
+            arena_printf(a, "status '%.60s' is neither success nor aborted: taken for a run that did not converge", status) }, a);
 }
 
 bool log_judge(struct log_judgement *out, struct judge *j, const char *path, bool follow, const struct edition *edition,
@@ -209,7 +241,8 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     if (!read_lines(&facts, path, follow, c, err))
         return false;
     compliance_end(c, out->run.n_lines);
-    refuse_impossible(out, a);
+    refuse_impossible(&facts);
+    warn_of_status(out, a);
     if (j->options->train_samples && out->rules && out->rules->terms->train_samples && !isnan(out->last_train_samples))
         out->point = out->last_train_samples;
     return true;

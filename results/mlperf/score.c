@@ -21,7 +21,7 @@ static double median_over(const struct folder *f, enum run_measure m, double *ro
     for (size_t i = 0; i < f->n; i++)
         any = any || f->runs[i].converged;
     for (size_t i = 0; i < f->n; i++)
-        if (isfinite(f->runs[i].measures[m]) && (!any || f->runs[i].converged))
+        if (isfinite(f->runs[i].measures[m]) && !f->runs[i].problem && (!any || f->runs[i].converged))
             room[n++] = f->runs[i].measures[m];
     return median_of(room, n);
 }

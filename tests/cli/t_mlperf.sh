@@ -86,6 +86,10 @@ gives 1 "name one by --recipe" "compare-logs: logs of no known recipe"
 run compare-logs "$work/bert" --recipe mlperf-v1.1-closed-ipu-pod16-bert-large
 gives 0 "a mean run takes" "compare-logs: the recipe named"
 
+sed 's/"key": "submission_status"/"key": "no_status"/' -i "$work"/bert/result_*.txt
+run compare-logs "$work/bert" --recipe mlperf-v1.1-closed-ipu-pod16-bert-large
+gives 1 "no log converged and complies" "compare-logs: logs of which none counts"
+
 # ---- one bad log of ten is allowed, two are not
 logs=$(echo "$out"/*/results/*/*)
 sed -i '/"key": "seed"/!s/"key": "opt_lamb_beta_1"/"key": "opt_lamb_beta_9"/' "$logs/result_2.txt"

@@ -139,6 +139,64 @@ static void test_columns_by_hand(void **state)
     arena_free(&a);
 }
 
+static void replace_in(const char *path, const char *from, const char *to, struct arena *a)
+{
+    char *text;
+    assert_true(read_text_file(&text, NULL, path, 1 << 20, a, NULL));
+    FILE *f = fopen(path, "w");
+    for (char *at; (at = strstr(text, from)); text = at + strlen(from))
+        fprintf(f, "%.*s%s", (int)(at - text), text, to);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* A batch or an evaluation that is no count is refused and enters no median; one log may have it, two may not. */
+static void test_impossible_counts(void **state)
+{
+    static const struct { const char *from, *to; } wrong[] = {
+        { "\"value\": 13,", "\"value\": 0," }, { "\"value\": 13,", "\"value\": -13," }, { "\"value\": 13,", "\"value\": 1e300," },
+        { "\"value\": 13,", "\"value\": \"many\"," }, { "\"epoch_num\": 2", "\"epoch_num\": -2" }, { "\"epoch_num\": 2", "\"epoch_num\": 1e308" },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    const char *dir = arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        write_tree(dir);
+        struct judged whole = judge_tree(top, NULL, &a);
+        replace_in(arena_printf(&a, "%s/result_4.txt", dir), wrong[i].from, wrong[i].to, &a);      /* the one that is refused anyway */
+        struct judged j = judge_tree(top, NULL, &a);
+        assert_near(j.row.score_minutes, whole.row.score_minutes, 0);
+        assert_near(j.row.measures[MEASURE_BATCH], 13, 0);
+        replace_in(arena_printf(&a, "%s/result_1.txt", dir), wrong[i].from, wrong[i].to, &a);
+        j = judge_tree(top, NULL, &a);
+        assert_true(isnan(j.row.score_minutes));
+        assert_string_equal(j.row.note, "2 of 5 runs are refused (result_1.txt: a number that no run can have), at most 1 may be");
+        assert_near(j.row.measures[MEASURE_SAMPLES], whole.row.measures[MEASURE_SAMPLES], 0);
+    }
+    arena_free(&a);
+}
+
+/* What the path and the log name differently, and a status of no kind, are said. */
+static void test_names_that_differ(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    bool passed;
+    (void)state;
+    const char *dir = arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top), *log = arena_printf(&a, "%s/result_1.txt", dir);
+    write_tree(dir);
+    replace_in(log, "\"open\"", "\"closed\"", &a);
+    replace_in(log, "\"success\"", "\"SUCCESS\"", &a);
+    replace_in(log, "\"resnet\"", "\"bert\"", &a);
+    char *text = lint_text(dir, NULL, LINT_TEXT, &passed, &err);
+    assert_non_null(strstr(text, "result_1.txt: warning: submission_benchmark: is 'bert', and the log is among those of 'resnet'\n"));
+    assert_non_null(strstr(text, "result_1.txt: warning: submission_division: is 'closed', and the log is among those of 'open'\n"));
+    assert_non_null(strstr(text, "result_1.txt: warning: run_stop: status 'SUCCESS' is neither success nor aborted: taken for a run that did not converge\n"));
+    assert_null(strstr(text, "result_2.txt: warning: submission"));
+    free(text);
+    arena_free(&a);
+}
+
 /* Wrong once: 2 of 5 refused is one too many; 2 runs leave none; a time before its start, or of years, is impossible. */
 static void test_no_score(void **state)
 {
@@ -277,6 +335,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_from_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_columns_by_hand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_score, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_impossible_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_that_differ, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_passed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
