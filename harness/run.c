@@ -230,7 +230,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     bool refused = false;
     s->paths.unfolded = o->unfolded;
     state.n_asked = o->n_arguments;
-    s->simulator.totals_only = !o->check;       /* laws are of spans; what is printed here is of their sums */
+    s->simulator.options.totals_only = !o->check;       /* laws are of spans; what is printed here is of their sums */
     progress_start(&state.progress, "simulating");
     s->simulator.watch = (struct watch){ progress_tell, &state.progress };
     for (size_t i = 0; i < o->n_arguments; i++) {

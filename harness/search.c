@@ -213,7 +213,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     if (!count_threads(&q.n_threads, o, err) || !take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err))
         return EXIT_BAD_INPUT;
     progress_start(&p, "searching");
-    s->simulator.totals_only = true;
+    s->simulator.options.totals_only = true;
     bool good = search(&found, &q, &s->arena, err);
     progress_end(&p);
     if (!good || (found.any && !judge_best(&v, &again, &found, &q, s, err)))

@@ -52,7 +52,7 @@ static void try_value(struct assumption_effect *effect, const struct input *in, 
     const char *set = moved(in, factor, scratch);
     struct question step = *q;
     struct result r;
-    step.step_only = true;
+    step.options.step_only = true;
     if (!set || !ask_again(&r, &step, &set, 1, NULL))
         return;
     double change = r.step_time_s / base->step_time_s - 1;

@@ -122,15 +122,11 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
     for (size_t i = 0; i < n_more; i++)
         all[q->n_overrides + i] = more[i];
     struct simulator *s = q->simulator;
-    const struct simulation *splits_of = s->splits_of;
-    bool totals_only = s->totals_only, step_only = s->step_only;
-    s->totals_only = true;
-    s->step_only = q->step_only;
-    s->splits_of = q->splits_of;
+    const struct simulator_options before = s->options;
+    s->options = q->options;
+    s->options.totals_only = true;
     bool good = simulator_run(s, &sim, out, q->recipe, all, q->n_overrides + n_more, err);
-    s->totals_only = totals_only;
-    s->step_only = step_only;
-    s->splits_of = splits_of;
+    s->options = before;
     simulation_free(&sim);
     arena_free(&scratch);
     return good;
@@ -252,8 +248,8 @@ double share_of_origin(enum origin origin, const struct inputs *inputs, const st
     size_t n = 0;
     struct question step = *q;
     struct result r;
-    step.step_only = true;
-    step.splits_of = inputs->of;
+    step.options.step_only = true;
+    step.options.splits_of = inputs->of;
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *in = &inputs->items[i];
         const char *to = in->of_recipe || in->origin != origin ? NULL : stepped(in, false, a);

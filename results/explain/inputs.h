@@ -38,8 +38,7 @@ struct question {
     const char *recipe;
     const char *const *overrides; size_t n_overrides;
     struct simulator *simulator;
-    bool step_only;                     /* the step is asked for, and nothing of how long the training takes */
-    const struct simulation *splits_of; /* with its splits over tiles; NULL: with the best */
+    struct simulator_options options;   /* totals are all that is asked for, whatever it says of spans */
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */
 };
 /* The question with more overrides after its own. False when it is refused; err says why. */

@@ -239,17 +239,17 @@ static bool run(struct simulation *sim, struct result *out, const char *recipe, 
         return false;
     opt.fitted = sim->fitted;
     opt.unfolded = sim->by->paths->unfolded;
-    opt.totals_only = sim->by->totals_only;
-    opt.as_asked = sim->by->as_asked;
-    if (sim->by->splits_of)
-        take_shares(&opt, &sim->by->splits_of->plan.options);
+    opt.totals_only = sim->by->options.totals_only;
+    opt.as_asked = sim->by->options.as_asked;
+    if (sim->by->options.splits_of)
+        take_shares(&opt, &sim->by->options.splits_of->plan.options);
     if (!split_layers(&opt, sim->compiler, err) || !plan_build(&sim->plan, sim->compiler, &opt, &sim->arena, err) ||
         !timeline_run(&sim->timeline, &sim->plan, &sim->arena, err))
         return fail_at(err, sim->recipe.path);
     result_of_step(out, &sim->recipe, &sim->timeline);
     if (!fill_fault_cost(out, sim, err))
         return false;
-    return sim->recipe.mode == MODE_INFER || sim->by->step_only || fill_training(out, sim, err);
+    return sim->recipe.mode == MODE_INFER || sim->by->options.step_only || fill_training(out, sim, err);
 }
 
 bool simulator_run(struct simulator *s, struct simulation *sim, struct result *out, const char *recipe, const char *const *overrides,

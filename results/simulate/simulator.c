@@ -264,7 +264,7 @@ static struct kept *keep_graph(struct simulator *s, const struct recipe *rec, st
 /* Splits taken from another simulation's chip are another compiler's. */
 static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struct kept *topology)
 {
-    struct kept *splits_of = s->splits_of ? ((struct kept_compiler *)s->splits_of->held->value)->topology : NULL;
+    struct kept *splits_of = s->options.splits_of ? ((struct kept_compiler *)s->options.splits_of->held->value)->topology : NULL;
     const struct kept *key[] = { graph, topology, splits_of };
     struct kept *x = keeper_find(&s->compilers, key, sizeof key);
     if (x)

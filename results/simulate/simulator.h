@@ -14,15 +14,20 @@
 #include "system-model/base/keeper.h"
 #include "workloads/recipe/recipe_convergence.h"
 
+/* What is asked of a simulation beside its recipe. May change from one to the next; what is kept holds for all. */
+struct simulator_options {
+    bool totals_only;                   /* timelines without spans: for sweeps, which print none */
+    bool as_asked;                      /* what does not fit is not planned again */
+    bool step_only;                     /* nothing of how long the training takes: no evaluation, no samples to converge */
+    const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew, memory left aside; NULL: they are searched */
+};
+
 struct simulator {
     const struct model_paths *paths;    /* who opens it keeps them; unfolded may change between simulations, nothing else */
     struct plan_cache own_plans, *plans;
     size_t limit_bytes;
     struct watch watch;                 /* told of plans and remedies as they are made */
-    bool totals_only;                   /* timelines without spans: for sweeps, which print none */
-    bool as_asked;                      /* what does not fit is not planned again */
-    bool step_only;                     /* nothing of how long the training takes: no evaluation, no samples to converge */
-    const struct simulation *splits_of; /* a living one, whose splits are taken and priced anew, memory left aside; NULL: they are searched */
+    struct simulator_options options;
     uint64_t n_simulated;
     struct arena arena, spare;          /* what is read once; what the last simulation leaves to the next */
     struct shelf shelf;

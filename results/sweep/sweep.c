@@ -195,7 +195,7 @@ static void *work_on(void *user)
     uint64_t number;
     const char **sets = ARENA_ARRAY(&a, const char *, w->sweep->n_sets + w->sweep->space->n_keys + 1);
     simulator_open(&s, w->sweep->paths);
-    s.totals_only = true;
+    s.options.totals_only = true;
     s.limit_bytes = min_u64(s.limit_bytes, SIMULATORS_BYTES / w->sweep->n_jobs);
     for (size_t i = 0; i < w->sweep->n_sets; i++)
         sets[i] = w->sweep->sets[i];
