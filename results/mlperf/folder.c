@@ -7,6 +7,7 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "results/mlperf/folder_names.h"
 #include "results/mlperf/package.h"
@@ -151,6 +152,23 @@ static const char *no_score(const struct folder *f, size_t refused, struct arena
     return arena_printf(a, "%zu runs, of which %zu are dropped, leave none", f->n, 2 * dropped);
 }
 
+/* A factor that was written, or of the reference where an edition scales without. It only ever slows: a submission that converges faster
+ * than the reference allows is scaled up to it. */
+static void take_scaling(struct folder *f, struct arena *a)
+{
+    static const double most = 1e6;     /* beyond any reference: published ones are below 1.2 */
+    const char *path = arena_printf(a, "%s/scaling.json", f->dir);
+    json_t *doc = load_small_json(path);
+    double x;
+    if (mllog_number(json_object_get(doc, "scaling_factor"), &x) && x >= 1 && x <= most)
+        f->scaling = x;
+    else if (doc || access(path, F_OK) == 0)
+        f->why_no_score = "scaling.json has no scaling_factor that is a number from 1";
+    else if (f->edition->scales_unwritten && f->has_rcp && text_is(f->division, "closed"))
+        f->scaling = f->rcp.scaling;
+    json_decref(doc);
+}
+
 static void take_score(struct folder *f, struct arena *a)
 {
     double *minutes = ARENA_ARRAY(a, double, f->n);
@@ -161,17 +179,10 @@ static void take_score(struct folder *f, struct arena *a)
         refused += !counts;
     }
     f->olympic_minutes = olympic_minutes(minutes, f->n, f->rules->terms->dropped);
-    if (f->edition->reads_scaling) {
-        json_t *doc = load_small_json(arena_printf(a, "%s/scaling.json", f->dir));
-        double x;
-        if (mllog_number(json_object_get(doc, "scaling_factor"), &x) && isfinite(x) && x > 0)
-            f->scaling = x;
-        else if (!doc && f->edition->scales_unwritten && f->has_rcp && text_is(f->division, "closed"))
-            f->scaling = f->rcp.scaling;
-        json_decref(doc);
-    }
-    f->score_minutes = f->olympic_minutes * f->scaling;
-    if (isnan(f->score_minutes))
+    if (f->edition->reads_scaling)
+        take_scaling(f, a);
+    f->score_minutes = f->why_no_score ? (double)NAN : f->olympic_minutes * f->scaling;
+    if (isnan(f->olympic_minutes))
         f->why_no_score = no_score(f, refused, a);
 }
 

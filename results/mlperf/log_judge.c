@@ -205,7 +205,9 @@ static void refuse_impossible(struct facts *f)
         found = (struct impossible){ 0, "run_stop",
             arena_printf(f->a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
                          r->run_stop_ms) };
-    else if (found.text && !r->problem)
+    else if (r->init_s < 0)
+        found = (struct impossible){ 0, "init_stop", "init_stop is before init_start: impossible, refused by podbench" };
+    if (found.text && !r->problem)
         r->problem = "a number that no run can have";
     if (!found.text)
         return;
@@ -213,7 +215,7 @@ static void refuse_impossible(struct facts *f)
     out->compliance.passed = false;
 }
 
-/* A status that is neither counts as a run that did not converge. */
+/* A status of no kind does not fail the official check; here it is said, for the run counts as one that did not converge. */
 static void warn_of_status(struct log_judgement *out, struct arena *a)
 {
     const char *status = out->run.status;

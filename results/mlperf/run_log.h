@@ -11,7 +11,7 @@ struct run_log {
     const char *benchmark, *division, *org, *platform, *status, *seed;
     uint64_t n_lines;
     bool has_bad_line;                  /* one that the format forbids */
-    const char *problem;                /* why the run has no time; NULL: it has one */
+    const char *problem;                /* why its time or its counts are none that a run can have; NULL: they are */
     bool success;                       /* run_stop says so */
     double run_start_ms, run_stop_ms;   /* the first of each, since the epoch */
     double time_to_train_s;             /* first run_start to first run_stop */

@@ -136,6 +136,15 @@ static void test_columns_by_hand(void **state)
     fclose(f);
     assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.75, 1e-12);
     assert_near(judge_tree(top, &(struct judge_options){ .ruleset = "1.1.0" }, &a).row.score_minutes, 1.4, 1e-12);    /* not read before 2.0.0 */
+    static const char *const bad[] = { "garbage", "{}", "[1.25]", "{\"scaling_factor\": \"1.25\"}", "{\"scaling_factor\": 0.9}", "{\"scaling_factor\": 1e308}" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
+        fputs(bad[i], f);
+        fclose(f);
+        j = judge_tree(top, NULL, &a);
+        assert_true(isnan(j.row.score_minutes));
+        assert_string_equal(j.row.note, "scaling.json has no scaling_factor that is a number from 1");
+    }
     arena_free(&a);
 }
 
@@ -150,12 +159,14 @@ static void replace_in(const char *path, const char *from, const char *to, struc
     fclose(f);
 }
 
-/* A batch or an evaluation that is no count is refused and enters no median; one log may have it, two may not. */
+/* A batch or an evaluation that is no count, or a start-up that ends before it begins, is refused and enters no median; one log may have
+ * it, two may not. */
 static void test_impossible_counts(void **state)
 {
     static const struct { const char *from, *to; } wrong[] = {
         { "\"value\": 13,", "\"value\": 0," }, { "\"value\": 13,", "\"value\": -13," }, { "\"value\": 13,", "\"value\": 1e300," },
         { "\"value\": 13,", "\"value\": \"many\"," }, { "\"epoch_num\": 2", "\"epoch_num\": -2" }, { "\"epoch_num\": 2", "\"epoch_num\": 1e308" },
+        { "\"time_ms\": 8000,", "\"time_ms\": 999," },
     };
     struct arena a = { 0 };
     (void)state;
