@@ -100,7 +100,7 @@ static bool evaluate(double *out, bool *has, const char *text, const struct clai
                      const char *path, struct err *err)
 {
     *has = *text;
-    return !*text || expression_value(out, text, arena_printf(v->a, "%s:%u: %s", path, c->line, column), audit_lookup, v, err);
+    return !*text || arithmetic_value(out, text, arena_printf(v->a, "%s:%u: %s", path, c->line, column), audit_lookup, v, err);
 }
 
 static enum audit_verdict judge(const struct claim *c)

@@ -11,7 +11,7 @@
  */
 #ifndef AUDIT_VALUES_H
 #define AUDIT_VALUES_H
-#include "results/audit/expression.h"
+#include "results/audit/arithmetic.h"
 #include "results/published/published.h"
 #include "results/simulate/simulator.h"
 

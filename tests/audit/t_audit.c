@@ -24,7 +24,7 @@ static void expressions_by_hand(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct err err = { "" };
         double x = 0;
-        bool good = expression_value(&x, cases[i].text, "t", made_up, NULL, &err);
+        bool good = arithmetic_value(&x, cases[i].text, "t", made_up, NULL, &err);
         if (text_is(cases[i].text, "2e"))
             assert_false(good);
         else
@@ -51,7 +51,7 @@ static void expressions_are_refused(void **state)
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct err err = { "" };
         double x;
-        assert_false(expression_value(&x, refusals[i].text, "t", made_up, NULL, &err));
+        assert_false(arithmetic_value(&x, refusals[i].text, "t", made_up, NULL, &err));
         if (i + 1 < sizeof refusals / sizeof *refusals)
             assert_string_equal(err.msg, refusals[i].message);
         else
@@ -72,11 +72,11 @@ static void expressions_as_long_as_may_be(void **state)
         memset(digits + 2, '5', 29 + more);
         memset(name, 'x', NAME - 1 + more);
         memset(argument, 'x', ARGUMENT - 1 + more);
-        assert_true(expression_value(&x, digits, "t", made_up, NULL, &err) == !more && (more || fabs(x - 5 / 9.0) < 1e-12));
+        assert_true(arithmetic_value(&x, digits, "t", made_up, NULL, &err) == !more && (more || fabs(x - 5 / 9.0) < 1e-12));
         assert_true(!more || strstr(err.msg, "want a shorter number"));
-        assert_false(expression_value(&x, arena_printf(&a, "%s(1)", name), "t", made_up, NULL, &err));
+        assert_false(arithmetic_value(&x, arena_printf(&a, "%s(1)", name), "t", made_up, NULL, &err));
         assert_non_null(strstr(err.msg, more ? "want a shorter name" : "no function xxx"));
-        assert_true(expression_value(&x, arena_printf(&a, "sheet[%s]", argument), "t", made_up, NULL, &err) == !more);
+        assert_true(arithmetic_value(&x, arena_printf(&a, "sheet[%s]", argument), "t", made_up, NULL, &err) == !more);
         assert_true(!more || strstr(err.msg, "want an argument that ends in ]"));
     }
     arena_free(&a);
@@ -111,12 +111,12 @@ static void an_endless_expression_ends(void **state)
     char *text = malloc(N + 8);
     memset(text, '-', N + 1);
     strcpy(text + N + 1, "7");
-    assert_true(expression_value(&x, text, "t", made_up, NULL, &err));
+    assert_true(arithmetic_value(&x, text, "t", made_up, NULL, &err));
     assert_true(x == -7);
     for (size_t i = 0; i < N; i += 2)
         memcpy(text + i, "1^", 2);
     strcpy(text + N, "1");
-    assert_false(expression_value(&x, text, "t", made_up, NULL, &err));
+    assert_false(arithmetic_value(&x, text, "t", made_up, NULL, &err));
     assert_non_null(strstr(err.msg, "want fewer powers of powers"));
     free(text);
 }

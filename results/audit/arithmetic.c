@@ -1,10 +1,10 @@
 /*
- * expression.c - a recursive-descent reader that evaluates as it reads.
+ * arithmetic.c - a recursive-descent reader that evaluates as it reads.
  *
  *     sum = product { (+|-) product }   product = power { (*|/) power }   power = factor [ ^ power ]
  *     factor = number | ( sum ) | -factor | name ( sum {, sum} ) | kind [ argument ]
  */
-#include "results/audit/expression.h"
+#include "results/audit/arithmetic.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -14,7 +14,7 @@ enum { MOST_DEPTH = 50, LONGEST_NAME = 16, LONGEST_ARGUMENT = 320 };
 
 struct reader {
     const char *text, *at, *where;
-    expression_lookup *lookup;
+    arithmetic_lookup *lookup;
     void *user;
     struct err *err;
     int depth;
@@ -191,7 +191,7 @@ static bool sum(double *out, struct reader *r)
     }
 }
 
-bool expression_value(double *out, const char *text, const char *where, expression_lookup *lookup, void *user, struct err *err)
+bool arithmetic_value(double *out, const char *text, const char *where, arithmetic_lookup *lookup, void *user, struct err *err)
 {
     struct reader r = { text, text, where, lookup, user, err, 0 };
     if (!sum(out, &r))
