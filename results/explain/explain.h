@@ -40,7 +40,6 @@ void waterfall_build(struct waterfall *out, const struct timeline *t);
 /* The sheet values that a part of the breakdown depends on most; returns how many, at most room. */
 size_t part_inputs(const struct move **out, size_t room, const struct explanation *e, enum part part);
 
-void explain_print_conclusion(FILE *f, const struct explanation *e);
 void explain_print(FILE *f, const struct explanation *e);               /* conclusion, costs, moves: one screen */
 void waterfall_write_csv(FILE *f, const struct explanation *e);         /* for the figure */
 struct json_t *explain_json(const struct explanation *e);

@@ -101,7 +101,7 @@ static void print_fitting(FILE *f, const struct explanation *e)
         fprintf(f, "  no single step of one value makes it fit; 'podbench run' tries remedies together\n");
 }
 
-void explain_print_conclusion(FILE *f, const struct explanation *e)
+static void print_conclusion(FILE *f, const struct explanation *e)
 {
     const struct result *r = e->result;
     fprintf(f, "%s: %.4g s a step, %.4g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
@@ -173,7 +173,7 @@ static void print_moves(FILE *f, const struct explanation *e)
 
 void explain_print(FILE *f, const struct explanation *e)
 {
-    explain_print_conclusion(f, e);
+    print_conclusion(f, e);
     print_costs(f, e);
     print_moves(f, e);
 }

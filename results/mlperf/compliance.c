@@ -36,7 +36,8 @@ void layer_calls_add(struct layer_calls *c, const struct mllog_line *l, struct a
     c->items[c->n++].value = arena_strdup(a, cut);
 }
 
-const char *layer_calls_value(const struct layer_calls *c, const char *key)
+/* The first; NULL: none. */
+static const char *layer_calls_value(const struct layer_calls *c, const char *key)
 {
     for (size_t i = 0; i < c->n; i++)
         if (text_is(c->items[i].key, key))

@@ -33,7 +33,6 @@ struct layer_calls { struct { const char *key, *value; } items[MOST_CALLS]; size
 struct layer_queue { const struct rule_layer *layers[MOST_LAYERS]; size_t n; const char *missing; };
 
 void layer_calls_add(struct layer_calls *c, const struct mllog_line *l, struct arena *a);
-const char *layer_calls_value(const struct layer_calls *c, const char *key);       /* the first; NULL: none */
 void layer_queue_fill(struct layer_queue *out, const struct layer_calls *c, const struct rule_book *b, struct arena *a);
 
 /* ---- the checks, line by line; what they own beyond the arena is freed by compliance_end -------------- */

@@ -19,7 +19,7 @@ struct mllog_reader {
     const char *path;
     FILE *f;
     uint64_t line;                      /* of the record just read, from 1 */
-    bool after_newline, at_end;
+    bool after_newline;
     struct arena arena;                 /* the two buffers */
     char *raw, *clean;
     size_t raw_cap, clean_cap, n_raw;

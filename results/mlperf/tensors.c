@@ -17,7 +17,7 @@ static int by_name(const void *x, const void *y)
     return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
-void name_list_sort(struct name_list *l)
+static void name_list_sort(struct name_list *l)
 {
     sort_items(l->names, l->n, sizeof *l->names, by_name);
 }

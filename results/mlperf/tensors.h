@@ -16,6 +16,5 @@ const struct name_list *tensor_list_find(const struct tensor_lists *t, const cha
 /* Appends every name that the pattern stands for, the first brace varying slowest. */
 bool expand_pattern(struct name_list *out, const char *pattern, struct arena *a, struct err *err);
 void name_list_add(struct name_list *l, const char *name, struct arena *a);
-void name_list_sort(struct name_list *l);
 bool name_list_has(const struct name_list *l, const char *name);
 #endif

@@ -79,7 +79,7 @@ bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, stru
     return true;
 }
 
-bool run_rows_same(const struct run_row *x, const struct run_row *y)
+static bool same_submission(const struct run_row *x, const struct run_row *y)
 {
     return text_is(x->round, y->round) && text_is(x->division, y->division) && text_is(x->submitter, y->submitter)
         && text_is(x->system, y->system) && text_is(x->benchmark, y->benchmark);
@@ -94,7 +94,7 @@ struct submission_terms terms_of_run(const struct run_row *r)
 size_t run_rows_group(const struct run_rows *t, size_t first)
 {
     size_t n = 1;
-    while (first + n < t->n && run_rows_same(&t->items[first], &t->items[first + n]))
+    while (first + n < t->n && same_submission(&t->items[first], &t->items[first + n]))
         n++;
     return n;
 }

@@ -18,10 +18,8 @@ struct run_row {
 struct run_rows { struct run_row *items; size_t n; };
 
 bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, struct err *err);
-/* Runs of one submission stand together: whether two rows are of the same. */
-bool run_rows_same(const struct run_row *x, const struct run_row *y);
 /* What is known of it before it runs. */
 struct submission_terms terms_of_run(const struct run_row *r);
-/* How many rows from the first on are of the same submission. */
+/* How many rows from the first on are of the same submission: its runs stand together. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
 #endif

@@ -30,10 +30,15 @@ bool fail_at(struct err *err, const char *where)
     return false;
 }
 
-struct arena_block { struct arena_block *next; size_t used, size, last_guard; bool clean; _Alignas(16) unsigned char data[]; };
+struct arena_block {
+    struct arena_block *next;
+    size_t used, size, last_guard;
+    bool clean;                         /* what is not used yet is zero */
+    _Alignas(16) unsigned char data[];
+};
 
 /* A piece is zeroed as it is handed out; a large one comes zeroed, and pages of it that nobody touches cost nothing. */
-enum { FIRST_BLOCK_BYTES = 4 << 10, LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
+enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 /* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
  * reads beyond the end is seen. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
@@ -69,7 +74,7 @@ void out_of_memory(size_t n_bytes)
 
 static struct arena_block *arena_add_block(struct arena *a, size_t n_bytes)
 {
-    size_t size = a->head ? a->head->size * 2 : FIRST_BLOCK_BYTES;
+    size_t size = a->head ? a->head->size * 2 : ARENA_BLOCK_BYTES;
     if (size > LARGEST_BLOCK_BYTES)
         size = LARGEST_BLOCK_BYTES;
     if (size < n_bytes)

@@ -29,6 +29,7 @@ enum exit_status { EXIT_DONE = 0, EXIT_OUT_OF_TOLERANCE = 1, EXIT_BAD_INPUT = 2,
 /* ---- arena: everything an artefact owns; zeroed; freed whole ------------------- */
 
 struct arena { struct arena_block *head; size_t used_bytes; };
+enum { ARENA_BLOCK_BYTES = 4 << 10 };                  /* an arena's first block, however little of it is used */
 
 void out_of_memory(size_t n_bytes) __attribute__((noreturn));          /* says so and ends the program with status 3 */
 void *arena_alloc(struct arena *a, size_t n_bytes);     /* zeroed, aligned to 16; never NULL */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BUCKETS = 64, ARENA_BLOCK_BYTES = 4 << 10 };          /* an arena's first block, however little of it is used */
+enum { FIRST_BUCKETS = 64 };
 
 static void *zeroed(size_t n, size_t item_bytes)
 {

@@ -91,8 +91,6 @@ struct search conv_search_start(const struct conv_shape *s, const struct chip *c
 /* Keeps the split if it is the fastest so far and within the bound. */
 void conv_price(struct search *f, const struct candidate *c, const struct share *t);
 void conv_fill_plan(struct op_plan *out, struct search *f);
-uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t);
-uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p);
 bool conv_pads_tiles(const struct search *f, const struct candidate *c);
 
 /* ---- conv_bound.c: what no split below a point of the search gets under -------------------------- */

@@ -47,7 +47,7 @@ static struct rows tile_rows(const struct candidate *c, const struct share *t)
     return (struct rows){ t->batch * t->height, t->width };
 }
 
-uint64_t conv_vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
+static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t outs = t->out * c->passes, kernel_w = c->s.kernel_w;
     struct rows rows = tile_rows(c, t);
@@ -86,7 +86,7 @@ static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint
 }
 
 /* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p (poplin's planner). */
-uint64_t conv_missing_part(uint64_t n_bytes, uint64_t p)
+static uint64_t missing_part(uint64_t n_bytes, uint64_t p)
 {
     return n_bytes - n_bytes / p;
 }
@@ -102,9 +102,9 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
     uint64_t halo = field > own ? (field - own) * in_chans * es : 0;
-    b.in_received = s->in_elsewhere ? raw : min_u64(raw, conv_missing_part(raw, t->p_out) + halo);
+    b.in_received = s->in_elsewhere ? raw : min_u64(raw, missing_part(raw, t->p_out) + halo);
     b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
-    b.weights_received = s->weights_elsewhere ? b.weights : conv_missing_part(b.weights, t->p_batch * t->p_field);
+    b.weights_received = s->weights_elsewhere ? b.weights : missing_part(b.weights, t->p_batch * t->p_field);
     uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
     b.partials = outputs * c->amp.partial_bytes;
     b.outputs = outputs * s->out_stride * s->out_stride;
@@ -350,12 +350,12 @@ static uint64_t crowded_cycles(const struct search *f, const struct candidate *c
         return cycles;
     struct candidate crowded = *c;
     crowded.amp.core_cycles += beyond / all * c->amp.conflict_cycles;
-    return conv_vertex_cycles(f, &crowded, t);
+    return vertex_cycles(f, &crowded, t);
 }
 
 void conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
-    uint64_t compute = conv_vertex_cycles(f, c, t);
+    uint64_t compute = vertex_cycles(f, c, t);
     if (t->serial_in * t->serial_out * compute > f->best_cycles)
         return;
     struct operand_bytes b = operand_bytes(c, t);

@@ -14,7 +14,6 @@
 #include "system-model/compiler/vertex_cost.h"
 #include "system-model/compiler/assumed.h"
 
-
 /* ---- the AMP unit ------------------------------------------------------------------------- */
 
 /* A unit multiplies a chain of four operands of 8 bytes, one a cycle; its weights for them are 32 bytes: 8 floats, 16 halves or

@@ -444,14 +444,6 @@ const struct sheet_row *machine_row(const struct machine *m, const char *key, co
     return NULL;
 }
 
-size_t machine_key_names(const char **names, size_t room)
-{
-    size_t n = 0;
-    for (; n < N_SHEET_FIELDS && n < room; n++)
-        names[n] = sheet_fields[n].field.name;
-    return n;
-}
-
 double chip_peak_flop_per_s(const struct chip *c, uint64_t mac_per_cycle)
 {
     return 2.0 * (double)mac_per_cycle * (double)c->n_tiles * c->clock_hz;

@@ -114,8 +114,6 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
                           struct arena *a, struct err *err);
 /* The row that a value of this machine comes from, outermost first; NULL: none has it. sheet may be NULL. */
 const struct sheet_row *machine_row(const struct machine *m, const char *key, const struct sheet **sheet);
-/* Every key that a sheet of a machine may have, in the order of the table. */
-size_t machine_key_names(const char **names, size_t room);
 
 /* The names that machine_load takes in a folder of sheets, sorted; sheets of other things are left out. */
 bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena *a, struct err *err);

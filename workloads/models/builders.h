@@ -68,8 +68,8 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
 bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
-/* x1000: width and depth of the smallest; group 1: depthwise; image 0: as the options have it. */
-struct efficientnet_config { uint64_t width, depth, image; double dropout; uint32_t group, expansion; };
+/* inverted.c, x1000: width and depth of the smallest; group 1: depthwise; image 0: as the options have it. */
+struct inverted_config { uint64_t width, depth, image; double dropout; uint32_t group, expansion; };
 struct vgg_config { uint64_t convs[5]; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };
@@ -88,7 +88,5 @@ bool onnx_file_build(struct graph *g, const struct workload *w, const struct mod
 /* rnnt.c: predictor, joint network and transducer loss over an encoder's [batch, time, width]; opens one layer. */
 struct joint_config { uint64_t predictor_hidden, predictor_layers, joint_hidden, labels, n_labels, n_slices; };
 void build_joint(struct builder *b, uint32_t encoded, const struct joint_config *c);
-uint64_t labels_of(const struct model_options *o, uint64_t frames);
-uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden);
 
 #endif

@@ -69,7 +69,7 @@ static uint64_t widened(uint64_t channels, uint64_t per_mille)
     return 10 * to * 1000 < 9 * exact ? to + 8 : to;
 }
 
-static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *stages, const struct efficientnet_config *c, const struct inverted *v)
+static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *stages, const struct inverted_config *c, const struct inverted *v)
 {
     uint32_t block = 0;
     for (uint32_t i = 0; i < N_STAGES; i++) {
@@ -86,7 +86,7 @@ static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *st
 static void build_inverted(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, const struct stage *stages,
                            const struct inverted *v)
 {
-    const struct efficientnet_config *c = w->config;
+    const struct inverted_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);
     struct conv_spec stem = { .kernel = 3, .stride = 2, .channels = widened(STEM_CHANNELS, c->width) };
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
@@ -99,7 +99,7 @@ static void build_inverted(struct graph *g, const struct workload *w, const stru
 
 bool efficientnet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
-    const struct efficientnet_config *c = w->config;
+    const struct inverted_config *c = w->config;
     struct inverted v = { .weighs = true, .expansion = c->expansion, .group = c->group };
     (void)err;
     build_inverted(g, w, o, a, efficientnet_stages, &v);
@@ -108,7 +108,7 @@ bool efficientnet_build(struct graph *g, const struct workload *w, const struct 
 
 bool mobilenet_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
-    const struct efficientnet_config *c = w->config;
+    const struct inverted_config *c = w->config;
     struct inverted v = { .relu6 = true, .expansion = c->expansion, .group = c->group };
     (void)err;
     build_inverted(g, w, o, a, mobilenet_stages, &v);
@@ -119,7 +119,7 @@ bool mobilenet_build(struct graph *g, const struct workload *w, const struct mod
 
 /* Width, depth, image and dropout: Tan and Le 2019 and their published code. G16: groups of 16, expansion 4 (Masters et al. 2021). */
 #define EFFICIENTNET(name, width, depth, image, dropout) \
-    static const struct efficientnet_config name = { width, depth, image, dropout, 1, 6 }, name##_g16 = { width, depth, image, dropout, 16, 4 }
+    static const struct inverted_config name = { width, depth, image, dropout, 1, 6 }, name##_g16 = { width, depth, image, dropout, 16, 4 }
 EFFICIENTNET(b0, 1000, 1000, 224, 0.2);
 EFFICIENTNET(b1, 1000, 1100, 240, 0.2);
 EFFICIENTNET(b2, 1100, 1200, 260, 0.3);
@@ -129,7 +129,7 @@ EFFICIENTNET(b5, 1600, 2200, 456, 0.4);
 EFFICIENTNET(b6, 1800, 2600, 528, 0.5);
 EFFICIENTNET(b7, 2000, 3100, 600, 0.5);
 #undef EFFICIENTNET
-static const struct efficientnet_config mobilenet = { 1000, 1000, 224, 0.2, 1, 6 };
+static const struct inverted_config mobilenet = { 1000, 1000, 224, 0.2, 1, 6 };
 
 WORKLOADS(inverted)
 {

@@ -20,7 +20,7 @@ static bool read_dimensions(struct onnx_options *out, const char *text, struct a
         if (!equals)
             return fail(err, "data.%.60s: want NAME=SIZE", item);
         *equals = '\0';
-        if (!parse_u64(equals + 1, &all[at].size) ||  all[at].size > 1u << 24)
+        if (!parse_u64(equals + 1, &all[at].size) || all[at].size > 1u << 24)
             return fail(err, "data.%.60s: '%.40s' is not a size or a number; want a whole number from 0 to 16777216", item, equals + 1);
         all[at++].name = item;
     }

@@ -20,13 +20,13 @@ static const double encoder_dropout = 0.1, predictor_dropout = 0.3, joint_dropou
  * NVIDIA, MLPerf Training v1.0, rnnt: max_txt_len 125. */
 static const double labels_per_frame = 125.0 / 557;
 
-uint64_t labels_of(const struct model_options *o, uint64_t frames)
+static uint64_t labels_of(const struct model_options *o, uint64_t frames)
 {
     double labels = o && o->labels_per_sample > 0 ? o->labels_per_sample : labels_per_frame * (double)frames;
     return labels < 1 ? 1 : (uint64_t)(labels + 0.5);
 }
 
-uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden)
+static uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden)
 {
     uint32_t w = build_weight(b, "input-kernel", DIMS(build_width(b, x), 4 * hidden));
     uint32_t r = build_weight(b, "recurrent-kernel", DIMS(hidden, 4 * hidden));

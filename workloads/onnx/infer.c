@@ -159,7 +159,7 @@ static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
 {
     static const char *const ops[] = { "Slice", "Split", "Concat", "Unsqueeze", "Squeeze", "Reshape", "Transpose", "Identity", "Cast" };
     struct onnx_value *v = &m->values[value];
-    bool one_of_them = v->constant;
+    bool one_of_them = false;
     if (v->constant || v->producer == NO_ID || depth == 0)
         return v->constant;
     const struct onnx_node *n = &m->nodes[v->producer];
@@ -170,12 +170,15 @@ static bool is_rearranged(struct onnx_model *m, uint32_t value, uint32_t depth)
     return v->constant = one_of_them;
 }
 
+/* Moves of parameters behind each other that are followed. */
+enum { MOST_REARRANGED = 32 };
+
 static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
 {
     if (text_is(n->op, "LSTM") || text_is(n->op, "GRU"))
         for (uint32_t i = 1; i < 4 && i < n->n_inputs; i++)
             if (n->inputs[i] != NO_ID)
-                is_rearranged(m, n->inputs[i], DEEPEST_BODIES);
+                is_rearranged(m, n->inputs[i], MOST_REARRANGED);
 }
 
 static bool settle_node(struct onnx_model *m, struct onnx_node *n, const struct onnx_options *o, struct err *err)

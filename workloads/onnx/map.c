@@ -112,7 +112,7 @@ static uint32_t root_of(const struct mapper *p, uint32_t value)
 }
 
 /* Parameters: floats of an initialiser, more than one. What the file computes or has as a constant stays as it is. */
-bool is_trained(const struct mapper *p, uint32_t value)
+static bool is_trained(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     return onnx_is_float(v->type) && onnx_elements(v) > 1 && root_of(p, value) != NO_ID;
@@ -186,12 +186,13 @@ bool is_image_along(const struct mapper *p, uint32_t value, uint32_t axis)
     return is_image(p, value) && (p->m->values[value].n_dims < 5 || axis == 1);
 }
 
-uint32_t image_axis(uint32_t axis, uint32_t n_dims)
+/* Of the file, as the image tensor has it. */
+static uint32_t image_axis(uint32_t axis, uint32_t n_dims)
 {
     return axis == 0 ? 0 : axis == 1 ? 3 : n_dims == 3 ? axis : axis - 1;
 }
 
-uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
+static uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v)
 {
     dims[0] = 1;
     memcpy(dims, v->dims, v->n_dims * sizeof *dims);

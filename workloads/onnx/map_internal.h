@@ -47,7 +47,6 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims);
 uint32_t map_filled(struct mapper *p, double number, uint64_t n);       /* a vector of one number */
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value);
-bool is_trained(const struct mapper *p, uint32_t value);
 bool is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* it lies as one, which has this axis of the file's */
 /* Every step-th of n along an axis. */
 uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
@@ -57,7 +56,6 @@ uint32_t in_layout(struct mapper *p, uint32_t value, bool image);
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);
 bool map_alias(struct mapper *p);                                       /* output 0 is input 0, in whatever dimensions */
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, many, or it leaves the graph */
-uint32_t image_axis(uint32_t axis, uint32_t n_dims);                    /* of the file, as the image tensor has it */
 
 /* Dimension i of the result is perm[i] of x, which is seen in these dimensions. NO_ID: refused. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
@@ -65,12 +63,14 @@ bool map_fits_in(const struct tensor *small, const struct tensor *large);      /
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y, of which y fits in x */
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
+/* 0, 1, 2, ... as [1, n]. */
+uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);
 /* One where a row's index is the number of the column: [rows] to [rows, columns] of the type. */
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type);
 enum data_type map_type(const struct mapper *p, int onnx_type);
 void image_dims(uint64_t dims[4], const struct onnx_value *v);          /* [batch, height, width, channels] of three or four dimensions */
-uint32_t plain_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);  /* its own; a scalar has one. Returns how many */
-uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);    /* of many the first are joined */
+/* Its own, of many the first joined; a scalar has one. Returns how many. */
+uint32_t map_tensor_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);
 bool *map_wanted(const struct mapper *p);                               /* by value: an output needs it */
 bool map_node(struct mapper *p);
 

@@ -224,12 +224,18 @@ bool map_top_k(struct mapper *p)
 
 /* ---- ones by index ------------------------------------------------------------------------------------------------------ */
 
+uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n)
+{
+    uint32_t numbers = graph_tensor(p->g, name, ROLE_STATE, type, 2, (uint64_t[]){ 1, n });
+    map_source(p, numbers, ONNX_COUNT, NO_ID);
+    return numbers;
+}
+
 /* One where a row's index is the number of the column: [rows] to [rows, columns] of the type, by comparison with the columns' numbers, as
  * PopLibs' encodeOneHot does element by element. */
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
 {
-    uint32_t numbers = graph_tensor(p->g, "columns", ROLE_STATE, p->g->tensors[index].type, 2, (uint64_t[]){ 1, columns });
-    map_source(p, numbers, ONNX_COUNT, NO_ID);
+    uint32_t numbers = map_numbers(p, "columns", p->g->tensors[index].type, columns);
     index = map_view(p, index, 2, (uint64_t[]){ rows, 1 });
     if (columns > 1)
         index = emit1(p, OP_EXPAND, index, AT(.view = { rows, columns }));

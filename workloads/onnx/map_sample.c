@@ -90,14 +90,6 @@ static uint32_t as_float(struct mapper *p, uint32_t x)
     return x == NO_ID || p->g->tensors[x].type == TYPE_FP32 ? x : emit1(p, OP_CAST, x, AT(.to_type = TYPE_FP32));
 }
 
-/* 0, 1, 2, ... as floats, [1, n]. */
-static uint32_t counted(struct mapper *p, uint64_t n)
-{
-    uint32_t numbers = graph_tensor(p->g, "places", ROLE_STATE, TYPE_FP32, 2, (uint64_t[]){ 1, n });
-    map_source(p, numbers, ONNX_COUNT, NO_ID);
-    return numbers;
-}
-
 static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)
 {
     return emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = i, .length = 1));
@@ -129,7 +121,7 @@ bool map_grid_sample(struct mapper *p)
     s.x = side(p, place_of(p, column(p, places, 0), s.width, corners), s.width, text_is(outside, "zeros"));
     s.y = side(p, place_of(p, column(p, places, 1), s.height, corners), s.height, text_is(outside, "zeros"));
     if (images > 1) {
-        uint32_t rows = map_scaled(p, map_view(p, counted(p, images), 2, (uint64_t[]){ images, 1 }), (double)(s.height * s.width));
+        uint32_t rows = map_scaled(p, map_view(p, map_numbers(p, "places", TYPE_FP32, images), 2, (uint64_t[]){ images, 1 }), (double)(s.height * s.width));
         s.first_row = map_view(p, emit1(p, OP_EXPAND, rows, AT(.view = { images, each })), 2, (uint64_t[]){ s.n, 1 });
     }
     uint32_t y = sampled(p, &s);
@@ -149,7 +141,7 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
     uint32_t first = map_scaled(p, column(p, corners, i), r->scale), last = map_scaled(p, column(p, corners, i + 2), r->scale);
     uint32_t extent = both(p, OP_ADD, last, map_scaled(p, first, -1));
     extent = r->at_least_one ? emit1(p, OP_MAP, extent, AT(.function = FUNCTION_CLIP, .low = 1, .high = INFINITY)) : extent;
-    uint32_t parts = map_scaled(p, plus(p, counted(p, n), 0.5), 1 / (double)n);
+    uint32_t parts = map_scaled(p, plus(p, map_numbers(p, "places", TYPE_FP32, n), 0.5), 1 / (double)n);
     extent = n > 1 ? emit1(p, OP_EXPAND, extent, AT(.view = { r->n, n })) : extent;
     uint32_t place = plus(p, both(p, OP_ADD, both(p, OP_MUL, extent, parts), first), -r->offset);
     uint32_t near = same(p, place, clipped(p, place, -1, (double)size));

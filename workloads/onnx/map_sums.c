@@ -256,8 +256,7 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
     uint32_t most = map_view(p, pooled_run(p, x, ends, 2, &last, OP_MAX_POOL), 2, (uint64_t[]){ rows, 1 });
     x = emit(p, OP_COMBINE, (uint32_t[]){ x, most }, 2, AT(.function = FUNCTION_EQUAL));
     x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_INT32));
-    uint32_t numbers = graph_tensor(p->g, "columns", ROLE_STATE, TYPE_INT32, 2, (uint64_t[]){ 1, n });
-    map_source(p, numbers, ONNX_COUNT, NO_ID);
+    uint32_t numbers = map_numbers(p, "columns", TYPE_INT32, n);
     return pooled_run(p, emit(p, OP_MUL, (uint32_t[]){ x, numbers }, 2, AT(0)), dims, 2, &again, OP_MAX_POOL);
 }
 
