@@ -8,7 +8,7 @@
 struct convergence_error {
     const char *round, *division, *system, *benchmark;
     enum role role;
-    double global_batch;
+    double global_batch;                /* samples a step */
     double published, predicted;        /* mean samples over the runs; expected samples, or those of the planned epochs */
     double error;                       /* predicted / published - 1 */
 };

@@ -39,7 +39,7 @@ struct folder {
     bool passed;
     bool has_rcp;
     struct rcp_verdict rcp;             /* also in the open division, where it does not count */
-    double batch;
+    double batch;                       /* global, in samples; NaN: not logged */
     double score_minutes;               /* official; NaN: none */
     double olympic_minutes;             /* before scaling */
     double scaling;                     /* of scaling.json; 1 without */

@@ -25,7 +25,7 @@ struct submission_description {
     size_t n_hyperparameters;
     const struct text_pair *fields;     /* of the system description; those not given are said to be not modelled (counts: 1) */
     size_t n_fields;
-    double global_batch, grad_accum;
+    double global_batch, grad_accum;    /* samples a step; micro-batches a step */
     struct run_timing timing;
     double init_s;                      /* compile and load, outside the clock; 0: one minute */
     double eval_interval;               /* in the benchmark's unit; 0: the rules' */

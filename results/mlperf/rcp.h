@@ -10,7 +10,7 @@ enum rcp_match { RCP_EXACT, RCP_INTERPOLATED, RCP_SMALLER_BATCH, RCP_MISSING };
 struct rcp_verdict {
     enum rcp_match match;
     bool passed;
-    double batch;
+    double batch;                       /* global, in samples */
     double submission_mean;             /* olympic; a run that failed counts as slowest */
     double mean, sd;                    /* of the reference at this batch; 0 when there is none */
     double max_speedup, least_mean;     /* the submission passes from mean / max_speedup up */

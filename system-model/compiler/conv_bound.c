@@ -21,7 +21,6 @@ static double real(uint64_t n) { return (double)(int64_t)n; }
  * cycles. HMAC's position has a part for each channel. */
 static void amp_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
-    static const double setup[] = { 0, 15, 46, 0, 60 };         /* by filter height, as amp_nx1_cycles */
     double turn = u->turn, workers = real(f->chip->n_workers);
     u->position = turn * c->amp.core_cycles / workers;
     u->zero = turn / (workers * real(f->chip->vector_bytes_per_cycle / c->amp.partial_bytes));
@@ -33,12 +32,13 @@ static void amp_units(struct conv_units *u, const struct search *f, const struct
         return;
     }
     double weights = c->filter_height == 4 ? real(c->amp.units * c->amp.in_grain * c->amp.element_bytes) / 8 : real(c->amp.load_cycles);
-    u->load = 15 + weights + setup[c->filter_height] + turn * 17.99;
+    u->load = 15 + weights + real(amp_setup_cycles[c->filter_height]) + turn * 17.99;
     u->row = 15.99 * turn;
     u->fixed = 110 + 23 * turn;
     u->loads = real(c->passes * c->s.kernel_w);
 }
 
+/* The numbers are those of the vertices' estimators (vertex_cost.c), each at its least. */
 static void vertex_units(struct conv_units *u, const struct search *f, const struct candidate *c)
 {
     double turn = u->turn, worker = turn / real(f->chip->n_workers), vector_bytes = real(f->chip->vector_bytes_per_cycle);
@@ -96,8 +96,8 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
         u->fixed += u->sync;
     }
     if (s->kernel_h % c->filter_height) {
-        u->weight_copy = 0.44;
-        u->fixed += 587;
+        u->weight_copy = COPY_PIECES_CYCLES_PER_100_BYTES / 100.0;
+        u->fixed += COPY_PIECES_CYCLES;
     }
 }
 

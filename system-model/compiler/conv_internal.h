@@ -24,7 +24,8 @@ struct conv_units {
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights, cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
-    double stage, exchanged, added, cast, cast_fixed, zero;
+    double stage, exchanged, added;     /* cycles: a stage of sums; for each element on its way, and added up */
+    double cast, cast_fixed, zero;      /* cycles: for each element, of a cast at all; to set an element to zero */
     bool by_in, by_out;                 /* loads: a number for each grain of input channels, of output channels */
 };
 

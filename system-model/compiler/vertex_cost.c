@@ -95,15 +95,16 @@ static uint64_t worker_rows_cycles(double position, uint64_t item, uint64_t work
     return min_u64(item * pieces + positions_cycles(position, n), whole * (item + positions_cycles(position, width)));
 }
 
+const uint64_t amp_setup_cycles[] = { 0, 15, 46, 0, 60 };
+
 uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
                         uint64_t out_groups, uint64_t rows, uint64_t width, uint64_t kernel_outer,
                         uint64_t kernel_inner, uint64_t filter_height)
 {
-    static const uint64_t setup[] = { 0, 15, 46, 0, 60 };       /* by filter height */
     uint64_t w = chip_turn_cycles(chip), worker = 18 + worker_rows_cycles(a->core_cycles, 16, chip->n_workers, rows, width);
     uint64_t load = filter_height == 4
         ? ceil_div(a->units * a->in_grain * a->element_bytes, 8) : a->load_cycles;
-    uint64_t position = 12 + load + setup[filter_height] + 3 + w * worker;
+    uint64_t position = 12 + load + amp_setup_cycles[filter_height] + 3 + w * worker;
     uint64_t inner = kernel_outer * (14 + kernel_inner * position);
     uint64_t group = 23 * out_groups - 5 + 16 + in_groups * (14 + out_groups * (14 + inner));
     return 109 + w * 9 + w * (a->partial_bytes == 4 ? 9 : 10) + w * (groups - 1) + 1 + groups * group;
@@ -172,7 +173,7 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
 uint64_t rearrange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours)
 {
     if (!by_fours)
-        return 587 + ceil_div(n_bytes * (element_bytes < 4 ? 515 : 313), 100);
+        return COPY_PIECES_CYCLES + ceil_div(n_bytes * (element_bytes < 4 ? 515 : 313), 100);
     return ceil_div(ceil_div(5 * n_bytes, 4), min_u64(chip->vector_bytes_per_cycle, element_bytes));
 }
 
@@ -181,10 +182,10 @@ uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes)
     return ceil_div(5 * n_bytes, 4 * chip->vector_bytes_per_cycle);
 }
 
-/* 587 cycles and 0.44 a byte: the same regression, pieces of 8 bytes. */
+/* The same regression, pieces of 8 bytes. */
 uint64_t copy_pieces_cycles(uint64_t n_bytes)
 {
-    return 587 + ceil_div(44 * n_bytes, 100);
+    return COPY_PIECES_CYCLES + ceil_div(COPY_PIECES_CYCLES_PER_100_BYTES * n_bytes, 100);
 }
 
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes)

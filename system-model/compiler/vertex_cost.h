@@ -22,6 +22,8 @@ struct amp amp_with_units(const struct chip *chip, struct amp a, uint64_t units)
 uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
                         uint64_t out_groups, uint64_t positions);
 
+extern const uint64_t amp_setup_cycles[5];         /* by filter height: what a load of weights takes besides them */
+
 /* rows of `width` positions; kernel_outer x kernel_inner AMP passes a group; filter_height: kernel rows that
  * share one pass (1, 2 or 4: in-channel groups of 16, 8, 4 halves). */
 uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t groups, uint64_t in_groups,
@@ -43,6 +45,8 @@ uint64_t add_in_place_cycles(const struct chip *chip, uint64_t n, uint64_t eleme
 /* Changes of layout on a tile: element by element, or in groups of channels. */
 uint64_t rearrange_cycles(const struct chip *chip, uint64_t n_bytes, uint64_t element_bytes, bool by_fours);
 uint64_t regroup_cycles(const struct chip *chip, uint64_t n_bytes);
+/* Of a copy in pieces: a fixed cost, and cycles for each 100 bytes. */
+enum { COPY_PIECES_CYCLES = 587, COPY_PIECES_CYCLES_PER_100_BYTES = 44 };
 uint64_t copy_pieces_cycles(uint64_t n_bytes);     /* pieces of 8 bytes, wherever they go */
 uint64_t copy_cycles(const struct chip *chip, uint64_t n_bytes);
 

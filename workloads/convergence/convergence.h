@@ -18,7 +18,7 @@ extern const char *const convergence_method_names[3];
 
 struct convergence {
     const char *benchmark, *ruleset;
-    double global_batch;
+    double global_batch;                /* samples a step */
     enum convergence_method method;
     bool in_samples;                    /* the benchmark counts samples, not epochs */
     double samples_per_epoch;           /* 1 when it counts samples */
@@ -33,7 +33,7 @@ struct convergence {
     double planned_epochs;              /* whole epochs of a fixed schedule */
     double plan_error, plan_dof;        /* spread of ln planned_epochs, a Student t */
     double accuracy_mean, accuracy_sd;  /* of the last evaluation */
-    double target;
+    double target;                      /* of the accuracy, as the rules have it */
     bool higher_is_better;
 };
 
@@ -46,7 +46,7 @@ struct submission_terms {
     const char *benchmark, *round;
     const char *division;               /* "closed" or "open"; NULL: closed */
     const char *submitter, *optimizer;  /* sgd or lars, on which a fixed schedule's margin depends; NULL: lars */
-    double global_batch;
+    double global_batch;                /* samples a step */
     double base_learning_rate;          /* names the reference record, where rounds have several of one batch; 0: the round's own */
 };
 bool convergence_predict_for(struct convergence *out, const struct submission_terms *terms, const char *data_dir, struct arena *a,

@@ -14,8 +14,8 @@ enum rcp_edition { RCP_DEADLINE, RCP_LATER };   /* as judged at the round; as co
 
 struct rcp_point {
     const char *record, *unit, *source; /* unit: "epochs", "samples" or "steps" */
-    double batch;
-    double *values;
+    double batch;                       /* global, in samples */
+    double *values;                     /* of each run, in the unit */
     size_t n;
     double left;                        /* runs after dropping */
     double mean, sd;                    /* olympic, as above */
