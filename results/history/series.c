@@ -129,7 +129,7 @@ static double mean_tail(const double *a, size_t n, size_t m, double s)
     return fmax(least, gsl_cdf_ugaussian_Q(w) + gsl_ran_ugaussian_pdf(w) * (1 / u - 1 / w));
 }
 
-/* The sum of the newest m, of values clipped on each side and with mean 0. */
+/* The sum of the newest m, of values clipped on each side and with mean 0. From 16 to 84 % a normal has a deviation on each side. */
 static double clipped(double *out, const double *x, size_t n, size_t m)
 {
     double sorted[MOST_POINTS], sum = 0;

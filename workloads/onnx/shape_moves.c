@@ -300,6 +300,7 @@ bool shape_expand(const struct shape *s)
 
 bool shape_tile(const struct shape *s)
 {
+    enum { MOST_REPEATS = 65535 };
     struct onnx_list list;
     if (!shape_wants(s, 1))
         return false;
@@ -307,8 +308,11 @@ bool shape_tile(const struct shape *s)
     uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_list(&list, s->m, s->n, "repeats", 1) || list.n != x->n_dims)
         return REFUSE(s, "its repeats are not known");
-    for (uint32_t i = 0; i < x->n_dims; i++)
-        dims[i] = x->dims[i] * (uint64_t)(list.at[i] > 0 && list.at[i] < 65536 ? list.at[i] : 1);
+    for (uint32_t i = 0; i < x->n_dims; i++) {
+        if (list.at[i] < 1 || list.at[i] > MOST_REPEATS)
+            return REFUSE(s, "repeats of %" PRId64 "; want 1 to %d", list.at[i], MOST_REPEATS);
+        dims[i] = x->dims[i] * (uint64_t)list.at[i];
+    }
     return shape_set(s, 0, x->n_dims, dims, x->type);
 }
 
