@@ -195,12 +195,20 @@ static bool find_rules(struct log_judgement *out, struct judge *j, const struct 
     return !name || judge_benchmark(&out->rules, j, out->edition, name, err);
 }
 
-/* A time or a count that no run can have is refused here, though the official checker does not look. */
+static bool is_refused(const struct compliance *c, uint64_t line)
+{
+    bool found = false;
+    for (size_t i = 0; i < c->n_messages && !found; i++)
+        found = c->messages[i].line == line && c->messages[i].severity == SEVERITY_ERROR;
+    return found;
+}
+
+/* A time or a count that no run can have is refused here, where the rules have not: the official checker does not look at all of them. */
 static void refuse_impossible(struct facts *f)
 {
     struct log_judgement *out = f->out;
     struct run_log *r = &out->run;
-    struct impossible found = f->number;
+    struct impossible found = f->number.text && !is_refused(&out->compliance, f->number.line) ? f->number : (struct impossible){ 0 };
     if (r->problem && !isnan(r->run_start_ms) && !isnan(r->run_stop_ms))
         found = (struct impossible){ 0, "run_stop",
             arena_printf(f->a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
