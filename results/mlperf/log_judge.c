@@ -18,7 +18,7 @@ struct first_look { struct layer_calls calls; const char *round, *benchmark; };
 static void take_text(const char **slot, const char *key, const struct mllog_line *l, struct arena *a)
 {
     if (!*slot && text_is(l->key, key) && json_is_string(l->value))
-        *slot = arena_printf(a, "%.60s", json_string_value(l->value));
+        *slot = arena_printf(a, "%.60s", mllog_text(l->value, a));
 }
 
 static bool look(struct first_look *out, const struct judge *j, const char *path, bool follow, struct arena *a, struct err *err)

@@ -363,6 +363,16 @@ const char *mllog_show(const json_t *v, char out[64])
     return out;
 }
 
+const char *mllog_text(const json_t *v, struct arena *a)
+{
+    char shown[64];
+    char *text = arena_strdup(a, json_is_string(v) && json_string_value(v)[0] != 1 ? json_string_value(v) : mllog_show(v, shown));
+    for (char *c = text; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            *c = ' ';
+    return text;
+}
+
 /* ---- writing ------------------------------------------------------------------------------------ */
 
 void mllog_write(FILE *f, const struct mllog_entry *e)

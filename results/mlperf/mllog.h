@@ -51,6 +51,8 @@ bool mllog_number(const json_t *v, double *out);
 bool mllog_number_loose(const json_t *v, double *out);
 /* The value as Python's json prints it, for messages; cut at 60 bytes. */
 const char *mllog_show(const json_t *v, char out[64]);
+/* A text, its control characters as spaces, which a terminal would obey; other values as mllog_show has them. In the arena. */
+const char *mllog_text(const json_t *v, struct arena *a);
 
 /* ---- writing ------------------------------------------------------------------------------ */
 

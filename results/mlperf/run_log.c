@@ -55,13 +55,6 @@ static double member(const json_t *metadata, const char *name)
     return mllog_number_loose(json_object_get(metadata, name), &x) ? x : (double)NAN;
 }
 
-static const char *text_of(const json_t *v, struct arena *a)
-{
-    char shown[64];
-    const char *text = json_is_string(v) ? json_string_value(v) : mllog_show(v, shown);
-    return arena_strdup(a, text);
-}
-
 /* ---- one function a kind of line ---------------------------------------------------------- */
 
 static void on_number(double *slot, const json_t *value)
@@ -74,7 +67,7 @@ static void on_number(double *slot, const json_t *value)
 static void on_text(const char **slot, const struct mllog_line *l, struct arena *a)
 {
     if (!*slot)
-        *slot = text_of(l->value, a);
+        *slot = mllog_text(l->value, a);
 }
 
 static void on_unit_start(struct run_fold *f, double t)
@@ -142,7 +135,7 @@ static void on_run_stop(struct run_fold *f, const struct mllog_line *l)
 {
     const json_t *status = json_object_get(l->metadata, "status");
     f->run->run_stop_ms = l->time_ms;
-    f->run->status = status ? text_of(status, f->a) : NULL;
+    f->run->status = status ? mllog_text(status, f->a) : NULL;
     f->run->success = text_is(f->run->status, "success");
 }
 
