@@ -84,13 +84,3 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
                                    : verdict_text(out, t, a);
     return true;
 }
-
-bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char *round, double batch, const double *points, size_t n,
-               const char *data_dir, struct arena *a, struct err *err)
-{
-    struct rcp_table t;
-    if (!rcp_load(&t, benchmark, round, RCP_DEADLINE, data_dir, a, err))
-        return false;
-    rcp_prune(&t);
-    return rcp_test(out, &t, batch, points, n, a, err);
-}

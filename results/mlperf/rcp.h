@@ -21,8 +21,4 @@ struct rcp_verdict {
 /* points: epochs or samples to converge, one a run, HUGE_VAL for a run that failed. t: pruned as the edition has it. */
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
               struct err *err);
-
-/* Loads the table of the round, prunes it where the round does, and tests. */
-bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char *round, double batch, const double *points, size_t n,
-               const char *data_dir, struct arena *a, struct err *err);
 #endif

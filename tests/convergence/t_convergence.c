@@ -220,13 +220,13 @@ static void test_refusals(void **state)
     struct err err;
     struct convergence c;
     (void)state;
-    assert_false(convergence_predict(&c, "bart", "v2.0", 3072, data, &a, &err));
+    assert_false(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = "bart", .round = "v2.0", .global_batch = 3072 }, data, &a, &err));
     assert_string_equal(err.msg, "workloads/convergence/benchmarks.csv: no benchmark 'bart'; known: resnet, bert, rnnt");
-    assert_false(convergence_predict(&c, "bert", "v0.7", 3072, data, &a, &err));
+    assert_false(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = "bert", .round = "v0.7", .global_batch = 3072 }, data, &a, &err));
     assert_string_equal(err.msg, "workloads/convergence/rcp.csv: no reference points of 'bert' for 0.7.0");
-    assert_false(convergence_predict(&c, "bert", "v2.0", 0, data, &a, &err));
+    assert_false(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = "bert", .round = "v2.0", .global_batch = 0 }, data, &a, &err));
     assert_string_equal(err.msg, "global batch 0, want a number above 0");
-    assert_false(convergence_predict(&c, "bert", "v3.0", 1e6, data, &a, &err));
+    assert_false(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = "bert", .round = "v3.0", .global_batch = 1e6 }, data, &a, &err));
     assert_string_equal(err.msg, "workloads/convergence/fits.csv: no row 'law_e0' for bert 3.0.0");
     arena_free(&a);
 }

@@ -13,7 +13,7 @@ static struct convergence predict(const char *benchmark, const char *round, doub
     struct arena a = { 0 };
     struct err err;
     struct convergence c;
-    assert_true(convergence_predict(&c, benchmark, round, batch, data, &a, &err));
+    assert_true(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = benchmark, .round = round, .global_batch = batch }, data, &a, &err));
     arena_free(&a);
     return c;
 }

@@ -2,6 +2,17 @@
 #include "tests/check.h"
 #include "results/mlperf/rcp.h"
 
+/* The table of the round, pruned where the round does it. */
+static bool rcp_check(struct rcp_verdict *out, const char *benchmark, const char *round, double batch, const double *points, size_t n,
+                      const char *data_dir, struct arena *a, struct err *err)
+{
+    struct rcp_table t;
+    if (!rcp_load(&t, benchmark, round, RCP_DEADLINE, data_dir, a, err))
+        return false;
+    rcp_prune(&t);
+    return rcp_test(out, &t, batch, points, n, a, err);
+}
+
 /* A table of one benchmark in a folder of its own. */
 static const char *table_of(const char *rows, struct arena *a)
 {

@@ -383,10 +383,3 @@ bool convergence_predict_for(struct convergence *out, const struct submission_te
     struct convergence_tables *tables;
     return convergence_tables_load(&tables, data_dir, a, err) && convergence_predict_from(out, tables, terms, err);
 }
-
-bool convergence_predict(struct convergence *out, const char *benchmark, const char *round, double global_batch, const char *data_dir,
-                         struct arena *a, struct err *err)
-{
-    return convergence_predict_for(out, &(struct submission_terms){ .benchmark = benchmark, .round = round, .global_batch = global_batch },
-                                   data_dir, a, err);
-}

@@ -37,18 +37,15 @@ struct convergence {
     bool higher_is_better;
 };
 
-/* benchmark: "resnet", "bert", "rnnt". round: "v1.0" ... "v2.1" or its ruleset. data_dir: workloads/convergence. */
-bool convergence_predict(struct convergence *out, const char *benchmark, const char *round, double global_batch, const char *data_dir,
-                         struct arena *a, struct err *err);
-
 /* What is known of a submission. A submitter without calibration runs, or NULL, has no effect of its own. */
 struct submission_terms {
-    const char *benchmark, *round;
+    const char *benchmark, *round;      /* "resnet", "bert", "rnnt"; "v1.0" ... "v2.1" or its ruleset */
     const char *division;               /* "closed" or "open"; NULL: closed */
     const char *submitter, *optimizer;  /* sgd or lars, on which a fixed schedule's margin depends; NULL: lars */
     double global_batch;                /* samples a step */
     double base_learning_rate;          /* names the reference record, where rounds have several of one batch; 0: the round's own */
 };
+/* data_dir: workloads/convergence. */
 bool convergence_predict_for(struct convergence *out, const struct submission_terms *terms, const char *data_dir, struct arena *a,
                              struct err *err);
 
