@@ -115,6 +115,8 @@ static bool open_output(struct output *out, const struct options *o, const struc
         return true;
     }
     out->path = shard_path(o->out, shard, a);
+    if (is_device(out->path))
+        return fail(err, "%s: is not a regular file, which rows are kept in; without --out they are printed", out->path);
     out->part = arena_printf(a, "%s.part", out->path);
     if (o->resume && access(out->path, F_OK) == 0) {
         out->is_whole = part_look(&out->n_done, &n_bytes, out->path, w, first, err) && out->n_done == end - first;

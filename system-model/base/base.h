@@ -101,6 +101,7 @@ bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
 /* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
+bool is_device(const char *path);       /* is there, and no regular file: nothing can take its place */
 bool is_leftover(const char *name, const char *of);     /* OF.PID.new of a process that is gone */
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 

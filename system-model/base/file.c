@@ -107,7 +107,7 @@ static char *joined(const char *path, const char *suffix)
     return text;
 }
 
-static bool is_device(const char *path)
+bool is_device(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);

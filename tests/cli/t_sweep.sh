@@ -63,6 +63,10 @@ cmp -s "$work/a.csv" "$work/whole.csv" && [ ! -e "$work/a.csv.part" ]
 result $? "--out has the same bytes"
 run sweep $bert $grid --out "$work/a.csv" --resume
 gives 0 "is whole already" "--resume of a whole sweep does nothing"
+mkfifo "$work/pipe"
+refuses "is not a regular file, which rows are kept in" "nothing takes the place of a pipe or a device" sweep $bert $grid --out "$work/pipe"
+[ -p "$work/pipe" ] && [ ! -e "$work/pipe.part" ]
+result $? "the pipe is still one"
 for n_bytes in 0 100 700 30000; do
     rm -f "$work/a.csv"
     head -c $n_bytes "$work/whole.csv" >"$work/a.csv.part"
