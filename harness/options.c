@@ -102,7 +102,7 @@ static void take_number(const struct option_row *row, const char *text, uint64_t
 {
     if (parse_u64(text, number))
         return;
-    fprintf(stderr, "podbench: --%s: '%.60s' is not a whole number from 0 up\n", row->name, text);
+    fprintf(stderr, "podbench: --%s: '%.60s' %s\n", row->name, text, why_no_u64(text));
     exit(EXIT_BAD_INPUT);
 }
 

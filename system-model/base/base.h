@@ -57,6 +57,7 @@ static inline void watch_tell(const struct watch *w, const char *what, size_t do
 /* ---- numbers and strings: independent of the locale ---------------------------- */
 
 bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */
+const char *why_no_u64(const char *text);               /* what a text that is none is or is not, to stand behind it */
 bool parse_f64(const char *text, double *out);          /* whole text, finite */
 size_t format_g10(char *out, double v);                 /* as "%.10g": at most 17 characters and the NUL; how many */
 size_t format_u64(char *out, uint64_t n);               /* at most 20, and the NUL */

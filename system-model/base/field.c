@@ -33,7 +33,7 @@ static bool field_set_number(void *at, const struct field *f, const char *text, 
         return in_range(f, v, text, where, err);
     }
     if (!parse_u64(text, &u))
-        return fail(err, "%s: '%.60s' is not a whole number from 0 up", where, text);
+        return fail(err, "%s: '%.60s' %s", where, text, why_no_u64(text));
     if (f->type == FIELD_U32 && u > UINT32_MAX)
         return fail(err, "%s: %s is outside 0 to %u", where, text, UINT32_MAX);
     if (f->type == FIELD_U32)

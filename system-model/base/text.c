@@ -27,6 +27,12 @@ bool parse_u64(const char *text, uint64_t *out)
     return true;
 }
 
+const char *why_no_u64(const char *text)
+{
+    bool digits_alone = *text && text[strspn(text, "0123456789")] == 0;
+    return digits_alone ? "is more than the largest number that is taken, 18446744073709551615" : "is not a whole number from 0 up";
+}
+
 /* Fifteen digits at most and a point: a whole number over a power of ten. Both are exact, so that their quotient is the nearest
  * double, as strtod has it at ten times the cost. */
 static bool parse_plain(const char *text, double *out)
