@@ -44,6 +44,7 @@ struct compiler {
     const struct watch *watch;                  /* of who simulates, or NULL: told of operations that are planned anew */
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
     struct memo collectives, flows, sums;
+    struct collective_ways ways;
     struct memo stages, updates;                /* the schedule's: what follows from a stage's layers; from where all layers are */
     struct memo splits;                         /* the timeline's: layers that were divided over stages by themselves */
     const uint32_t *alike;                      /* of the graph, or NULL: each operation is planned by itself */
@@ -59,9 +60,6 @@ const struct layer_cost *layers_without_plans(const struct graph *g, struct aren
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
 const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
 enum part op_part(enum op_kind kind);       /* what an operation's computing counts as; its exchange and sync have parts of their own */
-/* Replicas `stride` apart, n_ranks to a group, n_starts groups that share none of them (stride 1: each begins where the one before
- * ended; longer: they interleave); and of each such group one for each of n_ipus IPUs of the replica, which is `width` wide. */
-struct rank_pattern { uint32_t n_ranks, stride, n_starts, width, first_ipu, n_ipus; };
 /* kind, method: enum collective_kind, collective_method. No padding: it is compared as bytes. */
 struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes; };
 /* collective_run, remembered by its question. */

@@ -1,24 +1,11 @@
 /*
  * link_costs.c - what collectives and copies cost on the links of a compiler's machine, remembered by what they are.
  *
- * A collective is asked for by the pattern of its ranks: their list is made, and routed, once.
+ * A collective is asked for by the pattern of its ranks, which are found, and routed, once.
  */
 #include "system-model/compiler/compile.h"
 
 #include <string.h>
-
-static uint32_t *list_ranks(const struct rank_pattern *p, struct arena *a)
-{
-    uint32_t *ranks = ARENA_ARRAY(a, uint32_t, (size_t)p->n_ranks * p->n_ipus * p->n_starts);
-    size_t n = 0;
-    for (uint32_t start = 0; start < p->n_starts; start++) {
-        uint32_t first = start / p->stride * p->stride * p->n_ranks + start % p->stride;
-        for (uint32_t i = 0; i < p->n_ipus; i++)
-            for (uint32_t r = 0; r < p->n_ranks; r++)
-                ranks[n++] = (first + r * p->stride) * p->width + p->first_ipu + i;
-    }
-    return ranks;
-}
 
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
 {
@@ -30,8 +17,8 @@ bool compile_collective(struct collective_cost *out, struct compiler *c, const s
     struct arena scratch = {0};
     struct collective_request req = {
         .kind = (enum collective_kind)q->kind, .method = (enum collective_method)q->method, .bytes = q->bytes, .unfolded = q->unfolded,
-        .n_in_use = q->n_in_use,
-        .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts, .ranks = list_ranks(&q->ranks, &scratch),
+        .n_in_use = q->n_in_use, .pattern = q->ranks, .n_ranks = q->ranks.n_ranks, .n_groups = q->ranks.n_ipus * q->ranks.n_starts,
+        .ways = &c->ways,
     };
     bool good = collective_run(out, c->topology, &req, &scratch, err);
     arena_free(&scratch);

@@ -26,8 +26,9 @@
  */
 #include "system-model/network/topology_internal.h"
 #include "system-model/network/collective_layout.h"
+#include "system-model/network/collective_ways.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
@@ -43,7 +44,8 @@ struct run {
     struct layout at;
     struct arena *a;
     struct collective_cost *cost;
-    struct link_loads loads, total;         /* of a step; of all */
+    struct collective_ways *ways;
+    double *total_bytes; size_t n_totals;   /* of all steps, by the links' numbers */
     double sync_s, slowdown;
     bool fold_domains, splits;
     uint32_t n_shown;                       /* domains whose rings are made: of folded ones the first, and the one that it sends to */
@@ -59,10 +61,6 @@ static bool check_request(const struct topology *t, const struct collective_requ
         return fail(err, "%s: %u IPUs in use; %s has %u", collective_kind_names[r->kind], r->n_in_use, t->machine->name, t->n_ipus);
     if (!(r->bytes >= 0 && r->bytes < 1e18))
         return fail(err, "%s: %g bytes", collective_kind_names[r->kind], r->bytes);
-    for (size_t i = 0; i < (size_t)r->n_groups * r->n_ranks; i++)
-        if (r->ranks[i] >= t->n_ipus)
-            return fail(err, "%s: rank %zu of group %zu is IPU %u; %s has IPUs 0 to %u", collective_kind_names[r->kind],
-                        i % r->n_ranks, i / r->n_ranks, r->ranks[i], t->machine->name, t->n_ipus - 1);
     return true;
 }
 
@@ -124,45 +122,6 @@ static void twisted_order(uint32_t *ipus, uint32_t n, uint32_t first_ipu, uint32
 
 /* ---- steps ----------------------------------------------------------------------------- */
 
-struct routes { struct flow *flows; size_t n_flows; uint32_t *links; size_t n_links, cap_links; size_t *first; double latency_s; };
-
-static void add_flow(struct routes *r, uint32_t from, uint32_t to, double bytes)
-{
-    r->flows[r->n_flows++] = (struct flow){ from, to, bytes };
-}
-
-static struct routes routes_new(size_t n_flows, struct arena *a)
-{
-    return (struct routes){ .flows = ARENA_ARRAY(a, struct flow, n_flows), .first = ARENA_ARRAY(a, size_t, n_flows + 1) };
-}
-
-static bool find_routes(struct routes *r, struct run *run, struct err *err)
-{
-    for (size_t i = 0; i < r->n_flows; i++) {
-        uint32_t links[MAX_ROUTE];
-        size_t n;
-        if (!topology_route(links, MAX_ROUTE, &n, run->t, r->flows[i].from, r->flows[i].to, err))
-            return false;
-        for (size_t j = 0; j < n; j++) {
-            r->links = arena_grow(run->a, r->links, r->n_links, &r->cap_links, sizeof *r->links);
-            r->links[r->n_links++] = links[j];
-        }
-        r->first[i + 1] = r->n_links;
-        double latency_s = route_latency_s(run->t, links, n);
-        if (latency_s > r->latency_s)
-            r->latency_s = latency_s;
-    }
-    return true;
-}
-
-static double links_time_s(struct run *run, const struct routes *r)
-{
-    link_loads_clear(&run->loads);
-    for (size_t i = 0; i < r->n_flows; i++)
-        link_loads_add(&run->loads, r->links + r->first[i], r->first[i + 1] - r->first[i], r->flows[i].bytes);
-    return r->latency_s + link_loads_time_s(&run->loads, run->t);
-}
-
 /* A compute set of its own, as each stage of GC2's reductions is (arXiv:1912.03413 Table 4.16: one word is added in 0.44 us, 540 cycles of superstep
  * and 167 of vertex). Vector addition, 3 cycles for 8 bytes a worker turn: 11 + 6 (26 + 3 ceil(vectors / 6)) (PopLibs, popops binary vertex). */
 static double add_time_s(const struct chip *c, double bytes, double slowdown)
@@ -175,6 +134,21 @@ static double add_time_s(const struct chip *c, double bytes, double slowdown)
     return (double)cycles / c->clock_hz * slowdown;
 }
 
+/* What each link carries in n steps of these flows. */
+static void count_bytes(struct run *run, uint32_t n, const struct step_way *way, const double *by_flows)
+{
+    struct collective_cost *cost = run->cost;
+    for (uint32_t i = 0; i < way->n_links; i++) {
+        const struct way_link *l = &way->links[i];
+        double *total = &run->total_bytes[l->number], *busiest = &cost->busiest_bytes[l->kind];
+        *total += n * by_flows[l->n_flows];
+        if (*total > *busiest)
+            *busiest = *total;
+        if (*total > cost->busiest_link_bytes)
+            cost->busiest_link_bytes = *total;
+    }
+}
+
 /* n steps that took the same time on the links. */
 static void count_steps(struct run *run, uint32_t n, double link_s, double add_s)
 {
@@ -182,62 +156,75 @@ static void count_steps(struct run *run, uint32_t n, double link_s, double add_s
     run->cost->reduce_s += n * add_s;
     run->cost->sync_s += n * run->sync_s;
     run->cost->n_steps += n;
-    for (uint32_t i = 0; i < run->loads.n; i++) {
-        const struct link_load *load = &run->loads.items[i];
-        double *total = link_loads_at(&run->total, load->link), *busiest = &run->cost->busiest_bytes[link_without_ends(run->t, load->link).kind];
-        *total += n * load->bytes;
-        if (*total > *busiest)
-            *busiest = *total;
-        if (*total > run->cost->busiest_link_bytes)
-            run->cost->busiest_link_bytes = *total;
-    }
 }
 
-/* n steps of these flows, after each of which every rank adds add_bytes. The flows of a phase's steps are the same ones on the same
- * links, so that each takes as long as the first. */
-static bool play_steps(struct run *run, struct routes *r, uint32_t n, double add_bytes, struct err *err)
+/* Bytes of a link by how many flows it has, added flow by flow. */
+static const double *bytes_by_flows(const struct step_way *way, double bytes, struct arena *a)
 {
+    double *sums = ARENA_ARRAY(a, double, way->most_flows + 1);
+    for (uint32_t i = 1; i <= way->most_flows; i++)
+        sums[i] = sums[i - 1] + bytes;
+    return sums;
+}
+
+static void widen_totals(struct run *run)
+{
+    size_t n = run->ways->numbers.n;
+    double *wider = n > run->n_totals ? ARENA_ARRAY(run->a, double, n) : run->total_bytes;
+    if (wider != run->total_bytes && run->n_totals)
+        memcpy(wider, run->total_bytes, run->n_totals * sizeof *wider);
+    run->total_bytes = wider;
+    run->n_totals = max_u64(n, run->n_totals);
+}
+
+/* n steps of these flows, each of so many bytes, after each of which every rank adds add_bytes. The flows of a phase's steps are the
+ * same ones on the same links, so that each takes as long as the first. */
+static bool play_steps(struct run *run, const struct ends *ends, double bytes, uint32_t n, double add_bytes, struct err *err)
+{
+    const struct step_way *way;
     if (n == 0)
         return true;
-    if (!find_routes(r, run, err))
+    if (!step_way_find(&way, run->ways, run->t, ends, run->a, err))
         return false;
-    count_steps(run, n, links_time_s(run, r), add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));
+    const double *by_flows = bytes_by_flows(way, bytes, run->a);
+    count_steps(run, n, way->latency_s + step_way_time_s(way, by_flows), add_time_s(&run->t->machine->chip, add_bytes, run->slowdown));
+    widen_totals(run);
+    count_bytes(run, n, way, by_flows);
     return true;
 }
 
-/* Every rank sends to the next one of its ring (forward), to the one before (backward). Folded rings over domains: only what
- * leaves the first domain, forward. */
-static void ring_flows(struct routes *r, const struct ring *rings, size_t n_rings, double forward, double backward, bool first_only)
+/* Every rank sends to the next one of its ring; both ways: to the one before too. Folded rings over domains: only what leaves the first
+ * domain, forward. */
+static void ring_ends(struct ends *e, const struct ring *rings, size_t n_rings, bool both_ways, bool first_only)
 {
     for (size_t i = 0; i < n_rings; i++) {
         const struct ring *ring = &rings[i];
         for (uint32_t j = 0; j < (first_only ? 1 : ring->n); j++) {
-            if (forward > 0)
-                add_flow(r, ring->ipus[j], ring->ipus[(j + 1) % ring->n], forward);
-            if (backward > 0)
-                add_flow(r, ring->ipus[j], ring->ipus[(j + ring->n - 1) % ring->n], backward);
+            add_ends(e, ring->ipus[j], ring->ipus[(j + 1) % ring->n]);
+            if (both_ways)
+                add_ends(e, ring->ipus[j], ring->ipus[(j + ring->n - 1) % ring->n]);
         }
     }
 }
 
-static bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double forward, double backward,
+static bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double share, bool both_ways,
                        bool add, bool first_only, struct err *err)
 {
-    struct routes r = routes_new(2 * n_rings * (first_only ? 1 : n_rings ? rings[0].n : 0), run->a);
-    ring_flows(&r, rings, n_rings, forward, backward, first_only);
-    run->cost->bytes_sent_per_rank += n_steps * (forward + backward);
-    return play_steps(run, &r, n_steps, add ? forward + backward : 0, err);
+    struct ends e = ends_new(2 * n_rings * (first_only ? 1 : n_rings ? rings[0].n : 0), run->a);
+    double bytes = both_ways ? share + share : share;
+    ring_ends(&e, rings, n_rings, both_ways, first_only);
+    run->cost->bytes_sent_per_rank += n_steps * bytes;
+    return play_steps(run, &e, share, n_steps, add ? bytes : 0, err);
 }
 
 static bool meet_in_middle(struct run *run, const struct ring *rings, size_t n_rings, double bytes, bool add, struct err *err)
 {
     uint32_t n = rings[0].n;
     double share = bytes / n;
-    if (!ring_steps(run, rings, n_rings, (n - 1) / 2, share, share, add, false, err))
+    if (!ring_steps(run, rings, n_rings, (n - 1) / 2, share, true, add, false, err))
         return false;
-    if (n % 2 == 0 && !ring_steps(run, rings, n_rings, 1, share, 0, add, false, err))
+    if (n % 2 == 0 && !ring_steps(run, rings, n_rings, 1, share, false, add, false, err))
         return false;
-    link_loads_clear(&run->loads);
     count_steps(run, 1, 0, add ? add_time_s(&run->t->machine->chip, share, run->slowdown) : 0);
     return true;
 }
@@ -253,10 +240,10 @@ static bool quad_ring(struct run *run, const struct ring *rings, size_t n_rings,
         twisted[i] = (struct ring){ ARENA_ARRAY(run->a, uint32_t, n), n };
         twisted_order(twisted[i].ipus, n, ipu - ipu % run->t->ipus_per_domain, (uint32_t)(i % 2));
     }
-    struct routes r = routes_new(4 * n_rings * n, run->a);
-    ring_flows(&r, twisted, 2 * n_rings, share, share, false);
+    struct ends e = ends_new(4 * n_rings * n, run->a);
+    ring_ends(&e, twisted, 2 * n_rings, true, false);
     run->cost->bytes_sent_per_rank += (n - 1) * 4 * share;
-    return play_steps(run, &r, n - 1, add ? 4 * share : 0, err);
+    return play_steps(run, &e, share, n - 1, add ? 4 * share : 0, err);
 }
 
 static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes, bool add,
@@ -267,13 +254,13 @@ static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings
         return true;
     switch (method) {
     case METHOD_BIDIRECTIONAL_RING:
-        return ring_steps(run, rings, n_rings, n - 1, bytes / n / 2, bytes / n / 2, add, false, err);
+        return ring_steps(run, rings, n_rings, n - 1, bytes / n / 2, true, add, false, err);
     case METHOD_MEET_IN_MIDDLE:
         return meet_in_middle(run, rings, n_rings, bytes, add, err);
     case METHOD_QUAD_RING:
         return quad_ring(run, rings, n_rings, bytes, add, err);
     default:
-        return ring_steps(run, rings, n_rings, n - 1, bytes / n, 0, add, false, err);
+        return ring_steps(run, rings, n_rings, n - 1, bytes / n, false, add, false, err);
     }
 }
 
@@ -365,12 +352,12 @@ static bool scatter_by_root(struct run *run, struct err *err)
 {
     const struct collective_request *req = run->req;
     double share = req->bytes / req->n_ranks;
-    struct routes r = routes_new((size_t)req->n_groups * req->n_ranks, run->a);
+    struct ends e = ends_new((size_t)req->n_groups * req->n_ranks, run->a);
     for (uint32_t g = 0; g < req->n_groups; g++)
         for (uint32_t i = 1; i < req->n_ranks; i++)
-            add_flow(&r, req->ranks[(size_t)g * req->n_ranks], req->ranks[(size_t)g * req->n_ranks + i], share);
+            add_ends(&e, rank_of(req, g, 0), rank_of(req, g, i));
     run->cost->bytes_sent_per_rank += share * (req->n_ranks - 1) / req->n_ranks;
-    return play_steps(run, &r, 1, 0, err);
+    return play_steps(run, &e, share, 1, 0, err);
 }
 
 static bool wants_reduce(const struct collective_request *r)
@@ -458,10 +445,10 @@ static bool run_by_domain(struct run *run, enum collective_method method, struct
     run->cost->method = METHOD_HIERARCHICAL;
     if (wants_reduce(run->req) &&
         (!local_phase(run, local, n_local_rings, method, true, err) ||
-         !ring_steps(run, between, n_between, steps, shard, 0, true, run->fold_domains, err)))
+         !ring_steps(run, between, n_between, steps, shard, false, true, run->fold_domains, err)))
         return false;
     return !wants_gather(run->req) ||
-           (ring_steps(run, between, n_between, steps, shard, 0, false, run->fold_domains, err) &&
+           (ring_steps(run, between, n_between, steps, shard, false, false, run->fold_domains, err) &&
             local_phase(run, local, n_local_rings, method, false, err));
 }
 
@@ -471,13 +458,14 @@ static double slowest(const struct topology *t, const struct collective_request 
     double slowdown = 1;
     for (size_t i = 0; t->faults && i < t->faults->n_chips; i++)
         for (size_t j = 0; j < (size_t)r->n_groups * r->n_ranks; j++)
-            if (r->ranks[j] == t->faults->chips[i].ipu && t->faults->chips[i].slowdown > slowdown)
+            if (rank_of(r, (uint32_t)(j / r->n_ranks), (uint32_t)(j % r->n_ranks)) == t->faults->chips[i].ipu && t->faults->chips[i].slowdown > slowdown)
                 slowdown = t->faults->chips[i].slowdown;
     return slowdown;
 }
 
 static double sync_s(const struct topology *t, const struct collective_request *r)
 {
+    assert(r->ranks || r->n_in_use);
     if (r->n_in_use == 0)
         return topology_sync_s(t, r->ranks, (size_t)r->n_groups * r->n_ranks);
     const uint32_t last = r->n_in_use - 1, farthest[] = { 0, last < t->ipus_per_domain ? last : t->ipus_per_domain - 1, last };
@@ -488,7 +476,8 @@ static void run_start(struct run *run, struct collective_cost *out, enum collect
 {
     *out = (struct collective_cost){ .method = method };
     run->cost = out;
-    run->total = link_loads_new(run->a);
+    run->total_bytes = NULL;
+    run->n_totals = 0;
 }
 
 static bool run_all(struct run *run, struct collective_cost *out, enum collective_method method, bool by_domain, struct err *err)
@@ -505,16 +494,18 @@ static bool run_all(struct run *run, struct collective_cost *out, enum collectiv
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err)
 {
-    struct run run = { .t = t, .req = req, .a = scratch };
+    struct collective_ways own;
+    struct run run = { .t = t, .req = req, .a = scratch, .ways = req->ways ? req->ways : &own };
     enum collective_method method = req->method;
     bool by_domain = false;
     *out = (struct collective_cost){ .method = req->method };
-    if (!check_request(t, req, err) || !collective_layout(&run.at, t, req, scratch, err) || !settle_method(&method, &by_domain, &run, err))
+    if (!req->ways)
+        own = collective_ways_new(scratch);
+    if (!check_request(t, req, err) || !collective_layout(&run.at, t, req, run.ways, scratch, err) || !settle_method(&method, &by_domain, &run, err))
         return false;
     out->method = by_domain ? METHOD_HIERARCHICAL : method;
     if (req->n_ranks == 1 || req->bytes == 0)
         return true;
-    run.loads = link_loads_new(scratch);
     run.sync_s = sync_s(t, req);
     run.slowdown = slowest(t, req);
     run.splits = splits_steps(&run);

@@ -4,6 +4,7 @@
 #include "system-model/network/collective_layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t n_bits(uint64_t x)
 {
@@ -26,7 +27,7 @@ static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const str
     struct place *places = at->places + at->first[g];
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->n_ranks; i++) {
-        uint32_t ipu = r->ranks[(size_t)g * r->n_ranks + i], domain = ipu / t->ipus_per_domain;
+        uint32_t ipu = rank_of(r, g, i), domain = ipu / t->ipus_per_domain;
         if (slot[domain] == 0) {
             places[n] = (struct place){ domain, 0 };
             slot[domain] = ++n;
@@ -60,8 +61,17 @@ static void judge_layout(struct layout *at)
                     at->places[i].positions == at->places[i - i % at->n_domains].positions;
 }
 
-bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a,
-                        struct err *err)
+static bool check_ranks(const struct topology *t, const struct collective_request *r, struct err *err)
+{
+    for (uint32_t g = 0; g < r->n_groups; g++)
+        for (uint32_t i = 0; i < r->n_ranks; i++)
+            if (rank_of(r, g, i) >= t->n_ipus)
+                return fail(err, "%s: rank %u of group %u is IPU %u; %s has IPUs 0 to %u", collective_kind_names[r->kind], i, g,
+                            rank_of(r, g, i), t->machine->name, t->n_ipus - 1);
+    return true;
+}
+
+static bool find_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a, struct err *err)
 {
     uint32_t *slot = ARENA_ARRAY(a, uint32_t, t->n_domains);
     *at = (struct layout){ .n_groups = r->n_groups };
@@ -71,5 +81,31 @@ bool collective_layout(struct layout *at, const struct topology *t, const struct
         if (!place_group(at, g, slot, t, r, err))
             return false;
     judge_layout(at);
+    return true;
+}
+
+/* No more of it than is used. */
+static void keep_layout(struct layout *to, const struct layout *at, struct arena *a)
+{
+    uint32_t n_places = at->first[at->n_groups];
+    *to = *at;
+    to->places = ARENA_ARRAY(a, struct place, n_places);
+    to->first = ARENA_ARRAY(a, uint32_t, (size_t)at->n_groups + 1);
+    memcpy(to->places, at->places, n_places * sizeof *to->places);
+    memcpy(to->first, at->first, ((size_t)at->n_groups + 1) * sizeof *to->first);
+}
+
+bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct collective_ways *ways,
+                       struct arena *scratch, struct err *err)
+{
+    const struct layout *known = r->ranks ? NULL : memo_find(&ways->layouts, &r->pattern, sizeof r->pattern);
+    if (known) {
+        *at = *known;
+        return true;
+    }
+    if (!check_ranks(t, r, err) || !find_layout(at, t, r, scratch, err))
+        return false;
+    if (!r->ranks)
+        keep_layout(memo_add(&ways->layouts, &r->pattern, sizeof r->pattern, sizeof *at, ways->a), at, ways->a);
     return true;
 }

@@ -18,8 +18,18 @@ struct layout {
     bool alike;                             /* and all groups the same domains, each domain the same positions */
 };
 
-/* Fails where an IPU stands twice in a group. */
-bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a,
-                       struct err *err);
+/* Rank i of group g. */
+static inline uint32_t rank_of(const struct collective_request *r, uint32_t g, uint32_t i)
+{
+    const struct rank_pattern *p = &r->pattern;
+    if (r->ranks)
+        return r->ranks[(size_t)g * r->n_ranks + i];
+    uint32_t start = g / p->n_ipus, first = start / p->stride * p->stride * p->n_ranks + start % p->stride;
+    return (first + i * p->stride) * p->width + p->first_ipu + g % p->n_ipus;
+}
+
+/* Fails where a rank is no IPU of the machine, or stands twice in a group. Those of a pattern are found once. */
+bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct collective_ways *ways,
+                       struct arena *scratch, struct err *err);
 
 #endif

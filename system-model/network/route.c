@@ -296,7 +296,7 @@ static void widen(struct link_loads *loads)
     }
 }
 
-double *link_loads_at(struct link_loads *loads, uint32_t link)
+uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
 {
     uint32_t slot = slot_of(loads, link);
     if (!loads->slots[slot]) {
@@ -307,7 +307,13 @@ double *link_loads_at(struct link_loads *loads, uint32_t link)
         loads->items[loads->n] = (struct link_load){ link, slot, 0 };
         loads->slots[slot] = ++loads->n;
     }
-    return &loads->items[loads->slots[slot] - 1].bytes;
+    return loads->slots[slot] - 1;
+}
+
+double *link_loads_at(struct link_loads *loads, uint32_t link)
+{
+    uint32_t number = link_loads_number(loads, link);      /* first: the items may move */
+    return &loads->items[number].bytes;
 }
 
 void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes)
