@@ -40,16 +40,16 @@ static void print_fit(FILE *f, const struct simulation *sim, const struct result
 {
     uint64_t tile = sim->machine->chip.tile_memory_bytes;
     if (r->fits)
-        fprintf(f, "fits: yes, %" PRIu64 " of a tile's %" PRIu64 " B free on the fullest IPU (%u)\n",
+        fprintf(f, "fits: yes, %" PRIu64 " of %" PRIu64 " B free on the fullest tile (IPU %u)\n",
                 tile - r->memory_peak_bytes_per_tile, tile, sim->plan.worst_ipu);
     else
-        fprintf(f, "fits: %sNO%s, %" PRIu64 " B more than a tile's %" PRIu64 " on the fullest IPU (%u); what follows holds only if it fitted\n",
+        fprintf(f, "fits: %sNO%s, %" PRIu64 " B too many for the %" PRIu64 " of the fullest tile (IPU %u); what follows is as if it fitted\n",
                 colour ? "\033[1;31m" : "", colour ? "\033[0m" : "", r->memory_shortfall_bytes_per_tile, tile, sim->plan.worst_ipu);
 }
 
 static void print_speed(FILE *f, const struct result *r)
 {
-    fprintf(f, "throughput: %.6g samples/s, %.4g s a step of %.6g samples", r->throughput_samples_per_s, r->step_time_s,
+    fprintf(f, "throughput: %.6g samples/s, %.4g s per step of %.6g samples", r->throughput_samples_per_s, r->step_time_s,
             r->global_batch);
     if (r->latency_s > 0)
         fprintf(f, ", %.4g ms from input to result", 1e3 * r->latency_s);
@@ -126,9 +126,9 @@ static void print_training(FILE *f, const struct result *r)
 {
     if (!(r->time_to_train_s > 0))
         return;
-    fprintf(f, "time to train: %.4g min for %.4g samples", r->time_to_train_s / 60, r->samples_to_converge);
+    fprintf(f, "time to train: %.4g min for %.0f samples", r->time_to_train_s / 60, r->samples_to_converge);
     if (r->predicted_time_to_train_s > 0 && r->predicted_samples_to_converge != r->samples_to_converge)
-        fprintf(f, "; %.4g min for the %.4g predicted from the batch", r->predicted_time_to_train_s / 60,
+        fprintf(f, "; %.4g min for the %.0f predicted from the batch size", r->predicted_time_to_train_s / 60,
                 r->predicted_samples_to_converge);
     fprintf(f, "\n");
 }
@@ -170,7 +170,7 @@ void answer_print(FILE *f, const struct simulation *sim, const struct result *r,
     struct power power;
     machine_power(&power, sim->machine, r->ipus);
     energy_print(f, &power, r);
-    fprintf(f, "changed: %s\n", changed ? r->overrides : "nothing, as the recipe has it");
+    fprintf(f, "changed: %s\n", changed ? r->overrides : "nothing");
     if (changed)
         fprintf(f, "published: no figure of the changed recipe\n");
     else if (figures)

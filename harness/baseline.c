@@ -64,7 +64,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
     struct gate g = {0};
     double margin;
     if (!o->reason || !o->reason[strspn(o->reason, " \t")])
-        return bad_input(err, "baseline: a reason is wanted: podbench baseline %s --reason \"why the predictions moved\"", run);
+        return bad_input(err, "baseline: want a reason: podbench baseline %s --reason \"why the predictions moved\"", run);
     bool first = !is_recorded(s->baselines_dir, &s->arena);
     const char *folder = NULL;
     if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) || !run_folder_of(&folder, run, s, err) ||

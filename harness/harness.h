@@ -48,7 +48,9 @@ struct session {
 };
 
 struct command {
-    const char *name, *arguments, *help;        /* arguments: as usage shows them, "RECIPE..." */
+    const char *group;                          /* the heading above the first command of a group; NULL: the same group */
+    const char *name, *arguments;               /* arguments: as usage shows them, "RECIPE..." */
+    const char *summary, *detail;               /* one line without a full stop; further sentences, or NULL */
     size_t min_arguments, max_arguments;
     uint64_t options;                           /* OPTION_BITs apart from --root, which all have */
     unsigned formats;                           /* FORMAT_BITs; 0: no --format */
@@ -57,6 +59,8 @@ struct command {
 extern const struct command commands[];
 extern const size_t n_commands;
 
+/* The summary as a sentence, and the detail after it. */
+const char *command_help(const struct command *c, struct arena *a);
 /* An option as help, man pages and completion show it. False past the last; name NULL: not one of the command's. */
 struct option_view { const char *name, *argument, *help; };
 bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a);

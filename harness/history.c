@@ -37,7 +37,7 @@ int command_record(const struct options *o, struct session *s, struct err *err)
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *check_path, *path = history_path(o, s);
     struct csv_table rows, check;
     if (!o->label)
-        return bad_input(err, "record: a label is wanted: podbench record %s --label \"$(git describe --always)\"", run);
+        return bad_input(err, "record: want a label: podbench record %s --label \"$(git describe --always)\"", run);
     if (!run_open(run, NULL, s, err) ||
         !run_table_path(&rows_path, run, "rows.csv", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
         !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err) ||
@@ -201,7 +201,7 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     struct arena *a = &s->arena;
     size_t n_lines = min_u64(h->n, MOST_LINES), n = strlen(picture);
     if (n < 5 || !text_is(picture + n - 4, ".svg"))
-        return fail(err, "--out: '%.200s': want a name that ends in .svg", picture);
+        return fail(err, "--out: '%.200s': want a name ending in .svg", picture);
     sort_items(h->items, h->n, sizeof *h->items, by_move);
     const char *data = arena_printf(a, "%s.csv", picture);
     if (!write_drawing(data, h, n_lines, err))
@@ -246,11 +246,11 @@ int command_history(const struct options *o, struct session *s, struct err *err)
     struct history h;
     const char *path = history_path(o, s), *recipe = o->n_arguments > 1 ? o->arguments[1] : NULL;
     if (access(path, F_OK) != 0)
-        return bad_input(err, "%s: there is no history yet: 'podbench record RUN --label COMMIT' begins one", path);
+        return bad_input(err, "%s: no history yet: 'podbench record RUN --label COMMIT' starts one", path);
     if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], path, s, err))
         return EXIT_BAD_INPUT;
     if (h.n_broken)
-        fprintf(stderr, "podbench: %s: %zu broken line%s passed over\n", path, h.n_broken, h.n_broken == 1 ? "" : "s");
+        fprintf(stderr, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, h.n_broken == 1 ? "" : "s");
     if (o->out)
         return draw(&h, o->out, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)

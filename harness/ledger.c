@@ -9,7 +9,7 @@ static void print_counts(const struct figures *f)
     size_t n[N_FIGURE_ROLES] = {0};
     for (size_t i = 0; i < f->n; i++)
         n[f->items[i].role]++;
-    printf("%zu published rows as the ledger has them: ", f->n);
+    printf("%zu published rows agree with the ledger: ", f->n);
     for (int r = 0; r < N_FIGURE_ROLES; r++)
         printf("%zu %s%s", n[r], role_names[r], r + 1 < N_FIGURE_ROLES ? ", " : "\n");
 }
@@ -32,7 +32,7 @@ static void judge(struct judgements *out, const struct ledger_faults *faults, co
                                                 .file = path, .line = 1, .judged = JUDGED_FAIL }, a);
     if (faults->n == 0)
         judgements_add(out, (struct judgement){ .group = "ledger", .name = "published rows", .judged = JUDGED_PASS,
-                                                .message = arena_printf(a, "%zu rows as the ledger has them", figures->n) }, a);
+                                                .message = arena_printf(a, "%zu rows agree with the ledger", figures->n) }, a);
 }
 
 /* Text: what is wrong, or counts. CSV: lines to append. */

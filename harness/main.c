@@ -19,76 +19,92 @@ const char *argp_program_version = "podbench " PODBENCH_VERSION;
 #define TEXT_JSON (FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_JSON))
 
 const struct command commands[] = {
-    { "list", "recipes|machines|workloads|frameworks|keys|assumptions", "Print the names, one a line; the keys of a recipe with what they take; the values "
-      "that no source states, with what each could change.", 1, 1, 0, TEXT_JSON, command_list },
-    { "machine", "[NAME]", "Print a spec sheet with its sources, what follows from it, and its kinds of links (--topology: every link); or the names.", 0, 1,
-      OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine },
-    { "workload", "[NAME]", "Print a model's layers, parameters and work; or the names.", 0, 1,
-      OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload },
-    { "plan", "RECIPE", "Print the plan: placement, cost by stage, memory by region and IPU; --all: every operation too.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
-    { "timeline", "RECIPE", "Print one step against the clock: a picture, and what each IPU spends it on; --all: every span.", 1, 1,
-      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE), FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV),
-      command_timeline },
-    { "run", "RECIPE...", "Simulate recipes, by id or by path; as tap, junit, markdown or annotations: whether each fits.", 1, SIZE_MAX,
+    { "Look at what there is",
+      "list", "recipes|machines|workloads|frameworks|keys|assumptions", "List recipes, machines, models, frameworks, recipe keys or assumptions",
+      "Keys come with the values they take; assumptions are values that no source states, each with the most that it could change.", 1, 1, 0, TEXT_JSON,
+      command_list },
+    { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
+      "instead of the kinds of links.", 0, 1, OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine },
+    { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the names.",
+      0, 1, OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload },
+
+    { "Ask about one configuration",
+      "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run and how far to trust the answer. As tap, "
+      "junit, markdown or annotations: whether each recipe fits its machine.", 1, SIZE_MAX,
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
       OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
       OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS,
       command_run },
-    { "explain", "RECIPE", "What bounds a recipe, where its step goes with the sources of each cost, and what would help; csv: from the ideal "
-      "to the predicted.", 1, 1, OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain },
-    { "diff", "A B", "Why two recipes, or two runs, differ: the keys and sheet values that do, each with its share. --set is for B; "
-      "--set a:KEY=VALUE for A.", 2, 2, OPTION_BIT(OPT_SET), TEXT_JSON, command_diff },
-    { "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys: a row a configuration, as CSV or lines of JSON.", 1, SIZE_MAX,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
+    { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As csv: "
+      "the way from the ideal time to the predicted one.", 1, 1, OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain },
+    { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
+      "operation.", 1, 1, OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan },
+    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", 1, 1,
+      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE),
+      FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline },
+    { NULL, "diff", "A B", "Say why two recipes, or two runs, differ", "Lists the keys and sheet values that differ, each with its share of the difference. "
+      "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", 2, 2, OPTION_BIT(OPT_SET), TEXT_JSON, command_diff },
+
+    { "Try many configurations",
+      "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Says whether the answer is the best of them all, or how much better one could be.", 1, 1,
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) |
+      OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search },
+    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Writes one row per configuration, as CSV or as lines of JSON.", 1,
+      SIZE_MAX, OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
       OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED), FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep },
-    { "merge", "PART...", "Join the shards of a sweep; refuses gaps, overlaps and parts of another sweep or version.", 1, SIZE_MAX,
+    { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.", 1, SIZE_MAX,
       OPTION_BIT(OPT_OUT), 0, command_merge },
-    { "search", "RECIPE", "The best configuration of a recipe under limits: micro-batch, memory share, I/O tiles, IPUs of a replica, cuts into stages, "
-      "schedule, recomputation, optimizer's place, sharding; exact, or how far from it.", 1, 1,
-      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) | OPTION_BIT(OPT_JOBS),
-      TEXT_JSON, command_search },
-    { "bench", "", "Simulate every recipe, write a run, and print it beside the published figures.", 0, 0,
+
+    { "Compare predictions with published figures",
+      "bench", "", "Simulate every recipe, write a run, and print it beside the figures", NULL, 0, 0,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS) | OPTION_BIT(OPT_JOBS),
       TEXT_CSV_JSON, command_bench },
-    { "check", "[RUN]", "Set a run (or, without one, a fresh simulation) beside the published figures. "
-      "Exit 1 when a calibrate or validate row is out of tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES),
-      TEXT_CSV_JSON | JUDGING_FORMATS, command_check },
-    { "validate", "[RUN]", "The accuracy by role: on rows that may shape constants, and on those that never do; --out: the errors that "
-      "intervals are made of (results/validity).", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate },
-    { "calibrate", "", "Fit the constants that may be fitted, to the rows that may shape them; print the sheets, or write them to --out.",
-      0, 0, OPTION_BIT(OPT_OUT), 0, command_calibrate },
-    { "ledger", "", "Whether every published row has the role, the configuration and the value that the ledger says. Exit 1 when one has not.",
-      0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger },
-    { "audit", "", "Every numeric claim of the source documents, recomputed: counts, and those that do not hold; --all has all.", 0, 0,
+    { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out of "
+      "tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check },
+    { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape constants; rows of role validate never do. --out "
+      "writes the errors that intervals are made of.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate },
+    { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+      command_plot },
+    { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+      command_report },
+    { NULL, "audit", "", "Recompute every numeric claim of the source documents", "Prints counts and the claims that do not hold; --all prints all of them.", 0, 0,
       OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit },
-    { "watch", "SERIES.csv", "Whether a measured series has changed: a column of a table, judged by statistics that hold for any noise. "
-      "Exit 1 when it got worse.", 1, 1, OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
-      command_watch },
-    { "compare", "[BASE] RUN", "The gates between two runs, or the baseline and a run: what moved, by cause, and whether accuracy holds; --all: every cell. "
-      "Exit 1 when anything moved.", 1, 2,
-      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS, command_compare },
-    { "baseline", "[RUN]", "Record a run as the baseline that later ones are compared with, with the reason why predictions moved.", 0, 1,
+    { NULL, "ledger", "", "Check that no published row has changed unrecorded", "Compares the role, configuration and value of every row with the "
+      "ledger. Exit 1 when one differs.", 0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger },
+    { NULL, "calibrate", "", "Fit the constants that may be fitted", "Uses only rows of role calibrate. Prints the sheets, or writes them to --out.", 0, 0,
+      OPTION_BIT(OPT_OUT), 0, command_calibrate },
+
+    { "Notice changes",
+      "compare", "[BASE] RUN", "Compare a run with the baseline, or with another run", "Prints what moved, by cause, and whether the accuracy holds; --all "
+      "prints every cell. Exit 1 when anything moved.", 1, 2, OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS,
+      command_compare },
+    { NULL, "baseline", "[RUN]", "Record a run as the new baseline, and why predictions moved", "Without RUN: the latest.", 0, 1,
       OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN) | OPTION_BIT(OPT_BASELINE), 0, command_baseline },
-    { "score", "DIR", "The official score of every system and benchmark in a tree of MLPerf results. Exit 1 where there is none.", 1, 1,
+    { NULL, "record", "[RUN]", "Append a run to the history", "Without RUN: the latest.", 0, 1, OPTION_BIT(OPT_LABEL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_BASELINE), 0,
+      command_record },
+    { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.", 1, 2,
+      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_BASELINE), TEXT_CSV_JSON, command_history },
+    { NULL, "watch", "SERIES.csv", "Say whether a measured series has changed", "Judges one column of a table, newest row last, by statistics that hold for "
+      "any noise. Exit 1 when it got worse.", 1, 1, OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
+      command_watch },
+
+    { "Judge MLPerf logs",
+      "score", "DIR", "Compute the official scores in a tree of MLPerf results", "One score for each system and benchmark. Exit 1 when there is none.", 1, 1,
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score },
-    { "lint", "FILE...", "Check MLPerf logs as the compliance checker does, and folders of them as the package checker does. Exit 1 when "
-      "something does not pass.", 1, SIZE_MAX,
+    { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder as "
+      "the package checker does. Exit 1 when something does not pass.", 1, SIZE_MAX,
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_lint },
-    { "compare-logs", "DIR", "Real MLPerf logs beside the simulation of the recipe they belong to: steps by block, evaluations, start-up, samples, "
-      "score, and where the time differs.", 1, 1,
+    { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
+      "and score, and says where the time differs.", 1, 1,
       OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),
       TEXT_CSV_JSON, command_compare_logs },
-    { "record", "[RUN]", "Append a run to the history as a point: --label COMMIT; --from FILE: to another file than the baseline's history.csv.", 0, 1,
-      OPTION_BIT(OPT_LABEL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_BASELINE), 0, command_record },
-    { "history", "METRIC [RECIPE]", "How a metric went, point by point; --out FILE.svg draws it.", 1, 2,
-      OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_BASELINE), TEXT_CSV_JSON, command_history },
-    { "init", "DIR", "Write a project of your own into a folder: a makefile of three lines, a recipe, a table of figures.", 1, 1, 0, 0, command_init },
-    { "manual", "[COMMAND]", "Print a man page, of the program or of a command.", 0, 1, 0, 0, command_manual },
-    { "completion", "bash|zsh|fish", "Print the completion of a shell.", 1, 1, 0, 0, command_completion },
-    { "plot", "[RUN]", "Write a run's figures: CSV, SVG and PNG, by gnuplot.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0, command_plot },
-    { "report", "[RUN]", "Write a run as one self-contained HTML page.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0, command_report },
+
+    { "Set up",
+      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile of three lines, a recipe and a table of figures.", 1, 1, 0, 0, command_init },
+    { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 1, 0, 0, command_manual },
+    { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 1, 1, 0, 0, command_completion },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 
@@ -104,11 +120,17 @@ int bad_input(struct err *err, const char *format, ...)
 static void print_help(FILE *f)
 {
     fprintf(f, "Usage: podbench COMMAND [OPTION...] [ARGUMENT...]\n"
-               "Simulates published machine-learning runs on IPU systems and checks them.\n\n");
-    for (size_t i = 0; i < n_commands; i++)
-        fprintf(f, "  %-9s %-32s %s\n", commands[i].name, commands[i].arguments, commands[i].help);
-    fprintf(f, "\nRECIPE is an id (podbench list recipes) or the path of a file; RUN is a folder that bench wrote, or its name in results/runs.\n"
-               "'podbench COMMAND --help' lists a command's options. PODBENCH_ROOT or --root names the data folder.\n"
+               "Predicts machine-learning runs on Graphcore IPU systems and compares them with published figures.\n\n");
+    for (size_t i = 0; i < n_commands; i++) {
+        const struct command *c = &commands[i];
+        if (c->group)
+            fprintf(f, "%s:\n", c->group);
+        int width = fprintf(f, "  %s %s", c->name, strlen(c->arguments) < 20 ? c->arguments : "WHAT");
+        fprintf(f, "%*s%s\n%s", 28 - width, "", c->summary, i + 1 == n_commands || commands[i + 1].group ? "\n" : "");
+    }
+    fprintf(f, "RECIPE is an id (podbench list recipes) or the path of a file. RUN is a folder that bench wrote, or its name in\n"
+               "results/runs. 'podbench COMMAND --help' says more and lists the options. PODBENCH_ROOT or --root names the\n"
+               "folder that holds podbench's data.\n"
                "Exit status: 0 done; 1 judged and refused; 2 bad usage or input; 3 out of memory.\n");
 }
 

@@ -22,7 +22,7 @@ static void write_roff(const char *text)
 
 static void write_exit_status(void)
 {
-    printf(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nJudged, and refused: out of tolerance, moved, does not fit, not by the rules.\n"
+    printf(".SH EXIT STATUS\n.TP\n0\nDone.\n.TP\n1\nJudged and refused: out of tolerance, moved, does not fit, breaks a rule.\n"
            ".TP\n2\nBad usage or bad input.\n.TP\n3\nOut of memory.\n");
 }
 
@@ -44,11 +44,11 @@ static void write_option(const struct option_view *v)
 static void command_page(const struct command *c, struct arena *a)
 {
     printf(".TH PODBENCH-%s 1 \"\" \"podbench %s\"\n.SH NAME\npodbench\\-%s \\- ", c->name, PODBENCH_VERSION, c->name);
-    write_roff(c->help);
+    write_roff(c->summary);
     printf("\n.SH SYNOPSIS\n.B podbench %s\n[\\fIOPTION\\fR...] ", c->name);
     write_roff(c->arguments);
     printf("\n.SH DESCRIPTION\n");
-    write_roff(c->help);
+    write_roff(command_help(c, a));
     printf("\n.SH OPTIONS\n");
     struct option_view v;
     for (size_t i = 0; option_of(&v, c, i, a); i++)
@@ -60,20 +60,22 @@ static void command_page(const struct command *c, struct arena *a)
 
 static void main_page(void)
 {
-    printf(".TH PODBENCH 1 \"\" \"podbench %s\"\n.SH NAME\npodbench \\- benchmarks and simulates machine-learning runs on IPU systems\n"
+    printf(".TH PODBENCH 1 \"\" \"podbench %s\"\n.SH NAME\npodbench \\- predicts machine-learning runs on Graphcore IPU systems\n"
            ".SH SYNOPSIS\n.B podbench\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
-           ".SH DESCRIPTION\nData goes to standard output, talk to standard error. A recipe is named by its id or by its path, a run by its folder.\n"
+           ".SH DESCRIPTION\nA recipe is named by its id (podbench list recipes) or by its path, a run by its folder or its name in results/runs. Data goes to standard output, messages to standard error.\n"
            ".SH COMMANDS\n", PODBENCH_VERSION);
     for (size_t i = 0; i < n_commands; i++) {
+        if (commands[i].group)
+            printf(".SS %s\n", commands[i].group);
         printf(".TP\n\\fB%s\\fR ", commands[i].name);
         write_roff(commands[i].arguments);
         printf("\n");
-        write_roff(commands[i].help);
-        printf(" See podbench\\-%s(1).\n", commands[i].name);
+        write_roff(commands[i].summary);
+        printf(". See podbench\\-%s(1).\n", commands[i].name);
     }
     write_exit_status();
-    printf(".SH ENVIRONMENT\n.TP\nPODBENCH_ROOT\nThe folder with system\\-model, workloads and results.\n"
-           ".TP\nSOURCE_DATE_EPOCH\nThe time that JUnit reports carry.\n.TP\nNO_COLOR\nNo colour, on a terminal too.\n");
+    printf(".SH ENVIRONMENT\n.TP\nPODBENCH_ROOT\nThe folder of podbench's data: system\\-model, workloads, results.\n"
+           ".TP\nSOURCE_DATE_EPOCH\nThe time that JUnit reports carry, in seconds since 1970.\n.TP\nNO_COLOR\nIf set, no colours, even on a terminal.\n");
 }
 
 static const struct command *command_named(const char *name, struct arena *a, struct err *err)
@@ -162,7 +164,7 @@ static void write_zsh(struct arena *a)
     printf("#compdef podbench\n# zsh completion of podbench %s\nlocal -a commands\ncommands=(\n", PODBENCH_VERSION);
     for (size_t i = 0; i < n_commands; i++) {
         printf("    '%s:", commands[i].name);
-        write_quoted(commands[i].help);
+        write_quoted(commands[i].summary);
         printf("'\n");
     }
     printf(")\nif (( CURRENT == 2 )); then\n    _describe command commands\n    return\nfi\ncase $words[2] in\n");
@@ -191,7 +193,7 @@ static void write_fish(struct arena *a)
         const struct command *c = &commands[i];
         struct option_view v;
         printf("complete -c podbench -n __fish_use_subcommand -a %s -d '", c->name);
-        write_quoted(c->help);
+        write_quoted(c->summary);
         printf("'\n");
         if (listed(c))
             printf("complete -c podbench -n '__fish_seen_subcommand_from %s' -a '(podbench list %s 2>/dev/null)'\n", c->name,

@@ -17,61 +17,72 @@ static const struct option_row {
     size_t offset;
 } rows[] = {
 #define AT(member) offsetof(struct options, member)
-    [OPT_ROOT]      = { "root", "DIR", "The folder that holds system-model, workloads and results", TAKES_TEXT, AT(root) },
+    [OPT_ROOT]      = { "root", "DIR", "The folder of podbench's data: system-model, workloads, results", TAKES_TEXT, AT(root) },
     [OPT_FORMAT]    = { "format", "FORMAT", NULL, TAKES_FORMAT, AT(format) },
-    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY); may be repeated", TAKES_LIST, AT(sets) },
-    [OPT_OUT]       = { "out", "PATH", "Write here (bench: results/runs/latest)", TAKES_TEXT, AT(out) },
+    [OPT_SET]       = { "set", "SECTION.KEY=VALUE", "Override a key of the recipe, or a value on a sheet (machine.KEY, framework.KEY); may be repeated", TAKES_LIST, AT(sets) },
+    [OPT_OUT]       = { "out", "PATH", "Write to this file", TAKES_TEXT, AT(out) },
     [OPT_TRACE]     = { "trace", "FILE", "Write a trace for Perfetto or chrome://tracing", TAKES_TEXT, AT(trace) },
     [OPT_MLLOG]     = { "mllog", "DIR", "Write the runs as MLPerf results", TAKES_TEXT, AT(mllog) },
-    [OPT_PUBLISHED] = { "published", "FILE", "A table of published figures, or a folder of them", TAKES_TEXT, AT(published) },
-    [OPT_RULESET]   = { "ruleset", "VERSION", "The MLPerf edition to judge by, v0.7 to v5.0 (as the path or the log says)", TAKES_TEXT, AT(ruleset) },
-    [OPT_TRAIN_SAMPLES] = { "train-samples", NULL, "Where the round offers it (BERT), take the last train_samples line for the samples to converge",
+    [OPT_PUBLISHED] = { "published", "FILE", "Use this table of published figures, or folder of tables, instead of podbench's own", TAKES_TEXT, AT(published) },
+    [OPT_RULESET]   = { "ruleset", "VERSION", "Judge by this MLPerf edition, v0.7 to v5.0 (default: as the path or the log says)", TAKES_TEXT, AT(ruleset) },
+    [OPT_TRAIN_SAMPLES] = { "train-samples", NULL, "Where the round offers it (BERT), take the samples to converge from the last train_samples line",
                             IS_FLAG, AT(train_samples) },
     [OPT_RCP_BYPASS]    = { "rcp-bypass", NULL, "Report the reference-convergence test, but do not count it", IS_FLAG, AT(rcp_bypass) },
-    [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the test of seeds, but do not count it", IS_FLAG, AT(seed_bypass) },
-    [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (found by their system's name and round)", TAKES_TEXT,
+    [OPT_SEED_BYPASS]   = { "seed-bypass", NULL, "Report the seed test, but do not count it", IS_FLAG, AT(seed_bypass) },
+    [OPT_RECIPE]        = { "recipe", "RECIPE", "The recipe that the logs belong to (default: found by round and name of the system)", TAKES_TEXT,
                             AT(recipe) },
     [OPT_FORCE]         = { "force", NULL, "Replace logs that are there already", IS_FLAG, AT(force) },
-    [OPT_UNTIL_VALID]   = { "draw-until-valid", NULL, "Draw submissions until one has a score and passes, and say how many it took", IS_FLAG,
+    [OPT_UNTIL_VALID]   = { "draw-until-valid", NULL, "Draw submissions until one passes and has a score, and say how many it took", IS_FLAG,
                             AT(until_valid) },
     [OPT_RUNS]      = { "runs", "N", "Draw N training runs and score them", TAKES_NUMBER, AT(runs) },
-    [OPT_SEED]      = { "seed", "S", "Seed of the drawn runs (1)", TAKES_NUMBER, AT(seed) },
-    [OPT_CHECK]     = { "check", NULL, "Check the laws of the timeline too", IS_FLAG, AT(check) },
+    [OPT_SEED]      = { "seed", "S", "Seed of the drawn runs (default 1)", TAKES_NUMBER, AT(seed) },
+    [OPT_CHECK]     = { "check", NULL, "Also check the timeline: spans do not overlap, leave no gap, and sum to the step", IS_FLAG, AT(check) },
     [OPT_TOPOLOGY]  = { "topology", NULL, "Print the link graph", IS_FLAG, AT(topology) },
     [OPT_KERNELS]   = { "kernels", NULL, "Only the measured kernels", IS_FLAG, AT(kernels) },
     [OPT_LINKS]     = { "links", NULL, "Only the measured links and collectives", IS_FLAG, AT(links) },
-    [OPT_UNFOLDED]  = { "unfolded", NULL, "Play every replica and every domain of a collective, instead of one for all that are alike", IS_FLAG,
+    [OPT_UNFOLDED]  = { "unfolded", NULL, "Simulate every replica and every domain of a collective, instead of one for all that are alike", IS_FLAG,
                         AT(unfolded) },
     [OPT_ALL]       = { "all", NULL, "Print everything that is known, not only the answer", IS_FLAG, AT(all) },
     [OPT_REQUIRE_FIT] = { "require-fit", NULL, "Exit 1 when a recipe does not fit its machine", IS_FLAG, AT(require_fit) },
     [OPT_UPDATE]    = { "update", NULL, "Print the weight update, tensor by tensor, instead", IS_FLAG, AT(update) },
-    [OPT_OPS]       = { "ops", NULL, "A line for each operation instead of each layer", IS_FLAG, AT(ops) },
-    [OPT_OVER]      = { "over", "KEY=VALUES", "Sweep SECTION.KEY over a,b,c (a;b;c where values hold commas), FROM..TO, FROM..TO+STEP or "
-                        "FROM..TO*FACTOR; repeated: the grid, the last key fastest", TAKES_LIST, AT(overs) },
-    [OPT_ZIP]       = { "zip", "KEY=VALUES", "The same for keys whose values go in parallel: the first of each, then the second", TAKES_LIST, AT(zips) },
-    [OPT_FROM]      = { "from", "FILE.csv", "Settings from a table: a column a key, a row a configuration", TAKES_TEXT, AT(from) },
-    [OPT_JOBS]      = { "jobs", "N", "Threads (one for each core)", TAKES_NUMBER, AT(jobs) },
-    [OPT_SHARD]     = { "shard", "I/N", "Only part I of N; by itself under Slurm, Open MPI and MPICH; /N under GNU parallel", TAKES_TEXT, AT(shard) },
-    [OPT_RESUME]    = { "resume", NULL, "Go on where an interrupted sweep to the same --out stopped", IS_FLAG, AT(resume) },
-    [OPT_MAXIMISE]  = { "maximise", "WHAT", "throughput", TAKES_TEXT, AT(maximise) },
-    [OPT_MINIMISE]  = { "minimise", "WHAT", "time-to-train, energy, or ipus", TAKES_TEXT, AT(minimise) },
-    [OPT_LIMIT]     = { "limit", "WHAT=N|LOW..HIGH", "Keep ipus (default: the recipe's), global_batch (default: within 5 % of the recipe's), tokens of a "
-                        "batch, or throughput", TAKES_LIST, AT(limits) },
-    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (200000)", TAKES_NUMBER, AT(most) },
-    [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "What an ONNX file holds that is not modelled is priced roughly and "
-                          "listed, instead of refused", IS_SETTING, AT(sets) },
-    [OPT_EXPECT]    = { "expect", "FILE.csv", "Failures that are expected: a table id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
-    [OPT_MARGIN]    = { "margin", "SHARE", "The mean error of a group of rows that validate may grow by so much (0.01: one point)", TAKES_TEXT, AT(margin) },
-    [OPT_REASON]    = { "reason", "TEXT", "Why the predictions moved; is recorded", TAKES_TEXT, AT(reason) },
-    [OPT_RECIPES]   = { "recipes", "DIR", "A folder of recipes instead of the program's own", TAKES_TEXT, AT(recipes) },
-    [OPT_BASELINE]  = { "baseline", "DIR", "The folder of the baseline", TAKES_TEXT, AT(baseline) },
-    [OPT_LABEL]     = { "label", "TEXT", "What this point of the history is called: a commit, a build", TAKES_TEXT, AT(label) },
-    [OPT_METRIC]    = { "metric", "COLUMN", "The column of the series (the last one)", TAKES_TEXT, AT(metric) },
-    [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which way is better (by the metric's name, else unknown)", TAKES_TEXT, AT(better) },
-    [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Smaller changes of level are not told: 0.01 is 1 % (0)", TAKES_TEXT, AT(least_change) },
+    [OPT_OPS]       = { "ops", NULL, "Print one line per operation instead of one per layer", IS_FLAG, AT(ops) },
+    [OPT_OVER]      = { "over", "KEY=VALUES", "Vary SECTION.KEY over several values: a,b,c (a;b;c where values hold commas), FROM..TO, FROM..TO+STEP or "
+                        "FROM..TO*FACTOR. Repeated: every combination; the last key varies fastest", TAKES_LIST, AT(overs) },
+    [OPT_ZIP]       = { "zip", "KEY=VALUES", "Like --over, for keys that vary together: the first value of each, then the second, and so on", TAKES_LIST, AT(zips) },
+    [OPT_FROM]      = { "from", "FILE.csv", "Read configurations from a table: one column per key, one row per configuration", TAKES_TEXT, AT(from) },
+    [OPT_JOBS]      = { "jobs", "N", "Threads (default: one per core)", TAKES_NUMBER, AT(jobs) },
+    [OPT_SHARD]     = { "shard", "I/N", "Simulate part I of N only. Slurm, Open MPI and MPICH name it themselves; under GNU parallel give /N", TAKES_TEXT, AT(shard) },
+    [OPT_RESUME]    = { "resume", NULL, "Continue a sweep to the same --out that was interrupted", IS_FLAG, AT(resume) },
+    [OPT_MAXIMISE]  = { "maximise", "WHAT", "What is to be as large as possible: throughput (the default)", TAKES_TEXT, AT(maximise) },
+    [OPT_MINIMISE]  = { "minimise", "WHAT", "What is to be as small as possible: time-to-train, energy or ipus", TAKES_TEXT, AT(minimise) },
+    [OPT_LIMIT]     = { "limit", "WHAT=N|LOW..HIGH", "Keep WHAT at N, or within LOW..HIGH: ipus (default: the recipe's), global_batch (default: within 5 % of "
+                        "the recipe's), tokens (of a batch) or throughput", TAKES_LIST, AT(limits) },
+    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (default 200000)", TAKES_NUMBER, AT(most) },
+    [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "Give operators of an ONNX file that are not modelled a rough price, and list "
+                          "them, instead of refusing the file", IS_SETTING, AT(sets) },
+    [OPT_EXPECT]    = { "expect", "FILE.csv", "Table of expected failures: id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
+    [OPT_MARGIN]    = { "margin", "SHARE", "How much the mean error of a group of validate rows may grow (default 0.01: one percentage point)", TAKES_TEXT, AT(margin) },
+    [OPT_REASON]    = { "reason", "TEXT", "Why the predictions moved; recorded beside the baseline", TAKES_TEXT, AT(reason) },
+    [OPT_RECIPES]   = { "recipes", "DIR", "Use the recipes in this folder instead of podbench's own", TAKES_TEXT, AT(recipes) },
+    [OPT_BASELINE]  = { "baseline", "DIR", "The folder of the baseline (default: results/baselines)", TAKES_TEXT, AT(baseline) },
+    [OPT_LABEL]     = { "label", "TEXT", "The name of the point, such as a commit or a build", TAKES_TEXT, AT(label) },
+    [OPT_METRIC]    = { "metric", "COLUMN", "The column of the series (default: the last one)", TAKES_TEXT, AT(metric) },
+    [OPT_BETTER]    = { "better", "higher|lower|unknown", "Which direction is better (default: by the name of the metric, else unknown)", TAKES_TEXT, AT(better) },
+    [OPT_LEAST_CHANGE] = { "least-change", "SHARE", "Do not report smaller changes of level: 0.01 is 1 % (default 0)", TAKES_TEXT, AT(least_change) },
 #undef AT
 };
-_Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row an option");
+_Static_assert(sizeof rows / sizeof *rows == N_OPTIONS, "one row per option");
+
+/* What an option means to one command, where that is not what it means to the others. */
+static const struct { const char *command; enum option_id id; const char *argument, *help; } special_rows[] = {
+    { "bench",     OPT_OUT,  "DIR",      "Write the run into this folder (default: results/runs/latest)" },
+    { "validate",  OPT_OUT,  "DIR",      "Write left-out.csv, the errors that intervals are made of, into this folder" },
+    { "calibrate", OPT_OUT,  "DIR",      "Write the sheets into this folder" },
+    { "history",   OPT_OUT,  "FILE.svg", "Draw the history instead of printing it" },
+    { "history",   OPT_FROM, "FILE.csv", "Read this table of points (default: history.csv of the baseline)" },
+    { "record",    OPT_FROM, "FILE.csv", "Append to this table of points (default: history.csv of the baseline)" },
+    { "search",    OPT_OVER, "KEY=VALUES", "Also vary SECTION.KEY over these values, written as for sweep" },
+};
 
 enum { KEY_BASE = 1000 };
 
@@ -151,6 +162,11 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     return 0;
 }
 
+const char *command_help(const struct command *c, struct arena *a)
+{
+    return arena_printf(a, "%s.%s%s", c->summary, c->detail ? " " : "", c->detail ? c->detail : "");
+}
+
 bool option_of(struct option_view *out, const struct command *c, size_t i, struct arena *a)
 {
     if (i >= N_OPTIONS)
@@ -158,6 +174,11 @@ bool option_of(struct option_view *out, const struct command *c, size_t i, struc
     bool has = i == OPT_ROOT || c->options & OPTION_BIT(i) || (i == OPT_FORMAT && c->formats);
     const struct option_row *row = &rows[i];
     *out = (struct option_view){ has ? row->name : NULL, row->type == IS_SETTING ? NULL : row->argument, i == OPT_FORMAT ? formats_help(c, a) : row->help };
+    for (size_t k = 0; k < sizeof special_rows / sizeof *special_rows; k++)
+        if (special_rows[k].id == i && text_is(special_rows[k].command, c->name)) {
+            out->argument = special_rows[k].argument;
+            out->help = special_rows[k].help;
+        }
     return true;
 }
 
@@ -176,7 +197,7 @@ void options_parse(struct options *out, const struct command *c, int argc, char 
 {
     struct argp_option list[N_OPTIONS + 1];
     fill_argp_options(list, c, a);
-    struct argp argp = { .options = list, .parser = on_option, .args_doc = c->arguments, .doc = c->help };
+    struct argp argp = { .options = list, .parser = on_option, .args_doc = c->arguments, .doc = command_help(c, a) };
     struct parse p = { .out = out, .command = c, .arena = a };
     *out = (struct options){ .seed = 1 };
     argp_parse(&argp, argc, argv, 0, NULL, &p);

@@ -12,12 +12,12 @@ static void print(const struct plan *p, const struct options *o)
     }
     if (!o->all) {
         plan_print_summary(stdout, p);
-        printf("--all: the pipeline's runs, the update, the call, and every operation with its split\n");
+        printf("--all adds the pipeline, the update, the call, and every operation with its split\n");
         return;
     }
     plan_print(stdout, p);
-    printf("split: into so many parts of the batch (b), the field of positions (f), the kernel (k), groups (g), input (i) and output (o) channels;\n"
-           "serial: so many of them one after the other\n");
+    printf("split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
+           "serial: how many of them are computed one after the other\n");
 }
 
 int command_plan(const struct options *o, struct session *s, struct err *err)

@@ -74,7 +74,7 @@ static bool take_values(struct search_request *q, const struct options *o, struc
     for (size_t i = 0; i < space.n_axes; i++) {
         const struct axis *x = &space.axes[i];
         if (i == MAX_DIMENSIONS || x->n > MAX_VALUES)
-            return fail(err, "--over %s: at most %d keys of %d values; sweep takes more", x->keys[0], MAX_DIMENSIONS, MAX_VALUES);
+            return fail(err, "--over %s: want at most %d keys with %d values each; sweep takes more", x->keys[0], MAX_DIMENSIONS, MAX_VALUES);
         struct dimension *d = &q->given[q->n_given++];
         *d = (struct dimension){ .key = x->keys[0] };
         for (size_t k = 0; k < x->n; k++)
@@ -91,15 +91,15 @@ static void print_found(FILE *f, const char *head, const struct found *x, const 
     fprintf(f, "%-9s %.6g samples/s", head, r->throughput_samples_per_s);
     if (x != own && own->r.throughput_samples_per_s > 0)
         fprintf(f, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
-    fprintf(f, ", %.4g s a step, global batch %.6g on %" PRIu64 " IPUs", r->step_time_s, r->global_batch, r->ipus);
+    fprintf(f, ", %.4g s per step, global batch %.6g on %" PRIu64 " IPUs", r->step_time_s, r->global_batch, r->ipus);
     if (r->time_to_train_s > 0)
         fprintf(f, ", %.4g min to train", r->time_to_train_s / 60);
     if (r->energy_j > 0)
         fprintf(f, ", %.3g MJ", r->energy_j / 1e6);
-    fprintf(f, "\n%9s memory %" PRIu64 " of a tile's bytes%s\n", "", r->memory_peak_bytes_per_tile, r->fits ? "" : ": does not fit");
+    fprintf(f, "\n%9s %" PRIu64 " bytes on the fullest tile%s\n", "", r->memory_peak_bytes_per_tile, r->fits ? "" : ": does not fit");
     for (size_t i = 0; i < x->n_settings; i++)
         fprintf(f, "%s--set %s", i ? " " : "          ", x->settings[i]);
-    fputs(x->n_settings ? "\n" : "          (the recipe as it stands)\n", f);
+    fputs(x->n_settings ? "\n" : "          (the recipe unchanged)\n", f);
 }
 
 /* The parts of the time of one sample on one IPU that differ most. */
@@ -109,7 +109,7 @@ static void print_why(FILE *f, const struct found *best, const struct found *own
     bool told[N_PARTS] = {0};
     if (!best->n_settings)
         return;
-    fprintf(f, "why       a sample takes %.4g IPU-ms instead of %.4g:", 1e3 * after, 1e3 * before);
+    fprintf(f, "why       %.4g IPU-ms per sample instead of %.4g:", 1e3 * after, 1e3 * before);
     for (int k = 0; k < N_PARTS; k++)
         change[k] = best->r.breakdown_s[k] / best->r.step_time_s * after - own->r.breakdown_s[k] / own->r.step_time_s * before;
     for (int n = 0; n < 4; n++) {
@@ -128,11 +128,11 @@ static void print_proof(FILE *f, const struct search_result *s, const struct sea
     fprintf(f, "searched  %.4g configurations, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space, s->n_simulated, s->n_unfit,
             s->n_refused);
     if (s->whole && s->exact)
-        fprintf(f, "all that may fit; the best is exact\n");
+        fprintf(f, "every one that may fit\n");
     else if (s->exact)
-        fprintf(f, "branch and bound; the rest is proved no better\n");
+        fprintf(f, "by branch and bound; none of the others is better\n");
     else
-        fprintf(f, "stopped; the rest has no %s beyond %.6g (best known %.6g)\n", objective_names[q->objective], s->best_bound, s->any ? s->best.value : NAN);
+        fprintf(f, "stopped early; %s of the others is at best %.6g (best found %.6g)\n", objective_names[q->objective], s->best_bound, s->any ? s->best.value : NAN);
 }
 
 static int by_memory(const void *x, const void *y)
@@ -144,9 +144,9 @@ static int by_memory(const void *x, const void *y)
 static void print_front(FILE *f, struct search_result *s, const struct search_request *q)
 {
     sort_items(s->front, s->n_front, sizeof *s->front, by_memory);
-    fprintf(f, "front     %s against memory, of those simulated:\n", objective_names[q->objective]);
+    fprintf(f, "front     %s against memory, of the configurations simulated:\n", objective_names[q->objective]);
     for (size_t i = 0; i < s->n_front; i++)
-        fprintf(f, "          %9" PRIu64 " B a tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
+        fprintf(f, "          %9" PRIu64 " B on the fullest tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
 }
 
 /* The best once more, for what can be said of it. */
@@ -229,7 +229,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
         validity_print(stdout, &v, &again);
         print_front(stdout, &found, &q);
     } else {
-        printf("best      none: no configuration that was simulated fits and keeps the limits\n");
+        printf("best      none: no configuration that was simulated fits within the limits\n");
     }
     print_proof(stdout, &found, &q);
     return found.any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

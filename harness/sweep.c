@@ -177,11 +177,11 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     if (!open_output(&out, o, &w, &shard, first, end, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (out.is_whole) {
-        fprintf(stderr, "podbench: %s is whole already\n", out.path);
+        fprintf(stderr, "podbench: %s is already complete\n", out.path);
         return EXIT_DONE;
     }
     if (out.n_done)
-        fprintf(stderr, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are there\n", out.part, out.n_done, end - first);
+        fprintf(stderr, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
     s->paths.unfolded = o->unfolded;
     progress_start(&p, "sweeping");
     bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);

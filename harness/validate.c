@@ -142,13 +142,13 @@ int command_validate(const struct options *o, struct session *s, struct err *err
     }
     check_print_summary(stdout, &c, &s->arena);
     check_print_memory(stdout, &c, &s->arena);
-    printf("\nthroughputs within the 90 %% interval that the other groups' errors give, each group left out in turn\n");
+    printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
     interval_coverage_print(stdout, &intervals);
-    printf("\nsingle runs of simulated systems within the interval predicted for them\n");
+    printf("\nsingle runs of simulated systems inside the interval predicted for them\n");
     coverage_print(stdout, &coverage);
-    printf("\nsamples to converge: mean of a submission's runs, and as predicted from its batch\n");
+    printf("\nsamples to converge: mean of a submission's runs, and the prediction from its batch size\n");
     convergence_errors_print(stdout, &errors);
-    printf("\nsamples to converge, one submitter left out: its closed submissions by the reference and the spread of all others\n");
+    printf("\nsamples to converge, one submitter left out: its closed submissions, predicted from the reference and the spread of all others\n");
     submitters_left_out_print(stdout, &left);
     printf("\nfitted constants\n");
     for (size_t i = 0; i < 3; i++)

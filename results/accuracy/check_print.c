@@ -94,9 +94,9 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
                 simulated, error, 100 * g->tolerance, verdict_names[row->verdict], remark(row, scratch));
     }
     if (n_parts)
-        fprintf(f, "and %zu measured kernels, links and collectives: 'podbench bench --kernels', '--links', or --format csv\n", n_parts);
+        fprintf(f, "and %zu measured kernels, links and collectives: shown by 'podbench bench --kernels', '--links', and --format csv\n", n_parts);
     if (n_alone)
-        fprintf(f, "and %zu context rows that no recipe describes (other machines' scores, statements); --format csv has them\n", n_alone);
+        fprintf(f, "and %zu context rows without a recipe (scores of other machines, statements): shown by --format csv\n", n_alone);
     print_manners(f, c, width);
     fprintf(f, "\n");
     check_print_summary(f, c, scratch);

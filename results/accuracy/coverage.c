@@ -135,7 +135,7 @@ void coverage_print(FILE *f, const struct coverage *c)
             fprintf(f, " %12.1f", 100 * k->time_once / k->time_submissions);
         fprintf(f, "\n");
     }
-    fprintf(f, "the last two columns count each submission once. 90 %% intervals; left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
+    fprintf(f, "90 %% intervals; the last two columns count each submission once. Left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
             (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
 }
 

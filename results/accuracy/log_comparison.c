@@ -212,14 +212,14 @@ static void print_value(FILE *out, const struct compared_value *v)
 
 void log_comparison_print(FILE *out, const struct log_comparison *c)
 {
-    fprintf(out, "%s %s %s %s %s: recipe %s; %zu of %zu logs converged and comply\n", c->round, c->division, c->submitter, c->system, c->benchmark,
+    fprintf(out, "%s %s %s %s %s: recipe %s; %zu of %zu logs comply and converged\n", c->round, c->division, c->submitter, c->system, c->benchmark,
             c->recipe, c->n_converged, c->n_logs);
     fprintf(out, "  %-30s %-7s %12s  %-24s%12s  %-24s%s\n", "quantity", "unit", "published", "least .. largest", "simulated", "90 % interval", "error");
     for (size_t i = 0; i < c->n_values; i++)
         print_value(out, &c->values[i]);
     if (!isfinite(c->difference_s))
         return;
-    fprintf(out, "  a mean run takes %+.2f min against the simulated one:", c->difference_s / 60);
+    fprintf(out, "  the mean run takes %+.2f min compared with the simulated one:", c->difference_s / 60);
     for (int i = 0; i < N_TIME_PARTS; i++)
         fprintf(out, " %s %+.2f%s", time_part_names[i], c->parts_s[i] / 60, i + 1 < N_TIME_PARTS ? "," : "\n");
 }

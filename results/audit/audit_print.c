@@ -3,6 +3,7 @@
  */
 #include "results/audit/audit.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -52,9 +53,9 @@ static size_t count(const struct claims *c, enum audit_verdict v)
 
 static void print_counts(FILE *f, const struct claims *c)
 {
-    fprintf(f, "%zu claims:", c->n);
+    fprintf(f, "%zu claims;", c->n);
     for (int v = 0; v < N_AUDIT_VERDICTS; v++)
-        fprintf(f, " %zu %s%s", count(c, (enum audit_verdict)v), audit_verdict_names[v], v + 1 < N_AUDIT_VERDICTS ? "," : "\n");
+        fprintf(f, " %s: %zu%s", audit_verdict_names[v], count(c, (enum audit_verdict)v), v + 1 < N_AUDIT_VERDICTS ? "," : "\n");
 }
 
 void audit_print_text(FILE *f, const struct claims *c)
@@ -183,7 +184,7 @@ void audit_print_markdown(FILE *f, const struct claims *c)
     print_counts(f, c);
     for (size_t k = 0; k < N_AUDIT_VERDICTS; k++) {
         const char *name = audit_verdict_names[order[k]];
-        fprintf(f, "\n## %zu: %s\n\n| claim | what it says | where | claimed | found | by |\n|---|---|---|---|---|---|\n", count(c, order[k]), name);
+        fprintf(f, "\n## %c%s: %zu\n\n| claim | what it says | where | claimed | found | by |\n|---|---|---|---|---|---|\n", toupper((unsigned char)*name), name + 1, count(c, order[k]));
         for (size_t i = 0; i < c->n; i++)
             if (c->items[i].verdict == order[k])
                 markdown_row(f, &c->items[i]);

@@ -178,7 +178,7 @@ static void print_effect(FILE *f, const struct assumption_effect *e)
 
 void assumptions_print(FILE *f, const struct assumptions *all)
 {
-    fprintf(f, "values without a source for what they stand for; step time when one is halved or doubled, at most over all systems\n");
+    fprintf(f, "values that no source states for this part, and by how much halving or doubling one changes the step time at most, over all systems\n");
     fprintf(f, "%-26s %12s %-7s", "key", "value", "unit");
     for (size_t i = 0; i < all->n_of; i++)
         fprintf(f, "%22s", all->of[i]);
@@ -190,7 +190,7 @@ void assumptions_print(FILE *f, const struct assumptions *all)
             print_effect(f, &x->effects[k]);
         fprintf(f, "  %s:%u, %s\n", x->path, x->line, x->source);
     }
-    fprintf(f, "\nin the code of the compiler's model (%s), not moved here\n", in_code_path);
+    fprintf(f, "\nin the code of the compiler model (%s), not varied here\n", in_code_path);
     for (int i = 0; i < N_IN_CODE; i++)
         fprintf(f, "%-26s %12d %-7s enters %s: %s\n", in_code[i].name, in_code[i].value, in_code[i].unit, in_code[i].enters, in_code[i].why);
 }

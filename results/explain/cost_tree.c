@@ -15,8 +15,8 @@
 
 #define VECTOR "worst tile: elements over tiles and workers x cycles of the vertex's inner loop, plus its start"
 const char *const cost_formulas[N_PARTS] = {
-    [PART_MATMUL] = "worst tile: padded MAC / MAC a cycle / efficiency of the inner loop, plus weight loads and vertex starts",
-    [PART_CONV] = "worst tile: padded MAC / MAC a cycle / efficiency of the inner loop, plus weight loads and vertex starts",
+    [PART_MATMUL] = "worst tile: padded MAC / MAC per cycle / efficiency of the inner loop, plus weight loads and vertex starts",
+    [PART_CONV] = "worst tile: padded MAC / MAC per cycle / efficiency of the inner loop, plus weight loads and vertex starts",
     [PART_NORM] = VECTOR,
     [PART_ELEMENTWISE] = VECTOR,
     [PART_SOFTMAX] = VECTOR,
@@ -24,16 +24,16 @@ const char *const cost_formulas[N_PARTS] = {
     [PART_POOLING] = VECTOR,
     [PART_LSTM] = "time steps x (matmuls of the gates + element-wise cell)",
     [PART_LOSS] = VECTOR,
-    [PART_REARRANGE] = "bytes of a tile / copy rate, plus vertex starts",
-    [PART_EXCHANGE] = "worst tile: bytes received / (B/cycle x efficiency), plus a word's way across the chip",
+    [PART_REARRANGE] = "bytes per tile / copy rate, plus vertex starts",
+    [PART_EXCHANGE] = "worst tile: bytes received / (B/cycle x efficiency), plus the transit of a word across the chip",
     [PART_SYNC] = "supersteps x (sync of the tiles + start of a compute set)",
-    [PART_STAGE_COPY] = "each pipeline cycle: bytes on the busiest link / (rate x efficiency) + hops + sync; and the stash's copies",
+    [PART_STAGE_COPY] = "in each pipeline cycle: bytes on the busiest link / (rate x efficiency) + hops + sync; and the copies of the stash",
     [PART_BUBBLE] = "pipeline cycles x (slowest stage - own stage), fill and drain, and other IPUs' turns in the weight update",
     [PART_ACCUMULATE] = VECTOR,
     [PART_ALL_REDUCE] = "steps of the collective x (bytes on the busiest link / (rate x efficiency) + hops + sync) + sums on the tiles",
     [PART_OPTIMIZER] = VECTOR,
-    [PART_STREAMING] = "moments x an access + bytes of state / (the board's rate x efficiency / IPUs that move), in and out",
-    [PART_HOST] = "launch, input and outputs of a call / steps a call, uploads of optimizer values, a turn with the host and what is not hidden of the input each micro-batch",
+    [PART_STREAMING] = "moments x access time + bytes of state / (rate of the board x efficiency / IPUs that move state), in and out",
+    [PART_HOST] = "launch, input and outputs of a call / steps per call; uploads of optimizer values; in each micro-batch, a turn with the host and the part of the input that is not hidden",
 };
 #undef VECTOR
 

@@ -49,13 +49,13 @@ static void print_idle(FILE *f, const struct diff *d)
 
 static void print_causes(FILE *f, const struct diff *d)
 {
-    fprintf(f, "causes, added one after the other: the recipe's keys, then sheet values\n"
-               "  %16s %17s  %14s  %14s\n", "a step", "a sample", "alone on A", "interaction");
+    fprintf(f, "causes, applied to A one after the other: recipe keys, then sheet values\n"
+               "  %16s %17s  %14s  %14s\n", "per step", "per sample", "alone, on A", "interaction");
     for (size_t i = 0; i < d->n; i++)
         if (!is_idle(&d->causes[i]))
             print_cause(f, &d->causes[i]);
     if (d->rest.step_ps || d->rest.sample_fs)
-        print_cause(f, &(struct diff_cause){ .what = "what no key or value states", .change = d->rest, .stands_alone = true, .alone = d->rest });
+        print_cause(f, &(struct diff_cause){ .what = "not stated by any key or value", .change = d->rest, .stands_alone = true, .alone = d->rest });
     fputs("  ", f);
     print_times(f, d->whole);
     fprintf(f, "  sum\n");
@@ -65,11 +65,11 @@ static void print_causes(FILE *f, const struct diff *d)
 void diff_print(FILE *f, const struct diff *d)
 {
     struct diff_times a = { llround(d->a.step_time_s * 1e12), llround(1e15 / d->a.throughput_samples_per_s) };
-    fprintf(f, "A %s: %.6g s a step, %.6g samples/s, %s\n", d->a.id, d->a.step_time_s, d->a.throughput_samples_per_s,
+    fprintf(f, "A %s: %.6g s per step, %.6g samples/s, %s\n", d->a.id, d->a.step_time_s, d->a.throughput_samples_per_s,
             d->a.fits ? "fits" : "does not fit");
-    fprintf(f, "B %s: %.6g s a step, %.6g samples/s, %s\n", d->b.id, d->b.step_time_s, d->b.throughput_samples_per_s,
+    fprintf(f, "B %s: %.6g s per step, %.6g samples/s, %s\n", d->b.id, d->b.step_time_s, d->b.throughput_samples_per_s,
             d->b.fits ? "fits" : "does not fit");
-    fprintf(f, "B takes %+.4g %% a step, %+.4g %% a sample\n\n", per_cent(d->whole.step_ps, a.step_ps), per_cent(d->whole.sample_fs, a.sample_fs));
+    fprintf(f, "B against A: %+.4g %% time per step, %+.4g %% time per sample\n\n", per_cent(d->whole.step_ps, a.step_ps), per_cent(d->whole.sample_fs, a.sample_fs));
     print_causes(f, d);
     fputc('\n', f);
     diff_print_parts(f, &d->a, &d->b);
@@ -140,7 +140,7 @@ void diff_print_parts_line(FILE *f, const struct result *a, const struct result 
 void diff_print_parts(FILE *f, const struct result *a, const struct result *b)
 {
     struct diff_parts d = diff_parts(a, b);
-    fprintf(f, "%s by what a step is spent on, mean of the IPUs\n", b->id);
+    fprintf(f, "%s: what the step is spent on, mean of the IPUs\n", b->id);
     for (int k = 0; k < N_PARTS; k++)
         if (d.part_ps[k])
             fprintf(f, "  %+14.6g s  %-12s %.6g -> %.6g s\n", 1e-12 * (double)d.part_ps[k], part_names[k], a->breakdown_s[k], b->breakdown_s[k]);

@@ -28,13 +28,13 @@ static void print_bound(FILE *f, const struct explanation *e)
 {
     const struct bound *b = &e->bound;
     if (b->memory)
-        fprintf(f, "bound by memory: the worst tile lacks %llu bytes; if it had them, ",
+        fprintf(f, "bound by memory: the fullest tile lacks %llu bytes; if it had them, ",
                 (unsigned long long)e->result->memory_shortfall_bytes_per_tile);
-    fprintf(f, "bound by %s", b->host_input ? "the host: the step takes as long as its input does to arrive" : part_class_names[b->class]);
+    fprintf(f, "bound by %s", b->host_input ? "the host: the step waits for its input" : part_class_names[b->class]);
     if (b->part)
         fprintf(f, ": %s", part_names[b->part->part]);
     print_place(f, b);
-    fprintf(f, "\n  IPU %u of a replica waits least, %.0f %% of its step, and spends %.0f %% on %s", b->ipu, 100 * b->least_waiting_share,
+    fprintf(f, "\n  IPU %u of a replica waits least: %.0f %% of its step; it spends %.0f %% on %s", b->ipu, 100 * b->least_waiting_share,
             100 * b->class_share, part_class_names[b->class]);
     if (b->most_waiting_share > b->least_waiting_share + 0.005)
         fprintf(f, "; IPU %u waits %.0f %%", b->idlest_ipu, 100 * b->most_waiting_share);
@@ -61,7 +61,7 @@ static void print_best(FILE *f, const struct explanation *e, bool of_recipe, con
 {
     const struct move *m = best_move(e, of_recipe);
     if (m)
-        fprintf(f, "  %s: %s %s -> %s takes %.1f %% off the time of a sample\n", what, m->input->name, m->input->value, m->to, -100 * m->relative);
+        fprintf(f, "  %s: %s %s -> %s saves %.1f %% of the time per sample\n", what, m->input->name, m->input->value, m->to, -100 * m->relative);
 }
 
 /* The fullest tile by region, largest first. */
@@ -95,16 +95,16 @@ static void print_fitting(FILE *f, const struct explanation *e)
             best = m;
     }
     if (best)
-        fprintf(f, "  makes it fit in one step: %s %s -> %s, at %+.1f %% of time a sample\n", best->input->name, best->input->value, best->to,
+        fprintf(f, "  makes it fit with one change: %s %s -> %s, at %+.1f %% time per sample\n", best->input->name, best->input->value, best->to,
                 100 * best->relative);
     else
-        fprintf(f, "  no single step of one value makes it fit; 'podbench run' tries remedies together\n");
+        fprintf(f, "  no change of a single value makes it fit; 'podbench run' tries combinations\n");
 }
 
 static void print_conclusion(FILE *f, const struct explanation *e)
 {
     const struct result *r = e->result;
-    fprintf(f, "%s: %.4g s a step, %.4g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
+    fprintf(f, "%s: %.4g s per step, %.4g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
     print_bound(f, e);
     print_memory(f, e);
     if (!r->fits)
@@ -142,7 +142,7 @@ static void print_costs(FILE *f, const struct explanation *e)
 {
     uint64_t rest = e->tree.ipu_cycles;
     size_t n = e->tree.n_children;
-    fprintf(f, "\nwhere the step goes, mean of %llu IPUs, per cent of the step\n", (unsigned long long)timeline_ipus(&e->sim->timeline));
+    fprintf(f, "\nwhere the time goes: mean of %llu IPUs, per cent of the step\n", (unsigned long long)timeline_ipus(&e->sim->timeline));
     for (size_t i = 0; i < n && i < COSTS_SHOWN; i++) {
         print_cost(f, e, &e->tree.children[i]);
         if (i < COSTS_TRACED)
@@ -158,7 +158,7 @@ static void print_costs(FILE *f, const struct explanation *e)
 static void print_moves(FILE *f, const struct explanation *e)
 {
     size_t shown = 0;
-    fprintf(f, "\nwhat one value a step away changes, simulated anew    time of a sample     step\n");
+    fprintf(f, "\none value changed, simulated again                    time per sample    step\n");
     for (size_t i = 0; i < e->moves.n && shown < MOVES_SHOWN; i++) {
         const struct move *m = &e->moves.items[i];
         if (m->refused || !is_choice(m->input) || m->relative > 0)

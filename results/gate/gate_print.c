@@ -30,7 +30,7 @@ static void print_inputs(FILE *f, const struct gate *g)
     if (g->n_inputs)
         fputc('\n', f);
     else if (g->inputs_known && gate_moved(g))
-        fprintf(f, "  inputs that differ: none; the program does\n");
+        fprintf(f, "  inputs that differ: none; the program itself differs\n");
 }
 
 static void print_change(FILE *f, const struct gate *g)
@@ -63,7 +63,7 @@ static void print_accuracy(FILE *f, const struct gate *g)
 {
     enum { MOST = 8 };
     size_t grown = 0;
-    fprintf(f, "accuracy of rows that validate: %s (mean |error| may grow by %.3g points; what got better is not set against it)\n",
+    fprintf(f, "accuracy of validate rows: %s (mean |error| of a group may grow by %.3g points; gains elsewhere do not make up for it)\n",
             gate_accuracy_holds(g) ? "holds" : "WORSE", 100 * g->margin);
     for (size_t i = 0; i < g->n_accuracy; i++) {
         const struct accuracy_group *x = &g->accuracy[i];
@@ -82,7 +82,7 @@ void gate_print(FILE *f, const struct gate *g)
     print_change(f, g);
     print_accuracy(f, g);
     if (gate_moved(g))
-        fprintf(f, "verdict: predictions moved; if that is wanted: make baseline REASON=\"why\"\n");
+        fprintf(f, "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"\n");
 }
 
 void gate_judgements(struct judgements *out, const struct gate *g, struct arena *a)

@@ -130,7 +130,7 @@ void ledger_compare(struct ledger_faults *out, const struct ledger *l, const str
             continue;
         gone.role = removed;
         gone.why = "";
-        add_fault(out, arena_printf(a, "%s:%u: %s: stands in no table any more", l->path, gone.line, gone.id), gone, a);
+        add_fault(out, arena_printf(a, "%s:%u: %s: is no longer in any table", l->path, gone.line, gone.id), gone, a);
     }
 }
 

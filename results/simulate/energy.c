@@ -10,7 +10,7 @@
 
 static const char *bound_note(const struct power *p)
 {
-    return p->knows_waiting ? "" : ", an upper bound: no source gives what waiting draws";
+    return p->knows_waiting ? "" : ", an upper bound: no source gives the power of waiting IPUs";
 }
 
 void energy_print(FILE *f, const struct power *p, const struct result *r)
@@ -18,11 +18,11 @@ void energy_print(FILE *f, const struct power *p, const struct result *r)
     if (p->missing)
         fprintf(f, "energy: not known: %s", p->missing);
     else
-        fprintf(f, "energy: %.4g J a step, %.4g J a sample, %.4g W of %s (modelled, %s:%u%s)", r->energy_per_step_j,
+        fprintf(f, "energy: %.6g J per step, %.4g J per sample, %.6g W of %s (modelled, %s:%u%s)", r->energy_per_step_j,
                 r->energy_per_step_j / r->global_batch, r->energy_per_step_j / r->step_time_s, p->of, p->sheet->path, p->row->line,
                 bound_note(p));
     if (r->cost_per_step > 0)
-        fprintf(f, "; money: %.4g a million samples", 1e6 * r->cost_per_step / r->global_batch);
+        fprintf(f, "; money: %.4g per million samples", 1e6 * r->cost_per_step / r->global_batch);
     if (r->cost_to_train > 0)
         fprintf(f, ", %.4g to train", r->cost_to_train);
     fputc('\n', f);
@@ -46,7 +46,7 @@ json_t *energy_json(const struct power *p, const struct result *r)
     json_object_set_new(o, "source", json_string(p->row->source));
     json_object_set_new(o, "file", json_string(p->sheet->path));
     json_object_set_new(o, "line", json_integer(p->row->line));
-    json_object_set_new(o, "note", json_string(p->knows_waiting ? "" : "no source gives what waiting IPUs draw: they count as at work, an upper bound"));
+    json_object_set_new(o, "note", json_string(p->knows_waiting ? "" : "no source gives the power of waiting IPUs: they count as working, an upper bound"));
     return o;
 }
 
@@ -54,7 +54,7 @@ json_t *money_json(const struct result *r)
 {
     json_t *o = json_object();
     bool known = r->cost_per_step > 0;
-    json_object_set_new(o, "missing", known ? json_null() : json_string("the recipe states no price; --set cost.price_per_hour=PRICE says what if"));
+    json_object_set_new(o, "missing", known ? json_null() : json_string("the recipe states no price: --set cost.price_per_hour=PRICE"));
     if (!known)
         return o;
     json_object_set_new(o, "per_step", json_real(r->cost_per_step));

@@ -52,7 +52,7 @@ static void list_shape(struct remedy *out, size_t *n, const struct recipe *r, co
             set(half, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, 2 * r->gradient_accumulation));
     }
     if (r->replicas > 1 && r->replicas % 2 == 0) {
-        struct remedy *wider = add(out, n, "twice the IPUs for a replica");
+        struct remedy *wider = add(out, n, "twice the IPUs per replica");
         set(wider, arena_printf(a, "parallel.ipus_per_replica=%" PRIu64, 2 * r->ipus_per_replica));
         set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, r->replicas / 2));
         set(wider, "parallel.layers_per_ipu=");
@@ -146,13 +146,13 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
 
 void remedies_print(FILE *f, const struct remedy *r, size_t n)
 {
-    fprintf(f, "does not fit; tried\n");
+    fprintf(f, "does not fit; what was tried:\n");
     for (size_t i = 0; i < n; i++) {
         fprintf(f, "  %-44s", r[i].what);
         if (r[i].fits)
             fprintf(f, " fits, %.6g samples/s:", r[i].throughput_samples_per_s);
         else
-            fprintf(f, " %" PRIu64 " bytes too many on the worst tile:", r[i].shortfall_bytes_per_tile);
+            fprintf(f, " %" PRIu64 " bytes too many on the fullest tile:", r[i].shortfall_bytes_per_tile);
         for (uint32_t k = 0; k < r[i].n_sets; k++)
             fprintf(f, " --set %s", r[i].sets[k]);
         fputc('\n', f);

@@ -143,7 +143,7 @@ static void simulate_row(FILE *f, struct sweep_count *count, struct simulator *s
         row.status = r.fits ? FITS : DOES_NOT_FIT;
         ++*(r.fits ? &count->n_fit : &count->n_unfit);
         if (!r.fits)
-            snprintf(reason, sizeof reason, "%" PRIu64 " bytes too many on the worst tile, of IPU %u of a replica", r.memory_shortfall_bytes_per_tile,
+            snprintf(reason, sizeof reason, "%" PRIu64 " bytes too many on the fullest tile, on IPU %u of a replica", r.memory_shortfall_bytes_per_tile,
                      sim.plan.worst_ipu);
     }
     (w->format == SWEEP_JSON ? write_json_row : write_csv_row)(f, w, &row);

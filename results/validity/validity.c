@@ -118,17 +118,17 @@ static void print_nearest(FILE *f, const struct validity *v)
         return;
     const struct reference *r = v->nearest[0].reference;
     if (!v->near)
-        fprintf(f, "NOTHING NEAR IS PUBLISHED%s: the interval is a guess; ", v->same_kind ? "" : ", and nothing of this kind");
-    fprintf(f, "nearest: %s, distance %.2g, %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
+        fprintf(f, "NOTHING NEAR IS PUBLISHED%s: the interval is a guess; ", v->same_kind ? "" : ", AND NOTHING OF THIS KIND");
+    fprintf(f, "nearest published: %s, distance %.2g, predicted %+.1f %% off when left out of the fit\n", r->configuration, v->distance, 100 * relative_error(r));
 }
 
 void validity_print(FILE *f, const struct validity *v, const struct result *r)
 {
     if (!(v->high > 0)) {
-        fprintf(f, "trust: unknown, there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
+        fprintf(f, "trust: unknown, as there are no errors of published runs to go by ('make baseline' writes results/validity/left-out.csv)\n");
         return;
     }
-    fprintf(f, "trust: 90 %% within %.6g to %.6g samples/s (%+.0f, %+.0f %%)", v->low, v->high, 100 * (v->low / r->throughput_samples_per_s - 1),
+    fprintf(f, "trust: 90 %% interval %.6g to %.6g samples/s (%+.0f, %+.0f %%)", v->low, v->high, 100 * (v->low / r->throughput_samples_per_s - 1),
             100 * (v->high / r->throughput_samples_per_s - 1));
     if (!isnan(v->from_fitted_share))
         fprintf(f, "; %.0f %% of the time rests on fitted values, %.0f %% on assumed ones", 100 * v->from_fitted_share,
@@ -136,7 +136,7 @@ void validity_print(FILE *f, const struct validity *v, const struct result *r)
     fprintf(f, "\n  ");
     print_nearest(f, v);
     for (size_t i = 0; i < v->n_extrapolates; i++)
-        fprintf(f, "%s%s", i ? ", " : "  outside everything published: ", v->extrapolates[i]);
+        fprintf(f, "%s%s", i ? ", " : "  beyond everything published: ", v->extrapolates[i]);
     fputs(v->n_extrapolates ? "\n" : "", f);
 }
 

@@ -163,7 +163,7 @@ static void print_ops(FILE *f, const struct plan *p)
 static void print_memory(FILE *f, const struct plan *p)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
-    fprintf(f, "memory: bytes on the worst tile of each IPU, of %" PRIu64 "\n  %-16s", capacity, "region");
+    fprintf(f, "memory: bytes on the fullest tile of each IPU, of %" PRIu64 "\n  %-16s", capacity, "region");
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
         fprintf(f, " %9s%u", "ipu", i);
     fputc('\n', f);
@@ -175,9 +175,9 @@ static void print_memory(FILE *f, const struct plan *p)
     }
     plan_print_replanned(f, p, "  ");
     if (p->fits)
-        fprintf(f, "  fits: %" PRIu64 " bytes free on the worst tile (IPU %u)\n", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
+        fprintf(f, "  fits: %" PRIu64 " bytes free on the fullest tile (IPU %u)\n", capacity - p->memory[p->worst_ipu].total_bytes, p->worst_ipu);
     else
-        fprintf(f, "  does not fit: %" PRIu64 " bytes too many on the worst tile (IPU %u)\n", p->shortfall_bytes, p->worst_ipu);
+        fprintf(f, "  does not fit: %" PRIu64 " bytes too many on the fullest tile (IPU %u)\n", p->shortfall_bytes, p->worst_ipu);
 }
 
 static void print_pipeline(FILE *f, const struct plan *p)

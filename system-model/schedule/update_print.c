@@ -27,10 +27,10 @@ static double to_ms(const struct plan *p, uint64_t cycles)
 static void print_call(FILE *f, const struct plan *p)
 {
     const struct framework *fw = &p->options.framework;
-    fprintf(f, "call: by %s, %g steps a call; of one step, ms:", fw->name, fw->steps_per_call);
+    fprintf(f, "call: by %s, %g steps per call; ms per step:", fw->name, fw->steps_per_call);
     for (int i = 0; i < N_CALL_PARTS; i++)
         fprintf(f, " %s %.3f", call_part_names[i], to_ms(p, p->call_cycles[i]));
-    fprintf(f, "; each micro-batch waits %.4f for its host exchange\n", to_ms(p, p->fetch_cycles));
+    fprintf(f, "; each micro-batch waits %.4f ms for its host exchange\n", to_ms(p, p->fetch_cycles));
 }
 
 void update_print(FILE *f, const struct plan *p)

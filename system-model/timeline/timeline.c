@@ -378,7 +378,7 @@ void timeline_print(FILE *f, const struct timeline *t, bool spans)
     timeline_draw(f, t, 110);
     for (uint32_t r = 0; r < t->n_rows; r++) {
         const struct timeline_row *row = &t->rows[r];
-        fprintf(f, "ipu %u of replica %u (%u alike)\n", row->ipu, row->replica, row->n_alike);
+        fprintf(f, "ipu %u of replica %u (%u replicas alike)\n", row->ipu, row->replica, row->n_alike);
         for (size_t i = first[r]; spans && i < first[r + 1]; i++)
             print_span(f, &t->spans[order[i]]);
         for (int k = 0; k < N_PARTS; k++)

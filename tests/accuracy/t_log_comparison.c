@@ -95,8 +95,8 @@ static void test_formats(void **state)
     char *text, *csv;
     (void)state;
     PRINTED(text, log_comparison_print(f, &c));
-    assert_non_null(strstr(text, "v2.0 closed A s bert: recipe r; 2 of 3 logs converged and comply\n"));
-    assert_non_null(strstr(text, "  a mean run takes +0.08 min against the simulated one: samples to converge -0.00, time of a step -0.02,"));
+    assert_non_null(strstr(text, "v2.0 closed A s bert: recipe r; 2 of 3 logs comply and converged\n"));
+    assert_non_null(strstr(text, "  the mean run takes +0.08 min compared with the simulated one: samples to converge -0.00, time of a step -0.02,"));
     PRINTED(csv, log_comparison_csv(f, &c));
     assert_non_null(strstr(csv, "v2.0,closed,A,s,bert,r,score,min,0.38,,,0.31,0.2,0.4\n"));
     json_t *o = log_comparison_json(&c);

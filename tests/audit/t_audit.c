@@ -151,7 +151,7 @@ static void verdicts_follow_from_values(void **state)
     assert_near(c.items[2].read, 2 * 1216 * 64 * 1.6e9 / 1e12, 1e-9);
     char *text;
     PRINTED(text, audit_print_text(f, &c));
-    assert_string_equal(text, "5 claims: 1 holds, 2 holds under a stated reading, 1 does not hold, 1 cannot be checked here\n\n"
+    assert_string_equal(text, "5 claims; holds: 1, holds under a stated reading: 2, does not hold: 1, cannot be checked here: 1\n\n"
                               "C  does not hold                 x: claimed 300 TFLOPS, found 124.518; read as of two: 249.037; simulated 7\n");
     free(text);
     PRINTED(text, audit_print_csv(f, &c));

@@ -17,7 +17,7 @@ perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %n; $n{$_->{verdi
 result $? "counts are those of the claims; what cannot be checked says why" "$(head -3 "$work/text")"
 
 fails=$(grep -c ',does not hold,' "$work/csv")
-[ "$fails" -eq "$(grep -c '^C[0-9]*  does not hold' "$work/text")" ] && [ "$(sed -n '/^## .*does not hold/,/^## .*reading/p' "$work/md" | grep -c '^| C')" -eq "$fails" ]
+[ "$fails" -eq "$(grep -c '^C[0-9]*  does not hold' "$work/text")" ] && [ "$(sed -n '/^## Does not hold/,/^## Holds/p' "$work/md" | grep -c '^| C')" -eq "$fails" ]
 result $? "a line for each claim that does not hold, in text and in Markdown" "$fails"
 
 ids() { sed -n 's/^| \(C[0-9]*\) |.*/\1/p' "$1" | sort; }

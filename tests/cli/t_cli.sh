@@ -10,7 +10,7 @@ gives 0 'Usage: podbench COMMAND' "--help: usage, status 0"
 run --version
 gives 0 'podbench ' "--version"
 refuses "known: list, machine" "an unknown command lists the known ones" rnu
-commands=$("$PODBENCH" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+commands=$("$PODBENCH" --commands)
 for c in $commands; do
     run "$c" --help
     gives 0 "Usage: podbench $c" "$c --help"
@@ -90,7 +90,7 @@ else
     result 0 "a verdict of no is red on a terminal # SKIP no terminal can be made here"
 fi
 run plan "$recipe"
-[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -lt 40 ] && "$PODBENCH" plan "$recipe" --all | grep -q '^split: into so many parts'
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -lt 40 ] && "$PODBENCH" plan "$recipe" --all | grep -q '^split: the number of parts'
 result $? "plan: a screen; --all has every operation, and says what splits mean" "$(wc -l <"$work/out")"
 run machine bow-pod16
 [ "$status" -eq 0 ] && ! grep -q 'ipu0 -> ipu1' "$work/out" && "$PODBENCH" machine bow-pod16 --topology | grep -q 'ipu0 -> ipu1'
@@ -98,7 +98,7 @@ result $? "machine: kinds of links; --topology has every link"
 run run "$recipe" --set parallel.micro_batch=64 --require-fit
 [ "$status" -eq 1 ] && [ "$(sed -n 2p "$work/out" | cut -c1-9)" = 'fits: NO,' ]
 result $? "run --require-fit: exit 1, and the verdict comes first" "$(head -3 "$work/out")"
-grep -A1 '^does not fit; tried' "$work/out" | grep -q ', and half the micro-batch *fits, '
+grep -A1 '^does not fit; what was tried' "$work/out" | grep -q ', and half the micro-batch *fits, '
 result $? "where no single change makes it fit, two together do" "$(grep -A3 '^does not fit' "$work/out")"
 run run "$recipe"
 gives 0 'fits: yes' "run: the verdict comes first"
@@ -113,7 +113,7 @@ result $? "run --format csv: a header and a row"
 run run "$recipe" --all --set recipe.workload=resnet18 --set parallel.recompute=layer
 gives 0 'predicted_time_to_train_s        -' "another workload in an MLPerf recipe: it runs, and nothing is predicted of its convergence"
 run run "$recipe" --set parallel.gradient_accumulation=7
-gives 0 'a step of 2240 samples' "--set changes the run: 20 x 7 x 16 = 2240"
+gives 0 'per step of 2240 samples' "--set changes the run: 20 x 7 x 16 = 2240"
 run timeline "$recipe" --trace "$work/trace.json"
 perl -MJSON::PP -e 'local $/; open F, "<", $ARGV[0] or die; decode_json(<F>)' "$work/trace.json"
 result $? "timeline --trace: valid JSON"

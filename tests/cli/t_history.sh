@@ -9,8 +9,8 @@ printf 'id,recipe,metric,value,unit,tolerance,role,source,quote,note\nx,%s,throu
 "$PODBENCH" bench --recipes "$work/recipes" --published "$work/published" --out "$work/one" >/dev/null 2>&1
 sed -i 's/^micro_batch = .*/micro_batch = 10/' "$work/recipes/$recipe.ini"
 "$PODBENCH" bench --recipes "$work/recipes" --published "$work/published" --out "$work/two" >/dev/null 2>&1
-refuses "there is no history yet: 'podbench record" "history without one" history throughput_samples_per_s --from "$h"
-refuses "a label is wanted" "record without a label" record "$work/one" --from "$h"
+refuses "no history yet: 'podbench record" "history without one" history throughput_samples_per_s --from "$h"
+refuses "want a label" "record without a label" record "$work/one" --from "$h"
 refuses "want a name without comma" "a label with a comma" record "$work/one" --from "$h" --label 'a,b'
 export SOURCE_DATE_EPOCH=86400
 run record "$work/one" --from "$h" --label first
@@ -31,7 +31,7 @@ if command -v gnuplot >/dev/null 2>&1; then
 else
     result 0 "history --out: a figure # SKIP no gnuplot here"
 fi
-refuses "want a name that ends in .svg" "a figure of another kind" history mean_abs_error --from "$h" --out "$work/h.gif"
+refuses "want a name ending in .svg" "a figure of another kind" history mean_abs_error --from "$h" --out "$work/h.gif"
 
 # Many writers at once, of whom some are killed: what was reported as recorded is there.
 for i in 1 2 3 4 5 6 7 8; do
@@ -47,7 +47,7 @@ done
 result $? "writers at once and kills lose nothing that was reported" "$lost"
 printf 'w9,1970-01-02T00:00:00Z,0.2,x,y,throughput_samples_per_s,1' >>"$h"
 run history throughput_samples_per_s "$recipe" --from "$h"
-gives 0 '1 broken line passed over' "half a line is passed over, and told"
+gives 0 '1 broken line skipped' "half a line is skipped, and told"
 "$PODBENCH" record "$work/one" --from "$h" --label tenth >/dev/null
 run history throughput_samples_per_s "$recipe" --from "$h"
 [ "$status" -eq 0 ] && [ ! -s "$work/err" ] && grep -q '^tenth' "$work/out"

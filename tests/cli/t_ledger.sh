@@ -6,7 +6,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ledger=results/published/ledger/ledger.csv
 
-"$PODBENCH" ledger >"$work/out" 2>"$work/err" && grep -q 'published rows as the ledger has them' "$work/out"
+"$PODBENCH" ledger >"$work/out" 2>"$work/err" && grep -q 'published rows agree with the ledger' "$work/out"
 result $? "every published row has the role, configuration and value of the ledger" "$(cat "$work/out" "$work/err")"
 
 # In the repository's history no line of it was taken out or changed.

@@ -84,7 +84,7 @@ cp -r "$out"/podbench-simulated/results/*/bert "$work/bert"
 run compare-logs "$work/bert"
 gives 1 "name one by --recipe" "compare-logs: logs of no known recipe"
 run compare-logs "$work/bert" --recipe mlperf-v1.1-closed-ipu-pod16-bert-large
-gives 0 "a mean run takes" "compare-logs: the recipe named"
+gives 0 "the mean run takes" "compare-logs: the recipe named"
 
 sed 's/"key": "submission_status"/"key": "no_status"/' -i "$work"/bert/result_*.txt
 run compare-logs "$work/bert" --recipe mlperf-v1.1-closed-ipu-pod16-bert-large

@@ -62,7 +62,7 @@ run sweep $bert $grid --out "$work/a.csv"
 cmp -s "$work/a.csv" "$work/whole.csv" && [ ! -e "$work/a.csv.part" ]
 result $? "--out has the same bytes"
 run sweep $bert $grid --out "$work/a.csv" --resume
-gives 0 "is whole already" "--resume of a whole sweep does nothing"
+gives 0 "is already complete" "--resume of a whole sweep does nothing"
 mkfifo "$work/pipe"
 refuses "is not a regular file, which rows are kept in" "nothing takes the place of a pipe or a device" sweep $bert $grid --out "$work/pipe"
 [ -p "$work/pipe" ] && [ ! -e "$work/pipe.part" ]

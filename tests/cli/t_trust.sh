@@ -23,9 +23,9 @@ gives 0 'energy: not known: no source gives the power of this board or of its ch
 run run $resnet --set cost.price_per_hour=36
 gives 0 'to train' "money where a price is given"
 run run mlperf-v2.0-open-bow-pod64-transformer-transducer
-gives 0 'NOTHING NEAR IS PUBLISHED, and nothing of this kind: the interval is a guess' "nothing near is said plainly"
+gives 0 'NOTHING NEAR IS PUBLISHED, AND NOTHING OF THIS KIND: the interval is a guess' "nothing near is said plainly"
 run run $resnet --set machine.clock_hz=1.4e9
-gives 0 'outside everything published: machine.clock_hz' "a changed sheet value is outside everything published"
+gives 0 'beyond everything published: machine.clock_hz' "a changed sheet value is outside everything published"
 
 # ---- explain
 run explain $resnet

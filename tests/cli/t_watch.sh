@@ -22,7 +22,7 @@ perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); exit !(@{$o->{change
 result $? "json"
 head -20 "$work/steady.csv" >"$work/short.csv"
 run watch "$work/short.csv"
-gives 0 'too short to judge: 19 points, want 35' "a short one is not judged, and says so"
+gives 0 'too short to judge: 19 points, want at least 35' "a short one is not judged, and says so"
 refuses "no column 'x'" "an unknown column" watch "$work/short.csv" --metric x
 refuses "--better: 'up'" "an unknown direction" watch "$work/short.csv" --better up
 refuses ":2: commit: 'c0' is not a number" "a column of texts" watch "$work/short.csv" --metric commit

@@ -97,7 +97,7 @@ static void what_was_nothing(void **state)
     free(text);
     p.g.inputs_known = true;
     PRINTED(text, gate_print(f, &p.g));
-    assert_non_null(strstr(text, "  inputs that differ: none; the program does\n"));
+    assert_non_null(strstr(text, "  inputs that differ: none; the program itself differs\n"));
     free(text);
     arena_free(&p.a);
 }

@@ -290,9 +290,9 @@ static void check_round_trip(size_t entry, const char *round, const char *top)
 static void test_round_trip(void **state)
 {
     static const char *const rounds[] = { "v1.0", "v1.1", "v2.0" };
-    char top[64], command[96];
+    char top[] = "/tmp/podbench-test-submission-XXXXXX", command[96];
     (void)state;
-    snprintf(top, sizeof top, "/tmp/podbench-test-submission-%ld", (long)getpid());
+    assert_non_null(mkdtemp(top));      /* a name by process could be one that a test broken off has left behind */
     snprintf(command, sizeof command, "rm -rf '%s'", top);
     for (size_t i = 0; i < 3; i++)
         for (size_t k = 0; k < 3; k++) {
@@ -542,7 +542,7 @@ static void test_coverage_as_text(void **state)
         "runs       number     samples inside        time inside  submissions    samples %       time %\n"
         "all             8         7 (87.5 %)         4 (80.0 %)            3         90.0         75.0\n"
         "bert            4         1 (25.0 %)                  -            2         25.0\n"
-        "the last two columns count each submission once. 90 % intervals; left out: 6 runs of rounds without reference points, 9 of systems "
+        "90 % intervals; the last two columns count each submission once. Left out: 6 runs of rounds without reference points, 9 of systems "
         "that are not simulated\n");
     free(text);
     json_t *json = coverage_json(&c);

@@ -61,9 +61,9 @@ static void every_change_is_noticed(void **state)
     assert_int_equal(faults.n, 6);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(faults.items[i].what, want[i]);
-    assert_non_null(strstr(faults.items[4].what, ":6: gone: stands in no table any more"));
+    assert_non_null(strstr(faults.items[4].what, ":6: gone: is no longer in any table"));
     assert_string_equal(faults.items[4].wanted.role, "removed");
-    assert_non_null(strstr(faults.items[5].what, ":8: zone: stands in no table any more"));
+    assert_non_null(strstr(faults.items[5].what, ":8: zone: is no longer in any table"));
     arena_free(&a);
 }
 

@@ -1,4 +1,4 @@
-/* t_validity.c - distances and intervals by hand, what is left out of a fit, what lies outside everything published. */
+/* t_validity.c - distances and intervals by hand, what is left out of a fit, what lies beyond everything published. */
 #include "tests/check.h"
 #include "results/validity/validity.h"
 
@@ -321,8 +321,8 @@ static void a_judgement_as_text(void **state)
     char *text;
     (void)state;
     PRINTED(text, validity_print(f, &v, &r));
-    assert_string_equal(text, "trust: 90 % within 900 to 1250 samples/s (-10, +25 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
-                              "  nearest: one, distance 0.75, +4.0 % off when left out of the fit\n");
+    assert_string_equal(text, "trust: 90 % interval 900 to 1250 samples/s (-10, +25 %); 12 % of the time rests on fitted values, 3 % on assumed ones\n"
+                              "  nearest published: one, distance 0.75, predicted +4.0 % off when left out of the fit\n");
     free(text);
     json_t *json = validity_json(&v), *nearest = json_array_get(json_object_get(json, "nearest"), 0);
     assert_near(json_number_value(json_object_get(json, "interval_low")), 900, 0);
@@ -337,9 +337,9 @@ static void a_judgement_as_text(void **state)
     v.extrapolates[v.n_extrapolates++] = "micro-batch 9";
     v.extrapolates[v.n_extrapolates++] = "128 IPUs";
     PRINTED(text, validity_print(f, &v, &r));
-    assert_string_equal(text, "trust: 90 % within 900 to 1250 samples/s (-10, +25 %)\n"
-                              "  NOTHING NEAR IS PUBLISHED, and nothing of this kind: the interval is a guess; nearest: one, distance 0.75, +4.0 % off when left "
-                              "out of the fit\n  outside everything published: micro-batch 9, 128 IPUs\n");
+    assert_string_equal(text, "trust: 90 % interval 900 to 1250 samples/s (-10, +25 %)\n"
+                              "  NOTHING NEAR IS PUBLISHED, AND NOTHING OF THIS KIND: the interval is a guess; nearest published: one, distance 0.75, predicted +4.0 % off when left "
+                              "out of the fit\n  beyond everything published: micro-batch 9, 128 IPUs\n");
     free(text);
     v.high = v.low = 0;
     PRINTED(text, validity_print(f, &v, &r));

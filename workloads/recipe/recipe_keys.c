@@ -24,9 +24,9 @@ static const char *const all_reduces[] = {                                      
     "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", NULL };
 static const char *const schedules[] = { "none", "sequential", "grouped", "interleaved", "popart", NULL };
 static const char *const recomputes[] = { "none", "stage", "layer", "checkpoints", NULL };
-_Static_assert(sizeof all_reduces / sizeof *all_reduces == N_COLLECTIVE_METHODS + 1, "a name a method");
-_Static_assert(sizeof schedules / sizeof *schedules == N_SCHEDULES + 1, "a name a schedule");
-_Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "a name a kind");
+_Static_assert(sizeof all_reduces / sizeof *all_reduces == N_COLLECTIVE_METHODS + 1, "one name per method");
+_Static_assert(sizeof schedules / sizeof *schedules == N_SCHEDULES + 1, "one name per schedule");
+_Static_assert(sizeof recomputes / sizeof *recomputes == N_RECOMPUTES + 1, "one name per kind");
 
 /* ---- when a key matters ------------------------------------------------------------------- */
 
@@ -86,92 +86,92 @@ static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r-
     { section, { .name = key, .type = FIELD_BOOL, .offset = offsetof(struct recipe, member), .help = help_ }, matters }
 
 const struct recipe_key recipe_keys[] = {
-    TEXT("recipe", "id", id, true, NULL, "its name, that of the file"),
-    TEXT("recipe", "workload", workload, true, NULL, "the model: podbench list workloads, or an ONNX file: model.onnx"),
-    TEXT("recipe", "system", system, true, NULL, "the machine: podbench list machines, or a sheet's path"),
-    TEXT("recipe", "framework", framework, false, NULL, "the program it was written for"),
-    TEXT("recipe", "sdk", sdk, false, NULL, "release of the software below: 2.5.1"),
-    CHOICE("recipe", "mode", mode, modes, NULL, "training, or inference"),
-    FLAG("recipe", "approximate", model.approximate, in_file, "operators of an ONNX file that are not modelled are priced roughly"),
-    TEXT("recipe", "output", model.output, false, in_file, "values of an ONNX file to stop at, with commas between; default: its outputs"),
+    TEXT("recipe", "id", id, true, NULL, "the recipe's name, which is also the file's"),
+    TEXT("recipe", "workload", workload, true, NULL, "a model of podbench list workloads, or the path of an ONNX file"),
+    TEXT("recipe", "system", system, true, NULL, "a machine of podbench list machines, or the path of a sheet"),
+    TEXT("recipe", "framework", framework, false, NULL, "the framework that the program was written for: podbench list frameworks"),
+    TEXT("recipe", "sdk", sdk, false, NULL, "release of the Poplar SDK, such as 2.5.1"),
+    CHOICE("recipe", "mode", mode, modes, NULL, "training or inference"),
+    FLAG("recipe", "approximate", model.approximate, in_file, "price operators of an ONNX file that are not modelled roughly, instead of refusing them"),
+    TEXT("recipe", "output", model.output, false, in_file, "values of the ONNX file to stop at, separated by commas; default: its outputs"),
     TEXT("recipe", "source", source, true, NULL, "where this configuration was published"),
 
     COUNT("data", "sequence_length", model.sequence_length, 1, 16384, false, in_sequences,
-          "tokens a row, or frames of 30 ms of the longest utterance; default: the workload's"),
-    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean, of packed rows; default 1"),
+          "tokens per row, or 30 ms frames of the longest utterance; default: the model's"),
+    NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean number of sequences in a packed row; default 1"),
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
-           "as MLPerf logs count the global batch; default: the mean"),
-    TEXT("data", "dataset", dataset, false, NULL, "what it was trained on"),
-    COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples of one epoch"),
-    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word table; default: the model's"),
+           "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
+    TEXT("data", "dataset", dataset, false, NULL, "name of the data set; documentation only"),
+    COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples in one epoch"),
+    COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
-           "labels of the longest transcript; default: by the audio's length"),
-    COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "group norm of so many groups; default: batch norm"),
-    COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "pixels in a row and in a column; default: the model's"),
-    CHOICE("data", "input_type", model.input_type, input_types, in_images, "images from the host: bytes, or prepared there"),
+           "labels of the longest transcript; default: from the length of the audio"),
+    COUNT("data", "norm_groups", model.norm_groups, 1, 1024, false, in_norms, "number of groups of a group norm; default: batch norm instead"),
+    COUNT("data", "image_size", model.image_size, 16, 4096, false, in_images, "width and height of an image in pixels; default: the model's"),
+    CHOICE("data", "input_type", model.input_type, input_types, in_images, "type of the images that the host sends: uint8, or fp16 if the host normalises them"),
 
     COUNT("parallel", "replicas", replicas, 1, 65536, true, NULL, "copies of the model"),
-    COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy"),
-    COUNT("parallel", "micro_batch", model.micro_batch, 1, 65536, true, NULL, "samples that go through the model at once"),
+    COUNT("parallel", "ipus_per_replica", ipus_per_replica, 1, 64, true, NULL, "IPUs that hold one copy of the model"),
+    COUNT("parallel", "micro_batch", model.micro_batch, 1, 65536, true, NULL, "samples that pass through the model at once"),
     COUNT("parallel", "gradient_accumulation", gradient_accumulation, 1, 1e6, false, NULL,
-          "micro-batches a weight update, or a call in inference; default 1"),
+          "micro-batches per weight update, or per call in inference; default 1"),
     TEXT("parallel", "layers_per_ipu", layers_per_ipu, false, NULL,
-         "blocks of each stage: 3,7,7,7,0; halves: 7/6 is 7 attention, 6 feed-forward; auto (the default): balanced under the memory"),
-    CHOICE("parallel", "schedule", schedule, schedules, in_stages, "of the pipeline's stages"),
-    CHOICE("parallel", "recompute", recompute, recomputes, in_training, "what is computed again for the backward pass"),
+         "blocks in each stage, such as 3,7,7,7,0; 7/6 means 7 attentions and 6 feed-forwards; auto (the default): balanced, within the memory"),
+    CHOICE("parallel", "schedule", schedule, schedules, in_stages, "schedule of the pipeline's stages"),
+    CHOICE("parallel", "recompute", recompute, recomputes, in_training, "which activations are recomputed for the backward pass"),
     TEXT("parallel", "recompute_checkpoints", recompute_checkpoints, false, in_checkpoints,
-         "layers whose output is kept: stage1/unit1,stage2/unit1"),
-    CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of activations kept in the pipeline"),
-    CHOICE("parallel", "optimizer_state", optimizer_state, optimizer_places, in_training, "where it is kept"),
-    CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer"),
-    CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "over all replicas, or those of one pod"),
+         "layers whose output is kept, such as stage1/unit1,stage2/unit1"),
+    CHOICE("parallel", "stash_type", stash_type, stash_types, in_stash, "type of the activations kept in the pipeline"),
+    CHOICE("parallel", "optimizer_state", optimizer_state, optimizer_places, in_training, "where the optimizer state is kept"),
+    CHOICE("parallel", "rts", rts, no_yes, in_replicas, "replicated tensor sharding of the optimizer state"),
+    CHOICE("parallel", "rts_domain", rts_domain, rts_domains, in_sharding, "shard over all replicas, or over those of one pod"),
     COUNT("parallel", "io_tiles", io_tiles, 0, 1472, false, NULL, "tiles set aside for input and output"),
     TEXT("parallel", "available_memory", available_memory, false, NULL,
-         "share of tile memory for temporaries: 0.3, or by IPU 0.15,0.25,0.25,0.25"),
-    CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "method of collectives"),
+         "share of tile memory for temporaries: 0.3, or for each IPU 0.15,0.25,0.25,0.25"),
+    CHOICE("parallel", "all_reduce", all_reduce, all_reduces, in_replicas, "algorithm of the all-reduce"),
     COUNT("parallel", "batch_norm_span", model.batch_norm_span, 1, 65536, false, in_norm_training,
-          "replicas that share the statistics of batch norms; default 1"),
+          "replicas that share batch-norm statistics; default 1"),
     COUNT("parallel", "embedding_serial_steps", model.embedding_serial_steps, 1, 4096, false, in_table,
-          "steps the word table's products are cut into"),
-    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "query, key and value as three products"),
+          "serial steps that products with the word embedding are cut into"),
+    FLAG("parallel", "split_qkv", model.split_qkv, in_attention, "compute query, key and value as three products instead of one"),
     COUNT("parallel", "joint_slices", model.joint_slices, 1, 4096, false, in_joint,
-          "slices of time that the joint network runs on, one after the other"),
+          "time slices that the joint network processes one after another"),
 
-    CHOICE("precision", "compute", model.compute, computes, NULL, "of weights and activations"),
-    CHOICE("precision", "partials", partials, partials_types, NULL, "of sums inside matmuls and convolutions"),
+    CHOICE("precision", "compute", model.compute, computes, NULL, "type of weights and activations"),
+    CHOICE("precision", "partials", partials, partials_types, NULL, "type of partial sums in matmuls and convolutions"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
-         "batch norms: the variance of what is left when the mean is taken away, a pass and a reduction more"),
-    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "of fp16 results; the hardware does it at no cost in time"),
-    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "as logged; no effect on time"),
+         "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "round fp16 results stochastically; costs no time in hardware"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "loss scale, for logs; no effect on time"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training, "sgd, lars, adam or lamb"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0, 64, in_training,
-           "moments of one parameter; default: 2 each"),
+           "bytes of moments per parameter; default: 2 for each moment"),
 
-    NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "until the target is reached"),
-    NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "the same in samples"),
-    TEXT("training", "converge", converge, false, in_training, "model: predicted from the global batch"),
+    NUMBER("training", "epochs", epochs, "", 0.001, 1e6, in_training, "epochs until the target is reached"),
+    NUMBER("training", "samples_to_converge", samples_to_converge, "", 1, 1e15, in_training, "samples until the target is reached, instead of epochs"),
+    TEXT("training", "converge", converge, false, in_training, "model: predict the samples to converge from the global batch"),
     TEXT("training", "reference_round", reference_round, false, recipe_may_converge,
-         "MLPerf round whose reference points hold: v2.0; default: the id's, or v2.0"),
+         "MLPerf round whose reference points apply; default: the round in the id, else v2.0"),
     COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_training, "samples between evaluations"),
-    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples of one evaluation"),
-    CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "as it trains, or afterwards"),
+    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples per evaluation"),
+    CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "evaluate during training, or at its end"),
     CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
-           "forward passes, or training steps at a learning rate of 0"),
-    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "how many, where eval_every does not tell"),
-    FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "dropout of attention's shares"),
+           "evaluate with forward passes, or with training steps at a learning rate of 0"),
+    COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "number of evaluations, where eval_every does not tell"),
+    FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "apply dropout to the attention probabilities"),
     FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
-         "on questions: scores of an answer's start and end instead of the heads of pre-training"),
-    FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "starts from given weights, read on the clock"),
-    NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality to be reached"),
+         "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training"),
+    FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "start from a checkpoint, whose reading counts as time"),
+    NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality target"),
 
-    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the decoding; default 1"),
-    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes of all machines together: each prepares the input of its replicas; default 1"),
+    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the preparation of input; default 1"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes on all machines together, each feeding its own replicas; default 1"),
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
-           "what one host prepares of the model's input; default: not a limit"),
-    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "updates before control returns to the host; 0: one call; default: the framework's"),
+           "rate at which one host prepares input; default: no limit"),
+    NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "weight updates before control returns to the host; 0: all in one call; default: the framework's"),
 
-    NUMBER("cost", "price_per_hour", price_per_hour, "", 0, 1e9, NULL, "of all IPUs in use, in any currency; money follows in the same"),
+    NUMBER("cost", "price_per_hour", price_per_hour, "", 0, 1e9, NULL, "price of all IPUs in use per hour, in any currency"),
 };
 enum { N_RECIPE_KEYS = sizeof recipe_keys / sizeof *recipe_keys };
 const size_t n_recipe_keys = N_RECIPE_KEYS;
@@ -280,7 +280,7 @@ static void print_values(FILE *f, const struct field *field)
     if (field->type == FIELD_BOOL)
         fputs("yes|no", f);
     if (field->type == FIELD_U64 || field->type == FIELD_F64)
-        fprintf(f, "%g..%g", field->min, field->max);
+        fprintf(f, "%.10g..%.10g", field->min, field->max);
     if (field->type == FIELD_TEXT)
         fputs("text", f);
 }
@@ -324,14 +324,14 @@ void recipe_keys_print(FILE *f)
         fprintf(f, ")%s: %s\n", k->field.required ? " required" : "", k->field.help);
     }
     fputs("[optimizer] also takes hyperparameters as MLPerf logs name them, for documentation and logs\n", f);
-    fputs("[framework] what the recipe's program sets itself, instead of its framework's sheet\n", f);
+    fputs("[framework] values that replace those on the framework's sheet\n", f);
     for (size_t i = 0; i < n_framework_fields; i++) {
         fprintf(f, "  %s (", framework_fields[i].name);
         print_values(f, &framework_fields[i]);
         fprintf(f, "): %s\n", framework_fields[i].help);
     }
-    fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B at that share of its rate; 0 cuts it\n"
-          "  chip (N FACTOR): IPU N computes that much longer\n"
-          "  flow (A-B RATE): other traffic from A to B, bytes a second\n"
-          "  more than one: link1, link2...\n", f);
+    fputs("[faults]\n  link (A-B SHARE): the link between IPUs A and B has only this share of its rate; 0 cuts it\n"
+          "  chip (N FACTOR): IPU N takes this many times as long to compute\n"
+          "  flow (A-B RATE): other traffic from A to B in bytes per second\n"
+          "  several: link1, link2, ...\n", f);
 }
