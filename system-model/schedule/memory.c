@@ -104,12 +104,10 @@ static uint64_t io_tile_bytes(const struct plan *p, uint32_t ipu)
     return p->options.io_tiles ? spread(bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES) : 0;
 }
 
-void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
+static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
 {
-    uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
-    p->memory = ARENA_ARRAY(a, struct tile_memory, p->options.ipus_per_replica);
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        struct tile_memory *m = &p->memory[i];
+        struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
         for (uint32_t s = 0; s < p->n_stages; s++)
             if (p->stages[s].ipu == i)
@@ -124,11 +122,35 @@ void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
         m->io_tile_bytes = io_tile_bytes(p, i);
         if (m->total_bytes < m->io_tile_bytes)
             m->total_bytes = m->io_tile_bytes;
-        if (worst < m->total_bytes) {
-            worst = m->total_bytes;
+    }
+}
+
+/* Remembered by where the layers are and what else is read of the plan. */
+static const struct tile_memory *recall_memory(const struct plan *p, struct compiler *c, struct arena *a)
+{
+    const struct plan_options *o = &p->options;
+    uint64_t state_bytes;
+    memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
+    const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, shard_replicas(p),
+                                  (uint64_t)(o->grad_accum > 1) | (uint64_t)(o->n_replicas > 1) << 1 };
+    const struct tile_memory *known = p->placed ? memo_find(&c->memories, question, sizeof question) : NULL;
+    if (known)
+        return known;
+    size_t n_bytes = o->ipus_per_replica * sizeof *known;
+    struct tile_memory *memory = p->placed ? memo_add(&c->memories, question, sizeof question, n_bytes, c->arena) : arena_alloc(a, n_bytes);
+    count_memory(memory, p, c);
+    return memory;
+}
+
+void plan_memory(struct plan *p, struct compiler *c, struct arena *a)
+{
+    uint64_t capacity = p->topology->machine->chip.tile_memory_bytes, worst = 0;
+    p->memory = recall_memory(p, c, a);
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
+        if (worst < p->memory[i].total_bytes) {
+            worst = p->memory[i].total_bytes;
             p->worst_ipu = i;
         }
-    }
     p->fits = worst <= capacity;
     p->shortfall_bytes = p->fits ? 0 : worst - capacity;
 }

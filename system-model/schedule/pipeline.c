@@ -62,11 +62,23 @@ static void make_tasks(struct plan *p, struct arena *a)
         struct task *t = &p->tasks[i];
         t->stage = i < p->n_stages ? i : 2 * p->n_stages - 1 - i;
         t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
-        t->n_cycles = cycles_total(t->kind == TASK_FORWARD ? &p->stages[t->stage].forward : &p->stages[t->stage].backward);
+        t->n_cycles = t->kind == TASK_FORWARD ? p->stages[t->stage].forward_cycles : p->stages[t->stage].backward_cycles;
         place_task(t, p->options.schedule, p->n_stages, training);
         if (p->n_slots <= t->slot)
             p->n_slots = t->slot + 1;
     }
+}
+
+static void sort_by_slot(struct plan *p, struct arena *a)
+{
+    uint32_t *ends = p->slot_first = ARENA_ARRAY(a, uint32_t, p->n_slots + 1);
+    p->slot_tasks = ARENA_ARRAY(a, uint32_t, p->n_tasks);
+    for (uint32_t i = 0; i < p->n_tasks; i++)
+        ends[p->tasks[i].slot]++;
+    for (uint32_t slot = 0; slot < p->n_slots; slot++)
+        ends[slot + 1] += ends[slot];
+    for (uint32_t i = p->n_tasks; i-- > 0; )            /* each end moves down to its slot's first */
+        p->slot_tasks[--ends[p->tasks[i].slot]] = i;
 }
 
 /* ---- copies between stages -------------------------------------------------------------- */
@@ -81,10 +93,10 @@ static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t acti
 {
     bool in_full = copies_in_full(p);
     size_t n = 0;
-    for (uint32_t i = 0; i < p->n_tasks; i++) {
-        const struct task *t = &p->tasks[i];
+    for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
+        const struct task *t = &p->tasks[p->slot_tasks[k]];
         bool forward = t->kind == TASK_FORWARD;
-        if ((!in_full && !(active >> i & 1)) || t->slot != slot || (forward ? t->stage + 1 == p->n_stages : t->stage == 0))
+        if ((!in_full && !(active >> p->slot_tasks[k] & 1)) || (forward ? t->stage + 1 == p->n_stages : t->stage == 0))
             continue;
         uint32_t to = forward ? t->stage + 1 : t->stage - 1;
         uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;
@@ -113,48 +125,54 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
 
 /* ---- runs of equal cycles ------------------------------------------------------------------ */
 
-static uint64_t active_in(const struct plan *p, uint64_t cycle)
+/* Tasks in the order in which they begin; in that they end too, as each is at work once a micro-batch. */
+static void order_tasks(uint32_t *order, const struct plan *p)
 {
-    uint64_t active = 0;
     for (uint32_t i = 0; i < p->n_tasks; i++) {
-        uint64_t first = p->tasks[i].first_cycle;
-        if (cycle >= first && cycle < first + p->options.grad_accum)
-            active |= (uint64_t)1 << i;
+        uint32_t at = i;
+        for (; at > 0 && p->tasks[order[at - 1]].first_cycle > p->tasks[i].first_cycle; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
     }
-    return active;
 }
 
-/* The next cycle at which a task begins or ends. */
-static uint64_t next_change(const struct plan *p, uint64_t cycle)
+static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    uint64_t next = UINT64_MAX;
-    for (uint32_t i = 0; i < p->n_tasks; i++) {
-        uint64_t first = p->tasks[i].first_cycle, end = first + p->options.grad_accum;
-        if (first > cycle && first < next)
-            next = first;
-        if (end > cycle && end < next)
-            next = end;
+    if (r > p->runs && copies_in_full(p)) {         /* the same in all of them */
+        r->copies = r[-1].copies;
+        r->copy_cycles = r[-1].copy_cycles;
+        return true;
     }
-    return next;
+    r->copies = ARENA_ARRAY(a, struct stage_copy, p->n_slots);
+    for (uint32_t slot = 0; slot < p->n_slots; slot++)
+        if (!plan_copy(r, slot, p, c, err))
+            return false;
+    return true;
 }
 
+/* A run lasts to the next cycle at which a task begins or ends. */
 static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
+    const uint64_t grad_accum = p->options.grad_accum;
+    uint32_t order[2 * MAX_STAGES], begun = 0, ended = 0;
+    uint64_t cycle = 0, active = 0;
+    order_tasks(order, p);
     p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
-    for (uint64_t cycle = 0, next; (next = next_change(p, cycle)) != UINT64_MAX; cycle = next) {
+    for (;;) {
+        for (; begun < p->n_tasks && p->tasks[order[begun]].first_cycle <= cycle; begun++)
+            active |= (uint64_t)1 << order[begun];
+        for (; ended < begun && p->tasks[order[ended]].first_cycle + grad_accum <= cycle; ended++)
+            active &= ~((uint64_t)1 << order[ended]);
+        if (ended == p->n_tasks)
+            return true;
+        uint64_t end = p->tasks[order[ended]].first_cycle + grad_accum;
+        uint64_t next = begun < p->n_tasks ? min_u64(end, p->tasks[order[begun]].first_cycle) : end;
         struct pipeline_run *r = &p->runs[p->n_runs++];
-        *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active_in(p, cycle) };
-        if (p->n_runs > 1 && copies_in_full(p)) {       /* the same in all of them */
-            r->copies = r[-1].copies;
-            r->copy_cycles = r[-1].copy_cycles;
-            continue;
-        }
-        r->copies = ARENA_ARRAY(a, struct stage_copy, p->n_slots);
-        for (uint32_t slot = 0; slot < p->n_slots; slot++)
-            if (!plan_copy(r, slot, p, c, err))
-                return false;
+        *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active };
+        if (!copy_in_run(r, p, c, a, err))
+            return false;
+        cycle = next;
     }
-    return true;
 }
 
 /* ---- stash depth, input ----------------------------------------------------------------------- */
@@ -228,6 +246,7 @@ bool plan_pipeline(struct plan *p, struct compiler *c, struct arena *a, struct e
     if (!check_schedule(p, err))
         return false;
     make_tasks(p, a);
+    sort_by_slot(p, a);
     for (uint32_t s = 0; s < p->n_stages; s++)
         p->stages[s].stash_depth = p->options.training ? stash_depth(p, s) : 0;
     plan_input(p, a);

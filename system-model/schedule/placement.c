@@ -303,12 +303,21 @@ static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *
     s->ipu = ipu;
 }
 
+void stage_sum(struct stage_plan *s)
+{
+    s->forward_cycles = cycles_total(&s->forward);
+    s->backward_cycles = cycles_total(&s->backward);
+}
+
 static bool cost_stage(struct plan *p, struct compiler *c, uint32_t stage_id, struct err *err)
 {
     struct stage_plan *s = &p->stages[stage_id];
     recall_stage(p, c, s, stage_id + 1 == p->n_stages);
     add_tied_copies(p, c, s);
-    return add_distributed_norms(p, c, s, err);
+    if (!add_distributed_norms(p, c, s, err))
+        return false;
+    stage_sum(s);
+    return true;
 }
 
 static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
@@ -346,11 +355,8 @@ static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
     return true;
 }
 
-bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
 {
-    if (!settle_sizes(p, err) || !find_checkpoints(p, a, err))
-        return false;
-    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
     if (!place_layers(p, err))
         return false;
     for (uint32_t s = 0; s < p->n_stages; s++)
@@ -360,5 +366,48 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
     for (uint32_t s = 0; s < p->n_stages; s++)
         if (!cost_stage(p, c, s, err))
             return false;
+    return true;
+}
+
+/* ---- placed before ------------------------------------------------------------------------ */
+
+/* All that place_stages reads of a plan; replicas where norms span them. */
+enum { MOST_WORDS = 8 + 2 * MAX_STAGES };
+
+static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *p, const struct compiler *c)
+{
+    const struct plan_options *o = &p->options;
+    const bool flags[] = { o->training, o->grad_accum > 1, o->unfolded, o->faults != NULL };
+    size_t n = 0;
+    words[n] = 0;
+    memcpy(&words[n++], flags, sizeof flags);
+    words[n++] = p->n_stages;
+    words[n++] = (uint64_t)o->ipus_per_replica << 32 | (c->n_spanning ? o->n_replicas : 0);
+    words[n++] = (uint64_t)o->recompute << 32 | (uint64_t)o->stash_type;
+    words[n++] = (uint64_t)o->partials << 32 | o->io_tiles;
+    memcpy(&words[n], o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
+    n += p->n_stages;
+    memcpy(&words[n], o->available_memory, o->n_available_memory * sizeof *o->available_memory);
+    return n + o->n_available_memory;
+}
+_Static_assert(sizeof(struct stage_size) == sizeof(uint64_t), "a word of a question");
+
+/* Names of checkpoints are in no question: such plans are placed each time. */
+bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    uint64_t question[MOST_WORDS];
+    if (!settle_sizes(p, err) || !find_checkpoints(p, a, err))
+        return false;
+    size_t n_bytes = placement_question(question, p, c) * sizeof *question, stages_bytes = p->n_stages * sizeof *p->stages;
+    p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
+    p->placed = memo_find(&c->placements, question, n_bytes);
+    if (p->placed) {
+        memcpy(p->stages, p->placed, stages_bytes);
+        return true;
+    }
+    if (!place_stages(p, c, err))
+        return false;
+    if (!p->named_checkpoints)
+        p->placed = memcpy(memo_add(&c->placements, question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
     return true;
 }

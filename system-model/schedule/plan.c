@@ -68,7 +68,7 @@ static bool check_length(const struct plan *p, struct err *err)
 {
     double computing = 0, copies = 0, update = 0, input = (double)p->host_floor_cycles;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        double one = (double)cycles_total(&p->stages[s].forward) + (double)cycles_total(&p->stages[s].backward);
+        double one = (double)p->stages[s].forward_cycles + (double)p->stages[s].backward_cycles;
         computing += one * p->options.grad_accum;
         input += (double)p->io_cycles[s] * p->options.grad_accum;
     }
@@ -125,7 +125,7 @@ static void print_stages(FILE *f, const struct plan *p)
         snprintf(layers, sizeof layers, "%s .. %s", p->graph->layers[s->first_layer].name,
                  p->graph->layers[s->first_layer + s->n_layers - 1].name);
         fprintf(f, "  %-5u %-3u %-52s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5u\n", i, s->ipu, layers,
-                s->n_parameters, cycles_total(&s->forward), cycles_total(&s->backward), s->recompute_cycles, s->stash_bytes,
+                s->n_parameters, s->forward_cycles, s->backward_cycles, s->recompute_cycles, s->stash_bytes,
                 s->stash_depth);
     }
 }

@@ -24,6 +24,7 @@ struct stage_plan {
     uint32_t first_layer, n_layers;
     const struct compiled *compiled;
     struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
+    uint64_t forward_cycles, backward_cycles;   /* their sums */
     uint64_t recompute_cycles;          /* of backward */
     uint32_t n_layers_again;            /* so many of its first layers are computed again before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
@@ -73,8 +74,10 @@ struct plan {
     const bool *named_checkpoints;      /* by layer; NULL: none are named */
     uint32_t n_stages;
     struct stage_plan *stages;
+    const struct stage_plan *placed;    /* the stages as they are remembered, before they have a schedule; NULL: they are not */
     uint32_t n_tasks, n_slots;
     struct task *tasks;
+    uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */
     uint32_t n_runs;
     struct pipeline_run *runs;
     uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
@@ -82,7 +85,7 @@ struct plan {
     uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
-    struct tile_memory *memory;         /* by IPU; NULL: not counted */
+    const struct tile_memory *memory;   /* by IPU; NULL: not counted */
     uint32_t worst_ipu;
     bool fits;
     uint64_t shortfall_bytes;           /* of the worst tile */

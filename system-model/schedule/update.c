@@ -436,6 +436,20 @@ static void fill_places(struct place places[MAX_STAGES], const struct plan *p)
         places[s] = (struct place){ p->stages[s].ipu, p->stages[s].first_layer, p->stages[s].n_layers };
 }
 
+void update_sum(struct update_program *u, struct arena *a)
+{
+    u->parts = ARENA_ARRAY(a, struct update_part, u->n_chains);
+    for (uint32_t i = 0; i < u->n_chains; i++) {
+        const struct update_chain *c = &u->chains[i];
+        if (i == 0 || c->ipu != c[-1].ipu || c->ipu == ALL_IPUS)
+            u->parts[u->n_parts++] = (struct update_part){ .first = i, .ipu = c->ipu };
+        struct update_part *part = &u->parts[u->n_parts - 1];
+        part->end = i + 1;
+        part->n_cycles += c->n_tensors * c->steps->n_cycles;
+        cycles_add(&part->cycles, &c->steps->cycles, c->n_tensors);
+    }
+}
+
 static void keep_program(struct update_program *out, const struct update_program *u, struct arena *a)
 {
     *out = *u;
@@ -443,6 +457,7 @@ static void keep_program(struct update_program *out, const struct update_program
     out->chains = ARENA_ARRAY(a, struct update_chain, u->n_chains);
     for (uint32_t i = 0; i < u->n_chains; i++)
         out->chains[i] = u->chains[i];
+    update_sum(out, a);
 }
 
 bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err *err)

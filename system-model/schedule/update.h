@@ -51,8 +51,12 @@ struct update_chain {
     const struct update_steps *steps;
 };
 
+/* Chains first to end: all of one IPU, or a merged one; with what they take together. */
+struct update_part { uint32_t first, end, ipu; uint64_t n_cycles; struct cycles cycles; };
+
 struct update_program {
     struct update_chain *chains; uint32_t n_chains; size_t cap_chains;
+    struct update_part *parts; uint32_t n_parts;
     bool in_series;                     /* one IPU after the other; else side by side */
 };
 

@@ -57,41 +57,44 @@ static uint64_t play_steps(struct player *pl, uint32_t row, uint64_t start, uint
     return period;
 }
 
-static void play_chain(struct player *pl, uint32_t row, uint64_t *at, uint32_t chain_id)
+static void play_chain(struct player *pl, uint32_t row, uint64_t *at, uint32_t chain_id, double factor)
 {
     const struct update_chain *chain = &pl->p->update.chains[chain_id];
-    struct timeline_row *r = &pl->t->rows[row];
-    double factor = slowdown(pl->p, r->replica * pl->width + r->ipu);
-    bool as_planned = factor == 1 && pl->p->options.totals_only;
-    cycles_add(&r->spent, &chain->steps->cycles, chain->n_tensors);
-    *at += chain->n_tensors * (as_planned ? chain->steps->n_cycles : play_steps(pl, row, *at, chain_id, factor));
+    cycles_add(&pl->t->rows[row].spent, &chain->steps->cycles, chain->n_tensors);
+    *at += chain->n_tensors * play_steps(pl, row, *at, chain_id, factor);
 }
 
-/* The end of the chains that are played together with the first: in series those of its IPU, else all that are not merged. */
+/* Chain by chain where spans are wanted, or the chip is slow; else all at once. */
+static void play_part(struct player *pl, uint32_t row, uint64_t *at, const struct update_part *part)
+{
+    struct timeline_row *r = &pl->t->rows[row];
+    double factor = slowdown(pl->p, r->replica * pl->width + r->ipu);
+    if (factor == 1 && pl->p->options.totals_only) {
+        cycles_add(&r->spent, &part->cycles, 1);
+        *at += part->n_cycles;
+        return;
+    }
+    for (uint32_t i = part->first; i < part->end; i++)
+        play_chain(pl, row, at, i, factor);
+}
+
+/* The end of the parts that are played together with the first: in series that alone, else all that are not merged. */
 static uint32_t end_of_group(const struct update_program *u, uint32_t first)
 {
-    uint32_t end = first + 1;
-    if (u->chains[first].ipu == ALL_IPUS)
-        return end;
-    while (end < u->n_chains && (!u->in_series || u->chains[end].ipu == u->chains[first].ipu))
-        end++;
-    return end;
+    return u->in_series || u->parts[first].ipu == ALL_IPUS ? first + 1 : u->n_parts;
 }
 
 static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t end, uint64_t start)
 {
-    const struct update_program *u = &pl->p->update;
-    for (uint32_t r = 0; r < pl->t->n_rows; r++) {
-        uint32_t ipu = pl->t->rows[r].ipu;
-        bool of_another = u->in_series && u->chains[first].ipu != ALL_IPUS && u->chains[first].ipu != ipu;
-        for (uint32_t i = first; i < end && !of_another; i++) {
-            if (u->chains[i].ipu != ALL_IPUS && u->chains[i].ipu != ipu)
+    const struct update_part *parts = pl->p->update.parts;
+    for (uint32_t r = 0; r < pl->t->n_rows; r++)
+        for (uint32_t i = first; i < end; i++) {
+            if (parts[i].ipu != ALL_IPUS && parts[i].ipu != pl->t->rows[r].ipu)
                 continue;
             if (at[r] < start)
                 spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_TURN);
-            play_chain(pl, r, &at[r], i);
+            play_part(pl, r, &at[r], &parts[i]);
         }
-    }
 }
 
 static void play_call(struct player *pl, uint64_t *at)
@@ -112,7 +115,7 @@ void play_update(struct player *pl, uint64_t *at)
     const struct plan *p = pl->p;
     uint64_t clock = latest(at, t->n_rows);
     wait_all(pl, at, clock, PART_BUBBLE, SPAN_WAIT);        /* for the slowest replica */
-    for (uint32_t i = 0, end; i < p->update.n_chains; i = end) {
+    for (uint32_t i = 0, end; i < p->update.n_parts; i = end) {
         end = end_of_group(&p->update, i);
         play_group(pl, at, i, end, clock);
         clock = latest(at, t->n_rows);

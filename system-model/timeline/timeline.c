@@ -87,20 +87,24 @@ static void make_rows(struct player *pl)
 
 /* ---- a replica's micro-batches ------------------------------------------------------------ */
 
-/* Plays one task in every cycle of a run, from `start` on; returns how long it takes, with the input it waits for. */
-static uint64_t play_task(struct player *pl, const struct pipeline_run *run, const struct task *task, uint64_t start)
+/* A slow chip's tasks take longer. */
+static void time_tasks(struct player *pl)
 {
     const struct plan *p = pl->p;
-    const struct stage_plan *stage = &p->stages[task->stage];
-    struct timeline_row *row = &pl->t->rows[pl->first_row + stage->ipu];
-    bool forward = task->kind == TASK_FORWARD;
-    uint64_t input = forward ? p->io_cycles[task->stage] : 0;
-    uint64_t took = slowed(task->n_cycles, slowdown(p, row->replica * pl->width + stage->ipu));
-    row->spent.part[PART_BUBBLE] += (took - task->n_cycles) * run->n_cycles;    /* a slow chip's loss */
-    row->spent.part[PART_HOST] += input * run->n_cycles;
-    if (p->options.totals_only)
-        return input + took;
-    struct span s = { .row = pl->first_row + stage->ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
+    uint32_t first_ipu = pl->t->rows[pl->first_row].replica * pl->width;
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        const struct task *t = &p->tasks[i];
+        pl->tasks[i].input = t->kind == TASK_FORWARD ? p->io_cycles[t->stage] : 0;
+        pl->tasks[i].work = slowed(t->n_cycles, slowdown(p, first_ipu + p->stages[t->stage].ipu));
+    }
+}
+
+/* One task in every cycle of a run, from `start` on. */
+static void show_task(struct player *pl, const struct pipeline_run *run, uint32_t task_id, uint64_t start)
+{
+    const struct task *task = &pl->p->tasks[task_id];
+    uint64_t input = pl->tasks[task_id].input, work = pl->tasks[task_id].work;
+    struct span s = { .row = pl->first_row + pl->p->stages[task->stage].ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
                       .which = run->first_cycle - task->first_cycle };
     s.start_cycle = start;
     s.n_cycles = input;
@@ -108,34 +112,40 @@ static uint64_t play_task(struct player *pl, const struct pipeline_run *run, con
     if (wants_span(pl, input))
         add_span(pl, s);
     s.start_cycle += input;
-    s.n_cycles = took;
-    s.kind = forward ? SPAN_FORWARD : SPAN_BACKWARD;
-    if (wants_span(pl, took))
+    s.n_cycles = work;
+    s.kind = task->kind == TASK_FORWARD ? SPAN_FORWARD : SPAN_BACKWARD;
+    if (wants_span(pl, work))
         add_span(pl, s);
-    return input + took;
+}
+
+static void show_waits(struct player *pl, const struct pipeline_run *run, const uint64_t *busy, uint64_t longest, uint64_t start)
+{
+    for (uint32_t i = 0; i < pl->width; i++)
+        if (wants_span(pl, longest - busy[i]))
+            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
+                                        .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
 }
 
 /* Plays one slot of a run of equal cycles; returns how long the slot takes. */
 static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
     const struct plan *p = pl->p;
+    bool shows = !p->options.totals_only;
     uint64_t longest = 0, busy[MAX_STAGES];
     memset(busy, 0, pl->width * sizeof *busy);
-    for (uint32_t i = 0; i < p->n_tasks; i++) {
-        const struct task *task = &p->tasks[i];
-        if (!(run->active >> i & 1) || task->slot != slot)
+    for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
+        uint32_t i = p->slot_tasks[k];
+        if (!(run->active >> i & 1))
             continue;
-        uint64_t *ipu = &busy[p->stages[task->stage].ipu];
-        *ipu += play_task(pl, run, task, start + *ipu);
+        uint64_t *ipu = &busy[p->stages[p->tasks[i].stage].ipu];
+        if (shows)
+            show_task(pl, run, i, start + *ipu);
+        *ipu += pl->tasks[i].input + pl->tasks[i].work;
         if (longest < *ipu)
             longest = *ipu;
     }
-    for (uint32_t i = 0; i < pl->width; i++) {
-        pl->t->rows[pl->first_row + i].spent.part[PART_BUBBLE] += (longest - busy[i]) * run->n_cycles;
-        if (wants_span(pl, longest - busy[i]))
-            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start + busy[i],
-                                        .n_cycles = longest - busy[i], .stage = UINT16_MAX, .kind = SPAN_WAIT });
-    }
+    if (shows)
+        show_waits(pl, run, busy, longest, start);
     return longest;
 }
 
@@ -151,62 +161,74 @@ static void note_first_output(struct player *pl, const struct pipeline_run *run,
         pl->t->first_output_cycles = out_at;
 }
 
-/* All IPUs take part in what is copied after a slot. */
+/* What all IPUs take part in, in each cycle of a run. */
+static uint64_t play_together(struct player *pl, const struct pipeline_run *run, uint64_t cycles, uint64_t start, enum span_kind kind, uint32_t which)
+{
+    for (uint32_t i = 0; i < pl->width && wants_span(pl, cycles); i++)
+        add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
+                                    .stage = UINT16_MAX, .kind = (uint16_t)kind, .which = which });
+    return cycles;
+}
+
+/* What is copied after a slot. */
 static uint64_t play_copy(struct player *pl, const struct pipeline_run *run, uint32_t slot, uint64_t start)
 {
-    uint64_t cycles = run->copies[slot].cycles;
-    uint32_t which = (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot;
-    for (uint32_t i = 0; i < pl->width; i++) {
-        pl->t->rows[pl->first_row + i].spent.part[PART_STAGE_COPY] += cycles * run->n_cycles;
-        if (wants_span(pl, cycles))
-            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
-                                        .stage = UINT16_MAX, .kind = SPAN_COPY, .which = which });
-    }
-    return cycles;
+    return play_together(pl, run, run->copies[slot].cycles, start, SPAN_COPY, (uint32_t)(run - pl->p->runs) * pl->p->n_slots + slot);
 }
 
 /* All IPUs wait for the host exchange that brings a micro-batch to the first stage. */
 static uint64_t play_fetch(struct player *pl, const struct pipeline_run *run, uint64_t start)
 {
-    uint64_t cycles = run->active & 1 ? pl->p->fetch_cycles : 0;
-    for (uint32_t i = 0; i < pl->width; i++) {
-        pl->t->rows[pl->first_row + i].spent.part[PART_HOST] += cycles * run->n_cycles;
-        if (wants_span(pl, cycles))
-            add_span(pl, (struct span){ .row = pl->first_row + i, .repeat = run->n_cycles, .start_cycle = start, .n_cycles = cycles,
-                                        .stage = UINT16_MAX, .kind = SPAN_INPUT, .which = run->first_cycle });
-    }
-    return cycles;
+    return play_together(pl, run, run->active & 1 ? pl->p->fetch_cycles : 0, start, SPAN_INPUT, run->first_cycle);
 }
 
 static void play_run(struct player *pl, const struct pipeline_run *run)
 {
     struct timeline *t = pl->t;
     size_t first_span = t->n_spans;
-    uint64_t at = pl->now + play_fetch(pl, run, pl->now);
+    uint64_t fetch = play_fetch(pl, run, pl->now), slots = 0, copies = 0;
     for (uint32_t slot = 0; slot < pl->p->n_slots; slot++) {
-        at += play_slot(pl, run, slot, at);
-        at += play_copy(pl, run, slot, at);
+        slots += play_slot(pl, run, slot, pl->now + fetch + slots + copies);
+        copies += play_copy(pl, run, slot, pl->now + fetch + slots + copies);
     }
-    uint64_t period = at - pl->now;
+    uint64_t period = fetch + slots + copies;
     for (size_t i = first_span; i < t->n_spans; i++)
         t->spans[i].period_cycles = period;
     note_first_output(pl, run, period);
     pl->now += period * run->n_cycles;
+    pl->fetch_cycles += fetch * run->n_cycles;
+    pl->slot_cycles += slots * run->n_cycles;
+    pl->copy_cycles += copies * run->n_cycles;
+}
+
+/* Every task has run once a micro-batch; while the slots ran and an IPU had none to do, or did it slowly, it lost time. */
+static void spend_on_runs(struct player *pl)
+{
+    const struct plan *p = pl->p;
+    struct timeline_row *rows = &pl->t->rows[pl->first_row];
+    uint64_t times = p->options.grad_accum;
+    for (uint32_t i = 0; i < pl->width; i++) {
+        rows[i].spent.part[PART_HOST] += pl->fetch_cycles;
+        rows[i].spent.part[PART_STAGE_COPY] += pl->copy_cycles;
+        rows[i].spent.part[PART_BUBBLE] += pl->slot_cycles;
+    }
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        const struct stage_plan *s = &p->stages[p->tasks[i].stage];
+        struct cycles *spent = &rows[s->ipu].spent;
+        cycles_add(spent, p->tasks[i].kind == TASK_FORWARD ? &s->forward : &s->backward, times);
+        spent->part[PART_HOST] += pl->tasks[i].input * times;
+        spent->part[PART_BUBBLE] -= (pl->tasks[i].input + p->tasks[i].n_cycles) * times;
+    }
 }
 
 static void play_replica(struct player *pl, uint32_t first_row)
 {
-    const struct plan *p = pl->p;
     pl->first_row = first_row;
-    pl->now = 0;
-    for (uint32_t r = 0; r < p->n_runs; r++)
-        play_run(pl, &p->runs[r]);
-    for (uint32_t s = 0; s < p->n_stages; s++) {        /* every task has run once a micro-batch */
-        struct cycles *spent = &pl->t->rows[first_row + p->stages[s].ipu].spent;
-        cycles_add(spent, &p->stages[s].forward, p->options.grad_accum);
-        if (p->options.training)
-            cycles_add(spent, &p->stages[s].backward, p->options.grad_accum);
-    }
+    pl->now = pl->fetch_cycles = pl->slot_cycles = pl->copy_cycles = 0;
+    time_tasks(pl);
+    for (uint32_t r = 0; r < pl->p->n_runs; r++)
+        play_run(pl, &pl->p->runs[r]);
+    spend_on_runs(pl);
 }
 
 /* All replicas make about as many spans as the first: room for them at once, and for a few of the update. */

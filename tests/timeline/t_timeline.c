@@ -57,6 +57,9 @@ static void toy_update(struct toy *y, uint32_t ipu, uint32_t n_tensors, uint64_t
 
 static void toy_run(struct toy *y)
 {
+    for (uint32_t s = 0; s < y->plan.n_stages; s++)
+        stage_sum(&y->plan.stages[s]);
+    update_sum(&y->plan.update, &y->arena);
     assert_true(plan_pipeline(&y->plan, &y->compiler, &y->arena, &y->err));
     assert_true(timeline_run(&y->timeline, &y->plan, &y->arena, &y->err));
     if (!timeline_check(&y->timeline, &y->err)) {
