@@ -56,7 +56,7 @@ static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t c
 bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s)
 {
     bool found = false;
-    for (uint64_t g = w->largest_accumulation; g >= 1 && g * LEAST_ACCUMULATION_SHARE >= w->largest_accumulation; g /= 2) {
+    for (uint64_t g = w->largest_accumulation; g * LEAST_ACCUMULATION_SHARE >= w->largest_accumulation; g /= 2) {
         struct sweep_point p = {0};
         if (sweep_try(&p, w, chips, g, s) && (!found || p.minutes < best->minutes)) {
             *best = p;

@@ -147,10 +147,7 @@ bool fit_run(struct fit_value *out, const struct fit_problem *problem, struct er
     gsl_multifit_nlinear_parameters how = gsl_multifit_nlinear_default_parameters();
     gsl_multifit_nlinear_fdf fdf = { .f = residuals, .df = jacobian, .n = problem->n_rows, .p = n, .params = &job };
     gsl_multifit_nlinear_workspace *w = gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &how, problem->n_rows, n);
-    bool starts_in_middle = true;
-    for (size_t i = 0; i < n; i++)
-        starts_in_middle = starts_in_middle && start_of(&problem->parameters[i]) == 0;
-    for (int from_middle = starts_in_middle; from_middle < 2 && descend(w, &fdf, problem, from_middle, &status); from_middle++) {
+    for (int from_middle = 0; from_middle < 2 && descend(w, &fdf, problem, from_middle, &status); from_middle++) {
         double cost = gsl_blas_dnrm2(gsl_multifit_nlinear_residual(w));
         if (cost < best)
             take_values(out, problem, w);

@@ -203,19 +203,18 @@ static struct kept *keep_sheets(struct simulation *sim, const char *const *overr
     return x;
 }
 
-static struct faults *copy_faults(const struct faults *f, struct arena *a)
+static const void *copied(const void *items, size_t n, size_t item_bytes, struct arena *a)
+{
+    return n ? memcpy(arena_array(a, n, item_bytes), items, n * item_bytes) : NULL;
+}
+
+static const struct faults *copy_faults(const struct faults *f, struct arena *a)
 {
     struct faults *copy = ARENA_NEW(a, struct faults);
-    struct link_fault *links = ARENA_ARRAY(a, struct link_fault, f->n_links + 1);
-    struct chip_fault *chips = ARENA_ARRAY(a, struct chip_fault, f->n_chips + 1);
-    struct flow *background = ARENA_ARRAY(a, struct flow, f->n_background + 1);
-    for (size_t i = 0; i < f->n_links; i++)
-        links[i] = f->links[i];
-    for (size_t i = 0; i < f->n_chips; i++)
-        chips[i] = f->chips[i];
-    for (size_t i = 0; i < f->n_background; i++)
-        background[i] = f->background[i];
-    *copy = (struct faults){ links, f->n_links, chips, f->n_chips, background, f->n_background };
+    *copy = *f;
+    copy->links = copied(f->links, f->n_links, sizeof *f->links, a);
+    copy->chips = copied(f->chips, f->n_chips, sizeof *f->chips, a);
+    copy->background = copied(f->background, f->n_background, sizeof *f->background, a);
     return copy;
 }
 

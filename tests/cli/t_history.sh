@@ -32,6 +32,25 @@ else
     result 0 "history --out: a figure # SKIP no gnuplot here"
 fi
 refuses "want a name ending in .svg" "a figure of another kind" history mean_abs_error --from "$h" --out "$work/h.gif"
+refuses "want a name ending in .svg" "a figure without a name" history mean_abs_error --from "$h" --out .svg
+
+# The data of the figure by hand: eight of nine series, what moved most first, of equal ones by name. Percent of the first point; from -50 to
+# +25 each name wants 0.045 x 75 = 3.375 to the one above it: near's would stand at 23.5, down's at -25.
+{
+    echo label,time,version,inputs,recipe,metric,value,unit
+    for point in 1,up,128 1,down,128 1,near,64 1,nether,100 1,a,7 1,b,7 1,c,7 1,d,7 1,e,7 2,up,160 2,down,96 2,near,32 2,nether,76 3,near,79.04; do
+        echo "$point" | sed 's/\(.*\),\(.*\),\(.*\)/\1,1970-01-02T00:00:00Z,0.2,x,\2,speed,\3,1/'
+    done
+} >"$work/by-hand.csv"
+run history speed --from "$work/by-hand.csv" --out "$work/d.svg"
+cat >"$work/want" <<'END'
+point,series 1,name 1,name at 1,series 2,name 2,name at 2,series 3,name 3,name at 3,series 4,name 4,name at 4,series 5,name 5,name at 5,series 6,name 6,name at 6,series 7,name 7,name at 7,series 8,name 8,name at 8
+1,0,down,NaN,0,up,NaN,0,nether,NaN,0,near,NaN,0,a,0,0,b,-3.375,0,c,-6.75,0,d,-10.125
+2,-25,down,-27.375,25,up,25,-24,nether,-24,-50,near,NaN,NaN,a,NaN,NaN,b,NaN,NaN,c,NaN,NaN,d,NaN
+3,NaN,down,NaN,NaN,up,NaN,NaN,nether,NaN,23.5,near,21.625,NaN,a,NaN,NaN,b,NaN,NaN,c,NaN,NaN,d,NaN
+END
+cmp -s "$work/want" "$work/d.svg.csv"
+result $? "history --out: the points and where their names stand, by hand" "$(diff "$work/want" "$work/d.svg.csv")"
 
 # Many writers at once, of whom some are killed: what was reported as recorded is there.
 for i in 1 2 3 4 5 6 7 8; do

@@ -1,6 +1,7 @@
 /* t_append.c - lines at the end of a shared file: many writers, half a line left by a kill, a header once. */
 #include "tests/check.h"
 #include "results/history/append.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -89,6 +90,20 @@ static void writers_do_not_lose_each_others_lines(void **state)
     arena_free(&a);
 }
 
+/* What failed before is no reason to ask for the lock again, and again. */
+static void an_interruption_of_before_is_none_of_now(void **state)
+{
+    struct arena a = {0};
+    struct err err;
+    (void)state;
+    begin();
+    errno = EINTR;
+    assert_true(append_lines(path, "h\n", "1\n", &err));
+    assert_string_equal(content(&a), "h\n1\n");
+    remove(path);
+    arena_free(&a);
+}
+
 static void a_folder_is_refused(void **state)
 {
     struct err err;
@@ -100,5 +115,6 @@ static void a_folder_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_new_file_has_its_header_once), cmocka_unit_test(half_a_line_is_cut_off_and_whole_ones_stay),
     cmocka_unit_test(writers_do_not_lose_each_others_lines), cmocka_unit_test(a_folder_is_refused),
+    cmocka_unit_test(an_interruption_of_before_is_none_of_now),
 };
 TAP_MAIN(tests)
