@@ -82,8 +82,6 @@ int command_init(const struct options *o, struct session *s, struct err *err)
     char *home = realpath(s->root, NULL);
     const char *make_text = arena_printf(&s->arena, makefile, home ? home : s->root);
     free(home);
-    if (!*folder)
-        return bad_input(err, "init: the folder's name is empty");
     bool good = own_recipe(&recipe, s, err) && own_figures(&figures, s, err) &&
                 make_folders(arena_printf(&s->arena, "%s/recipes", folder), err) &&
                 make_folders(arena_printf(&s->arena, "%s/published", folder), err) &&

@@ -21,7 +21,9 @@ const char *logs_path(const char *path, struct session *s, struct err *err)
         fail(err, "%s: no such file or folder", path);
         return NULL;
     }
-    return S_ISDIR(st.st_mode) && realpath(path, real) ? arena_strdup(&s->arena, real) : path;
+    if (!S_ISDIR(st.st_mode) || !realpath(path, real))
+        return path;
+    return check_printable(real, err) ? arena_strdup(&s->arena, real) : NULL;
 }
 
 const char *logs_folder(const char *path, struct session *s, struct err *err)

@@ -185,6 +185,18 @@ static int run_command(const struct command *c, int argc, char **argv)
     return status;
 }
 
+/* What was given is printed again in many places. */
+static bool is_printable(int argc, char **argv)
+{
+    struct err err = {0};
+    for (int i = 1; i < argc; i++)
+        if (!check_printable(argv[i], &err)) {
+            fprintf(stderr, "podbench: argument %d: %s\n", i, err.msg);
+            return false;
+        }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     gsl_set_error_handler_off();
@@ -195,6 +207,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return EXIT_BAD_INPUT;
     }
+    if (!is_printable(argc, argv))
+        return EXIT_BAD_INPUT;
     if (text_is(argv[1], "--help") || text_is(argv[1], "-?") || text_is(argv[1], "-h") || text_is(argv[1], "help")) {
         print_help(stdout);
         return EXIT_DONE;

@@ -9,7 +9,7 @@
 
 const char *const format_names[N_OUTPUT_FORMATS] = { "text", "csv", "json", "tap", "junit", "markdown", "annotations", "dot" };
 
-enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_FORMAT, IS_FLAG, IS_SETTING };
+enum option_type { TAKES_TEXT, TAKES_LIST, TAKES_NUMBER, TAKES_COUNT, TAKES_FORMAT, IS_FLAG, IS_SETTING };
 
 static const struct option_row {
     const char *name, *argument, *help;
@@ -34,7 +34,7 @@ static const struct option_row {
     [OPT_FORCE]         = { "force", NULL, "Replace logs that are there already", IS_FLAG, AT(force) },
     [OPT_UNTIL_VALID]   = { "draw-until-valid", NULL, "Draw submissions until one passes and has a score, and say how many it took", IS_FLAG,
                             AT(until_valid) },
-    [OPT_RUNS]      = { "runs", "N", "Draw N training runs and score them", TAKES_NUMBER, AT(runs) },
+    [OPT_RUNS]      = { "runs", "N", "Draw N training runs and score them", TAKES_COUNT, AT(runs) },
     [OPT_SEED]      = { "seed", "S", "Seed of the drawn runs (default 1)", TAKES_NUMBER, AT(seed) },
     [OPT_CHECK]     = { "check", NULL, "Also check the timeline: spans do not overlap, leave no gap, and sum to the step", IS_FLAG, AT(check) },
     [OPT_TOPOLOGY]  = { "topology", NULL, "Print the link graph", IS_FLAG, AT(topology) },
@@ -50,14 +50,14 @@ static const struct option_row {
                         "FROM..TO*FACTOR. Repeated: every combination; the last key varies fastest", TAKES_LIST, AT(overs) },
     [OPT_ZIP]       = { "zip", "KEY=VALUES", "Like --over, for keys that vary together: the first value of each, then the second, and so on", TAKES_LIST, AT(zips) },
     [OPT_FROM]      = { "from", "FILE.csv", "Read configurations from a table: one column per key, one row per configuration", TAKES_TEXT, AT(from) },
-    [OPT_JOBS]      = { "jobs", "N", "Threads (default: one per core)", TAKES_NUMBER, AT(jobs) },
+    [OPT_JOBS]      = { "jobs", "N", "Threads (default: one per core)", TAKES_COUNT, AT(jobs) },
     [OPT_SHARD]     = { "shard", "I/N", "Simulate part I of N only. Slurm, Open MPI and MPICH name it themselves; under GNU parallel give /N", TAKES_TEXT, AT(shard) },
     [OPT_RESUME]    = { "resume", NULL, "Continue a sweep to the same --out that was interrupted", IS_FLAG, AT(resume) },
     [OPT_MAXIMISE]  = { "maximise", "WHAT", "What is to be as large as possible: throughput (the default)", TAKES_TEXT, AT(maximise) },
     [OPT_MINIMISE]  = { "minimise", "WHAT", "What is to be as small as possible: time-to-train, energy or ipus", TAKES_TEXT, AT(minimise) },
     [OPT_LIMIT]     = { "limit", "WHAT=N|LOW..HIGH", "Keep WHAT at N, or within LOW..HIGH: ipus (default: the recipe's), global_batch (default: within 5 % of "
                         "the recipe's), tokens (of a batch) or throughput", TAKES_LIST, AT(limits) },
-    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (default 200000)", TAKES_NUMBER, AT(most) },
+    [OPT_MOST]      = { "most", "N", "Simulate at most N configurations (default 200000)", TAKES_COUNT, AT(most) },
     [OPT_APPROXIMATE] = { "approximate", "recipe.approximate=yes", "Give operators of an ONNX file that are not modelled a rough price, and list "
                           "them, instead of refusing the file", IS_SETTING, AT(sets) },
     [OPT_EXPECT]    = { "expect", "FILE.csv", "Table of expected failures: id,reason; * in an id stands for any text", TAKES_TEXT, AT(expect) },
@@ -117,6 +117,16 @@ static void take_number(const struct option_row *row, const char *text, uint64_t
     exit(EXIT_BAD_INPUT);
 }
 
+/* 0 is how an option that was not given stands in struct options. */
+static void take_count(const struct option_row *row, const char *text, uint64_t *number)
+{
+    take_number(row, text, number);
+    if (*number > 0)
+        return;
+    fprintf(stderr, "podbench: --%s: '%.60s' is none; want at least 1\n", row->name, text);
+    exit(EXIT_BAD_INPUT);
+}
+
 static void take_name(const struct option_row *row, const char *text, const char **name)
 {
     if (!*text) {
@@ -139,11 +149,20 @@ static void take_item(void *at, size_t *cap, const char *text, struct arena *a)
     append(items, (size_t *)(items + 1), cap, text, a);
 }
 
+static void check_argument(const struct command *c, const char *text)
+{
+    if (*text)
+        return;
+    fprintf(stderr, "podbench: %s: an argument is empty; usage: podbench %s [OPTION...] %s\n", c->name, c->name, c->arguments);
+    exit(EXIT_BAD_INPUT);
+}
+
 static error_t on_option(int key, char *argument, struct argp_state *state)
 {
     struct parse *p = state->input;
     struct options *out = p->out;
     if (key == ARGP_KEY_ARG) {
+        check_argument(p->command, argument);
         append(&out->arguments, &out->n_arguments, &p->cap_arguments, argument, p->arena);
         return 0;
     }
@@ -155,6 +174,7 @@ static error_t on_option(int key, char *argument, struct argp_state *state)
     case TAKES_TEXT:   take_name(row, argument, at); break;
     case TAKES_LIST:   take_item(at, &p->caps[row - rows], argument, p->arena); break;
     case TAKES_NUMBER: take_number(row, argument, at); break;
+    case TAKES_COUNT:  take_count(row, argument, at); break;
     case TAKES_FORMAT: take_format(p->command, argument, at, p->arena); break;
     case IS_FLAG:      *(bool *)at = true; break;
     case IS_SETTING:   take_item(at, &p->caps[OPT_SET], row->argument, p->arena); break;

@@ -71,6 +71,13 @@ static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, 
     return true;
 }
 
+/* Why: "dir: what is wrong". */
+static void tell_unread(const struct walk *w, const char *dir, const struct err *why, struct arena *a)
+{
+    size_t n = strlen(dir) + strlen(": ");
+    w->visit->notice(w->visit->user, dir, strlen(why->msg) > n ? arena_printf(a, "%s: not read", why->msg + n) : "cannot be read");
+}
+
 static bool walk_folder(struct walk *w, const char *dir, int depth)
 {
     struct arena a = {0};
@@ -85,7 +92,7 @@ static bool walk_folder(struct walk *w, const char *dir, int depth)
     else if (depth == 0)
         good = fail(w->err, "%s", why.msg);
     else
-        w->visit->notice(w->visit->user, dir, "cannot be read");
+        tell_unread(w, dir, &why, &a);
     arena_free(&a);
     return good;
 }

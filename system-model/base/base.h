@@ -66,6 +66,8 @@ static inline bool text_is(const char *a, const char *b)
 {
     return a && b && *a == *b && strcmp(a, b) == 0;
 }
+/* Refuses a text that a terminal would obey. */
+bool check_printable(const char *text, struct err *err);
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
 void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */
@@ -109,7 +111,7 @@ bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 /* A path that a file gives: beside that file where it is there, else as it stands (from the current folder). */
 const char *path_beside(const char *file, const char *path, struct arena *a);
 
-/* A sorted list of the names in a folder that end in suffix (suffix itself cut off). */
+/* A sorted list of the names in a folder that end in suffix (suffix itself cut off). A name that a terminal would obey is refused. */
 bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
                  struct arena *a, struct err *err);
 

@@ -217,6 +217,9 @@ bool list_folder(char ***names, size_t *n, const char *path, const char *suffix,
     }
     closedir(d);
     sort_items(found, n_found, sizeof *found, compare_names);
+    for (size_t i = 0; i < n_found; i++)
+        if (!check_printable(found[i], err))
+            return fail_at(err, path);
     *names = found;
     *n = n_found;
     return true;

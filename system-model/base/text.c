@@ -3,6 +3,7 @@
  */
 #include "system-model/base/base.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -31,6 +32,14 @@ const char *why_no_u64(const char *text)
 {
     bool digits_alone = *text && text[strspn(text, "0123456789")] == 0;
     return digits_alone ? "is more than the largest number that is taken, 18446744073709551615" : "is not a whole number from 0 up";
+}
+
+bool check_printable(const char *text, struct err *err)
+{
+    for (const char *c = text; *c; c++)
+        if (iscntrl((unsigned char)*c))
+            return fail(err, "'%.200s' holds a control character", text);
+    return true;
 }
 
 /* Fifteen digits at most and a point: a whole number over a power of ten. Both are exact, so that their quotient is the nearest

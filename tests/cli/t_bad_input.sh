@@ -163,13 +163,31 @@ for option in out mllog root trace published; do
     refuses "--$option: the name is empty; want" "an empty name: --$option" $command "--$option="
 done
 
+for command in lint score watch run compare init; do
+    refuses "$command: an argument is empty; usage: podbench $command [OPTION...] " "an empty argument: $command" "$command" ""
+done
+refuses "argument 2: 'a?[31m?' holds a control character" "an argument that a terminal would obey" lint "$(printf 'a\033[31m\177')"
+refuses "argument 1: '?run' holds a control character" "a command that a terminal would obey" "$(printf '\033run')"
+mkdir "$work/names" && touch "$work/names/$(printf 'a\033[2Jb').ini" "$work/names/c.ini"
+run bench --recipes "$work/names" --out "$work/never"
+gives 2 "$work/names: 'a?[2Jb' holds a control character" "a recipe's name that a terminal would obey"
+mkdir "$work/$(printf 'd\033c')" && cp -r tests/bad/mllog "$work/$(printf 'd\033c')/logs"
+(program=$(realpath "$PODBENCH"); root=$(pwd); cd "$work/$(printf 'd\033c')" && "$program" lint --root "$root" logs >"$work/out" 2>"$work/err" </dev/null)
+status=$?
+gives 2 "podbench: '$work/d?c/logs' holds a control character" "a folder above that a terminal would obey"
+for option in "sweep:jobs" "run:runs" "search:most"; do
+    refuses "--${option#*:}: '0' is none; want at least 1" "--${option#*:} 0" "${option%%:*}" "$good" "--${option#*:}" 0
+done
+
 # ---- numbers beyond what is timed, and output that cannot be written
 refuses "2^53) are too many to time; most go to input from the host: raise hosts.decode_bytes_per_s" "a host of a byte a second" \
     run "$good" --set hosts.decode_bytes_per_s=1 --set parallel.gradient_accumulation=300
 refuses "too many to time; most go to the weight update: raise the rates of links and memory" "a link that is next to nothing" \
     run "$bert" --set "faults.link=0-1 1e-30"
 refuses "$good: all-reduce: quad-ring wants one group" "a collective's refusal names the recipe" run "$good" --set parallel.all_reduce=quad-ring
-refuses "--set a?b=c: want section.key=value" "a newline in an override stays one line" run "$good" --set "a
+refuses "argument 4: '--set=a?b=c' holds a control character" "an override that holds a newline" run "$good" --check "--set=a
+b=c"
+refuses "argument 4: 'a?b=c' holds a control character" "a newline in a value of an option" run "$good" --set "a
 b=c"
 for words in "--help" "run --help" "list recipes"; do
     # shellcheck disable=SC2086

@@ -287,6 +287,28 @@ static void test_what_is_passed_over(void **state)
     arena_free(&a);
 }
 
+/* A folder with a name that a terminal would obey is not read: what is said of it holds none of that. */
+static void test_names_that_a_terminal_would_obey(void **state)
+{
+    struct arena a = { 0 };
+    struct judge judge;
+    struct err err = { "" };
+    size_t n;
+    (void)state;
+    const char *odd = arena_printf(&a, "%s/v2.0/open/Acme/box/res\033[31mnet\a", top), *fine = arena_printf(&a, "%s/v2.0/open/Best/box/resnet", top);
+    write_tree(odd);
+    write_tree(fine);
+    struct judged j = judge_tree(top, NULL, &a);
+    assert_int_equal(j.n, 1);
+    assert_string_equal(j.folder.dir, fine);
+    assert_string_equal(j.notices, "box: 'res?[31mnet?' holds a control character: not read\n");
+    struct tree_visit visit = { judged_folder, judged_notice, &(struct judged){ .judge = &judge, .a = &a } };
+    const char *box = arena_printf(&a, "%s/v2.0/open/Acme/box", top);
+    assert_false(tree_walk(&n, box, &visit, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 'res?[31mnet?' holds a control character", box));
+    arena_free(&a);
+}
+
 /* A name needs something between its ends; folders are read 32 below the one that is named. */
 static void test_names_and_depths(void **state)
 {
@@ -350,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_names_that_differ, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_is_passed_over, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_that_a_terminal_would_obey, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats_agree, set_up, tear_down),
     };
