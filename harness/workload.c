@@ -74,7 +74,7 @@ static bool take_setting(struct model_options *m, const char *text, struct arena
 static bool build_workload(struct graph *g, struct onnx_import *import, const struct workload *w, const struct options *o, struct session *s,
                            struct err *err)
 {
-    struct model_options m = { .micro_batch = 1, .batch_norm_span = 1, .sequences_per_pack = 1, .where = "workload" };
+    struct model_options m = own_options;
     for (size_t i = 0; i < o->n_sets; i++)
         if (!take_setting(&m, o->sets[i], &s->arena, err))
             return false;
@@ -83,7 +83,7 @@ static bool build_workload(struct graph *g, struct onnx_import *import, const st
         return onnx_file_import(g, import, &m, &s->arena, err);
     if (m.dimensions || m.approximate || m.output)
         return fail(err, "--set: symbolic dimensions, outputs and --approximate are for ONNX files; %s is built in", w->name);
-    return workload_graph(g, w, o->n_sets ? &m : NULL, &s->arena, err);
+    return workload_graph(g, w, &m, &s->arena, err);
 }
 
 int command_workload(const struct options *o, struct session *s, struct err *err)

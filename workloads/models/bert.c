@@ -39,9 +39,9 @@ static uint32_t attention_mask(struct bert *m)
 
 static uint32_t word_embedding(struct bert *m, uint32_t tokens)
 {
-    uint64_t vocabulary = m->b.o && m->b.o->vocabulary ? m->b.o->vocabulary : m->c->vocabulary;
+    uint64_t vocabulary = m->b.o->vocabulary ? m->b.o->vocabulary : m->c->vocabulary;
     m->word_table = build_weight(&m->b, "word-embeddings", DIMS(vocabulary, m->c->hidden));
-    struct op_attributes at = { .serial_steps = m->b.o ? (uint32_t)m->b.o->embedding_serial_steps : 0 };
+    struct op_attributes at = { .serial_steps = (uint32_t)m->b.o->embedding_serial_steps };
     return graph_op(m->b.g, OP_GATHER, (uint32_t[]){ m->word_table, tokens }, 2, at);
 }
 
@@ -85,7 +85,7 @@ static void masked_token_head(struct bert *m, uint32_t x)
     x = build_dense(b, build_gather(b, x, at), m->c->hidden, true);
     x = build_layer_norm(b, build_op1(b, OP_GELU, x));
     struct op_attributes tied = { .transpose_b = true,
-                                  .serial_steps = b->o ? (uint32_t)b->o->embedding_serial_steps : 0 };
+                                  .serial_steps = (uint32_t)b->o->embedding_serial_steps };
     x = build_bias(b, graph_op(b->g, OP_MATMUL, (uint32_t[]){ x, m->word_table }, 2, tied));
     build_classes(b, x, DIMS(b->batch, n));
 }
@@ -114,20 +114,20 @@ static void answer_head(struct bert *m, uint32_t x)
 /* Inference without an optimizer; with one it is the evaluation of a training run, which keeps its heads. */
 static bool answers_questions(const struct model_options *o)
 {
-    return o && (o->fine_tuning || (o->inference && !o->keeps_training_heads));
+    return o->fine_tuning || (o->inference && !o->keeps_training_heads);
 }
 
 bool bert_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct bert m = { .b = builder_start(g, w->name, o, a), .c = w->config, .length = w->default_sequence_length,
                       .sequences = 1 };
-    if (o && o->sequence_length)
+    if (o->sequence_length)
         m.length = o->sequence_length;
-    if (o && o->sequences_per_pack > 1)
+    if (o->sequences_per_pack > 1)
         m.sequences = (uint64_t)ceil(o->sequences_per_pack);
     if (m.length > m.c->positions)
         return fail(err, "%s: sequence_length %u is more than the %u positions of %s; take a shorter one",
-                    o ? o->where : "workload", (unsigned)m.length, (unsigned)m.c->positions, w->name);
+                    o->where, (unsigned)m.length, (unsigned)m.c->positions, w->name);
     uint32_t x = embeddings(&m);
     for (uint32_t i = 0; i < m.c->n_layers; i++)
         x = encoder_layer(&m, x, i);

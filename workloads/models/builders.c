@@ -13,13 +13,9 @@
 
 struct builder builder_start(struct graph *g, const char *name, const struct model_options *o, struct arena *a)
 {
-    struct builder b = { .g = g, .o = o, .type = TYPE_FP16, .product_type = TYPE_FP16, .training = true, .batch = 1 };
-    if (o) {
-        b.type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16;
-        b.product_type = o->compute == COMPUTE_FP8 ? TYPE_FP8 : b.type;
-        b.training = !o->inference;
-        b.batch = o->micro_batch;
-    }
+    enum data_type type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16;
+    struct builder b = { .g = g, .o = o, .type = type, .product_type = o->compute == COMPUTE_FP8 ? TYPE_FP8 : type, .training = !o->inference,
+                         .batch = o->micro_batch };
     graph_start(g, name, b.batch, a);
     return b;
 }

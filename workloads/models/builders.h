@@ -8,7 +8,7 @@
 /* A graph under construction with what shapes it. */
 struct builder {
     struct graph *g;
-    const struct model_options *o;      /* NULL: defaults */
+    const struct model_options *o;
     enum data_type type;                /* of weights and activations */
     enum data_type product_type;        /* of the factors of products in the body: fp8 where that is asked for */
     bool training;

@@ -100,9 +100,9 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
 {
     const struct conformer_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);
-    uint64_t frames = o && o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    uint64_t frames = o->sequence_length ? o->sequence_length : w->default_sequence_length;
     if (frames < 7)
-        return fail(err, "%s: sequence_length: %ju frames, want at least 7: two convolutions of stride 2", o && o->where ? o->where : "workload", (uintmax_t)frames);
+        return fail(err, "%s: sequence_length: %ju frames, want at least 7: two convolutions of stride 2", o->where, (uintmax_t)frames);
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "front-end");
     uint32_t x = front_end(&b, frames, c);
     uint32_t positions = graph_tensor(g, "positions", ROLE_STATE, b.type, DIMS(build_dim(&b, x, 1), c->hidden));
@@ -111,9 +111,9 @@ bool conformer_build(struct graph *g, const struct workload *w, const struct mod
                        graph_tensor(g, "step-mask", ROLE_STATE, TYPE_UINT8, DIMS(b.batch, steps, 1)) };
     for (uint32_t i = 0; i < c->n_encoder; i++)
         x = encoder_block(&b, x, c, positions, &m, i);
-    uint64_t labels = o && o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels;
+    uint64_t labels = o->labels_per_sample > 0 ? (uint64_t)o->labels_per_sample : c->labels;
     if (c->predictor) {
-        build_joint(&b, x, &(struct joint_config){ c->predictor, 1, c->predictor, c->vocabulary, labels, o ? o->joint_slices : 0 });
+        build_joint(&b, x, &(struct joint_config){ c->predictor, 1, c->predictor, c->vocabulary, labels, o->joint_slices });
         return true;
     }
     build_layer(&b, LAYER_LAST, 0, 0, 1, "alignment-head");

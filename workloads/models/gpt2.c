@@ -11,7 +11,7 @@ enum { FEED_FORWARD = 4 };
 
 static uint32_t block(struct builder *b, uint32_t x, const struct gpt2_config *c, uint32_t mask, uint32_t i)
 {
-    bool split = b->o && b->o->split_qkv, drops = b->o && b->o->attention_dropout;
+    bool split = b->o->split_qkv, drops = b->o->attention_dropout;
     struct attention at = { .heads = c->heads, .mask = mask, .select = true, .dropout = drops ? dropout : 0, .split_qkv = split };
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "decoder%u/attention", i));
     uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
@@ -25,11 +25,11 @@ bool gpt2_build(struct graph *g, const struct workload *w, const struct model_op
 {
     const struct gpt2_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);
-    uint64_t length = o && o->sequence_length ? o->sequence_length : w->default_sequence_length;
-    uint64_t vocabulary = o && o->vocabulary ? o->vocabulary : c->vocabulary;
-    struct op_attributes serial = { .serial_steps = o ? (uint32_t)o->embedding_serial_steps : 0 };
+    uint64_t length = o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    uint64_t vocabulary = o->vocabulary ? o->vocabulary : c->vocabulary;
+    struct op_attributes serial = { .serial_steps = (uint32_t)o->embedding_serial_steps };
     if (length > c->positions)
-        return fail(err, "%s: sequence_length %ju is more than the %ju positions of %s; take a shorter one", o && o->where ? o->where : "workload",
+        return fail(err, "%s: sequence_length %ju is more than the %ju positions of %s; take a shorter one", o->where,
                     (uintmax_t)length, (uintmax_t)c->positions, w->name);
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t tokens = build_input(&b, "tokens", TYPE_INT32, DIMS(b.batch, length));

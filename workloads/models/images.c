@@ -19,20 +19,20 @@ uint32_t build_own_norm(struct builder *b, uint32_t x)
 {
     uint64_t n = build_width(b, x);
     uint32_t gamma = build_weight(b, "gamma", DIMS(n)), beta = build_weight(b, "beta", DIMS(n));
-    uint64_t groups = b->o ? b->o->norm_groups : 0;
+    uint64_t groups = b->o->norm_groups;
     if (groups) {
         struct op_attributes at = { .norm_groups = (uint32_t)(n % groups ? 1 : groups) };
         return graph_op(b->g, OP_GROUP_NORM, (uint32_t[]){ x, gamma, beta }, 3, at);
     }
     graph_tensor(b->g, "moving-mean", ROLE_STATE, b->type, DIMS(n));
     graph_tensor(b->g, "moving-variance", ROLE_STATE, b->type, DIMS(n));
-    struct op_attributes at = { .norm_groups = b->o ? (uint32_t)b->o->batch_norm_span : 1, .stable = b->o && b->o->stable_norm };
+    struct op_attributes at = { .norm_groups = (uint32_t)b->o->batch_norm_span, .stable = b->o->stable_norm };
     return graph_op(b->g, OP_BATCH_NORM, (uint32_t[]){ x, gamma, beta }, 3, at);
 }
 
 uint32_t build_norm(struct builder *b, uint32_t x)
 {
-    bool by_group = b->o && b->o->norm_groups;
+    bool by_group = b->o->norm_groups;
     return b->training || by_group ? build_own_norm(b, x) : build_bias(b, x);
 }
 
@@ -54,8 +54,8 @@ uint32_t build_global_pool(struct builder *b, uint32_t x)
 
 uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels)
 {
-    bool prepared = b->o && b->o->input_type == INPUT_FP16;
-    size = b->o && b->o->image_size ? b->o->image_size : size;
+    bool prepared = b->o->input_type == INPUT_FP16;
+    size = b->o->image_size ? b->o->image_size : size;
     uint32_t x = build_input(b, "images", prepared ? b->type : TYPE_UINT8, DIMS(b->batch, size, size, channels));
     if (prepared)
         return x;

@@ -10,7 +10,7 @@ enum input_type { INPUT_UINT8, INPUT_FP16 };
 
 /* What shapes a graph. Zero everywhere but micro_batch: a training step in fp16, as the model's paper has it. */
 struct model_options {
-    const char *where;                  /* heads messages: the recipe's path; NULL: "workload" */
+    const char *where;                  /* heads messages: the recipe's path */
     bool inference;                     /* forward only, norms folded */
     bool keeps_training_heads;          /* inference: the evaluation of a training run */
     int compute;
@@ -62,7 +62,9 @@ size_t workload_count(void);
 const struct workload *workload_at(size_t i);       /* of all families, by file; NULL past the last */
 /* One of them, or, for a name that ends in .onnx, that of all files. NULL for an unknown name, with the known ones in err. */
 const struct workload *workload_find(const char *name, struct err *err);
-/* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: micro-batch 1, defaults. */
+/* A micro-batch of one sample, and the model's own sizes. */
+extern const struct model_options own_options;
+/* The graph of one micro-batch: forward, and backward unless o asks for inference. o may be NULL: own_options. */
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 #endif

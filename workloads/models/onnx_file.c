@@ -36,14 +36,14 @@ bool onnx_file_import(struct graph *g, struct onnx_import *import, const struct 
         .batch_norm_span = (uint32_t)o->batch_norm_span, .type = o->compute == COMPUTE_FP32 ? TYPE_FP32 : TYPE_FP16,
     };
     if (o->compute == COMPUTE_FP8)
-        return fail(err, "%s: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32", o->where ? o->where : o->file);
+        return fail(err, "%s: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32", o->where);
     return read_dimensions(&reader, o->dimensions, a, err) && onnx_build(g, import, o->file, &reader, a, err);
 }
 
 bool onnx_file_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
     struct onnx_import import;
-    if (!o || !o->file)
+    if (!o->file)
         return fail(err, "%s: no file is given", w->name);
     return onnx_file_import(g, &import, o, a, err);
 }

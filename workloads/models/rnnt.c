@@ -22,7 +22,7 @@ static const double labels_per_frame = 125.0 / 557;
 
 static uint64_t labels_of(const struct model_options *o, uint64_t frames)
 {
-    double labels = o && o->labels_per_sample > 0 ? o->labels_per_sample : labels_per_frame * (double)frames;
+    double labels = o->labels_per_sample > 0 ? o->labels_per_sample : labels_per_frame * (double)frames;
     return labels < 1 ? 1 : (uint64_t)(labels + 0.5);
 }
 
@@ -79,7 +79,7 @@ void build_joint(struct builder *b, uint32_t encoded, const struct joint_config 
 /* Frames of the longest utterance, made a multiple of what is stacked. */
 static uint64_t frames_of(const struct workload *w, const struct model_options *o, uint64_t multiple)
 {
-    uint64_t n = o && o->sequence_length ? o->sequence_length : w->default_sequence_length;
+    uint64_t n = o->sequence_length ? o->sequence_length : w->default_sequence_length;
     return ceil_div(n, multiple) * multiple;
 }
 
@@ -113,7 +113,7 @@ bool rnnt_build(struct graph *g, const struct workload *w, const struct model_op
         x = build_dropout(&b, build_lstm(&b, x, c->encoder_hidden), encoder_dropout);
     }
     struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels,
-                                  labels_of(o, frames), o ? o->joint_slices : 0 };
+                                  labels_of(o, frames), o->joint_slices };
     build_joint(&b, x, &joint);
     return true;
 }
@@ -158,7 +158,7 @@ bool transducer_build(struct graph *g, const struct workload *w, const struct mo
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = transducer_layer(&b, x, i, c);
     struct joint_config joint = { c->predictor_hidden, c->predictor_layers, c->joint_hidden, c->labels,
-                                  labels_of(o, frames), o ? o->joint_slices : 0 };
+                                  labels_of(o, frames), o->joint_slices };
     build_joint(&b, build_layer_norm(&b, x), &joint);
     return true;
 }

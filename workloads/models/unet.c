@@ -37,7 +37,7 @@ static bool check_size(uint64_t size, const struct workload *w, const struct mod
     for (int level = 0; level < LEVELS; level++) {
         if (size < 6 || size % 2)
             return fail(err, "%s: data.image_size: %s halves it four times after taking 4 pixels; want 188, 204, 220.. (572)",
-                        o && o->where ? o->where : "workload", w->name);
+                        o->where, w->name);
         size = (size - 4) / 2;
     }
     return size > 4;
@@ -47,7 +47,7 @@ bool unet_build(struct graph *g, const struct workload *w, const struct model_op
 {
     struct builder b = builder_start(g, w->name, o, a);
     uint32_t beside[LEVELS], block = 0;
-    if (!check_size(o && o->image_size ? o->image_size : IMAGE_SIZE, w, o, err))
+    if (!check_size(o->image_size ? o->image_size : IMAGE_SIZE, w, o, err))
         return false;
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "down1");
     uint32_t x = beside[0] = two_convs(&b, build_images(&b, IMAGE_SIZE, 1), 64);

@@ -23,7 +23,7 @@ static uint32_t tokens(struct builder *b, const struct vit_config *c)
 
 static uint32_t block(struct builder *b, uint32_t x, const struct vit_config *c, uint32_t i)
 {
-    bool split = b->o && b->o->split_qkv, drops = b->o && b->o->attention_dropout;
+    bool split = b->o->split_qkv, drops = b->o->attention_dropout;
     struct attention at = { .heads = c->heads, .mask = NO_ID, .dropout = drops ? dropout : 0, .split_qkv = split };
     build_layer(b, LAYER_BODY, i, 0, 2, arena_printf(b->g->arena, "encoder%u/attention", i));
     uint32_t y = build_dropout(b, build_attention(b, build_layer_norm(b, x), &at), dropout);
@@ -37,9 +37,9 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
 {
     const struct vit_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);
-    uint64_t size = o && o->image_size ? o->image_size : c->image;
+    uint64_t size = o->image_size ? o->image_size : c->image;
     if (size % c->patch)
-        return fail(err, "%s: data.image_size: %ju pixels are not a multiple of the patch of %ju; want 224 or 384", o && o->where ? o->where : "workload",
+        return fail(err, "%s: data.image_size: %ju pixels are not a multiple of the patch of %ju; want 224 or 384", o->where,
                     (uintmax_t)size, (uintmax_t)c->patch);
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "embeddings");
     uint32_t x = tokens(&b, c);

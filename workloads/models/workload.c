@@ -60,13 +60,16 @@ static bool check_products(const struct graph *g, const struct model_options *o,
         uint64_t rows = op->kind == OP_MATMUL ? op_matmul_shape(g, op).rows : 0;
         if (rows > UINT32_MAX)
             return fail(err, "%s: parallel.micro_batch: %llu: a product of layer %s has %llu rows, at most %llu; lower it",
-                        o ? o->where : g->name, (unsigned long long)g->micro_batch, g->layers[op->layer_id].name,
+                        o->where, (unsigned long long)g->micro_batch, g->layers[op->layer_id].name,
                         (unsigned long long)rows, (unsigned long long)UINT32_MAX);
     }
     return true;
 }
 
+const struct model_options own_options = { .where = "workload", .micro_batch = 1, .batch_norm_span = 1, .sequences_per_pack = 1 };
+
 bool workload_graph(struct graph *out, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err)
 {
+    o = o ? o : &own_options;
     return w->build(out, w, o, a, err) && check_products(out, o, err);
 }
