@@ -61,9 +61,8 @@ static uint32_t next_row(const struct topology *t, uint32_t row, uint32_t to_row
 /* Dimension ordered. False when a link of it is cut. */
 static bool ordered_route(uint32_t *links, size_t *n_links, const struct topology *t, uint32_t from, uint32_t to)
 {
-    uint32_t base = from - from % t->ipus_per_domain;
-    uint32_t column = (from - base) % 2, row = (from - base) / 2;
-    uint32_t to_column = (to - base) % 2, to_row = (to - base) / 2;
+    uint32_t base = from - from % t->ipus_per_domain, place = from - base, to_place = to - base;
+    uint32_t column = place % 2, row = place / 2, to_column = to_place % 2, to_row = to_place / 2;
     size_t n = 0;
     while (column != to_column || row != to_row) {
         uint32_t at = base + 2 * row + column;

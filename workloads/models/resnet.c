@@ -97,8 +97,8 @@ bool densenet_build(struct graph *g, const struct workload *w, const struct mode
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-static const struct resnet_config resnet18 = { { 2, 2, 2, 2 }, false, 0, 0 }, resnet34 = { { 3, 4, 6, 3 }, false, 0, 0 },
-    resnet50 = { { 3, 4, 6, 3 }, true, 0, 0 }, resnet101 = { { 3, 4, 23, 3 }, true, 0, 0 }, resnet152 = { { 3, 8, 36, 3 }, true, 0, 0 };
+static const struct resnet_config resnet18 = { .units = { 2, 2, 2, 2 } }, resnet34 = { .units = { 3, 4, 6, 3 } },
+    resnet50 = { { 3, 4, 6, 3 }, .bottleneck = true }, resnet101 = { { 3, 4, 23, 3 }, .bottleneck = true }, resnet152 = { { 3, 8, 36, 3 }, .bottleneck = true };
 static const struct resnet_config resnext50 = { { 3, 4, 6, 3 }, true, 32, 4 }, resnext101 = { { 3, 4, 23, 3 }, true, 32, 4 };
 static const struct densenet_config densenet121 = { { 6, 12, 24, 16 }, 32 };
 

@@ -121,20 +121,20 @@ static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
 }
 
 /* Everything from x up to here, where a factor of 0.044715 stands in it. */
-static bool collect_cubic(struct pattern *p, uint32_t value, uint32_t x, bool *constant, uint32_t depth)
+static bool collect_cubic(struct pattern *p, uint32_t value, uint32_t x, bool *constant)
 {
     if (value == x || p->m->values[value].known) {
         *constant |= is_number(p->m, value, 0.044715);
         return true;
     }
-    struct onnx_node *n = depth < 8 ? maker(p, value) : NULL;
-    if (!n || !(text_is(n->op, "Mul") || text_is(n->op, "Add") || text_is(n->op, "Pow")))
+    struct onnx_node *n = maker(p, value);
+    if (!n || p->n_parts == MOST_PARTS || !(text_is(n->op, "Mul") || text_is(n->op, "Add") || text_is(n->op, "Pow")))
         return false;
     for (uint32_t i = 0; i < p->n_parts; i++)
         if (p->parts[i] == (uint32_t)(n - p->m->nodes))
             return true;
     add_part(p, n);
-    return collect_cubic(p, n->inputs[0], x, constant, depth + 1) && collect_cubic(p, n->inputs[1], x, constant, depth + 1);
+    return collect_cubic(p, n->inputs[0], x, constant) && collect_cubic(p, n->inputs[1], x, constant);
 }
 
 static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
@@ -144,7 +144,7 @@ static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
     if (!function)
         return false;
     add_part(p, function);
-    return collect_cubic(p, function->inputs[0], x, &constant, 0) && constant;
+    return collect_cubic(p, function->inputs[0], x, &constant) && constant;
 }
 
 static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
