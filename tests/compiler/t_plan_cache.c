@@ -201,12 +201,40 @@ static void test_operations_alike(void **state)
     arena_free(&a);
 }
 
+/* Weights of all layers; those that a later layer reads, with who reads them, from the first operation on; batch norms over several replicas. */
+static void test_what_a_compiler_lists(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    struct compiler c;
+    const struct op_attributes none = { 0 }, one = { .norm_groups = 1 }, three = { .norm_groups = 3 };
+    graph_start(&g, "toy", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "tables", .n_parts = 1 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, (uint64_t[]){ 7, 6 });
+    graph_layer(&g, (struct layer){ .name = "products", .n_parts = 1 });
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 2, (uint64_t[]){ 5, 7 });
+    x = graph_op(&g, OP_MATMUL, (uint32_t[]){ x, w }, 2, none);
+    uint32_t v = graph_tensor(&g, "v", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 6 });
+    x = graph_op(&g, OP_BATCH_NORM, (uint32_t[]){ x, v, v }, 3, one);
+    x = graph_op(&g, OP_BATCH_NORM, (uint32_t[]){ x, v, v }, 3, three);
+    graph_op(&g, OP_RELU, &x, 1, none);
+    compiler_start(&c, &g, NULL, NULL, &a);
+    assert_int_equal(c.n_weights, 2);
+    assert_memory_equal(c.weights, ((uint32_t[]){ w, v }), 2 * sizeof w);
+    assert_int_equal(c.n_tied, 1);
+    assert_memory_equal(c.tied, ((struct tied_use[]){ { 1, w } }), sizeof(struct tied_use));
+    assert_int_equal(c.n_spanning, 1);
+    assert_int_equal(c.spanning[0], 2);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_is_part_of_the_key), cmocka_unit_test(test_bounds_share_a_plan),
         cmocka_unit_test(test_many_shapes), cmocka_unit_test(test_graph_passes_share_a_search),
-        cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike),
+        cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike), cmocka_unit_test(test_what_a_compiler_lists),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,9 +28,9 @@ static void test_amp_units(void **state)
     assert_near(a.core_cycles, 4, 0);
     chip.amp_efficiency = 0.8;
     assert_near(amp_for(&chip, TYPE_FP16, PARTIALS_FP16).core_cycles, 5, 1e-12);        /* 32 + 2 x 32 bytes in 4 cycles: all ports */
-    chip.conv_units_fp32 = 4;
-    chip.mac_fp32_per_cycle = 8;
-    assert_near(amp_for(&chip, TYPE_FP32, PARTIALS_FP32).core_cycles, 4, 0);            /* 32 + 2 x 16: a port is free */
+    chip.conv_units_fp32 = 6;
+    chip.mac_fp32_per_cycle = 12;
+    assert_near(amp_for(&chip, TYPE_FP32, PARTIALS_FP32).core_cycles, 4, 0);            /* 32 + 2 x 24: a port is free */
 }
 
 /* Quarters: 32 to a chain, 32 x 16 MACs at 128, 512 bytes of weights at 8 a cycle; results are halves. */

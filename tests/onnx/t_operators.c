@@ -175,21 +175,20 @@ static void draft_bytes(struct draft *d, const char *name, int type, size_t n_di
     memcpy(t->int32_data, numbers, t->n_int32_data * sizeof *numbers);
 }
 
-/* QDQ: x to bytes in eighths, cut off at 0 and 255, and back; a matrix of bytes with a scale a column, which counts as floats. */
-static void quantised_and_back(void **state)
+/* QDQ: x to bytes in eighths, cut off at 0 and 255, and back; a matrix of bytes with a scale a column, or a row, which counts as floats. */
+static void quantised_by(uint64_t axis)
 {
-    static const int32_t zero[] = { 3 }, bytes[] = { -128, 127, 5, -7, 11, 64 }, zeros[] = { 1, -2 };
-    (void)state;
+    static const int32_t zero[] = { 3 }, bytes[] = { -128, 127, 5, -7, 11, 64 }, zeros[] = { 1, -2, 4 };
     struct draft *d = draft_start(13);
     draft_input(d, "x", ONNX_FLOAT, "batch,3");
     draft_number(d, "scale", 0.125);
     draft_bytes(d, "zero", ONNX_UINT8, 0, NULL, zero);
     draft_bytes(d, "matrix", ONNX_INT8, DIMS(3, 2), bytes);
-    draft_bytes(d, "zeros", ONNX_INT8, DIMS(2), zeros);
-    draft_weight(d, "scales", DIMS(2));
+    draft_bytes(d, "zeros", ONNX_INT8, DIMS(3 - axis), zeros);
+    draft_weight(d, "scales", DIMS(3 - axis));
     draft_node(d, "QuantizeLinear", "x scale zero", "q", "");
     draft_node(d, "DequantizeLinear", "q scale zero", "f", "");
-    draft_node(d, "DequantizeLinear", "matrix scales zeros", "w", "axis=1");
+    draft_node(d, "DequantizeLinear", "matrix scales zeros", "w", axis ? "axis=1" : "axis=0");
     draft_node(d, "MatMul", "f w", "y", "");
     struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
     double *y = outputs(r);
@@ -197,13 +196,21 @@ static void quantised_and_back(void **state)
         double sum = 0;
         for (uint64_t k = 0; k < 3; k++) {
             double q = fmin(fmax(nearbyint(draft_noise("x", i / 2 * 3 + k) * 8) + 3, 0), 255);
-            sum += (q - 3) * 0.125 * (bytes[k * 2 + i % 2] - zeros[i % 2]) * draft_noise("scales", i % 2);
+            uint64_t at = axis ? i % 2 : k;
+            sum += (q - 3) * 0.125 * (bytes[k * 2 + i % 2] - zeros[at]) * draft_noise("scales", at);
         }
         assert_near(y[i], sum, 1e-6);
     }
     assert_int_equal(graph_parameters(&r->g), 3 * 2);
     assert_int_equal(r->g.n_rough_ops, 0);
     done(r);
+}
+
+static void quantised_and_back(void **state)
+{
+    (void)state;
+    quantised_by(1);
+    quantised_by(0);
 }
 
 /* ---- what becomes several ------------------------------------------------------------------------------------------ */
