@@ -94,24 +94,17 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     keep_worst(worst, here);
 }
 
-/* An I/O tile holds its part of the micro-batch that is arriving, and nothing of the model. */
-static uint64_t io_tile_bytes(const struct plan *p, uint32_t ipu)
-{
-    uint64_t bytes = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++)
-        if (p->stages[s].ipu == ipu)
-            bytes += p->stages[s].host_bytes;
-    return p->options.io_tiles ? spread(bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES) : 0;
-}
-
 static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
 {
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
         struct tile_memory *m = &memory[i];
         struct moment worst_here = {0};
+        uint64_t arriving_bytes = 0;
         for (uint32_t s = 0; s < p->n_stages; s++)
-            if (p->stages[s].ipu == i)
+            if (p->stages[s].ipu == i) {
                 add_stage(m, &worst_here, p, &p->stages[s]);
+                arriving_bytes += p->stages[s].host_bytes;
+            }
         m->bytes[REGION_ACTIVATIONS] = worst_here.activations;
         m->bytes[REGION_TEMPORARIES] = worst_here.temporaries;
         struct layer_range ranges[MAX_STAGES];
@@ -119,7 +112,8 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
         m->bytes[REGION_CODE] = compile_code_bytes(c, ranges, n_ranges);
         for (int r = 0; r < N_REGIONS; r++)
             m->total_bytes += m->bytes[r];
-        m->io_tile_bytes = io_tile_bytes(p, i);
+        if (p->options.io_tiles)            /* it holds its part of the micro-batch that is arriving, and nothing of the model */
+            m->io_tile_bytes = spread(arriving_bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES);
         if (m->total_bytes < m->io_tile_bytes)
             m->total_bytes = m->io_tile_bytes;
     }

@@ -176,33 +176,17 @@ static void add_accumulation(struct compiler *c, struct stage_plan *s)
 }
 
 /* What the batch norms of a stage that span neighbouring replicas exchange: mean and variance of each channel, all groups of
- * replicas side by side, in one sync of them all. Few channel counts recur in many norms. */
-enum { MAX_CHANNEL_COUNTS = 16 };
-struct norm_exchange { struct rank_pattern ranks; uint32_t span, n_known; struct { uint64_t channels, cycles; } known[MAX_CHANNEL_COUNTS]; };
-
-static void norm_ranks(struct norm_exchange *e, const struct plan *p, const struct stage_plan *s, uint32_t span)
+ * replicas side by side, in one sync of them all. */
+static bool norm_cycles(uint64_t *cycles, const struct plan *p, struct compiler *c, uint32_t ipu, uint32_t span, uint64_t channels, struct err *err)
 {
     uint32_t width = p->options.ipus_per_replica;
-    *e = (struct norm_exchange){ .span = span, .ranks = { span, 1, played_replicas(p, span * width) / span, width, s->ipu, 1 } };
-}
-
-static bool norm_cycles(uint64_t *cycles, struct norm_exchange *e, const struct plan *p, struct compiler *c, uint64_t channels, struct err *err)
-{
-    for (uint32_t i = 0; i < e->n_known; i++)
-        if (e->known[i].channels == channels) {
-            *cycles = e->known[i].cycles;
-            return true;
-        }
-    struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = e->ranks, .bytes = 2.0 * 4 * (double)channels,
-                                     .n_in_use = p->options.n_replicas * p->options.ipus_per_replica, .unfolded = p->options.unfolded };
+    struct collective_question q = { .kind = COLLECTIVE_ALL_REDUCE, .bytes = 2.0 * 4 * (double)channels,
+                                     .ranks = { span, 1, played_replicas(p, span * width) / span, width, ipu, 1 },
+                                     .n_in_use = p->options.n_replicas * width, .unfolded = p->options.unfolded };
     struct collective_cost cost;
     if (!compile_collective(&cost, c, &q, err))
         return false;
     *cycles = cycles_of(p->topology, cost.time_s);
-    if (e->n_known < MAX_CHANNEL_COUNTS) {
-        e->known[e->n_known].channels = channels;
-        e->known[e->n_known++].cycles = *cycles;
-    }
     return true;
 }
 
@@ -219,7 +203,6 @@ static void add_norm(struct stage_plan *s, const struct op *op, uint64_t cycles)
 /* A small all-reduce for each such norm, forward, again, backward. */
 static bool add_distributed_norms(struct plan *p, struct compiler *c, struct stage_plan *s, struct err *err)
 {
-    struct norm_exchange e = {0};
     bool good = true;
     for (uint32_t i = 0; i < c->n_spanning && good; i++) {
         const struct op *op = &p->graph->ops[c->spanning[i]];
@@ -228,10 +211,8 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
         uint64_t cycles;
         if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
             continue;
-        if (e.span != span)
-            norm_ranks(&e, p, s, span);
         bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
-        good = norm_cycles(&cycles, &e, p, c, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
+        good = norm_cycles(&cycles, p, c, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
         if (good)
             add_norm(s, op, twice ? 2 * cycles : cycles);
     }

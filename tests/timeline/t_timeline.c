@@ -258,6 +258,37 @@ static void the_update_waits_for_the_slowest(void **state)
     arena_free(&y.arena);
 }
 
+/* Without spans: the same step, and each IPU's cycles spent on the same, whether a chip is slow or not. Three tensors' optimizers of 17 on a
+ * chip that takes twice as long: 51 more, and as much waiting on the other IPU. */
+static void totals_are_those_of_the_spans(void **state)
+{
+    (void)state;
+    static const double slowdowns[] = { 1, 2, 1.37 };
+    uint64_t first_cycles = 0;
+    for (size_t i = 0; i < sizeof slowdowns / sizeof *slowdowns; i++) {
+        const struct chip_fault fault = { .ipu = 1, .slowdown = slowdowns[i] };
+        const struct faults faults = { .chips = &fault, .n_chips = 1 };
+        struct toy y;
+        struct timeline totals;
+        toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, false, 3);
+        toy_update(&y, 0, 3, 13, 17, 19);
+        toy_update(&y, 1, 3, 13, 17, 19);
+        y.plan.options.faults = &faults;
+        y.plan.stages[1].forward.part[PART_MATMUL] = 0;
+        toy_run(&y);
+        y.plan.options.totals_only = true;
+        assert_true(timeline_run(&totals, &y.plan, &y.arena, &y.err));
+        assert_int_equal(totals.n_spans, 0);
+        assert_int_equal(totals.step_cycles, y.timeline.step_cycles);
+        for (uint32_t r = 0; r < y.timeline.n_rows; r++)
+            assert_memory_equal(&totals.rows[r].spent, &y.timeline.rows[r].spent, sizeof totals.rows[r].spent);
+        first_cycles = i ? first_cycles : totals.step_cycles;
+        if (slowdowns[i] == 2)
+            assert_int_equal(totals.step_cycles, first_cycles + 51);
+        arena_free(&y.arena);
+    }
+}
+
 /* In series: a merged collective of 5 for both, then two tensors of 13 + 17 + 19 on IPU 0 while IPU 1 waits, then one of
  * 13 + 67 + 19 on IPU 1 while IPU 0 waits. Equal tensors are one recurring span a step. */
 static void an_update_in_series_takes_turns(void **state)
@@ -491,7 +522,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
-    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(an_update_in_series_takes_turns),
+    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(totals_are_those_of_the_spans), cmocka_unit_test(an_update_in_series_takes_turns),
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
     cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
     cmocka_unit_test(a_replica_waits_for_its_turn_with_the_host),
