@@ -80,7 +80,8 @@ static char *next_line(char *to, int size, void *user)
         return NULL;
     }
     memcpy(to, line, length);
-    memcpy(to + length, "\n", 2);
+    to[length] = '\n';
+    to[length + 1] = '\0';
     const char *equals = memchr(to, '=', length);
     if (equals)
         replace_all(to, (size_t)(equals - to), ':', HIDDEN_COLON);

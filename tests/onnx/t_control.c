@@ -341,8 +341,38 @@ static void functions(void **state)
     draft_end(outer);
 }
 
+/* A gate that a function hands on as it is, and that is read besides, is no part of a swish: y = (x s(x) + 2 s(x)) w. */
+static void readers_through_a_function(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *same = draft_start(17);
+    draft_function(d, same, "Same", "a", "a", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_node(d, "Sigmoid", "x", "gate", "");
+    draft_node(d, "Mul", "x gate", "gated", "");
+    draft_node(d, "Same", "gate", "again", "");
+    d->nodes[2]->domain = "ours";
+    draft_node(d, "Add", "gate again", "twice", "");
+    draft_node(d, "Add", "gated twice", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 2 * 3 + k);
+            sum += (x + 2) / (1 + exp(-x)) * draft_noise("w", k * 2 + e % 2);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(same);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
     cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

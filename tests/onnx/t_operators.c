@@ -213,6 +213,24 @@ static void quantised_and_back(void **state)
     quantised_by(0);
 }
 
+/* What only the last of several outputs needs is made. */
+static void later_outputs(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(18);
+    draft_input(d, "x", ONNX_FLOAT, "batch,6");
+    draft_weight(d, "w", DIMS(2, 1));
+    draft_whole(d, "sizes", WHOLE(3, 1, 2));
+    draft_node(d, "Exp", "x", "e", "");
+    draft_node(d, "Split", "e sizes", "a b c", "axis=1");
+    draft_node(d, "MatMul", "c w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t i = 0; i < 2; i++)
+        assert_near(y[i], exp(draft_noise("x", i * 6 + 4)) * draft_noise("w", 0) + exp(draft_noise("x", i * 6 + 5)) * draft_noise("w", 1), 1e-6);
+    done(r);
+}
+
 /* ---- what becomes several ------------------------------------------------------------------------------------------ */
 
 #define X(b, i, j, k) draft_noise("x", (((b) * 3 + (i)) * 4 + (j)) * 5 + (k))
@@ -435,7 +453,7 @@ static void counted_by_ones(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(repeated),
-    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(composed),
+    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(composed),
     cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(counted_by_ones),
 };

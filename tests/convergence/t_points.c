@@ -1,0 +1,222 @@
+/*
+ * t_points.c - rounds.csv and rcp.csv as they are read: every cell that is refused with its message, limits, and the statistics of records by
+ * hand.
+ */
+#include "tests/check.h"
+#include "workloads/convergence/rcp_points.h"
+#include <sys/stat.h>
+
+static struct arena a;
+
+/* A folder with both tables; NULL: the file is not written. */
+static const char *folder(const char *rounds, const char *rcp)
+{
+    const char *dir = arena_printf(&a, "/tmp/podbench-points-%ld", (long)getpid());
+    const char *const files[][2] = { { "rounds.csv", rounds }, { "rcp.csv", rcp } };
+    mkdir(dir, 0700);
+    for (size_t i = 0; i < 2; i++) {
+        const char *path = arena_printf(&a, "%s/%s", dir, files[i][0]);
+        unlink(path);
+        FILE *f = files[i][1] ? fopen(path, "w") : NULL;
+        if (!f)
+            continue;
+        fputs(files[i][1], f);
+        fclose(f);
+    }
+    return dir;
+}
+
+static void remove_folder(void)
+{
+    rmdir(folder(NULL, NULL));
+    arena_free(&a);
+}
+
+static const char *last_part(const struct err *err)
+{
+    const char *at = strrchr(err->msg, '/');
+    return at && strstr(err->msg, "podbench-points") ? at + 1 : err->msg;
+}
+
+/* The usual row, with one cell of another text. */
+static const char *row(const char *head, const char *const *usual, size_t n, size_t changed, const char *text)
+{
+    for (size_t i = 0; i < n; i++)
+        head = arena_printf(&a, "%s%s%s", head, i == changed ? text : usual[i], i + 1 < n ? "," : "\n");
+    return head;
+}
+
+enum { RULESET, BENCHMARK, ALLOWED, RUNS, DROPPED, MAY_FAIL, TESTED, UNIT, POINT_OF, POINT, WHERE, TAKE, TRAIN_SAMPLES, ALLOWANCE, SOURCE, N_CELLS };
+static const char rounds_head[] =
+    "ruleset,benchmark,allowed,runs,dropped,may_fail,reference_convergence,unit,point_of,point,where,take,train_samples,allowance,source\n";
+static const char *const usual_round[N_CELLS] = { "2.0.0", "resnet", "yes", "5", "1", "2", "no", "epochs", "k", "p", "w", "", "yes", "", "somewhere" };
+
+static const char *rounds_with(size_t cell, const char *text) { return row(rounds_head, usual_round, N_CELLS, cell, text); }
+
+static void rounds_are_refused(void **state)
+{
+    static const struct { size_t cell; const char *text, *message; } cases[] = {
+        { ALLOWED, "maybe", "allowed: 'maybe', want yes or no" }, { RUNS, "-1", "runs: '-1', want a whole number from 0 to 1000" },
+        { RUNS, "1001", "runs: '1001', want a whole number from 0 to 1000" }, { RUNS, "2", "runs: 2 leaves none when 1 are dropped at each end" },
+        { DROPPED, "x", "dropped: 'x', want a whole number from 0 to 1000" }, { DROPPED, "3", "runs: 5 leaves none when 3 are dropped at each end" },
+        { MAY_FAIL, "", "may_fail: '', want a whole number from 0 to 1000" }, { TESTED, "", "reference_convergence: '', want yes or no" },
+        { TAKE, "any", "take: 'any', want last or first" }, { TRAIN_SAMPLES, "Yes", "train_samples: 'Yes', want yes or no" },
+        { ALLOWANCE, "some", "allowance: 'some' is not a number" }, { SOURCE, "", "source is empty" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct round_table t;
+        struct err err;
+        assert_false(round_table_load(&t, folder(rounds_with(cases[i].cell, cases[i].text), NULL), &a, &err));
+        assert_string_equal(last_part(&err), arena_printf(&a, "rounds.csv:2: %s", cases[i].message));
+    }
+    remove_folder();
+}
+
+static struct round_terms terms_with(size_t cell, const char *text)
+{
+    struct round_table t;
+    struct err err = { "" };
+    if (!round_table_load(&t, folder(rounds_with(cell, text), NULL), &a, &err))
+        print_error("%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+    assert_int_equal(t.n, 1);
+    return t.items[0];
+}
+
+static void rounds_are_read(void **state)
+{
+    (void)state;
+    struct round_terms t = terms_with(N_CELLS, "");
+    assert_true(t.allowed && !t.reference_convergence && t.train_samples && !t.takes_first);
+    assert_true(t.runs == 5 && t.dropped == 1 && t.may_fail == 2);
+    assert_near(t.allowance, 0, 0);
+    assert_string_equal(t.unit, "epochs");
+    assert_true(text_is(t.point_of, "k") && text_is(t.point, "p") && text_is(t.where, "w") && text_is(t.source, "somewhere"));
+    assert_int_equal(terms_with(RUNS, "1000").runs, 1000);
+    assert_int_equal(terms_with(RUNS, "3").runs, 3);            /* one is left */
+    assert_int_equal(terms_with(DROPPED, "0").dropped, 0);
+    assert_false(terms_with(ALLOWED, "no").allowed);
+    assert_true(terms_with(TESTED, "yes").reference_convergence);
+    assert_true(terms_with(TAKE, "first").takes_first);
+    assert_false(terms_with(TAKE, "last").takes_first);
+    assert_near(terms_with(ALLOWANCE, "0.25").allowance, 0.25, 0);
+    remove_folder();
+}
+
+enum { P_RULESET, P_BENCHMARK, P_RECORD, P_BATCH, P_UNIT, P_VALUES, P_EDITION, P_HYPERPARAMETERS, P_SOURCE, P_CELLS };
+static const char points_head[] = "ruleset,benchmark,record,batch_size,unit,to_converge,edition,hyperparameters,source\n";
+static const char *const usual_point[P_CELLS] = { "2.0.0", "resnet", "r", "300", "epochs", "30 11 14 10 12", "both", "", "there" };
+
+static bool load(struct rcp_table *t, const char *points, const char *round, enum rcp_edition edition, struct err *err)
+{
+    const char *rounds = row(rounds_with(N_CELLS, ""), usual_round, N_CELLS, RULESET, "4.1.0");
+    return rcp_load(t, "resnet", round, edition, folder(rounds, points), &a, err);
+}
+
+static const char *points_with(const char *before, size_t cell, const char *text) { return row(before, usual_point, P_CELLS, cell, text); }
+
+static void points_are_refused(void **state)
+{
+    static const struct { size_t cell; const char *text, *message; } cases[] = {
+        { P_BATCH, "many", ":2: batch_size: 'many' is not a positive number" }, { P_BATCH, "0", ":2: batch_size: '0' is not a positive number" },
+        { P_UNIT, "hours", ":2: unit: 'hours', want epochs, samples or steps" }, { P_VALUES, "1 2 3 x", ":2: to_converge: 'x' is not a number" },
+        { P_VALUES, "1 2", ":2: to_converge has 2 runs, want at least 3" }, { P_SOURCE, "", ":2: source is empty" },
+        { P_EDITION, "deadline", ": no reference points of 'resnet' for 2.0.0" }, { P_BENCHMARK, "bert", ": no reference points of 'resnet' for 2.0.0" },
+    };
+    struct rcp_table t;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_false(load(&t, points_with(points_head, cases[i].cell, cases[i].text), "v2.0", RCP_LATER, &err));
+        assert_string_equal(last_part(&err), arena_printf(&a, "rcp.csv%s", cases[i].message));
+    }
+    assert_false(load(&t, points_with(points_head, P_CELLS, ""), "v2", RCP_LATER, &err));
+    assert_string_equal(err.msg, "round 'v2' is unknown; known: v0.7, v1.0, v1.1, v2.0, v2.1, v3.0, v3.1, v4.0, v4.1, v5.0");
+    assert_false(load(&t, points_with(points_head, P_CELLS, ""), "v3.0", RCP_LATER, &err));
+    assert_string_equal(err.msg, "benchmark 'resnet' is not one of v3.0; known: ");
+    remove_folder();
+}
+
+/* 10 11 12 14 30 without the first and the last: mean 37/3, deviations -4/3 -1/3 5/3, variance 42/27. From 4.1.0 on the spread is that of all
+ * five: mean 15.4, squares 29.16 19.36 11.56 1.96 213.16, variance 55.04. The least mean that passes with 5 - 2 runs beside these 3, where
+ * t(0.95, 4) is 2.131847: 37/3 - 2.131847 sd sqrt(2/3), or 0. Of four with two dropped at each end none is left: all count. */
+static void records_by_hand(void **state)
+{
+    static const struct { const char *round, *ruleset; double variance; } rounds[] = { { "v2.0", "2.0.0", 42.0 / 27 }, { "4.1.0", "4.1.0", 55.04 } };
+    struct rcp_table t;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(load(&t, points_with(points_head, P_RULESET, rounds[i].ruleset), rounds[i].round, RCP_DEADLINE, &err));
+        const struct rcp_point *p = &t.points[0];
+        assert_true(t.n == 1 && p->n == 5 && p->batch == 300 && p->learning_rate == 0);
+        assert_near(p->left, 3, 0);
+        assert_near(p->mean, 37.0 / 3, 1e-12);
+        assert_near(p->sd, sqrt(rounds[i].variance), 1e-12);
+        assert_near(p->least, fmax(0, 37.0 / 3 - 2.131847 * sqrt(rounds[i].variance * 2 / 3)), 1e-4);
+    }
+    assert_string_equal(t.terms.ruleset, "4.1.0");
+    double four[] = { 10, 1, 2, 3 };
+    assert_near(olympic_mean(four, 4, 2), 4, 0);
+    assert_near(olympic_mean(four, 4, 1), 2.5, 0);
+    remove_folder();
+}
+
+/* Three runs are enough; one that is left has no spread. By batch, whatever the order of the file; those of an edition, and of both. */
+static void records_in_order(void **state)
+{
+    struct rcp_table t;
+    struct err err;
+    (void)state;
+    const char *points = points_with(points_head, P_VALUES, "7 9 8");
+    points = points_with(points, P_BATCH, "5000.5");
+    points = points_with(points, P_BATCH, "20");
+    points = row(points, (const char *const[]){ "2.0.0", "resnet", "d", "70", "epochs", "1 2 3", "deadline", "{a:1;opt_base_learning_rate:2e-3;b:4}", "s" },
+                 P_CELLS, P_CELLS, "");
+    points = row(points, (const char *const[]){ "2.0.0", "resnet", "l", "70", "epochs", "4 5 6", "later", "{opt_base_learning_rate:0.25}", "s" },
+                 P_CELLS, P_CELLS, "");
+    for (int later = 0; later < 2; later++) {
+        assert_true(load(&t, points, "v2.0", later ? RCP_LATER : RCP_DEADLINE, &err));
+        assert_int_equal(t.n, 4);
+        assert_true(t.points[0].batch == 20 && t.points[1].batch == 70 && t.points[2].batch == 300 && t.points[3].batch == 5000.5);
+        assert_near(t.points[1].mean, later ? 5 : 2, 0);
+        assert_near(t.points[1].learning_rate, later ? 0.25 : 0.002, 0);
+        assert_near(t.points[2].mean, 8, 0);
+        assert_near(t.points[2].sd, 0, 0);
+        assert_near(t.points[2].least, 8, 0);
+    }
+    remove_folder();
+}
+
+/* Batches below that of the fastest go; then what is slower than the line between its neighbours: at 3 the line has 7. What is on it stays. */
+static void pruning_by_hand(void **state)
+{
+    static const struct { double slowness[5]; size_t n; double left[5]; } cases[] = {
+        { { 5, 6, 7, 8, 9 }, 5, { 1, 2, 3, 4, 5 } }, { { 6, 5, 7.5, 8, 9 }, 2, { 2, 5 } }, { { 5, 6, 7.1, 8, 9 }, 4, { 1, 2, 4, 5 } },
+        { { 5, 8, 7, 8, 9 }, 4, { 1, 3, 4, 5 } }, { { 5, 5, 7, 8, 9 }, 3, { 1, 2, 5 } }, { { 9, 8, 7, 6, 5 }, 1, { 5 } },
+        { { 5, 5.5, 6.8, 7, 8 }, 4, { 1, 2, 4, 5 } }, { { 5, 8, 8, 8, 7 }, 2, { 1, 5 } },
+    };
+    static const struct edition by_mean = { .pruning = RCP_BY_MEAN }, by_least = { .pruning = RCP_BY_LEAST_MEAN }, never = { .pruning = RCP_UNPRUNED };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int least = 0; least < 2; least++) {
+            struct rcp_point points[5];
+            struct rcp_table t = { .edition = least ? &by_least : &by_mean, .points = points, .n = 5 };
+            for (size_t k = 0; k < 5; k++)
+                points[k] = (struct rcp_point){ .batch = (double)k + 1, .mean = least ? 1 : cases[i].slowness[k], .least = least ? cases[i].slowness[k] : 1 };
+            rcp_prune(&t);
+            assert_int_equal(t.n, cases[i].n);
+            for (size_t k = 0; k < t.n; k++)
+                assert_near(points[k].batch, cases[i].left[k], 0);
+            t = (struct rcp_table){ .edition = &never, .points = points, .n = 5 };
+            rcp_prune(&t);
+            assert_int_equal(t.n, 5);
+        }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
+    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand),
+};
+TAP_MAIN(tests)
