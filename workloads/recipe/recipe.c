@@ -244,20 +244,17 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
  * told. */
 static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
 {
-    size_t n_overridden = 0;
     bool has_room = false;
     *out = file->plain;
     out->entries = f->entries;
     out->n_entries = f->n_entries;
-    for (size_t i = 0; i < f->n_entries; i++)
-        n_overridden += !f->entries[i].line;
     for (size_t i = 0; i < f->n_entries; i++) {
         const struct ini_entry *e = &f->entries[i];
         if (e->line)
             continue;
         const struct recipe_key *key = recipe_key_find(e->section, e->key);
         if (!key && !has_room)
-            make_room(out, n_overridden, a);
+            make_room(out, f->n_entries, a);
         has_room |= !key;
         bool shapes_all = key ? key->field.offset == offsetof(struct recipe, workload) : text_is(e->section, "data");
         if (shapes_all || !(key ? field_set(out, &key->field, e->value, "", NULL) : read_other(out, e, a, NULL)))
@@ -349,17 +346,13 @@ static size_t field_bytes(const struct field *f)
     return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : f->type == FIELD_U32 ? sizeof(uint32_t) : 8;
 }
 
-struct key_text { char *bytes; size_t n, room; struct arena *a; };
+/* Without bytes it is only counted how many there are. */
+struct key_text { char *bytes; size_t n; };
 
 static void add_bytes(struct key_text *k, const void *bytes, size_t n)
 {
-    if (k->n + n > k->room) {
-        char *wider = arena_alloc(k->a, 2 * (k->n + n));
-        memcpy(wider, k->bytes, k->n);
-        k->room = 2 * (k->n + n);
-        k->bytes = wider;
-    }
-    memcpy(k->bytes + k->n, bytes, n);
+    if (k->bytes)
+        memcpy(k->bytes + k->n, bytes, n);
     k->n += n;
 }
 
@@ -368,23 +361,29 @@ static void add_text(struct key_text *k, const char *text)
     add_bytes(k, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
+static void add_graph_key(struct key_text *k, const struct recipe *r)
 {
-    enum { USUAL_BYTES = 256 };
-    struct key_text k = { arena_alloc(a, USUAL_BYTES), 0, USUAL_BYTES, a };
     const char kind[] = { r->mode == MODE_INFER, r->optimizer_name != NULL };
-    add_text(&k, r->workload);
-    add_text(&k, r->model.file);            /* these two no single key sets */
-    add_text(&k, r->model.dimensions);
-    add_bytes(&k, kind, sizeof kind);
+    add_text(k, r->workload);
+    add_text(k, r->model.file);             /* these two no single key sets */
+    add_text(k, r->model.dimensions);
+    add_bytes(k, kind, sizeof kind);
     for (size_t i = 0; i < n_recipe_keys; i++) {
         const struct field *f = &recipe_keys[i].field;
         const char *member = (const char *)r + f->offset;
         if (shapes_graph(f) && f->type == FIELD_TEXT)
-            add_text(&k, *(const char *const *)member);
+            add_text(k, *(const char *const *)member);
         else if (shapes_graph(f))
-            add_bytes(&k, member, field_bytes(f));
+            add_bytes(k, member, field_bytes(f));
     }
+}
+
+const char *recipe_graph_key(size_t *n_bytes, const struct recipe *r, struct arena *a)
+{
+    struct key_text counted = { 0 }, k = { 0 };
+    add_graph_key(&counted, r);
+    k.bytes = arena_alloc(a, counted.n);
+    add_graph_key(&k, r);
     *n_bytes = k.n;
     return k.bytes;
 }
