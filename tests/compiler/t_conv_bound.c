@@ -95,7 +95,8 @@ static void print_split(FILE *f, const struct search *start, const struct candid
             (uintmax_t)k->compute, (uintmax_t)k->exchange, (uintmax_t)k->supersteps, (uintmax_t)k->rearrange, (uintmax_t)k->temp_bytes,
             (uintmax_t)k->received_bytes, (uintmax_t)k->copied_bytes, (uintmax_t)k->planned_copies);
     conv_fill_plan(&p, &alone);
-    fprintf(f, "; on %u, padded to %ju, %ju B sent, %ju B code, imbalance %.6g\n", p.n_tiles_used, (uintmax_t)p.padded_mac,
+    fprintf(f, "; pays %ju, %ju of it copies; on %u, padded to %ju, %ju B sent, %ju B code, imbalance %.6g\n", (uintmax_t)p.compute_cycles,
+            (uintmax_t)p.rearrange_cycles, p.n_tiles_used, (uintmax_t)p.padded_mac,
             (uintmax_t)p.exchanged_bytes, (uintmax_t)p.code_bytes_per_tile, p.imbalance);
 }
 

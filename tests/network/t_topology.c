@@ -288,10 +288,31 @@ static void what_cannot_be_is_refused(void **state)
     assert_string_equal(err.msg, "faults: link 0-3: toy has no link between these nodes (it has nodes 0 to 8)");
     assert_false(topology_build(&t, &m, &(struct faults){ .links = &share, .n_links = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: link 0-1: rate share 1.5, want 0 (cut) to 1");
+    assert_false(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, -1 }, .n_background = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: background 0-1: -1 bytes a second, want 0 or more");
+    assert_true(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, 0 }, .n_background = 1 }, &a, &err));
     assert_false(topology_build(&t, &m, &(struct faults){ .chips = &chip, .n_chips = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: IPU 4: slowdown 2, want 1 to 1e6 on an IPU from 0 to 3");
     assert_false(topology_build(&t, &m, &(struct faults){ .chips = &fast, .n_chips = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: IPU 1: slowdown 0.5, want 1 to 1e6 on an IPU from 0 to 3");
+    arena_free(&a);
+}
+
+/* A cut link is dotted, both ways; the others are as they were. */
+static void a_cut_link_is_drawn_as_such(void **state)
+{
+    (void)state;
+    const struct link_fault cut = { 0, 1, 0 };
+    struct topology whole = build(load("ipu-m2000"), NULL), faulty = build(load("ipu-m2000"), &(struct faults){ .links = &cut, .n_links = 1 });
+    char *text, *usual;
+    PRINTED(usual, topology_print_dot(f, &whole));
+    PRINTED(text, topology_print_dot(f, &faulty));
+    assert_null(strstr(usual, "dotted"));
+    const char *dotted = strstr(text, "[label=\"rung 0\", style=dotted];");
+    assert_non_null(dotted);
+    assert_null(strstr(strchr(dotted, '\n'), "dotted"));
+    free(text);
+    free(usual);
     arena_free(&a);
 }
 
@@ -324,7 +345,7 @@ int main(void)
         cmocka_unit_test(a_slow_link_slows_and_a_busy_one_is_shared),
         cmocka_unit_test(a_dead_gateway_is_gone_round),
         cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(golden_texts),
+        cmocka_unit_test(a_cut_link_is_drawn_as_such), cmocka_unit_test(golden_texts),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

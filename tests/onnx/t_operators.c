@@ -213,6 +213,39 @@ static void quantised_and_back(void **state)
     quantised_by(0);
 }
 
+/* By type, with a zero point or without one (bytes from 0 on), cut off at both ends: -0.5 to 0.5 in steps so small that neither has room. */
+static void quantised_types(void **state)
+{
+    static const struct { int type; double scale, zero, least, most; } types[] = {
+        { ONNX_UINT8, 0.001953125, 7, 0, 255 }, { ONNX_INT8, 0.001953125, -5, -128, 127 }, { ONNX_UINT16, 3.814697265625e-06, 9, 0, 65535 },
+        { ONNX_INT16, 3.814697265625e-06, 11, -32768, 32767 }, { ONNX_UINT8, 0.001953125, 0, 0, 255 },
+    };
+    (void)state;
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const int32_t zero = (int32_t)types[t].zero;
+        uint64_t n_cut = 0;
+        struct draft *d = draft_start(21);
+        draft_input(d, "x", ONNX_FLOAT, "batch,40");
+        draft_number(d, "scale", types[t].scale);
+        if (zero)
+            draft_bytes(d, "zero", types[t].type, 0, NULL, &zero);
+        draft_node(d, "QuantizeLinear", zero ? "x scale zero" : "x scale", "q", "");
+        draft_node(d, "DequantizeLinear", zero ? "q scale zero" : "q scale", "y", "");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_input(d, "beside", ONNX_FLOAT, "batch,1");
+        draft_node(d, "MatMul", "beside w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 80; i++) {
+            double q = nearbyint(draft_noise("x", i) / types[t].scale) + zero, kept = fmin(fmax(q, types[t].least), types[t].most);
+            n_cut += q > types[t].most || q < types[t].least;
+            assert_near(y[i], (kept - zero) * types[t].scale, 1e-9);
+        }
+        assert_true(n_cut > 10 && n_cut < 70);
+        done(r);
+    }
+}
+
 /* What only the last of several outputs needs is made. */
 static void later_outputs(void **state)
 {
@@ -453,7 +486,7 @@ static void counted_by_ones(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(repeated),
-    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(composed),
+    cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(quantised_types), cmocka_unit_test(composed),
     cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(counted_by_ones),
 };

@@ -342,10 +342,27 @@ static void approximated(void **state)
     done(r);
 }
 
+/* Each of its results is a pass, where the others have no reader too. */
+static void several_results_approximated(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(4, 3));
+    draft_node(d, "Mystery", "x", "m u", "");
+    draft_node(d, "MatMul", "m w", "z", "");
+    draft_node(d, "MatMul", "u w", "y", "");
+    struct imported *r = import(d, "z y", (struct onnx_options){ .inference = true, .approximate = true });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_SCALE), 2);
+    assert_int_equal(r->g.n_rough_ops, 2);
+    done(r);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
     cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
     cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
-    cmocka_unit_test(approximated),
+    cmocka_unit_test(approximated), cmocka_unit_test(several_results_approximated),
 };
 TAP_MAIN(tests)

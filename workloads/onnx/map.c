@@ -350,6 +350,14 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
     return map_view(p, between_layouts(p, tensor, &whole, true), 4, at_image);
 }
 
+/* Its range is shape.c's to check. */
+uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims)
+{
+    uint32_t axis = 0;
+    onnx_axis(&axis, onnx_int(p->n, "axis", usual), n_dims);
+    return axis;
+}
+
 uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims)
 {
     return image ? image_axis(axis, n_dims) : axis;

@@ -50,6 +50,7 @@ struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layo
 bool is_image_along(const struct mapper *p, uint32_t value, uint32_t axis);     /* it lies as one, which has this axis of the file's */
 /* Every step-th of n along an axis. */
 uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, uint64_t n, uint64_t step);
+uint32_t map_axis(const struct mapper *p, int64_t usual, uint32_t n_dims);      /* the node's own, or the usual one */
 uint32_t layout_axis(uint32_t axis, bool image, uint32_t n_dims);       /* of the file, in the layout */
 uint32_t in_layout(struct mapper *p, uint32_t value, bool image);
 /* The tensor becomes output i. */

@@ -122,9 +122,8 @@ bool map_concat(struct mapper *p)
 {
     enum { MOST = MAX_OP_OUTPUTS };
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t axis = 0, parts[MOST], n = 0;
+    uint32_t axis = map_axis(p, 0, v->n_dims), parts[MOST], n = 0;
     bool image = false;
-    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
     for (uint32_t i = 0; i < p->n->n_inputs; i++)
         image |= is_image_along(p, in_id(p, i), axis) && v->n_dims >= 3 && v->n_dims <= 5;
     for (uint32_t i = 0; i < p->n->n_inputs; i++) {
@@ -148,8 +147,7 @@ bool map_concat(struct mapper *p)
 bool map_split(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t axis = 0, n = p->n->n_outputs;
-    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    uint32_t axis = map_axis(p, 0, v->n_dims), n = p->n->n_outputs;
     bool image = is_image_along(p, in_id(p, 0), axis), equal = n <= MAX_OP_OUTPUTS;
     uint32_t x = in_layout(p, in_id(p, 0), image), at = layout_axis(axis, image, v->n_dims);
     for (uint32_t i = 0; i < n; i++)

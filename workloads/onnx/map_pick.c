@@ -33,8 +33,7 @@ static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
 bool map_gather(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    uint32_t axis = 0;
-    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    uint32_t axis = map_axis(p, 0, v->n_dims);
     if (known_number(at) && !v->constant)
         return gather_one(p, axis, at->known[0]);
     uint64_t outer = 1, inner = 1, rows = v->dims[axis], n = onnx_elements(at);
@@ -69,8 +68,7 @@ static uint32_t axis_last(struct mapper *p, uint32_t x, const struct onnx_value 
 bool map_gather_elements(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    uint32_t axis = 0;
-    onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims);
+    uint32_t axis = map_axis(p, 0, v->n_dims);
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis], outer = 1;
     for (uint32_t i = 0; i < axis; i++)
         outer *= v->dims[i];
@@ -163,7 +161,7 @@ bool map_scatter(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
     enum scatter_how how;
-    uint32_t axis = 0, in[3];
+    uint32_t axis, in[3];
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims) || at->n_dims != v->n_dims || onnx_elements(at) != onnx_elements(map_in(p, 2)))
         return MAP_REFUSE(p, "axis is out of range, or there are not as many updates as indices");
     if (!scatter_how(p, &how) || !plain_inputs(p, in))
@@ -206,7 +204,7 @@ bool map_scatter_nd(struct mapper *p)
 bool map_top_k(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0) ? map_out(p, 0) : map_out(p, 1);
-    uint32_t axis = 0, x = any_plain(p, in_id(p, 0));
+    uint32_t axis, x = any_plain(p, in_id(p, 0));
     if (x == NO_ID || !onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
         return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
@@ -246,8 +244,7 @@ uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t c
 bool map_one_hot(struct mapper *p)
 {
     const struct onnx_value *x = map_in(p, 0), *off_on = map_in(p, 2), *y = map_out(p, 0);
-    uint32_t axis = 0;
-    onnx_axis(&axis, onnx_int(p->n, "axis", -1), y->n_dims);
+    uint32_t axis = map_axis(p, -1, y->n_dims);
     if (!off_on->known || onnx_elements(off_on) != 2)
         return MAP_REFUSE(p, "its two values are computed while the model runs");
     uint32_t index = any_plain(p, in_id(p, 0));
