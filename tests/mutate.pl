@@ -7,7 +7,8 @@
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
 # takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. A mutant that
 # the compiler turns into the same object is no change: it is dropped and counted. What passes is printed: FILE:LINE, the change, and
-# the line. Exit 1 when more than 5 % survive.
+# the line. Exit 1 when more than 5 % survive. Not drawn, as they can change nothing: room that is made, and the order of two equals where
+# the larger or the smaller of them is taken (orders_of_equals).
 # Every verdict goes to DIR/verdicts at once, and holds while the file is as it was; that a mutant survives, while its tests are as they
 # were and the budget is no larger. So a sitting that was cut short goes on, and one after new tests tries the survivors only.
 use strict;
@@ -28,6 +29,13 @@ my $linker = $ENV{MUTATE_LINKER};
 my $libs = $ENV{MUTATE_LIBS};
 $| = 1;
 
+my %text;                               # file => its lines
+sub text_of {
+    my ($file) = @_;
+    $text{$file} //= do { open my $f, "<", $file or die "$file: $!\n"; [<$f>] };
+    return @{$text{$file}};
+}
+
 # ---- what becomes what. Operators stand between spaces, by the style of this code.
 my %becomes = (" < " => " <= ", " <= " => " < ", " > " => " >= ", " >= " => " > ", " == " => " != ", " != " => " == ",
                " && " => " || ", " || " => " && ", " + " => " - ", " - " => " + ", " * " => " / ", " / " => " * ",
@@ -35,23 +43,53 @@ my %becomes = (" < " => " <= ", " <= " => " < ", " > " => " >= ", " >= " => " > 
                "max_u64(" => "min_u64(", "min_u64(" => "max_u64(", "max_u32(" => "min_u32(", "min_u32(" => "max_u32(");
 my $operators = join "|", map { /^\w/ ? "\\b" . quotemeta : quotemeta } sort { length $b <=> length $a } keys %becomes;
 
+# A tenth more; of what is there only against rounding or a division by zero, a thousand times as much.
 sub changed_number {
     my ($number, $suffix) = @_;
-    return ($number =~ /[.e]/ ? $number * 1.1 : $number + 1) . $suffix;
+    return ($number =~ /e-/ && $number < 1e-5 ? $number * 1e3 : $number =~ /[.e]/ ? $number * 1.1 : $number + 1) . $suffix;
+}
+
+sub alone {                             # without brackets that are closed, or opened, elsewhere
+    my ($text) = @_;
+    my $open = ($text =~ tr/(//) - ($text =~ tr/)//);
+    $text =~ s/^\(+// if $open > 0;
+    $text =~ s/\)+$// if $open < 0;
+    return $text;
+}
+
+# "a < b ? b : a", and "if (a < b)" before "a = b;": where both are equal it is the same which one is taken. Offsets of such an order.
+sub orders_of_equals {
+    my ($code, $next) = @_;
+    my ($term, %at) = qr/[\w.\[\]()>-]++/;
+    while ($code =~ m{(?<![-+*/%] )(?<!\S)($term) (<=?|>=?) ($term) \? ($term) : ($term)(?! [-+*/%] )}g) {
+        my ($at, $a, $b, $yes, $no) = ($-[2] - 1, map { alone($_) } $1, $3, $4, $5);
+        $at{$at} = 1 if ($yes eq $a && $no eq $b) || ($yes eq $b && $no eq $a);
+        pos($code) = $-[5];             # what follows may be another
+    }
+    if ($code =~ /^\s*(?:\} else )?if \(([\w.\[\]>-]+) ([<>]) ([\w.\[\]>-]+)\)$/) {
+        my ($at, $a, $b) = ($-[2] - 1, $1, $3);
+        $at{$at} = 1 if $next =~ /^\s*(?:\Q$a\E = \Q$b\E|\Q$b\E = \Q$a\E);$/;
+    }
+    return \%at;
 }
 
 sub sites {                             # [file, line number, offset, length, replacement]
     my ($file) = @_;
-    open my $f, "<", $file or die "$file: $!\n";
+    my @lines = text_of($file);
     my (@found, $in_comment, $n);
-    while (my $code = <$f>) {
+    for my $line (@lines) {
+        my $code = $line;
         $n++;
         if ($in_comment) { $code =~ s{^(.*?\*/)}{" " x length $1}e ? ($in_comment = 0) : next; }
         $code =~ s{(/\*.*?\*/)}{" " x length $1}ge;
         $in_comment = 1 if $code =~ s{(/\*.*)$}{" " x length $1}e;
         $code =~ s{("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')}{" " x length $1}ge;
         next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_][a-z_0-9 *]*\(.*\)\s*$/;
-        while ($code =~ /($operators)/g) { push @found, [$file, $n, pos($code) - length $1, length $1, $becomes{$1}]; }
+        my $equals = orders_of_equals($code, $lines[$n] // "");
+        while ($code =~ /($operators)/g) {
+            my $at = pos($code) - length $1;
+            push @found, [$file, $n, $at, length $1, $becomes{$1}] unless $equals->{$at};
+        }
         $code =~ s/(\b(?:ARENA_ARRAY|arena_alloc|malloc|calloc)\(.*)/" " x length $1/e;     # more room than is used changes nothing
         $code =~ s/\b((?:struct \w+|\w+_t|char|double|bool|int) \**\w+\[[^]]*\])/" " x length $1/ge;
         while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
@@ -59,13 +97,6 @@ sub sites {                             # [file, line number, offset, length, re
         }
     }
     return @found;
-}
-
-my %text;                               # file => its lines
-sub text_of {
-    my ($file) = @_;
-    $text{$file} //= do { open my $f, "<", $file or die "$file: $!\n"; [<$f>] };
-    return @{$text{$file}};
 }
 
 # ---- which tests run a line, and what they cost
@@ -128,6 +159,16 @@ sub compile_as {                        # the text of a file at its place, where
     return quiet("$compiler -w -c -o $object $slot/text.c", "$slot/log");
 }
 
+sub unchanged_object {                  # of the text as it is, compiled once as mutants are
+    my ($file, $text, $slot) = @_;
+    my $kept = "$build/same/" . md5_hex($file, $text) . ".o";
+    return $kept if -e $kept && -M $kept < -M object_of($file);         # built anew where a header has changed
+    compile_as("$slot/same.o", $file, $text, $slot) or die "mutate.pl: $file does not compile: see $slot/log\n";
+    make_path("$build/same");
+    rename "$slot/same.o", $kept or die "$kept: $!\n";
+    return $kept;
+}
+
 sub link_mutant {
     my ($file, $object, $slot) = @_;
     my $library = "$linker -shared -o $slot/libmutant.so " . with(object_of($file), $object, @all_objects) . " $libs";
@@ -151,10 +192,10 @@ sub verdict {                           # dropped, unbuilt, survived or the test
     my ($site, $slot) = @_;
     my ($file, $n, $offset, $length, $new) = @$site;
     my @text = text_of($file);
-    compile_as("$slot/same.o", $file, join("", @text), $slot) or die "mutate.pl: $file does not compile: see $slot/log\n";
+    my $unchanged = unchanged_object($file, join("", @text), $slot);
     substr($text[$n - 1], $offset, $length) = $new;
     return "unbuilt" unless compile_as("$slot/mutant.o", $file, join("", @text), $slot);
-    return "same" if same_bytes("$slot/same.o", "$slot/mutant.o");
+    return "same" if same_bytes($unchanged, "$slot/mutant.o");
     link_mutant($file, "$slot/mutant.o", $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
     my @tests = tests_of($file, $n) or return "not run";
     for my $test (@tests) { return $test unless passes($test, $slot); }
