@@ -10,7 +10,7 @@ const char *const onnx_fate_names[N_ONNX_FATES] = {
 
 void onnx_print(FILE *f, const struct onnx_import *im)
 {
-    fprintf(f, "made by %s, opset %jd: %zu nodes\n", im->producer, (intmax_t)im->opset, im->n_nodes);
+    fprintf(f, "producer %s, opset %jd: %zu nodes\n", im->producer, (intmax_t)im->opset, im->n_nodes);
     for (int fate = 0; fate < N_ONNX_FATES; fate++)
         for (size_t i = 0; i < im->n_counts; i++)
             if (im->counts[i].fate == (enum onnx_fate)fate)
