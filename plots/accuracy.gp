@@ -1,4 +1,5 @@
-# accuracy.gp - every published configuration: throughput of one IPU, published and simulated; and the error, with its blind 90 % interval.
+# accuracy.gp - every published configuration: throughput of one IPU, published and simulated; and the error, with the 90 % interval that
+# the errors of the other groups give.
 set datafile separator comma
 set datafile columnheaders
 stats 'accuracy.csv' using "row" nooutput
@@ -16,21 +17,24 @@ set ytics scale 0 font ',10'
 set grid noy
 set logscale x
 set format x '%.0s%c'
-set xlabel 'samples a second on one IPU'
+set xlabel 'samples/s per IPU'
+set xtics add ('' 100000)           # its number would run into the other panel's first
 set key at screen 0.64,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -1 font ',10'
 plot data using "published":"row":ytic(strcol("label")) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'published', \
      data using "simulated":"row" with points pt 7 ps 0.7 lc rgb blue title 'simulated'
+unset label 99
 unset logscale x
+set xtics autofreq
 set format x '%g'
 set format y ''
 set lmargin at screen 0.67
 set rmargin at screen 0.98
 set xrange [-60:60]
-set xlabel 'simulated less published, %'
-set key at screen 0.98,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -1 font ',10'
+set xlabel 'simulated minus published, %'
+set key at screen 0.98,1-52.0/height right top horizontal maxrows 1 samplen 0.5 width -2 font ',10'
 set arrow 1 from 0, graph 0 to 0, graph 1 nohead lc rgb black lw 1
-plot data using "calibrates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' title 'blind 90 % interval', \
+plot data using "calibrates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' title '90 % interval', \
      data using "validates":"row":"low":"high" with xerrorbars pt 0 lw 1 lc rgb '#cccccc' notitle, \
-     data using "calibrates":"row" with points pt 7 ps 0.9 lc rgb sky title 'may calibrate', \
-     data using "validates":"row" with points pt 9 ps 1.1 lc rgb red title 'only judges'
+     data using "calibrates":"row" with points pt 7 ps 0.9 lc rgb sky title 'calibrate', \
+     data using "validates":"row" with points pt 9 ps 1.1 lc rgb red title 'validate'
 unset multiplot

@@ -16,8 +16,8 @@ set rmargin 12
 set tmargin 6
 set key at graph 0,1.0 left bottom horizontal maxrows 2 samplen 1 width 1
 data = 'breakdown.csv'
+set label 1 'ms per step' at graph 1,1 offset 0.8,0.6 font ',10' tc rgb '#444444'
 names = '"matrix products" "other computing" "exchange on the chip" "sync of the tiles" "links between IPUs" "streaming memory" "the host" "waiting"'
 part(k) = word('#0072b2 #56b4e9 #e69f00 #f0e442 #d55e00 #cc79a7 #555555 #dddddd', k)
 plot for [k=1:8] data using word(names,k):"row":word(names,k):word(names,k).' end':"low":"high":ytic(strcol("label")) with boxxyerror lc rgb part(k) title word(names,k), \
      data using "waiting end":"row":"step ms" with labels left offset 0.8,0 font ',10' tc rgb '#444444' notitle
-set label 1 'ms a step' at graph 1,1 offset 0.8,0.6 font ',10' tc rgb '#444444'

@@ -13,7 +13,8 @@ set xrange [-0.7:columns-0.3]
 set yrange [1.8:-0.8]
 set cbrange [0:100]
 set palette defined (0 '#dddddd', 1 '#56b4e9', 40 '#0072b2', 100 '#d55e00')
-set cblabel '% of the busiest'
+set cbtics 25
+set cblabel '% of the busiest link'
 unset key
 plot 'links.csv' using "x":"y":"dx":"dy":"load" with vectors nohead lw 5 lc palette, \
      'links-ipus.csv' using "x":"y" with points pt 7 ps 3 lc rgb '#ffffff', \

@@ -11,7 +11,7 @@ set yrange [-0.5:7.5]
 unset grid
 unset key
 set palette defined (0 '#f7fbff', 0.5 '#56b4e9', 1 '#0072b2')
-set cblabel 'samples a second' offset 1.5
+set cblabel 'samples/s' offset 1.5
 set format cb '%.0s%c'
 set object 1 rectangle from graph 0,0 to graph 1,1 fc rgb '#bbbbbb' fs solid behind
 plot 'map.csv' using "x":"y":"throughput" with image pixels, \

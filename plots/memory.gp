@@ -9,7 +9,7 @@ load style
 set arrow 1 from limit_min, graph 0 to limit_min, graph 1 nohead lw 2 lc rgb black
 set arrow 2 from limit_max, graph 0 to limit_max, graph 1 nohead lw 2 lc rgb black
 set label 1 'memory of a tile' at limit_max, graph 0 rotate by 90 left offset 0.9,0.6 font ',10'
-set xlabel 'KiB of a tile'
+set xlabel 'KiB per tile'
 set xrange [0:limit_max*1.05]
 set yrange [rows-0.3:-0.7]
 set ytics scale 0 font ',11'

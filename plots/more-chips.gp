@@ -14,9 +14,10 @@ plot r using "chips":"low":"high" with filledcurves fs solid 0.15 noborder lc rg
      b using "chips":"low":"high" with filledcurves fs solid 0.15 noborder lc rgb red notitle, \
      r using "chips":"minutes" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue title 'ResNet-50', \
      b using "chips":"minutes" with linespoints pt 5 ps 1.2 lw 2 lc rgb red title 'BERT-Large'
+unset label 99
 unset key
 set title 'samples to converge'
-set format y '%.1s%c'
+set format y '%.0s%c'
 plot r using "chips":"samples" with linespoints pt 7 ps 1.2 lw 2 lc rgb blue, \
      b using "chips":"samples" with linespoints pt 5 ps 1.2 lw 2 lc rgb red
 set title 'chip hours'

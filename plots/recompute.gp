@@ -2,8 +2,8 @@
 width = 900; height = 480
 load style
 set tmargin at screen 1 - 46.0/height
-set xlabel 'work done again, % of forward and backward'
-set ylabel 'activation memory, % of keeping everything'
+set xlabel 'recomputed work, % of forward and backward'
+set ylabel 'activation memory, % of keeping all activations'
 set xrange [-2:36]
 set yrange [0:105]
 set key outside right top samplen 2 spacing 1.3

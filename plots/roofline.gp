@@ -3,8 +3,8 @@ width = 1000; height = 640
 load style
 set tmargin at screen 1 - 46.0/height
 set logscale xy
-set xlabel 'flop for each byte that tiles exchange'
-set ylabel 'TFLOP/s of one chip'
+set xlabel 'flop per byte exchanged between tiles'
+set ylabel 'TFLOP/s per chip'
 set xrange [1.5:400]
 set yrange [2:600]
 set rmargin 10

@@ -15,16 +15,16 @@ do for [panel=1:4] {
         set label 1 'v2.0 Bow' at graph 0.04,0.92 tc rgb red
         set label 2 'v1.1 GC200' at graph 0.04,0.85 tc rgb blue
         set label 3 'v1.0 GC200' at graph 0.04,0.78 tc rgb sky
-        set label 4 'filled: published; open, line: predicted; dotted: ideal' at graph 0.97,0.06 right tc rgb '#444444' font ',9'
+        set label 4 'filled: published; open and line: predicted; dotted: ideal' at graph 0.97,0.06 right tc rgb '#444444' font ',9'
     }
-    model = panel % 2 ? 'ResNet-50, images a second' : 'BERT-Large, sequences a second'
+    model = panel % 2 ? 'ResNet-50, images/s' : 'BERT-Large, sequences/s'
     if (panel <= 2) {
         set logscale y; set autoscale y; set format y '%.0s%c'; set title model; set xlabel ''
         plot for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' ideal' with lines dt 3 lw 1.5 lc rgb grey notitle, \
              for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' simulated' with linespoints pt 6 ps 1.2 lw 2 lc rgb word(sky.' '.blue.' '.red, k) notitle, \
              for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published' with points pt 7 ps 1.3 lc rgb word(sky.' '.blue.' '.red, k) notitle
     } else {
-        unset logscale y; set yrange [40:108]; set format y '%g %%'; set title 'efficiency against the smallest system'; set xlabel 'IPUs'
+        unset logscale y; set yrange [40:108]; set format y '%g %%'; set title 'efficiency relative to the smallest system'; set xlabel 'IPUs'
         plot 100 with lines dt 3 lw 1.5 lc rgb grey notitle, \
              for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' simulated efficiency' with linespoints pt 6 ps 1.2 lw 2 lc rgb word(sky.' '.blue.' '.red, k) notitle, \
              for [k=1:3] data using "chips":word('v1.0 v1.1 v2.0', k).' published efficiency' with points pt 7 ps 1.3 lc rgb word(sky.' '.blue.' '.red, k) notitle

@@ -14,6 +14,7 @@ set title 'ResNet-50, MLPerf v1.0 to v2.0, closed unless marked'
 plot 'time-to-train-resnet.csv' using "published":"row":ytic(strcol("label")) with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \
      '' using "simulated":"row" with points pt 2 ps 1.4 lw 2 lc rgb red title 'IPU, simulated', \
      '' using "peer":"row" with points pt 5 ps 1.1 lc rgb grey title 'GPU, published'
+unset label 99
 unset key
 set title 'BERT-Large'
 plot 'time-to-train-bert.csv' using "published":"row":ytic(strcol("label")) with points pt 7 ps 1.4 lc rgb blue title 'IPU, published', \

@@ -63,9 +63,9 @@ static const char *finding_of(const struct references *r, struct arena *a)
             sum += sizes[n++];
         }
     if (!n)
-        return r->n ? "No configuration is kept back for judging" : NULL;
+        return r->n ? "No configuration has been kept out of the fit" : NULL;
     gsl_sort(sizes, 1, n);
-    return arena_printf(a, "Throughput of %zu configurations that shaped nothing: off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
+    return arena_printf(a, "%zu configurations that shaped no constant: throughput off by %.1f %% on average, half within %.1f %%, the worst by %.0f %%",
                         n, sum / (double)n, sizes[n / 2], sizes[n - 1]);
 }
 

@@ -74,7 +74,7 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
     if (!topology_flows(&time_s, t, flows, n, &loads, d->a, err) || !drawing_open(&file, d, "links", err))
         return false;
     write_links(file.f, t, &loads, &busiest, &sum);
-    d->finding = arena_printf(d->a, "%s: copies between stages put %.1f MB on the busiest IPU-Link each micro-batch", drawing_label(id, d->a),
+    d->finding = arena_printf(d->a, "%s: copies between stages put %.1f MB on the busiest IPU-Link per micro-batch", drawing_label(id, d->a),
                               busiest / 1e6);
     return new_file_save(&file, err) && write_ipus(d, t, err);
 }

@@ -48,8 +48,8 @@ bool draw_map(struct drawing *d, struct err *err)
     for (size_t y = 0; y < N_Y; y++)
         for (size_t x = 0; x < N_X; x++)
             write_cell(file.f, x, y, run->id, &best, d);
-    d->finding = arena_printf(d->a, "%s: fastest at micro-batch %u, %u accumulated: %.0f samples a second; as published, %.0f",
-                              drawing_label(run->id, d->a), best.micro_batch, best.accumulation, best.throughput,
-                              run->throughput_samples_per_s);
+    d->finding = arena_printf(d->a, "%s: %.0f samples/s as published, at most %.0f (micro-batch %u, accumulation %u)",
+                              drawing_label(run->id, d->a), run->throughput_samples_per_s, best.throughput, best.micro_batch,
+                              best.accumulation);
     return new_file_save(&file, err);
 }

@@ -111,10 +111,10 @@ bool draw_recompute(struct drawing *d, struct err *err)
         double work;
         if (!write_recompute(d, recompute_workloads[i], &work, err))
             return false;
-        const char *one = isnan(work) ? arena_printf(d->a, "%s never does", recompute_workloads[i])
+        const char *one = isnan(work) ? arena_printf(d->a, "%s never gets there", recompute_workloads[i])
                                       : arena_printf(d->a, "%s with %.0f %% more work", recompute_workloads[i], 100 * work);
         text = i ? arena_printf(d->a, "%s, %s", text, one) : one;
     }
-    d->finding = arena_printf(d->a, "A fifth of the activation memory: %s", text);
+    d->finding = arena_printf(d->a, "Down to a fifth of the activation memory: %s", text);
     return true;
 }

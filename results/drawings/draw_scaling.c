@@ -61,6 +61,6 @@ bool draw_scaling(struct drawing *d, struct err *err)
     }
     d->missing = "no MLPerf runs of both ResNet-50 and BERT-Large";
     if (*text[0] && *text[1])           /* a panel without a point is no panel */
-        d->finding = arena_printf(d->a, "Predicted scaling efficiency against published: %s, %s", text[0], text[1]);
+        d->finding = arena_printf(d->a, "Scaling efficiency as predicted and as published: %s, %s", text[0], text[1]);
     return true;
 }

@@ -86,7 +86,7 @@ bool draw_breakdown(struct drawing *d, struct err *err)
     for (size_t i = 0; i < n; i++)
         write_run(file.f, runs[i], n - 1 - i, matrix, d->a);
     if (n)
-        d->finding = arena_printf(d->a, "Matrix products take %.0f to %.0f %% of a step; the rest is what feeds them and waits for them", matrix[0], matrix[1]);
+        d->finding = arena_printf(d->a, "Matrix products take %.0f to %.0f %% of a step; the rest feeds them or waits", matrix[0], matrix[1]);
     return new_file_save(&file, err);
 }
 
@@ -120,7 +120,7 @@ bool draw_waterfall(struct drawing *d, struct err *err)
                     fmax(from, to), to - from);
         }
         const struct waterfall_item *first = &w.items[0], *last = &w.items[w.n - 1];
-        d->finding = arena_printf(d->a, "%s: the arithmetic alone would take %.0f ms, a step takes %.0f ms, of the mean IPU",
+        d->finding = arena_printf(d->a, "%s: arithmetic alone would take %.3g ms, a step takes %.3g ms (mean IPU)",
                                   drawing_label(largest->id, d->a), (double)first->to_ipu_cycles * ms, (double)last->to_ipu_cycles * ms);
         good = new_file_save(&file, err);
     }

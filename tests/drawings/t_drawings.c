@@ -171,7 +171,7 @@ static void small_gaps_are_told(void **state)
     near[3].throughput_samples_per_s = 5595;
     struct drawing d = drawn("scaling", &from);
     assert_non_null(WRITTEN("scaling", &d, "scaling-resnet50", "scaling-bert-large"));
-    assert_string_equal(d.finding, "Predicted scaling efficiency against published: ResNet-50 within 0.4 points (v1.1, 64 IPUs), "
+    assert_string_equal(d.finding, "Scaling efficiency as predicted and as published: ResNet-50 within 0.4 points (v1.1, 64 IPUs), "
                                    "BERT-Large within 0.5 points (v2.0, 64 IPUs)");
 }
 
@@ -267,7 +267,7 @@ static void check_waterfall(const struct drawing_source *from, char **lines)
         at = last;
     }
     assert_near(at, step_ms, 1e-5 * step_ms);
-    assert_non_null(strstr(d.finding, arena_printf(&a, "a step takes %.0f ms", step_ms)));
+    assert_non_null(strstr(d.finding, arena_printf(&a, "a step takes %.3g ms", step_ms)));
 }
 
 /* No bars of one IPU meet; as many forward as backward passes, and every one numbered. What is busy is the sum of their widths. */
@@ -313,7 +313,7 @@ static void check_pipeline(const struct drawing_source *from, char **lines)
     }
     assert_true(share[0] > 10 && share[1] > 10);
     double found[2];
-    assert_int_equal(sscanf(d.finding, "ResNet-50 on four IPUs: at work %lf %% of eight micro-batches' inference, %lf", &found[0], &found[1]), 2);
+    assert_int_equal(sscanf(d.finding, "ResNet-50 on four IPUs, computing %lf %% of the time in inference of 8 micro-batches, %lf", &found[0], &found[1]), 2);
     assert_near(found[0], share[0], 0.501);     /* whole per cent of what the bars, cut to the microsecond, sum to */
     assert_near(found[1], share[1], 0.501);
 }
@@ -390,7 +390,7 @@ static void check_map(const struct drawing_source *from, char **lines)
         assert_string_equal(lines[i], arena_printf(&a, "%zu,%zu,%s", i % 9, i / 9, cell));
         if (good && r.fits && r.throughput_samples_per_s > most) {
             most = r.throughput_samples_per_s;
-            best = arena_printf(&a, "fastest at micro-batch %u, %u accumulated: %.0f", micro_batches[i % 9], accumulations[i / 9], most);
+            best = arena_printf(&a, "at most %.0f (micro-batch %u, accumulation %u)", most, micro_batches[i % 9], accumulations[i / 9]);
         }
         if (good)
             simulation_free(&sim);
@@ -456,7 +456,7 @@ static void recomputation(void **state)
     static const char *const models[] = { "resnet50", "resnet152", "densenet121" };
     struct drawing d = drawn("recompute", NULL);
     char **lines = ARENA_ARRAY(&a, char *, 2000);
-    const char *expected = "A fifth of the activation memory: ";
+    const char *expected = "Down to a fifth of the activation memory: ";
     (void)state;
     for (size_t m = 0; m < 3; m++) {
         size_t n = lines_of(lines, arena_printf(&a, "recompute-%s", models[m]));
@@ -466,7 +466,7 @@ static void recomputation(void **state)
             if (number(lines[i], 1) <= 20)
                 least = fmin(least, number(lines[i], 2));
         expected = isfinite(least) ? arena_printf(&a, "%s%s%s with %.0f %% more work", expected, m ? ", " : "", models[m], least)
-                                   : arena_printf(&a, "%s%s%s never does", expected, m ? ", " : "", models[m]);
+                                   : arena_printf(&a, "%s%s%s never gets there", expected, m ? ", " : "", models[m]);
     }
     assert_string_equal(d.finding, expected);
 }

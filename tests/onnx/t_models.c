@@ -90,7 +90,7 @@ static void the_report(void **state)
     struct imported *r = import(draft_encoder(false), "y", (struct onnx_options){ .inference = true, .batch = 2 });
     PRINTED(text, onnx_print(f, &r->im));
     assert_string_equal(text,
-        "made by not named, opset 14: 49 nodes\n"
+        "producer not named, opset 14: 49 nodes\n"
         "  mapped           8 x MatMul                   matmul\n"
         "  mapped           6 x Add                      bias-add\n"
         "  mapped           4 x Reshape                  view\n"
