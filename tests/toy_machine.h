@@ -13,7 +13,7 @@ static inline struct machine toy_machine(uint64_t n_ipus, uint64_t ipus_per_doma
                   .global_sync_cycles = 650, .n_links = 7, .link_bytes_per_s = 7e9, .link_efficiency = 0.9, .host_link_bytes_per_s = 5e9 },
         .n_ipus = n_ipus, .ipus_per_board = 2, .ipus_per_domain = ipus_per_domain, .domain_topology = domain, .gateway_topology = gateway,
         .rung_links = 3, .rail_links = 2, .rung_latency_s = 0.3e-6, .rail_latency_s = 0.11e-6, .sync_hop_latency_s = 13e-9,
-        .gateway_bytes_per_s = 11e9, .gateway_efficiency = 0.8, .gateway_latency_s = 1.7e-6,
+        .gateway_bytes_per_s = 11e9, .gateway_efficiency = 0.8, .gateway_latency_s = 1.7e-6, .switch_latency_s = 0.4e-6,
         .streaming_bytes_per_s = 9e9, .streaming_efficiency = 0.7, .streaming_bytes = 1 << 20,
         .ipus_per_host = ipus_per_domain, .host_network_bytes_per_s = 6e9, .host_latency_s = 8e-6, .pcie_shared_ipus = 1,
     };

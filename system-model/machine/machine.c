@@ -86,7 +86,7 @@ static const struct sheet_field sheet_fields[] = {
     R(rail_through_message_s, "s", 0, 1, BOARD, 0, "the same of a message that came along a rail"),
     R(gateway_bytes_per_s, "B/s", 1e3, 1e14, BOARD, 0, "gateway links of a board, one way, nominal"),
     R(gateway_efficiency, "share", 0.01, 1, BOARD, 0, "of the nominal rate"),
-    R(gateway_latency_s, "s", 0, 1, BOARD, 0, "from gateway to gateway or switch"),
+    R(gateway_latency_s, "s", 0, 1, BOARD, 0, "from gateway to gateway, beside the switches between them"),
     R(streaming_bytes_per_s, "B/s", 1e3, 1e14, BOARD, 0, "streaming memory of a board"),
     R(streaming_efficiency, "share", 0.01, 1, BOARD, 0, "of the nominal rate"),
     N(streaming_bytes, "B", 1, 1e15, BOARD, 0, "streaming memory of a board"),
@@ -99,6 +99,7 @@ static const struct sheet_field sheet_fields[] = {
     N(ipus_per_domain, "IPUs", 1, 64, SYSTEM, SYSTEM, "chips of an IPU-Link domain"),
     CHOICE(domain_topology, domain_names, "rails open (ladder) or closed (torus)"),
     CHOICE(gateway_topology, gateway_names, "how domains are linked"),
+    R(switch_latency_s, "s", 1e-9, 1, SYSTEM, 0, "from port to port of a switch between gateways"),
     N(ipus_per_host, "IPUs", 1, 1e6, SYSTEM, SYSTEM, "chips of a host"),
     N(pcie_shared_ipus, "IPUs", 1, 1024, SYSTEM, 0, "chips behind one shared host port"),
     R(pcie_shared_bytes_per_s, "B/s", 1e3, 1e14, SYSTEM, 0, "the shared port, one way, after protocol"),
@@ -361,6 +362,8 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
     if (m->gateway_topology == GATEWAY_DIRECT && n_domains != 2)
         return fail(err, "%s: gateway_topology: direct links two domains, not %llu; want switched or network", path,
                     (unsigned long long)n_domains);
+    if (m->gateway_topology != GATEWAY_DIRECT && m->switch_latency_s == 0)
+        return fail(err, "%s: gateway_topology: %s, want switch_latency_s too", path, gateway_names[m->gateway_topology]);
     return true;
 }
 

@@ -80,6 +80,7 @@ struct machine {
     double rail_through_message_s;          /* the same of a message that came along a rail */
     double gateway_bytes_per_s;             /* one board's gateway links, one way */
     double gateway_efficiency, gateway_latency_s;
+    double switch_latency_s;                /* each switch between two gateways adds it; 0: there is none */
     double streaming_bytes_per_s;           /* one board's DDR, shared by its IPUs; 0: none */
     double streaming_efficiency;
     uint64_t streaming_bytes;

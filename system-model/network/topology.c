@@ -82,21 +82,23 @@ static uint32_t hubs_per_domain(const struct topology *t)
     return t->n_hubs / t->n_domains;
 }
 
-/* Between hubs and switches: pair i. */
+/* Between hubs and switches: pair i. A way over switches takes the gateways' latency once and each switch's: a link ending in a switch
+ * has half of both. */
 static struct link gateway_link(const struct topology *t, uint32_t i)
 {
     const struct machine *m = t->machine;
     double rate = m->gateway_bytes_per_s * m->gateway_efficiency;
     uint32_t hub = t->first_hub + i, to = gateways(t) == GATEWAY_DIRECT ? hub + hubs_per_domain(t)
                                         : gateways(t) == GATEWAY_SWITCHED ? t->first_switch : t->first_switch + i / hubs_per_domain(t);
-    return (struct link){ hub, to, LINK_GATEWAY, false, rate, m->gateway_latency_s };
+    double latency_s = gateways(t) == GATEWAY_DIRECT ? m->gateway_latency_s : (m->gateway_latency_s + m->switch_latency_s) / 2;
+    return (struct link){ hub, to, LINK_GATEWAY, false, rate, latency_s };
 }
 
 static struct link spine_link(const struct topology *t, uint32_t i)
 {
     const struct machine *m = t->machine;
     double rate = m->gateway_bytes_per_s * m->gateway_efficiency;
-    return (struct link){ t->first_switch + i, t->first_switch + t->n_domains, LINK_SWITCH, false, rate * hubs_per_domain(t), m->gateway_latency_s };
+    return (struct link){ t->first_switch + i, t->first_switch + t->n_domains, LINK_SWITCH, false, rate * hubs_per_domain(t), m->switch_latency_s };
 }
 
 static struct link host_link(const struct topology *t, uint32_t hub)
@@ -321,11 +323,11 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
     return apply_faults(out, faults, a, err);
 }
 
-/* From one domain's gateways to another's. */
-static double gateway_hops(const struct topology *t)
+/* From one domain's gateways to another's: in a network over a leaf, the spine and a leaf. */
+static double between_domains_s(const struct topology *t)
 {
-    static const double hops[] = { [GATEWAY_NONE] = 0, [GATEWAY_DIRECT] = 1, [GATEWAY_SWITCHED] = 2, [GATEWAY_NETWORK] = 4 };
-    return hops[gateways(t)];
+    static const double n_switches[] = { [GATEWAY_NONE] = 0, [GATEWAY_DIRECT] = 0, [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = 3 };
+    return t->machine->gateway_latency_s + n_switches[gateways(t)] * t->machine->switch_latency_s;
 }
 
 double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n)
@@ -339,6 +341,6 @@ double topology_sync_s(const struct topology *t, const uint32_t *ipus, size_t n)
         if (board > farthest)
             farthest = board;
     }
-    double way_s = m->sync_hop_latency_s * farthest + (leaves ? gateway_hops(t) * m->gateway_latency_s : 0);
+    double way_s = m->sync_hop_latency_s * farthest + (leaves ? between_domains_s(t) : 0);
     return (double)m->chip.global_sync_cycles / m->chip.clock_hz + 2 * way_s;
 }

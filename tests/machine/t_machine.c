@@ -173,6 +173,7 @@ static void refusals(void **state)
         { BAD "negative.csv", BAD "negative.csv:3: n_workers: '-6' is not a whole number from 0 up" },
         { BAD "no_gateway.csv", BAD "no_gateway.csv: gateway_topology: none, so that the 2 domains have no way to each other" },
         { BAD "no_gateway_rate.csv", BAD "no_gateway_rate.csv: gateway_bytes_per_s: missing on the board, so that the 2 domains have no way to each other" },
+        { BAD "no_switch.csv", BAD "no_switch.csv: gateway_topology: switched, want switch_latency_s too" },
         { BAD "no_links.csv", BAD "no_links.csv: rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
         { BAD "no_part.csv", BAD "no_part.csv:2: chip: no sheet 'gc3' (looked for system-model/specs/gc3.csv)" },
         { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 4, want pcie_shared_bytes_per_s too" },

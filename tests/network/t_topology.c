@@ -64,7 +64,7 @@ static void domains_are_joined_by_gateways(void **state)
     assert_string_equal(route(&n, 0, 11), "12 27 30 29 17 11");
     assert_near(topology_link(&n, n.n_links - 1).bytes_per_s, 2 * 11e9 * 0.8, 1);     /* the spine carries both hubs of a domain */
     const struct flow two[2] = { { 0, 10, 2.2e9 }, { 1, 11, 2.2e9 } };     /* one gateway of 8.8 GB/s; each port has 5 */
-    assert_near(flows_s(&s, two, 2), 2 * 1.7e-6 + 4.4e9 / 8.8e9, 1e-12);
+    assert_near(flows_s(&s, two, 2), 1.7e-6 + 0.4e-6 + 4.4e9 / 8.8e9, 1e-12);
     arena_free(&a);
 }
 
@@ -114,17 +114,20 @@ static void sync_reaches_the_farthest_board(void **state)
     arena_free(&a);
 }
 
-/* Boards of two IPUs, four to a domain: IPU 7 is three boards up, IPU 8 in the next domain over one gateway link, two or four of them. */
+/* Boards of two IPUs, four to a domain: IPU 7 is three boards up, IPU 8 in the next domain: over no switch, one, or a leaf, the spine
+ * and a leaf. The way of a word has the same latency. */
 static void sync_crosses_the_gateways(void **state)
 {
     (void)state;
     const uint32_t ipus[3] = { 0, 7, 8 };
-    const struct { enum gateway_topology kind; double hops; } rows[] = { { GATEWAY_DIRECT, 1 }, { GATEWAY_SWITCHED, 2 }, { GATEWAY_NETWORK, 4 } };
+    const struct { enum gateway_topology kind; double way_s; } rows[] = { { GATEWAY_DIRECT, 1.7e-6 }, { GATEWAY_SWITCHED, 2.1e-6 }, { GATEWAY_NETWORK, 2.9e-6 } };
+    const struct flow across = { 0, 8, 4.4e9 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct machine m = toy_machine(16, 8, DOMAIN_LADDER, rows[i].kind);
         struct topology t = build(&m, NULL);
         assert_near(topology_sync_s(&t, ipus, 2), 0.5e-6 + 2 * 3 * 13e-9, 1e-15);
-        assert_near(topology_sync_s(&t, ipus, 3), 0.5e-6 + 2 * (3 * 13e-9 + rows[i].hops * m.gateway_latency_s), 1e-15);
+        assert_near(topology_sync_s(&t, ipus, 3), 0.5e-6 + 2 * (3 * 13e-9 + rows[i].way_s), 1e-15);
+        assert_near(flows_s(&t, &across, 1), rows[i].way_s + 4.4e9 / 5e9, 1e-12);
         assert_near(topology_sync_s(&t, ipus + 2, 1), 0.5e-6, 1e-15);
     }
     arena_free(&a);
