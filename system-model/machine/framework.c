@@ -24,6 +24,7 @@ const struct field framework_fields[] = {
     COUNT(accumulation_multiple, "stages", 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
     CHOICE(update_order, update_orders, "order in which a replica's IPUs update, where collectives or streamed state hold them together"),
     NUMBER(merge_buffer_bytes, "B", 0, 1e15, "all-reduces of tensors are merged up to this size; 0: one per tensor"),
+    NUMBER(merge_norm_bytes, "B", 0, 1e15, "norms of tensors are reduced together up to this size of results; 0: one at a time"),
     COUNT(sharded_elements, "elements", 1e12, "with rts, tensors smaller than this are not sharded"),
     COUNT(offloaded_elements, "elements", 1e12, "with streamed state, moments of tensors smaller than this stay on the chip"),
     FLAG(rearrange_before_reduce, "a gradient is copied to another layout before its reduce-scatter, its weight back"),

@@ -19,6 +19,7 @@ struct framework {
     /* The weight update. */
     int update_order;                   /* of the IPUs of a replica where collectives or streamed state hold them together */
     double merge_buffer_bytes;          /* all-reduces of tensors are merged up to so many bytes; 0: one a tensor */
+    double merge_norm_bytes;            /* norms of tensors are reduced together up to so many bytes of results; 0: one by one */
     uint64_t sharded_elements;          /* with replicated tensor sharding: smaller tensors are not sharded */
     uint64_t offloaded_elements;        /* moments of smaller tensors stay on the chip */
     bool rearrange_before_reduce;       /* a gradient is copied to another layout before its reduce-scatter, a weight back afterwards */

@@ -21,10 +21,14 @@ extern const char *const recompute_names[N_RECOMPUTES + 1];
  * reaches it. "7/6" is {7, 6}: seven attention halves and six feed-forward halves; "7" is {7, 7}. */
 struct stage_size { uint32_t part_count[2]; };
 
+/* LARS leaves tensors of one dimension out (biases, parameters of norms): MLPerf's ResNet-50 merges its norms in 216 B, 54 kernels' of fp32. */
+enum norms { NORMS_NONE, NORMS_OF_KERNELS, NORMS_OF_ALL };
+
 struct optimizer {
     enum vector_work work;              /* the update's arithmetic */
+    enum vector_work work_without_norms;        /* the same of tensors that have none, or whose norms are merged */
     double state_bytes_per_param;       /* all moments together */
-    bool needs_norms;                   /* LARS, LAMB: norms of weight and update, over shards too */
+    enum norms norms;                   /* LARS, LAMB: of weight and gradient or update, over shards too */
     uint32_t n_moments;
     bool moments_of_framework;          /* their type is the framework's choice; else the weights' */
 };

@@ -182,8 +182,7 @@ static void add_streaming(struct builder *b, enum update_kind kind, const struct
 /* Norms of weight and update, each a number of its own, added over the shards. */
 static bool add_norms(struct builder *b, const struct update_chain *chain)
 {
-    const struct plan_options *o = &b->p->options;
-    if (!o->optimizer.needs_norms || !b->sharded || o->framework.merge_buffer_bytes > 0)
+    if (!chain->has_norms || !b->sharded || b->p->options.framework.merge_buffer_bytes > 0)
         return true;
     struct update_op *op = add_op(b, UPDATE_NORMS, false);
     return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4)
@@ -225,7 +224,9 @@ static bool add_steps(struct builder *b, const struct update_chain *chain)
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
     add_streaming(b, UPDATE_LOAD, chain, n_local);
-    add_work(add_op(b, UPDATE_OPTIMIZER, true), b, o->optimizer.work, n_local, chain->type, PART_OPTIMIZER);
+    bool own_norms = chain->has_norms && o->framework.merge_norm_bytes == 0;
+    add_work(add_op(b, UPDATE_OPTIMIZER, true), b, own_norms ? o->optimizer.work : o->optimizer.work_without_norms, n_local, chain->type,
+             PART_OPTIMIZER);
     if (!add_norms(b, chain))
         return false;
     add_streaming(b, UPDATE_STORE, chain, n_local);
@@ -234,7 +235,7 @@ static bool add_steps(struct builder *b, const struct update_chain *chain)
 
 static bool fill_chain(struct builder *b, struct update_chain *chain)
 {
-    const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements };
+    const uint64_t question[] = { chain->ipu, chain->type, chain->n_elements, chain->has_norms };
     struct update_steps *steps = memo_find(&b->memo->steps, question, sizeof question);
     if (!steps) {
         if (!add_steps(b, chain))
@@ -258,14 +259,16 @@ static void new_chain(struct builder *b, struct update_chain chain)
 static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
+    enum norms norms = b->p->options.optimizer.norms;
+    bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
     for (uint32_t i = 0; i < b->u->n_chains; i++) {
         struct update_chain *same = &b->u->chains[i];
-        if (same->ipu == ipu && same->n_elements == n && same->type == t->type) {
+        if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
             same->n_tensors++;
             return;
         }
     }
-    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .n_tensors = 1 });
+    new_chain(b, (struct update_chain){ .ipu = ipu, .tensor = t->name, .type = t->type, .n_elements = n, .has_norms = has_norms, .n_tensors = 1 });
 }
 
 /* Merged collectives first, then IPU by IPU, small tensors first. */
@@ -276,7 +279,7 @@ static int by_ipu_and_size(const void *a, const void *b)
         return x->ipu + 1 < y->ipu + 1 ? -1 : 1;    /* all IPUs first: ALL_IPUS + 1 is 0 */
     if (x->n_elements != y->n_elements)
         return x->n_elements < y->n_elements ? -1 : 1;
-    return (int)x->type - (int)y->type;
+    return x->type != y->type ? (int)x->type - (int)y->type : x->has_norms - y->has_norms;
 }
 
 /* A weight read on another IPU than its own has a copy there, which is reduced and updated as a tensor of its own. */
@@ -296,8 +299,8 @@ static void list_tensors(struct builder *b)
     sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
 }
 
-/* Of the IPU with most: bytes and tensors whose all-reduces are merged, and those in shards. */
-struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded; };
+/* Of the IPU with most: bytes and tensors whose all-reduces are merged, those in shards, and tensors with norms, in shards or not. */
+struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded_norms, n_norms; uint64_t norm_elements; };
 
 static struct merged largest_merged(const struct builder *b)
 {
@@ -308,12 +311,17 @@ static struct merged largest_merged(const struct builder *b)
             of_ipu = (struct merged){0};
         double bytes = (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
         *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
-        of_ipu.n_sharded += c->steps->sharded ? c->n_tensors : 0;
+        uint32_t n_norms = c->has_norms ? c->n_tensors : 0;
+        of_ipu.n_norms += n_norms;
+        of_ipu.n_sharded_norms += c->steps->sharded ? n_norms : 0;
+        of_ipu.norm_elements += n_norms * (c->steps->sharded ? ceil_div(c->n_elements, b->shard) : c->n_elements);
         of_ipu.n_tensors += c->n_tensors;
         most.bytes = fmax(most.bytes, of_ipu.bytes);
         most.sharded_bytes = fmax(most.sharded_bytes, of_ipu.sharded_bytes);
         most.n_tensors = max_u32(most.n_tensors, of_ipu.n_tensors);
-        most.n_sharded = max_u32(most.n_sharded, of_ipu.n_sharded);
+        most.n_norms = max_u32(most.n_norms, of_ipu.n_norms);
+        most.n_sharded_norms = max_u32(most.n_sharded_norms, of_ipu.n_sharded_norms);
+        most.norm_elements = max_u64(most.norm_elements, of_ipu.norm_elements);
     }
     return most;
 }
@@ -332,20 +340,36 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
     return true;
 }
 
+/* Two norms of each tensor that has them, a word each: as many to a reduction as the buffer has room for. A reduction of many tensors
+ * has the supersteps of one. */
+static void merge_norms(struct builder *b, const struct merged *most)
+{
+    double buffer_bytes = b->p->options.framework.merge_norm_bytes;
+    if (buffer_bytes == 0 || most->n_norms == 0)
+        return;
+    uint32_t n = (uint32_t)ceil(2 * 4.0 * most->n_norms / fmax(4, buffer_bytes));
+    struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
+    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = TYPE_FP16, .n_tensors = n, .steps = steps,
+                                  .n_elements = ceil_div(2 * most->norm_elements, n) };
+    new_chain(b, chain);
+    add_work(add_op(b, UPDATE_NORMS, true), b, WORK_SQUARES, chain.n_elements, chain.type, PART_OPTIMIZER);
+    close_steps(steps, b, ALL_IPUS);
+}
+
 /* What all IPUs do at once: all-reduces of gradients, of shards between pods, of squares for the global norm, of norms, each in buffers. */
 static bool merge_collectives(struct builder *b)
 {
     const struct plan_options *o = &b->p->options;
     const struct framework *f = &o->framework;
     struct merged most = largest_merged(b);
+    merge_norms(b, &most);
     if (f->merge_buffer_bytes == 0)
         return true;
     return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,
                       f->merge_buffer_bytes)
         && (!f->clip_norm || add_merged(b, UPDATE_CLIP, "squares", over_shard(b, ALL_IPUS), 4.0 * most.n_tensors, f->merge_buffer_bytes))
-        && (!o->optimizer.needs_norms
-            || add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded, f->merge_buffer_bytes));
+        && add_merged(b, UPDATE_NORMS, "norms", over_shard(b, ALL_IPUS), 2 * 4.0 * most.n_sharded_norms, f->merge_buffer_bytes);
 }
 
 /* ---- streaming memory --------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ enum update_kind {
     UPDATE_CLIP,                        /* squares of the gradient, global norm, scale */
     UPDATE_LOAD,                        /* moments from streaming memory */
     UPDATE_OPTIMIZER,                   /* moments, norms on the chip, new weight */
-    UPDATE_NORMS,                       /* norms added over the shards */
+    UPDATE_NORMS,                       /* norms added over the shards; merged ones: made, too */
     UPDATE_GATHER,                      /* new weights from all shards */
     UPDATE_COPY_BACK,                   /* out of the collective's layout */
     UPDATE_STORE,                       /* moments to streaming memory */
@@ -47,6 +47,7 @@ struct update_chain {
     const char *tensor;                 /* the first of them; merged ones: what is merged */
     enum data_type type;
     uint64_t n_elements;                /* of one tensor */
+    bool has_norms;                     /* that the optimizer needs */
     uint32_t n_tensors;                 /* alike, one after the other */
     const struct update_steps *steps;
 };

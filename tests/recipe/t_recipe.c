@@ -47,7 +47,7 @@ static void bert_on_four_ipus(void **state)
     assert_near(l.o.available_memory[0], 0.23, 0);
     assert_int_equal(l.o.optimizer.work, WORK_LAMB);
     assert_near(l.o.optimizer.state_bytes_per_param, 6, 0);
-    assert_true(l.o.optimizer.needs_norms && l.r.stochastic_rounding);
+    assert_true(l.o.optimizer.norms == NORMS_OF_ALL && l.r.stochastic_rounding);
     assert_null(l.o.faults);
     arena_free(&l.a);
 }

@@ -118,11 +118,12 @@ ASK(merged, o->framework.merge_buffer_bytes = 3000; o->framework.update_order = 
 ASK(rearranged, o->rts = RTS_YES; o->framework.rearrange_before_reduce = true)
 ASK(clipped, o->framework.clip_norm = true)
 ASK(clipped_shards, o->framework.clip_norm = true; o->rts = RTS_YES)
-ASK(by_lamb, o->optimizer = ((struct optimizer){ WORK_LAMB, 4, true, 2, true }); o->framework.moment_bytes = 4; o->optimizer.state_bytes_per_param = 8)
-ASK(by_lamb_sharded, o->optimizer = ((struct optimizer){ WORK_LAMB, 8, true, 2, true }); o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
-ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, 8, true, 2, true }); o->rts = RTS_YES; o->framework.merge_buffer_bytes = 3000)
-ASK(by_adam, o->optimizer = ((struct optimizer){ WORK_ADAM, 8, false, 2, true }))
-ASK(by_lars, o->optimizer = ((struct optimizer){ WORK_LARS, 2, true, 1, false }))
+ASK(by_lamb, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true }); o->framework.moment_bytes = 4; o->optimizer.state_bytes_per_param = 8)
+ASK(by_lamb_sharded, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(by_lamb_merged, o->optimizer = ((struct optimizer){ WORK_LAMB, WORK_ADAM, 8, NORMS_OF_ALL, 2, true }); o->rts = RTS_YES; o->framework.merge_buffer_bytes = 3000)
+ASK(by_adam, o->optimizer = ((struct optimizer){ WORK_ADAM, WORK_ADAM, 8, NORMS_NONE, 2, true }))
+ASK(by_lars, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }))
+ASK(by_lars_merged, o->optimizer = ((struct optimizer){ WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false }); o->framework.merge_norm_bytes = 20)
 ASK(stash_in_floats, o->stash_type = TYPE_FP32)
 ASK(stash_in_quarters, o->stash_type = TYPE_FP8)
 ASK(with_io_tiles, o->io_tiles = 9)
@@ -153,7 +154,7 @@ static const struct { const char *name; void (*ask)(struct plan_options *o); } a
     ROW(checkpoints), ROW(nothing_again), ROW(one_ipu), ROW(one_micro_batch), ROW(one_replica), ROW(one_replica_streaming),
     ROW(infers), ROW(evaluates), ROW(infers_in_turn), ROW(sharded),
     ROW(sharded_streaming), ROW(sharded_by_pod), ROW(streaming), ROW(streaming_together), ROW(streaming_in_series), ROW(side_by_side), ROW(one_by_one),
-    ROW(merged), ROW(rearranged), ROW(clipped), ROW(clipped_shards), ROW(by_lamb), ROW(by_lamb_sharded), ROW(by_lamb_merged), ROW(by_adam), ROW(by_lars),
+    ROW(merged), ROW(rearranged), ROW(clipped), ROW(clipped_shards), ROW(by_lamb), ROW(by_lamb_sharded), ROW(by_lamb_merged), ROW(by_adam), ROW(by_lars), ROW(by_lars_merged),
     ROW(stash_in_floats), ROW(stash_in_quarters), ROW(with_io_tiles), ROW(many_hosts), ROW(data_in_calls), ROW(slow_decoding), ROW(uploads),
     ROW(one_long_call), ROW(by_rings), ROW(hierarchical), ROW(each_replica_alone), ROW(in_floats), ROW(little_memory), ROW(more_memory_asked_than_fits),
     ROW(three_replicas), ROW(two_ipus), ROW(by_itself), ROW(by_itself_on_two), ROW(by_itself_on_five), ROW(by_itself_interleaved), ROW(by_itself_in_turn),

@@ -221,6 +221,51 @@ static void streamed_state_by_hand(void **state)
     stop(&y);
 }
 
+static uint64_t work_cycles(const struct plan *p, enum vector_work work, uint64_t n)
+{
+    struct op_plan plan;
+    struct cycles c = {0};
+    vector_work_plan(&plan, work, n, TYPE_FP16, &p->topology->machine->chip, &p->stages[0].compiled->options);
+    cycles_add_plan(&c, &plan, PART_OPTIMIZER, 1);
+    return cycles_total(&c);
+}
+
+/* LARS takes norms of ResNet-50's 54 kernels (25,557,032 parameters without 53,120 of batch norms and 1,000 biases), of no vector. Two
+ * norms of fp32 each make 432 B: two reductions of 216 B, or five of 100 B, in which every kernel is read once. LAMB has norms of all. */
+static void norms_are_taken_of_kernels_one_by_one_or_merged(void **state)
+{
+    const struct { double buffer_bytes; uint32_t n_merged; } rows[] = { { 0, 0 }, { 216, 2 }, { 100, 5 } };
+    struct planned y;
+    (void)state;
+    start(&y, resnet);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct plan p;
+        uint32_t n_kernels = 0, n_merged = 0;
+        y.opt.framework.merge_norm_bytes = rows[i].buffer_bytes;
+        assert_true(build(&y, &p));
+        for (uint32_t k = 0; k < p.update.n_chains; k++) {
+            const struct update_chain *chain = &p.update.chains[k];
+            const struct update_op *optimizer = step_of(chain, UPDATE_OPTIMIZER), *merged = step_of(chain, UPDATE_NORMS);
+            if (merged) {
+                n_merged += chain->n_tensors;
+                assert_true(chain->ipu == ALL_IPUS && chain->n_elements == ceil_div(2 * UINT64_C(25502912), rows[i].n_merged));
+                assert_int_equal(merged->n_cycles, work_cycles(&p, WORK_SQUARES, chain->n_elements));
+            }
+            if (!optimizer)
+                continue;
+            n_kernels += chain->has_norms ? chain->n_tensors : 0;
+            assert_int_equal(optimizer->n_cycles,
+                             work_cycles(&p, chain->has_norms && !rows[i].n_merged ? WORK_LARS : WORK_SGD_MOMENTUM, chain->n_elements));
+        }
+        assert_true(n_kernels == 54 && n_merged == rows[i].n_merged);
+    }
+    stop(&y);
+    start(&y, bert);
+    for (uint32_t k = 0; k < y.sim.plan.update.n_chains; k++)
+        assert_true(y.sim.plan.update.chains[k].has_norms || y.sim.plan.update.chains[k].ipu == ALL_IPUS);
+    stop(&y);
+}
+
 /* Gradients are added up where there is more than one micro-batch; a sharded optimizer does less; collectives and norms take
  * the time that was planned for them. */
 static void what_an_update_is_spent_on(void **state)
@@ -255,6 +300,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
-    cmocka_unit_test(what_an_update_is_spent_on),
+    cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
 };
 TAP_MAIN(tests)

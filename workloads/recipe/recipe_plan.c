@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const struct optimizer_row { const char *name; struct optimizer o; } optimizers[] = {
-    { "sgd",  { WORK_SGD_MOMENTUM, 2, false, 1, false } },
-    { "lars", { WORK_LARS, 2, true, 1, false } },
-    { "adam", { WORK_ADAM, 4, false, 2, true } },
-    { "lamb", { WORK_LAMB, 4, true, 2, true } },
+    { "sgd",  { WORK_SGD_MOMENTUM, WORK_SGD_MOMENTUM, 2, NORMS_NONE, 1, false } },
+    { "lars", { WORK_LARS, WORK_SGD_MOMENTUM, 2, NORMS_OF_KERNELS, 1, false } },
+    { "adam", { WORK_ADAM, WORK_ADAM, 4, NORMS_NONE, 2, true } },
+    { "lamb", { WORK_LAMB, WORK_ADAM, 4, NORMS_OF_ALL, 2, true } },
 };
 enum { N_OPTIMIZERS = sizeof optimizers / sizeof *optimizers };
 
