@@ -25,12 +25,8 @@ static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const d
                          struct arena *scratch, struct err *err)
 {
     struct chip chip = *row->chip;
-    struct op_plan plan;
     fitted_constants_set(&chip, x);
-    if (!kernel_row_plan(&plan, row->recipe, &chip, cache, scratch, err))
-        return false;
-    *tflop_per_s = 2e-12 * (double)plan.mac * chip.clock_hz / (double)op_plan_cycles(&plan);
-    return true;
+    return kernel_row_rate(tflop_per_s, row->recipe, &chip, cache, scratch, err);
 }
 
 static bool run_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,

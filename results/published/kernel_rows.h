@@ -12,11 +12,13 @@
 
 bool is_kernel_recipe(const char *recipe_text);
 
-/* metric: "tflop_per_s", "time_s", "cycles" or "peak_share". The plan's cycles are those of the one operation,
+/* metric: "tflop_per_s" (multiplications with padding are none), "time_s", "cycles" or "peak_share". The plan's cycles are those of the one operation,
  * sync included, operands on chip. */
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err);
-/* The same on a chip given, with the plan itself. */
+/* On a chip given: its rate, and the plan. */
+bool kernel_row_rate(double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a,
+                     struct err *err);
 bool kernel_row_plan(struct op_plan *out, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err);
 

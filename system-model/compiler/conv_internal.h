@@ -94,6 +94,14 @@ void conv_price(struct search *f, const struct candidate *c, const struct share 
 void conv_fill_plan(struct op_plan *out, struct search *f);
 bool conv_pads_tiles(const struct search *f, const struct candidate *c);
 
+struct rows { uint64_t n, width; };
+struct rows conv_tile_rows(const struct candidate *c, const struct share *t);
+
+/* ---- conv_padding.c: what vertices leave out ------------------------------------------------------ */
+
+/* Of one step of the vertex on the tile that leaves out least. */
+uint64_t conv_padding_cycles(const struct chip *chip, const struct candidate *c, const struct share *t);
+
 /* ---- conv_bound.c: what no split below a point of the search gets under -------------------------- */
 
 /* Which dimensions are still whole in a share, to be split over the tiles that are left: the field; kernel rows too; input

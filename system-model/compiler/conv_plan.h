@@ -18,6 +18,7 @@ struct conv_shape {
     uint32_t out_chans;
     uint32_t in_stride, out_stride;     /* input steps a position; output elements a position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field, without padding: where halos end */
+    uint32_t pad_h, pad_w;              /* rows and columns of padding that kernels reach, both sides together */
     uint32_t in_expand;                 /* each input element stands in so many rows (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */

@@ -17,8 +17,7 @@
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
  * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5): what makes groups
  * of 4 and 8 channels collapse at batch 64; what fixed cost groups of 4 have, some 8 thousand cycles with one kernel element and 25
- * thousand with nine; what copies of 3 channels cost, from 0.6 to 3 times what is charged; and why the first batches of 3x3 kernels of
- * stride 1 over 5 x 5 and 7 x 7 positions are slower than those of stride 2.
+ * thousand with nine; and what copies of 3 channels cost, from 0.4 to 4 times what is charged.
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"
@@ -35,8 +34,7 @@ static uint64_t zero_sums_cycles(const struct search *f, const struct candidate 
 /* How a tile's positions lie: in rows of the field, image after image. A field of one column is of one dimension, a row itself. Where the
  * kernel has one column, what stands beside each other in a row of the field and in the same row of other images is one row
  * (flattenDims of poplin), and all positions are where it has one element. */
-struct rows { uint64_t n, width; };
-static struct rows tile_rows(const struct candidate *c, const struct share *t)
+struct rows conv_tile_rows(const struct candidate *c, const struct share *t)
 {
     if (c->flat)
         return (struct rows){ 1, share_positions(t) };
@@ -50,7 +48,7 @@ static struct rows tile_rows(const struct candidate *c, const struct share *t)
 static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t outs = t->out * c->passes, kernel_w = c->s.kernel_w;
-    struct rows rows = tile_rows(c, t);
+    struct rows rows = conv_tile_rows(c, t);
     switch (c->vertex) {
     case VERTEX_AMP_1X1:
         return amp_1x1_cycles(f->chip, &c->amp, t->groups, t->in, outs, share_positions(t)) + zero_sums_cycles(f, c, t);
@@ -343,14 +341,19 @@ static bool comes_first(const struct candidate *c, const struct share *t, const 
 /* Interleaved memory gives an inner loop its two loads in one cycle; where one lies beyond, they come one after the other. A tile's bytes are
  * taken as spread evenly over both. Measured on GC2 (arXiv:1912.03413 Table 5.5): 0.83 to 0.88 of the AMP's rate where operands and
  * temporaries take less than its 128 KiB, 0.71 where they take 170 and more. */
+static struct candidate crowded_candidate(const struct search *f, const struct candidate *c, uint64_t temp)
+{
+    struct candidate crowded = *c;
+    double all = (double)(f->operand_bytes + temp), beyond = all - (double)f->chip->interleaved_bytes;
+    if (beyond > 0)
+        crowded.amp.core_cycles += beyond / all * c->amp.conflict_cycles;
+    return crowded;
+}
+
 static uint64_t crowded_cycles(const struct search *f, const struct candidate *c, const struct share *t, uint64_t temp, uint64_t cycles)
 {
-    double all = (double)(f->operand_bytes + temp), beyond = all - (double)f->chip->interleaved_bytes;
-    if (beyond <= 0 || c->amp.conflict_cycles <= 0)
-        return cycles;
-    struct candidate crowded = *c;
-    crowded.amp.core_cycles += beyond / all * c->amp.conflict_cycles;
-    return vertex_cycles(f, &crowded, t);
+    struct candidate crowded = crowded_candidate(f, c, temp);
+    return crowded.amp.core_cycles > c->amp.core_cycles ? vertex_cycles(f, &crowded, t) : cycles;
 }
 
 void conv_price(struct search *f, const struct candidate *c, const struct share *t)
@@ -423,6 +426,13 @@ static void pay_copies(const struct search *f, struct cost *k)
     k->rearrange += steps * more;
 }
 
+/* Nor does the planner know that the vertices leave out positions where a kernel element meets padding alone. */
+static void leave_out_padding(const struct search *f, struct cost *k)
+{
+    struct candidate crowded = crowded_candidate(f, f->best_candidate, k->temp_bytes);
+    k->compute -= f->best.serial_in * f->best.serial_out * conv_padding_cycles(f->chip, &crowded, &f->best);
+}
+
 /* Outputs of the fullest tile over an even share; the tiles that share a sum share its outputs. */
 static double output_imbalance(const struct search *f)
 {
@@ -440,6 +450,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
     const struct share *t = &f->best;
     struct cost *k = &f->best_cost;
     pay_copies(f, k);
+    leave_out_padding(f, k);
     *out = (struct op_plan){
         .compute_cycles = k->compute, .exchange_cycles = k->exchange,
         .sync_cycles = k->supersteps * superstep_cycles(f->chip), .n_supersteps = (uint32_t)k->supersteps,

@@ -90,9 +90,16 @@ uint64_t amp_1x1_cycles(const struct chip *chip, const struct amp *a, uint64_t g
  * piece of one, is an item of the worker's list. */
 static uint64_t worker_rows_cycles(double position, uint64_t item, uint64_t workers, uint64_t rows, uint64_t width)
 {
+    if (rows * width == 0)
+        return 0;
     uint64_t n = ceil_div(rows * width, workers), whole = ceil_div(rows, workers);
     uint64_t pieces = min_u64(min_u64((n - 1) / width + 2, n), rows);
     return min_u64(item * pieces + positions_cycles(position, n), whole * (item + positions_cycles(position, width)));
+}
+
+uint64_t amp_rows_cycles(const struct chip *chip, const struct amp *a, uint64_t rows, uint64_t width)
+{
+    return worker_rows_cycles(a->core_cycles, 16, chip->n_workers, rows, width);
 }
 
 const uint64_t amp_setup_cycles[] = { 0, 15, 46, 0, 60 };
@@ -101,7 +108,7 @@ uint64_t amp_nx1_cycles(const struct chip *chip, const struct amp *a, uint64_t g
                         uint64_t out_groups, uint64_t rows, uint64_t width, uint64_t kernel_outer,
                         uint64_t kernel_inner, uint64_t filter_height)
 {
-    uint64_t w = chip_turn_cycles(chip), worker = 18 + worker_rows_cycles(a->core_cycles, 16, chip->n_workers, rows, width);
+    uint64_t w = chip_turn_cycles(chip), worker = 18 + amp_rows_cycles(chip, a, rows, width);
     uint64_t load = filter_height == 4
         ? ceil_div(a->units * a->in_grain * a->element_bytes, 8) : a->load_cycles;
     uint64_t position = 12 + load + amp_setup_cycles[filter_height] + 3 + w * worker;
@@ -121,13 +128,17 @@ uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, ui
     return 50 + groups * kernel_h * ceil_div(kernel_w, 4) * (load + w * worker);
 }
 
+uint64_t hmac_rows_cycles(const struct chip *chip, uint64_t in_chans, uint64_t rows, uint64_t width, uint64_t element_bytes)
+{
+    uint64_t dot = 7 + ceil_div(in_chans * element_bytes, chip->vector_bytes_per_cycle);
+    return worker_rows_cycles((double)(7 + dot), 19, chip->n_workers, rows, width);
+}
+
 /* One output channel a group, as poplin plans this vertex: each goes over the positions anew, a row, or a piece of one, after the other. */
 uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
                      uint64_t rows, uint64_t width, uint64_t kernel_elements, uint64_t element_bytes)
 {
-    uint64_t w = chip_turn_cycles(chip);
-    uint64_t dot = 7 + ceil_div(in_chans * element_bytes, chip->vector_bytes_per_cycle);
-    uint64_t worker = 16 + kernel_elements * worker_rows_cycles((double)(7 + dot), 19, chip->n_workers, rows, width);
+    uint64_t w = chip_turn_cycles(chip), worker = 16 + kernel_elements * hmac_rows_cycles(chip, in_chans, rows, width, element_bytes);
     return 65 + groups * (23 + 15 + out_chans * (10 + w * worker));
 }
 

@@ -33,6 +33,9 @@ uint64_t slic_cycles(const struct chip *chip, uint64_t groups, uint64_t rows, ui
                      uint64_t kernel_w, uint64_t stride, uint64_t chans, bool fp32_partials);
 uint64_t hmac_cycles(const struct chip *chip, uint64_t groups, uint64_t in_chans, uint64_t out_chans,
                      uint64_t rows, uint64_t width, uint64_t kernel_elements, uint64_t element_bytes);
+/* Of these, the busiest worker's cycles over the positions for one kernel element. */
+uint64_t amp_rows_cycles(const struct chip *chip, const struct amp *a, uint64_t rows, uint64_t width);
+uint64_t hmac_rows_cycles(const struct chip *chip, uint64_t in_chans, uint64_t rows, uint64_t width, uint64_t element_bytes);
 uint64_t outer_product_cycles(const struct chip *chip, uint64_t groups, uint64_t positions, uint64_t out_chans);
 
 /* Adds depth partials for each of n outputs of this tile. */

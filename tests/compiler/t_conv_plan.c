@@ -130,9 +130,9 @@ static void test_hmac_takes_steps(void **state)
 }
 
 /* The same with a 3 x 3 kernel: three columns become channels, so that a dot of 12 takes 7 + 3 where three of 4 take 24. One group on one
- * tile: a worker has 113 positions, 17 cycles each, in pieces of up to six rows of the field, 19 each:
- * 65 + 38 + 16 x (10 + 6 x (16 + 3 x (6 x 19 + 113 x 17))) = 587879; 1803 floats a worker are cast, two a cycle, 6 x (26 + 902); and the
- * input's columns are copied. */
+ * tile: a worker has 113 positions, 17 cycles each, in pieces of up to six rows of the field, 19 each, or 109 where a kernel row meets
+ * padding in one of 26: 65 + 38 + 16 x (10 + 6 x (16 + 3 x 6 x 19 + (113 + 2 x 109) x 17)); 1803 floats a worker are cast, two a cycle,
+ * 6 x (26 + 902); and the input's columns are copied. */
 static void test_hmac_takes_columns_as_channels(void **state)
 {
     (void)state;
@@ -142,12 +142,12 @@ static void test_hmac_takes_columns_as_channels(void **state)
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
     struct op_plan got = planned(&s, &chip, &options);
     assert_int_equal(got.vertex, VERTEX_HMAC);
-    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * (6 * 19 + 113 * 17))) + 6 * (26 + 902));
+    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * 6 * 19 + (113 + 2 * 109) * 17)) + 6 * (26 + 902));
     assert_true(got.rearrange_cycles > 0);
 }
 
 /* Of four images, what stands in the same row of each is one row where the kernel has one column, as it has once its columns are channels:
- * a worker's 451 positions lie in up to six rows of 104, not in 19 of 26. */
+ * a worker's 451 positions, or 434 without a row of padding, lie in up to six rows of 104, not in 19 of 26. */
 static void test_images_beside_each_other_are_one_row(void **state)
 {
     (void)state;
@@ -158,11 +158,12 @@ static void test_images_beside_each_other_are_one_row(void **state)
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
     struct op_plan got = planned(&s, &chip, &options);
     assert_int_equal(got.split.serial_out, 1);
-    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * (6 * 19 + 451 * 17))) + 6 * (26 + 3606));
+    assert_int_equal(got.compute_cycles - got.rearrange_cycles, 65 + 38 + 16 * (10 + 6 * (16 + 3 * 6 * 19 + (451 + 2 * 434) * 17)) + 6 * (26 + 3606));
 }
 
 /* A field of one dimension is a row: of its 31 positions each worker has 6 in one piece, 16 + 24, where pieces of one took 120. A pass
- * 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442, five of them with 14 each, and 14 + 14 + 34 + 224 around them; 496 sums start at zero, 6 x (5 + 21). */
+ * 12 + 64 + 15 + 3 + 6 x (18 + 40) = 442, five of them with 14 each, and 14 + 14 + 34 + 224 around them; the outer four meet padding, so that
+ * no worker has more than 5 positions; 496 sums start at zero, 6 x (5 + 21). */
 static void test_one_dimension_is_a_row(void **state)
 {
     (void)state;
@@ -172,7 +173,74 @@ static void test_one_dimension_is_a_row(void **state)
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
     struct op_plan got = planned(&s, &chip, &options);
     assert_int_equal(got.vertex, VERTEX_AMP_NX1);
-    assert_int_equal(got.compute_cycles, 224 + 34 + 14 + 14 + 5 * (14 + 442) + 6 * (5 + 21));
+    assert_int_equal(got.compute_cycles, 224 + 34 + 14 + 14 + 5 * (14 + 442) - 4 * 6 * 4 + 6 * (5 + 21));
+}
+
+/* What a kernel element meets along an axis is what is counted one by one, for any part of the field and of the kernel. */
+static void test_what_kernels_meet(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    for (int i = 0; i < 2000; i++) {
+        const struct conv_axis x = { draw(&seed, 1, 12), draw(&seed, 1, 7), draw(&seed, 1, 4), draw(&seed, 0, 9), draw(&seed, 1, 30) };
+        uint64_t first = draw(&seed, 0, x.positions - 1), n = draw(&seed, 1, x.positions - first);
+        uint64_t from = draw(&seed, 0, x.kernel - 1), to = draw(&seed, from, x.kernel - 1), met = 0;
+        for (uint64_t p = first; p < first + n; p++) {
+            uint64_t low = p * x.stride + from, high = p * x.stride + to;
+            met += high >= x.pad_before && low < x.pad_before + x.in;
+        }
+        assert_int_equal(conv_axis_met(&x, first, n, from, to), met);
+    }
+}
+
+static struct conv_shape square(uint32_t in, uint32_t out, uint32_t stride, enum op_pass pass)
+{
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = in, .in_w = in, .out_h = out, .out_w = out, .kernel_h = 3, .kernel_w = 3,
+                                   .in_chans = 16, .out_chans = 16, .stride = stride, .type = TYPE_FP16 };
+    return conv_shape_of_pass(&p, pass);
+}
+
+/* 3x3 over 7 x 7 positions on one tile: the outer rows and columns of the kernel meet 6 of 7. A worker's 9 positions in three pieces take
+ * 3 x 16 + 36 = 84; of 6 rows of 7 it has a row, 16 + 28; of 7 rows of 6 it has 7 positions in three pieces, 48 + 28; of 6 of 6 a row, 16 + 24.
+ * On seven tiles, a row each, the middle ones have no padding above or below; of a row of 7 a worker has two positions, 16 + 8, and one
+ * where there are 6 of them, 16 + 4. */
+static void test_padding_is_left_out(void **state)
+{
+    (void)state;
+    struct chip one = small_chip(1);
+    struct conv_shape s = square(7, 7, 1, PASS_FORWARD), full = s;
+    struct conv_choice choice;
+    struct op_plan all, got;
+    full.pad_h = full.pad_w = 0;
+    conv_plan_search(&all, &choice, &full, &one, &options);
+    assert_int_equal(choice.vertex, VERTEX_AMP_NX1);
+    for (uint64_t n = 1; n <= 7; n += 6) {
+        struct chip chip = small_chip(n);
+        choice.share.p_field = n;
+        choice.share.height = 7 / n;
+        assert_true(conv_plan_as(&all, &choice, &full, &chip, &options));
+        assert_true(conv_plan_as(&got, &choice, &s, &chip, &options));
+        uint64_t less = n == 1 ? 2 * (84 - 44) + 2 * (84 - 76) + 4 * (84 - 40) : 3 * 2 * (24 - 20);
+        assert_int_equal(all.compute_cycles - got.compute_cycles, 6 * less);
+        assert_int_equal(all.exchange_cycles, got.exchange_cycles);
+        assert_int_equal(all.temp_bytes_per_tile, got.temp_bytes_per_tile);
+    }
+}
+
+/* A stride of two over an even field meets padding before it alone; the gradient to its input leaves out the same, and the one to its weights
+ * sums over the field with its zeros. */
+static void test_padding_of_strides_and_gradients(void **state)
+{
+    (void)state;
+    static const struct { uint32_t in; enum op_pass pass; uint32_t pad; } cases[] = {
+        { 14, PASS_FORWARD, 1 }, { 13, PASS_FORWARD, 2 }, { 15, PASS_FORWARD, 0 }, { 16, PASS_FORWARD, 0 },
+        { 13, PASS_BACKWARD_DATA, 2 }, { 13, PASS_BACKWARD_WEIGHT, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct conv_shape s = square(cases[i].in, 7, 2, cases[i].pass);
+        assert_int_equal(s.pad_h, cases[i].pad);
+        assert_int_equal(s.pad_w, cases[i].pad);
+    }
 }
 
 /* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
@@ -402,6 +470,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_products_turn_round),
     cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
-    cmocka_unit_test(test_imbalance_of_a_dilated_gradient),
+    cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
+    cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_of_strides_and_gradients),
 };
 TAP_MAIN(tests)

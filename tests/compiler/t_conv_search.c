@@ -44,7 +44,7 @@ static bool copies_elements(const struct conv_shape *s)
     return s->in_chans % 4 != 0 && (s->in_chans < 16 || s->kernel_h > 1);
 }
 
-/* More of anything never makes a plan slower. (Of 20,000 such shapes four take one or two cycles more on more tiles, none of them here: a
+/* More of anything never makes a plan slower, where there is no padding: the planner does not know what its vertices leave out. (Of 20,000 such shapes four take one or two cycles more on more tiles, none of them here: a
  * tile holds less of the input itself then, and is sent more.) */
 static void test_more_is_never_slower(void **state)
 {
@@ -53,6 +53,7 @@ static void test_more_is_never_slower(void **state)
     for (int i = 0; i < N_RANDOM; i++) {
         struct chip chip = small_chip(draw(&seed, 1, 60));
         struct conv_shape s = random_shape(&seed);
+        s.pad_h = s.pad_w = 0;
         uint64_t cycles;
         struct op_plan p = planned(&s, &chip, &options);
         cycles = op_plan_cycles(&p);

@@ -72,6 +72,31 @@ static void test_refusals(void **state)
            "groups: 2 does not divide the channels");
 }
 
+/* 3x3 over 5 x 5 positions, one of padding around them: 13 of 15 pairs along each axis multiply something, 14 of 15 where a stride of two goes
+ * over 10 x 10; without padding all do. Channels of groups count once. */
+static void test_rates_leave_padding_out(void **state)
+{
+    static const struct { const char *shape; double products; } cases[] = {
+        { "input=5;in_chans=128;out_chans=256;stride=1;groups=1", 13 * 13 * 128 * 256. },
+        { "input=10;in_chans=128;out_chans=256;stride=2;groups=1", 14 * 14 * 128 * 256. },
+        { "input=10;in_chans=128;out_chans=256;stride=2;groups=1;pad=0", 12 * 12 * 128 * 256. },
+        { "input=5;in_chans=128;out_chans=256;stride=1;groups=8", 13 * 13 * 16 * 256. },
+    };
+    (void)state;
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct err err;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double rate, time_s;
+        const char *text = arena_printf(&a, "kernel:conv;machine=gc2;batch=8;filter=3;%s;type=fp16;partials=fp32", cases[i].shape);
+        assert_true(kernel_row_predict(&time_s, text, "time_s", "system-model/specs", &cache, &a, &err));
+        assert_true(kernel_row_predict(&rate, text, "tflop_per_s", "system-model/specs", &cache, &a, &err));
+        assert_near(rate * time_s, 2e-12 * 8 * cases[i].products, 1e-15);
+    }
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
 /* Time, cycles, rate and share of peak are one figure in four units. */
 static void test_predictions_agree(void **state)
 {
@@ -173,7 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases_count_their_work), cmocka_unit_test(test_share_of_memory_is_the_default), cmocka_unit_test(test_refusals), cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_fitted_sheet),
+        cmocka_unit_test(test_predictions_agree), cmocka_unit_test(test_rates_leave_padding_out), cmocka_unit_test(test_fitted_sheet),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
