@@ -426,11 +426,37 @@ static void names_of_dimensions(void **state)
     }
 }
 
+/* A cache's inputs name sums of other dimensions: 11 + 3, 2 x 3 + 1; one that is given by its own name is not computed. */
+static void sums_of_dimensions(void **state)
+{
+    struct onnx_dimension sizes[] = { { "tokens", 3 }, { "past", 11 }, { "past + tokens", 17 } };
+    static const uint64_t expected[] = { 0, 0, 14, 17 };
+    (void)state;
+    for (size_t n = 1; n <= 3; n++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "batch,tokens");
+        draft_input(d, "m", ONNX_FLOAT, "batch,past + tokens");
+        draft_input(d, "q", ONNX_FLOAT, "batch,2*tokens+1");
+        draft_weight(d, "w", DIMS(3, 5));
+        draft_node(d, "MatMul", "x w", "p", "");
+        draft_node(d, "Concat", "p m q", "y", "axis=1");
+        struct onnx_options o = { .inference = true, .batch = 7, .dimensions = sizes, .n_dimensions = n };
+        if (n == 1) {
+            refused(d, o, "input m: the size of its dimension 'past + tokens' is not known; give it: --set data.past=128");
+            continue;
+        }
+        struct imported *r = import(d, "y", o);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 7 * (5 + expected[n] + 2 * 3 + 1));
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
     cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
     cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data), cmocka_unit_test(inputs_without_batch),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
-    cmocka_unit_test(names_of_dimensions),
+    cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions),
 };
 TAP_MAIN(tests)

@@ -4,32 +4,63 @@
  * The first dimension of the inputs is the batch, where it has a name or the first input's size, and so is any other of that name. Where the
  * file fixes it, reshapes that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name,
  * the first one too; a value of one number takes what they give by its own. A first input of one size in front and names behind (three
- * channels, "height", "width") has no batch: one sample a run.
+ * channels, "height", "width") has no batch: one sample a run. A name may be a sum or a product of others ("past_sequence + sequence", "2*s0"),
+ * as exporters write what a decoder with a cache reads.
  */
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-static void symbolic_names(const char ***names, size_t *n, const struct onnx_model *m)
+/* The next name or number of a dimension's, and the sign behind it; NULL: no more. */
+static const char *next_part(const char **at, char *sign, struct arena *a)
 {
-    *names = ARENA_ARRAY(m->arena, const char *, m->n_inputs * ONNX_MAX_DIMS + 1);
-    *n = 0;
+    *at += strspn(*at, " ");
+    size_t n = strcspn(*at, "+*"), end = n;
+    if (**at == '\0')
+        return NULL;
+    while (end > 0 && (*at)[end - 1] == ' ')
+        end--;
+    const char *part = arena_printf(a, "%.*s", (int)end, *at);
+    *sign = (*at)[n];
+    *at += n + (*sign != '\0');
+    return part;
+}
+
+struct names { const char **at; size_t n, cap; };
+
+static void add_name(struct names *names, const char *name, struct arena *a)
+{
+    uint64_t number;
+    bool seen = parse_u64(name, &number);
+    for (size_t k = 0; k < names->n && !seen; k++)
+        seen = text_is(names->at[k], name);
+    if (seen)
+        return;
+    names->at = arena_grow(a, names->at, names->n, &names->cap, sizeof *names->at);
+    names->at[names->n++] = name;
+}
+
+/* Of dimensions, and of their parts. */
+static struct names symbolic_names(const struct onnx_model *m)
+{
+    struct names names = { 0 };
     for (size_t i = 0; i < m->n_inputs; i++)
         for (uint32_t d = 0; d < m->values[m->inputs[i]].n_dims; d++) {
-            const char *name = m->values[m->inputs[i]].dim_names[d];
-            bool seen = !name;
-            for (size_t k = 0; k < *n && !seen; k++)
-                seen = text_is((*names)[k], name);
-            if (!seen)
-                (*names)[(*n)++] = name;
+            const char *at = m->values[m->inputs[i]].dim_names[d], *part;
+            char sign;
+            if (at)
+                add_name(&names, at, m->arena);
+            while (at && (part = next_part(&at, &sign, m->arena)))
+                add_name(&names, part, m->arena);
         }
+    return names;
 }
 
 /* Before the nodes are walked any value may turn out to be one number; values of a branch ("0/...") come with the branch. */
-static bool is_name_of(const struct onnx_model *m, const char *const *names, size_t n, const char *name, bool whole)
+static bool is_name_of(const struct onnx_model *m, const struct names *names, const char *name, bool whole)
 {
     bool found = !whole && name[strspn(name, "0123456789")] == '/' && *name != '/';
-    for (size_t k = 0; k < n && !found; k++)
-        found = text_is(names[k], name);
+    for (size_t k = 0; k < names->n && !found; k++)
+        found = text_is(names->at[k], name);
     for (size_t i = 0; i < m->n_values && !found; i++)
         found = text_is(m->values[i].name, name) && (whole ? m->values[i].given : !m->values[i].constant);
     return found;
@@ -37,14 +68,12 @@ static bool is_name_of(const struct onnx_model *m, const char *const *names, siz
 
 static bool check_names(const struct onnx_model *m, const struct onnx_options *o, bool whole, struct err *err)
 {
-    const char **names;
-    size_t n;
-    symbolic_names(&names, &n, m);
+    struct names names = symbolic_names(m);
     for (size_t i = 0; i < o->n_dimensions; i++) {
         const char *name = o->dimensions[i].name;
-        if (!is_name_of(m, names, n, name, whole))
+        if (!is_name_of(m, &names, name, whole))
             return fail(err, "%s: data.%s: the model has no symbolic dimension of this name; %s%s", m->path, name,
-                        n ? "its dimensions: " : "it has none", n ? names_list(names, n, m->arena) : "");
+                        names.n ? "its dimensions: " : "it has none", names.n ? names_list(names.at, names.n, m->arena) : "");
     }
     return true;
 }
@@ -84,6 +113,40 @@ static bool is_batch(const struct onnx_model *m, const struct onnx_value *v, uin
     return (d == 0 && (name || v->dims[0] == m->file_batch)) || (name && m->batch_name && text_is(name, m->batch_name));
 }
 
+/* The size that the options give; 0: none. */
+static uint64_t given_size(const struct onnx_model *m, const struct onnx_options *o, const char *name)
+{
+    uint64_t size = 0;
+    for (size_t i = 0; i < o->n_dimensions; i++)
+        if (text_is(o->dimensions[i].name, name))
+            size = o->dimensions[i].size;
+    return size || !m->batch_name || !text_is(m->batch_name, name) ? size : o->batch;
+}
+
+/* Of a name, or of a sum of products of names and numbers; 0: *unknown is the first part without a size. */
+static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_options *o, const char *name, const char **unknown)
+{
+    uint64_t sum = 0, product = 1, size = given_size(m, o, name);
+    const char *at = name, *part;
+    char sign;
+    *unknown = name;
+    if (size)
+        return size;
+    while ((part = next_part(&at, &sign, m->arena))) {
+        if (!parse_u64(part, &size))
+            size = given_size(m, o, part);
+        *unknown = part;
+        if (!size || size > UINT32_MAX || product > UINT32_MAX)
+            return 0;
+        product *= size;
+        if (sign == '*')
+            continue;
+        sum += product;
+        product = 1;
+    }
+    return sum;
+}
+
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
 {
     if (!v->shaped)
@@ -91,15 +154,15 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
     if (v->type == ONNX_STRING)
         return fail(err, "%s: input %.80s holds strings; cut the model behind what reads them", m->path, v->name);
     for (uint32_t d = 0; d < v->n_dims; d++) {
-        const char *name = v->dim_names[d];
+        const char *name = v->dim_names[d], *unknown = name;
+        uint64_t size = name ? size_of_name(m, o, name, &unknown) : 0;
         if (is_batch(m, v, d))
             v->dims[d] = o->batch;
-        for (size_t i = 0; i < o->n_dimensions && name; i++)
-            if (text_is(o->dimensions[i].name, name))
-                v->dims[d] = o->dimensions[i].size;
+        if (size && !(is_batch(m, v, d) && !given_size(m, o, name)))
+            v->dims[d] = size;
         if (v->dims[d] == 0)
             return fail(err, "%s: input %.60s: the size of its dimension '%.60s' is not known; give it: --set data.%.60s=128", m->path,
-                        v->name, name, name);
+                        v->name, name, unknown);
     }
     return take_given(v, m, o, err);
 }
