@@ -568,9 +568,34 @@ static inline void run_gather(const struct run *r)
     }
 }
 
+/* Of the result's gradient: rows of zeros where the table's were replaced; those rows for the updates. */
+static inline void run_scatter_back(const struct run *r)
+{
+    const struct op *f = op_forward(r->g, r->op);
+    const struct tensor *table = &r->g->tensors[f->inputs[0]], *at = &r->g->tensors[f->inputs[1]];
+    uint64_t width = last_dim(table), rows = table->dims[table->n_dims - 2], n = last_dim(at);
+    for (uint32_t o = 0; o < r->op->n_outputs; o++) {
+        bool updates = r->g->tensors[r->op->outputs[o]].of_tensor == f->inputs[2];
+        if (!updates)
+            memcpy(out(r, o), in(r, 0), tensor_elements(table) * sizeof(double));
+        for (uint64_t i = 0; i < tensor_elements(at) * width; i++) {
+            double index = in(r, 1)[i / width];
+            uint64_t row = i / width / n * rows + (uint64_t)(index < 0 ? index + (double)rows : index);
+            if (updates)
+                out(r, o)[i] = in(r, 0)[row * width + i % width];
+            else if (f->at->scatter == SCATTER_REPLACE)
+                out(r, o)[row * width + i % width] = 0;
+        }
+    }
+}
+
 /* [table, indices, updates]; an index below zero counts from the end. */
 static inline void run_scatter(const struct run *r)
 {
+    if (r->op->pass != PASS_FORWARD) {
+        run_scatter_back(r);
+        return;
+    }
     const struct tensor *table = tensor_in(r, 0), *at = tensor_in(r, 1);
     uint64_t width = last_dim(table), rows = table->dims[table->n_dims - 2], n = last_dim(at);
     memcpy(out(r, 0), in(r, 0), tensor_elements(table) * sizeof(double));

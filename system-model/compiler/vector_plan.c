@@ -281,12 +281,20 @@ static void plan_gather(struct passes *p, const struct work *w)
     add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, n_lookups);
 }
 
-/* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. */
+/* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. Backward the table's gradient is the result's, with zeros where
+ * rows were replaced; that of the updates is looked up in it. */
 static void plan_scatter(struct passes *p, const struct work *w)
 {
-    uint64_t n_lookups = tensor_elements(&w->g->tensors[w->op->inputs[1]]);
-    add_map(p, MAP_COPY, w->n);
-    add_best_split(p, add_scatter_stages, w->n / w->last, n_lookups, w->last, w->forward->at->scatter == SCATTER_ADD ? n_lookups : 1);
+    uint64_t n_lookups = tensor_elements(&w->g->tensors[w->forward->inputs[1]]);
+    bool adds = w->forward->at->scatter == SCATTER_ADD;
+    for (uint32_t i = 0; i < w->op->n_outputs; i++) {
+        bool updates = w->backward && w->g->tensors[w->op->outputs[i]].of_tensor == w->forward->inputs[2];
+        if (!updates)
+            add_map(p, MAP_COPY, w->n);
+        if (updates || !(w->backward && adds))
+            add_best_split(p, updates ? add_gather_stages : add_scatter_stages, w->n / w->last, n_lookups, w->last,
+                           updates || adds ? n_lookups : 1);
+    }
 }
 
 /* ---- top-k: a bitonic network, as popops::topK is ------------------------------------------------------- */

@@ -28,6 +28,12 @@ static bool is_weight(const struct graph *g, uint32_t tensor_id)
     return g->tensors[tensor_id].role == ROLE_WEIGHT;
 }
 
+/* Whole numbers and truth values are not. */
+static bool is_smooth(const struct tensor *t)
+{
+    return t->type != TYPE_INT32 && t->type != TYPE_UINT8;
+}
+
 /* A result is worth differentiating if anything it was made from is. */
 static void mark_wanted(struct backward *b)
 {
@@ -40,7 +46,7 @@ static void mark_wanted(struct backward *b)
         for (uint32_t k = 0; k < op->n_inputs; k++)
             wanted |= b->wanted[op->inputs[k]];
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            b->wanted[op->outputs[k]] = wanted && !op_rules[op->kind].gradient.no_gradient;
+            b->wanted[op->outputs[k]] = wanted && !op_rules[op->kind].gradient.no_gradient && is_smooth(&g->tensors[op->outputs[k]]);
     }
 }
 

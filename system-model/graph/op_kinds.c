@@ -395,7 +395,8 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_LOCAL_NORM]       = { shape_same, NULL, PER_OUTPUT, { 9, 14 }, { .data_keeps = KEEP_INPUT } },
     [OP_ARG_MAX]          = { shape_arg_max, NULL, PER_INPUT, { 1 }, { .no_gradient = true } },
     [OP_TOP_K]            = { shape_top_k, NULL, PER_INPUT, { 1 }, { .no_gradient = true } },
-    [OP_SCATTER]          = { shape_scatter, NULL, PER_OUTPUT, { 0 }, { .no_gradient = true } },
+    [OP_SCATTER]          = { shape_scatter, NULL, PER_OUTPUT, { 0 },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* rows of zeros, and rows looked up */
     [OP_CONV_TRANSPOSE]   = { shape_conv_transpose, conv_transpose_mac, PER_OUTPUT, { 0 },
                               { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
 };

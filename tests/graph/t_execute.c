@@ -35,6 +35,21 @@ static uint64_t index_limit(const struct graph *g, uint32_t id)
     return 1;
 }
 
+/* Of a scatter each row once: which of two updates stays is not said. */
+static bool is_scattered(const struct graph *g, uint32_t id)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->n_forward_ops; i++)
+        any |= g->ops[i].kind == OP_SCATTER && g->ops[i].inputs[1] == id;
+    return any;
+}
+
+static double index_at(const struct graph *g, uint32_t id, uint64_t k)
+{
+    uint64_t n = g->tensors[id].dims[g->tensors[id].n_dims - 1];
+    return is_scattered(g, id) ? (double)(n - 1 - k % n) : (double)(hash_bytes(&k, sizeof k, id) % index_limit(g, id));
+}
+
 static double **make_values(const struct graph *g, struct arena *a)
 {
     double **v = ARENA_ARRAY(a, double *, g->n_tensors);
@@ -43,7 +58,7 @@ static double **make_values(const struct graph *g, struct arena *a)
         uint64_t n = tensor_elements(t);
         v[i] = ARENA_ARRAY(a, double, n);
         for (uint64_t k = 0; k < n && t->producer_op == NO_ID; k++)
-            v[i][k] = t->type == TYPE_INT32 ? (double)(hash_bytes(&k, sizeof k, i) % index_limit(g, i))
+            v[i][k] = t->type == TYPE_INT32 ? index_at(g, i, k)
                     : t->type == TYPE_UINT8 ? floor(255 * (noise(i, k) + 0.5)) : noise(i, k);
     }
     return v;
@@ -390,6 +405,23 @@ static void windows(void **state)
     arena_free(&a);
 }
 
+/* Rows replaced in a result and in a parameter, and added to a table of each sample. */
+static void scattered(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    struct builder b = started(&g, &a);
+    uint32_t x = build_dense(&b, build_input(&b, "x", TYPE_FP16, DIMS(7, 4)), 6, true), few = build_input(&b, "few", TYPE_INT32, DIMS(3));
+    uint32_t rows = build_dense(&b, build_input(&b, "rows", TYPE_FP16, DIMS(3, 5)), 6, true);
+    x = graph_op(&g, OP_SCATTER, (uint32_t[]){ build_op1(&b, OP_TANH, x), few, rows }, 3, (struct op_attributes){ 0 });
+    uint32_t y = graph_op(&g, OP_SCATTER, (uint32_t[]){ build_weight(&b, "table", DIMS(7, 6)), few, build_op1(&b, OP_TANH, rows) }, 3, (struct op_attributes){ 0 });
+    x = graph_op(&g, OP_VIEW, (uint32_t[]){ build_op2(&b, OP_MUL, x, y) }, 1, (struct op_attributes){ .view = { 2, 7, 3 } });
+    uint32_t more = build_weight(&b, "more", DIMS(2, 3, 3)), at = build_input(&b, "at", TYPE_INT32, DIMS(2, 3));
+    finish(&b, graph_op(&g, OP_SCATTER, (uint32_t[]){ x, at, more }, 3, (struct op_attributes){ .scatter = SCATTER_ADD }), 3);
+    arena_free(&a);
+}
+
 /* The loss depends on the last two of three pieces: the first one's gradient is zeros, not missing. */
 static void pieces_that_nothing_reads(void **state)
 {
@@ -432,6 +464,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bert), cmocka_unit_test(rnnt), cmocka_unit_test(gated), cmocka_unit_test(transformer_transducer),
     cmocka_unit_test(convolutional), cmocka_unit_test(vit), cmocka_unit_test(gpt2), cmocka_unit_test(conformer),
     cmocka_unit_test(inverted_residuals), cmocka_unit_test(grouped_residuals), cmocka_unit_test(functions), cmocka_unit_test(repeated_operands),
-    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(costs_by_kind),
+    cmocka_unit_test(selected_and_expanded), cmocka_unit_test(windows), cmocka_unit_test(scattered),
+    cmocka_unit_test(pieces_that_nothing_reads), cmocka_unit_test(costs_by_kind),
 };
 TAP_MAIN(tests)

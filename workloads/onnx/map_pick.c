@@ -2,7 +2,7 @@
  * map_pick.c - operators that pick elements by index, or say by index where a one stands.
  *
  * All picking is a gather of rows from a table, as PopLibs' multiSlice is; indices of several dimensions become one number first. In training a
- * scatter is refused: its gradient is not modelled.
+ * scatter of the larger is refused: its gradient is not modelled.
  */
 #include "workloads/onnx/map_internal.h"
 
@@ -135,8 +135,8 @@ static bool scatter_how(struct mapper *p, enum scatter_how *how)
     static const struct { const char *reduction; enum scatter_how how; } ways[] = {
         { "none", SCATTER_REPLACE }, { "add", SCATTER_ADD }, { "max", SCATTER_MAXIMUM } };
     const char *reduction = onnx_string(p->n, "reduction", "none", p->m->arena);
-    if (!p->o->inference)
-        return MAP_REFUSE(p, "its gradient is not modelled; in inference it is");
+    if (!p->o->inference && text_is(reduction, "max"))
+        return MAP_REFUSE(p, "with reduction max its gradient is not modelled; in inference it is");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (text_is(ways[i].reduction, reduction)) {
             *how = ways[i].how;
