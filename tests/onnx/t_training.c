@@ -66,6 +66,37 @@ static void trained_batch_norms(void **state)
     }
 }
 
+/* Weights that the file computes from parameters element by element (weight norm, a gain counted from one) are trained; what it computes of
+ * whole numbers, or of parameters in another way, is not. */
+static void computed_weights(void **state)
+{
+    static const struct { const char *nodes[3][4]; uint64_t n_trained; } cases[] = {
+        { { { "ReduceL2", "v", "l", "axes=1" }, { "Div", "v l", "d", "" }, { "Mul", "d g", "w", "" } }, 5 * 5 },
+        { { { "Add", "one v", "w", "" } }, 5 * 5 }, { { { "Sub", "one v", "a", "" }, { "Exp", "a", "b", "" }, { "Transpose", "b", "w", "" } }, 5 * 5 },
+        { { { "Cast", "whole", "c", "to=1" }, { "Mul", "c one", "k", "" }, { "Expand", "k shape", "w", "" } }, 0 },
+        { { { "MatMul", "v v", "w", "" } }, 0 }, { { { "Sin", "v", "w", "" } }, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "batch,5");
+        draft_weight(d, "v", DIMS(5, 5));
+        draft_weight(d, "g", DIMS(5, 1));
+        draft_weight(d, "head", DIMS(5, 7));
+        draft_number(d, "one", 1);
+        draft_whole(d, "whole", WHOLE(1, 2, 3, 4, 5));
+        draft_whole(d, "shape", WHOLE(5, 5));
+        for (int k = 0; k < 3 && cases[i].nodes[k][0]; k++)
+            draft_node(d, cases[i].nodes[k][0], cases[i].nodes[k][1], cases[i].nodes[k][2], cases[i].nodes[k][3]);
+        draft_node(d, "MatMul", "x w", "h", "");
+        draft_node(d, "MatMul", "h head", "y", "");
+        struct imported *r = import(d, "y", train);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), 5 * 7 + cases[i].n_trained);
+        done(r);
+    }
+}
+
 /* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
 static void one_of_two_outputs(void **state)
 {
@@ -152,7 +183,7 @@ static void losses_as_outputs(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(one_of_two_outputs),
+    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights), cmocka_unit_test(one_of_two_outputs),
     cmocka_unit_test(losses_of_files), cmocka_unit_test(losses_as_outputs),
 };
 TAP_MAIN(tests)

@@ -93,8 +93,33 @@ static bool is_stripped(const struct mapper *p, const struct onnx_node *n)
     return size && size->data && size->producer == NO_ID;
 }
 
-/* The initialiser behind copies and views; NO_ID: made in another way. */
-static uint32_t root_of(const struct mapper *p, uint32_t value)
+static bool is_among(const char *op, const char *const *ops, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text_is(ops[i], op))
+            return true;
+    return false;
+}
+
+enum { DEEPEST_ROOT = 8 };              /* steps element by element that are followed */
+static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth);
+
+/* Element by element of a parameter and of what stands beside it: a weight that is normalised, or counted from one. What is trained has as many
+ * elements as what is read. */
+static uint32_t root_of_elements(const struct mapper *p, const struct onnx_node *n, uint64_t n_elements, uint32_t depth)
+{
+    static const char *const ops[] = { "Mul", "Div", "Add", "Sub", "Neg", "Exp", "Softplus", "Sigmoid", "Tanh" };
+    uint32_t found = NO_ID;
+    if (depth == DEEPEST_ROOT || !is_among(n->op, ops, sizeof ops / sizeof *ops))
+        return NO_ID;
+    for (uint32_t i = 0; i < n->n_inputs && found == NO_ID; i++)
+        if (n->inputs[i] != NO_ID && onnx_elements(&p->m->values[n->inputs[i]]) == n_elements)
+            found = root_of(p, n->inputs[i], depth + 1);
+    return found != NO_ID && onnx_is_float(p->m->values[found].type) ? found : NO_ID;
+}
+
+/* The initialiser behind copies, views and steps element by element; NO_ID: made in another way. */
+static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
 {
     static const char *const views[] = { "Identity", "Cast", "Unsqueeze", "Squeeze", "Reshape", "Flatten", "Transpose", "DequantizeLinear" };
     for (;;) {
@@ -102,20 +127,19 @@ static uint32_t root_of(const struct mapper *p, uint32_t value)
         if (v->producer == NO_ID || onnx_holds_parameters(p->m, v))
             return value;
         const struct onnx_node *n = &p->m->nodes[v->producer];
-        bool seen = false;
-        for (size_t i = 0; i < sizeof views / sizeof *views; i++)
-            seen |= text_is(views[i], n->op);
-        if (!seen || n->n_inputs == 0 || n->inputs[0] == NO_ID)
-            return is_stripped(p, n) ? value : NO_ID;
+        if (is_stripped(p, n))
+            return value;
+        if (!is_among(n->op, views, sizeof views / sizeof *views) || n->n_inputs == 0 || n->inputs[0] == NO_ID)
+            return v->constant ? root_of_elements(p, n, onnx_elements(v), depth) : NO_ID;
         value = n->inputs[0];
     }
 }
 
-/* Parameters: floats of an initialiser, more than one. What the file computes or has as a constant stays as it is. */
+/* Parameters: floats of an initialiser, more than one. What the file computes in another way or has as a constant stays as it is. */
 static bool is_trained(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
-    return onnx_is_float(v->type) && onnx_elements(v) > 1 && root_of(p, value) != NO_ID;
+    return onnx_is_float(v->type) && onnx_elements(v) > 1 && root_of(p, value, 0) != NO_ID;
 }
 
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value)
@@ -149,7 +173,7 @@ static uint32_t known_weight(const struct mapper *p, uint32_t value, enum onnx_l
 /* NO_ID: a weight that the mapping makes of others; its source is named by the caller. */
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
 {
-    uint32_t root = value == NO_ID ? NO_ID : root_of(p, value), id = root == NO_ID ? NO_ID : value;
+    uint32_t root = value == NO_ID ? NO_ID : root_of(p, value, 0), id = root == NO_ID ? NO_ID : value;
     if (root != NO_ID && onnx_elements(&p->m->values[root]) == onnx_elements(&p->m->values[value]) && layout != ONNX_AS_IS)
         id = value;
     uint32_t tensor = known_weight(p, id == NO_ID ? value : id, layout, n_dims, dims);
