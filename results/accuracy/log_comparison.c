@@ -78,6 +78,16 @@ static double step_samples(const struct comparing *c, const struct run_log *log)
     return log->global_batch * samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
 }
 
+static void add_steady_step(struct comparing *c)
+{
+    double *values = ARENA_ARRAY(c->a, double, c->f->n);
+    for (size_t i = 0; i < c->f->n; i++)
+        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].steady_samples_per_s : (double)NAN;
+    struct compared_value v = published("step in steady state", "ms", values, c->f->n);
+    if (isfinite(v.published))
+        add_step(c, v);
+}
+
 static void add_steps(struct comparing *c)
 {
     size_t n = c->f->n, most = 0, first = 1;
@@ -88,6 +98,7 @@ static void add_steps(struct comparing *c)
             most = c->logs[i].n_units, first = c->logs[i].first_unit;
     }
     add_step(c, published("step", "ms", values, n));
+    add_steady_step(c);
     for (size_t k = 0; k < most; k++) {
         for (size_t i = 0; i < n; i++) {
             bool has = counts(c, i) && k < c->logs[i].n_units;

@@ -239,15 +239,26 @@ static void fold_units(struct run_fold *f, const char *unit)
         keep_units(f, &f->eval_rates, false, samples, 3);
 }
 
+/* Of epochs in order of time. Blocks do not tell: their steps are not counted, and the fastest of them have one less. */
+static double steady_rate(const struct run_fold *f)
+{
+    enum { LEAST_EPOCHS = 10 };
+    if (f->epochs.n < LEAST_EPOCHS)
+        return NAN;
+    return f->run->train_samples / gsl_stats_quantile_from_sorted_data(f->epochs.v, 1, f->epochs.n, 0.1);
+}
+
 static void fold_throughput(struct run_fold *f, const char *unit)
 {
     struct run_log *r = f->run;
     double unit_s = NAN, rate = NAN;
     const char *method = "samples to converge / time to train";
+    r->steady_samples_per_s = NAN;
     if (in_epochs(unit) && f->epochs.n > 0) {
         unit_s = median_of(f->epochs.v, f->epochs.n);
         method = "train_samples / median(epoch_stop - epoch_start)";
         rate = r->train_samples / unit_s;
+        r->steady_samples_per_s = steady_rate(f);
     } else if (in_epochs(unit) && f->blocks.n > 0) {
         unit_s = median_of(f->blocks.v, f->blocks.n);
         method = "train_samples / median(block / epoch_count), a block may include its evaluation";

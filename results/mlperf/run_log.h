@@ -28,6 +28,7 @@ struct run_log {
     double eval_time_s;                 /* median evaluation */
     double throughput_samples_per_s;
     const char *throughput_method;
+    double steady_samples_per_s;        /* over the tenth percentile of ten epochs or more, which wait for no checkpoint and no host */
     double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
     size_t n_units, first_unit;         /* first_unit: the number of the first, from 1 */
 };

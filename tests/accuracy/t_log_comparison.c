@@ -6,9 +6,9 @@
 /* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s, start-up of 1 and 2 s. */
 static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
 static const struct run_log logs[] = {
-    { .global_batch = 30, .throughput_samples_per_s = 60, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
+    { .global_batch = 30, .throughput_samples_per_s = 60, .steady_samples_per_s = 75, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
       .startup_s = 1, .init_s = 7, .unit_rates = first_rates, .n_units = 2, .first_unit = 2 },
-    { .global_batch = 30, .throughput_samples_per_s = 90, .samples_to_converge = 700, .time_to_train_s = 26, .eval_time_s = 3, .n_evals = 2,
+    { .global_batch = 30, .throughput_samples_per_s = 90, .steady_samples_per_s = NAN, .samples_to_converge = 700, .time_to_train_s = 26, .eval_time_s = 3, .n_evals = 2,
       .startup_s = 2, .init_s = 9, .unit_rates = second_rates, .n_units = 1, .first_unit = 2 },
     { .global_batch = 30, .throughput_samples_per_s = 1, .samples_to_converge = 1, .time_to_train_s = 1e6 },
 };
@@ -52,6 +52,9 @@ static void test_values(void **state)
     assert_near(v->simulated, 500, 0);
     assert_near(v->simulated_low, 500 * exp(-0.1645), 1e-9);
     assert_near(v->simulated_high, 500 * exp(0.1645), 1e-9);
+    v = value(&c, "step in steady state");
+    assert_near(v->published, 1e3 * 33 / 75.0, 1e-9);
+    assert_near(v->simulated_low, 500 * exp(-0.1645), 1e-9);
     v = value(&c, "step in block 2");
     assert_near(v->published, 1e3 * (33 / 50.0 + 33 / 90.0) / 2, 1e-9);
     assert_near(value(&c, "step in block 3")->published, 1e3 * 33 / 70.0, 1e-9);
