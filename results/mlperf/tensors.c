@@ -66,6 +66,8 @@ bool expand_pattern(struct name_list *out, const char *pattern, struct arena *a,
     char *body = arena_printf(a, "%.*s", (int)(close - open - 1), open + 1);
     if (!expand_brace(&words, body, a, err))
         return false;
+    if (!words.n)
+        return fail(err, "'%s': a brace holds no word", pattern);
     for (size_t i = 0; i < words.n; i++)
         if (!expand_pattern(out, arena_printf(a, "%.*s%s%s", (int)(open - pattern), pattern, words.names[i], close + 1), a, err))
             return false;
