@@ -31,7 +31,7 @@ static const char *first_word(const char *text, struct arena *a)
     if (!text)
         return "none";
     size_t n = strcspn(text, " ");
-    return text[n] ? memcpy(arena_alloc(a, n + 1), text, n) : text;
+    return memcpy(arena_alloc(a, n + 1), text, n);
 }
 
 static uint64_t sequence_length(const struct recipe *r, const struct workload *w)
@@ -47,8 +47,8 @@ struct properties properties_of(const struct simulation *sim, struct arena *a)
     struct properties p = {0};
     p.name[FAMILY] = w->family;
     p.name[MODE] = r->mode == MODE_TRAIN ? "train" : "infer";
-    p.name[WORKLOAD] = r->workload;
-    p.name[CHIP] = sim->machine->chip_name;
+    p.name[WORKLOAD] = arena_strdup(a, r->workload);
+    p.name[CHIP] = arena_strdup(a, sim->machine->chip_name);
     p.name[FRAMEWORK] = first_word(r->framework, a);
     p.name[COMPUTE] = computes[r->model.compute];
     p.count[IPUS] = r->replicas * r->ipus_per_replica;

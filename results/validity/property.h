@@ -17,7 +17,7 @@ struct properties {
     uint64_t count[MAX_PROPERTIES], name_hash[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES];
 };
 void properties_settle(struct properties *p);   /* from names and counts: logarithms and, so that names that differ are told apart fast, name_hash */
-struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live as long as the simulation and the arena */
+struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t property);
 /* Sum of weights times difference: 1 for another name, the doublings between two counts. */

@@ -53,8 +53,6 @@ static bool simulate_reference(struct build *b, struct reference *r)
     bool good = simulator_run(b->simulator, &sim, &result, r->recipe, NULL, 0, &no_model);
     if (good) {
         r->at = properties_of(&sim, b->a);
-        for (size_t i = 0; i < n_properties; i++)
-            r->at.name[i] = r->at.name[i] ? arena_strdup(b->a, r->at.name[i]) : NULL;
         r->group = property_group(&r->at, b->a);
         r->simulated = result.throughput_samples_per_s;
         r->left_out = log(r->simulated / r->published);

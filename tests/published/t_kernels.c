@@ -36,6 +36,9 @@ static void test_cases_count_their_work(void **state)
     assert_int_equal(p.mac, 3 * 25 * 9 * 4 * 10);
     p = row_plan("kernel:conv;machine=gc2;batch=3;filter=3;input=9;in_chans=8;out_chans=10;stride=2;groups=2;pad=0;type=fp16;partials=fp16");
     assert_int_equal(p.mac, 3 * 16 * 9 * 4 * 10);
+    /* a filter as wide as the padded input moves nowhere */
+    p = row_plan("kernel:conv;machine=gc2;batch=3;filter=5;input=3;in_chans=8;out_chans=10;stride=1;groups=2;pad=1;type=fp16;partials=fp16");
+    assert_int_equal(p.mac, 3 * 1 * 25 * 4 * 10);
 }
 
 /* PopLibs' share of memory for temporaries, 180,000 B, though these operands take more than half of the tile's 300,000. */
@@ -70,6 +73,9 @@ static void test_refusals(void **state)
     refuse("kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16",
            "kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16: "
            "groups: 2 does not divide the channels");
+    refuse("kernel:conv;machine=x;batch=1;filter=6;input=3;in_chans=8;out_chans=8;stride=1;groups=2;pad=1;type=fp16;partials=fp16",
+           "kernel:conv;machine=x;batch=1;filter=6;input=3;in_chans=8;out_chans=8;stride=1;groups=2;pad=1;type=fp16;partials=fp16: "
+           "filter: 6 is wider than the padded input");
 }
 
 /* 3x3 over 5 x 5 positions, one of padding around them: 13 of 15 pairs along each axis multiply something, 14 of 15 where a stride of two goes
