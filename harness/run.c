@@ -41,6 +41,17 @@ static void tell_rough_operations(const struct simulation *sim)
                 sim->recipe.id, g->n_rough_ops, g->n_forward_ops, sim->recipe.model.file);
 }
 
+/* Where the release has no sheet: always when its host work would count, else when it is newer than all that have one. */
+static void tell_software(const struct simulation *sim, struct arena *scratch)
+{
+    const struct recipe *r = &sim->recipe;
+    bool host_works = r->initial_checkpoint || r->eval_placement == EVAL_END;
+    if (!sim->sdk.others || !(host_works || sim->sdk.is_newest))
+        return;
+    fprintf(stderr, "podbench: %s: recipe.sdk: %s, known: %s; the sheet of the framework is %s%s\n", r->id,
+            r->sdk ? arena_printf(scratch, "%s has no sheet", r->sdk) : "not given", sim->sdk.others, sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
+}
+
 static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
 {
     const char **names;
@@ -113,6 +124,8 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
         tell_unused_keys(&sim.recipe, &sim.arena);
     if (good)
         tell_rough_operations(&sim);
+    if (good)
+        tell_software(&sim, &sim.arena);
     if (good)
         plan_print_replanned(stderr, &sim.plan, arena_printf(&sim.arena, "podbench: %s: ", r.id));
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {

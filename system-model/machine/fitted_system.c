@@ -13,8 +13,6 @@
 #include "system-model/machine/fitted_system.h"
 #include "system-model/machine/machine.h"
 
-#include <unistd.h>
-
 const struct system_constant system_constants[N_SYSTEM_CONSTANTS] = {
 #define C(member, unit, low, high, unfitted, start, source, help) \
     { { #member, unit, FIELD_F64, offsetof(struct fitted_system, member), low, high, NULL, false, help }, unfitted, start, source }
@@ -40,7 +38,7 @@ void fitted_system_defaults(struct fitted_system *out)
         *(double *)((char *)out + system_constants[i].field.offset) = system_constants[i].unfitted_value;
 }
 
-static bool set_row(struct fitted_system *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
+static bool set_row(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
 {
     const char *where = sheet_row_place(s, row, a);
     for (int i = 0; i <= N_SYSTEM_CONSTANTS; i++) {
@@ -60,16 +58,6 @@ static bool set_row(struct fitted_system *out, const struct sheet *s, const stru
 bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct what_ifs *changes, struct arena *a,
                         struct err *err)
 {
-    const char *path = arena_printf(a, "%s/fitted-system.csv", specs_dir);
     fitted_system_defaults(out);
-    struct sheet *s = &out->sheet;
-    if (access(path, R_OK) != 0)
-        return true;
-    if (!what_ifs_sheet(s, changes, path, a, err))
-        return false;
-    what_ifs_replace(s, changes, a);
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (!set_row(out, s, &s->rows[i], a, err))
-            return false;
-    return true;
+    return what_ifs_load(&out->sheet, changes, arena_printf(a, "%s/fitted-system.csv", specs_dir), set_row, out, a, err);
 }

@@ -6,9 +6,9 @@
  */
 #include "system-model/machine/framework.h"
 #include "system-model/machine/machine.h"
+#include "system-model/machine/sdk.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
@@ -50,22 +50,6 @@ enum { N_FIELDS = sizeof framework_fields / sizeof *framework_fields };
 #undef CHOICE
 
 /* ---- which sheet ------------------------------------------------------------------------ */
-
-/* "2.5.1" against "2.10": number by number; what is missing counts as 0. */
-static int compare_releases(const char *a, const char *b)
-{
-    while (*a || *b) {
-        char *a_end, *b_end;
-        unsigned long x = strtoul(a, &a_end, 10), y = strtoul(b, &b_end, 10);
-        if (x != y)
-            return x < y ? -1 : 1;
-        a = a_end + (*a_end == '.');
-        b = b_end + (*b_end == '.');
-        if ((*a && !isdigit((unsigned char)*a)) || (*b && !isdigit((unsigned char)*b)))
-            break;
-    }
-    return 0;
-}
 
 /* A sheet's file is NAME-RELEASE; the name has to be how `framework` begins, blanks as dashes, up to a dash or point. */
 static bool sheet_fits(const char *file, size_t n_name, const char *framework)

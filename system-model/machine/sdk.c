@@ -2,6 +2,8 @@
 #include "system-model/machine/sdk.h"
 #include "system-model/machine/machine.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +17,7 @@ static const struct field fields[] = {
 };
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
-static bool set_row(struct sdk *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
+static bool set_row(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err)
 {
     const struct field *f = field_find(fields, N_FIELDS, row->key);
     const char *where = sheet_row_place(s, row, a);
@@ -26,27 +28,52 @@ static bool set_row(struct sdk *out, const struct sheet *s, const struct sheet_r
     return field_set(out, f, row->value, where, err);
 }
 
-/* The release stands at the name's end, after the framework: "PopART, Poplar SDK 2.3.0". */
-static const char *sheet_path(const char *name, const char *specs_dir, struct arena *a)
+int compare_releases(const char *a, const char *b)
 {
-    const char *release = strrchr(name, ' ');
-    const char *path = arena_printf(a, "%s/sdk/%s.csv", specs_dir, release ? release + 1 : name);
-    return access(path, R_OK) == 0 ? path : NULL;
+    while (*a || *b) {
+        char *a_end, *b_end;
+        unsigned long x = strtoul(a, &a_end, 10), y = strtoul(b, &b_end, 10);
+        if (x != y)
+            return x < y ? -1 : 1;
+        a = a_end + (*a_end == '.');
+        b = b_end + (*b_end == '.');
+        if ((*a && !isdigit((unsigned char)*a)) || (*b && !isdigit((unsigned char)*b)))
+            break;
+    }
+    return 0;
+}
+
+bool is_release(const char *text)
+{
+    do {
+        size_t n = strspn(text, "0123456789");
+        if (!n)
+            return false;
+        text += n;
+    } while (*text == '.' && *++text);
+    return text[-1] != '.' && (!*text || *text == '+' || *text == '-');
+}
+
+static bool find_others(struct sdk *out, const char *folder, struct arena *a, struct err *err)
+{
+    char **names;
+    size_t n;
+    if (access(folder, F_OK) != 0)
+        return true;
+    if (!list_folder(&names, &n, folder, ".csv", a, err))
+        return false;
+    out->others = names_list((const char *const *)names, n, a);
+    out->is_newest = out->name != NULL;
+    for (size_t i = 0; i < n && out->is_newest; i++)
+        out->is_newest = compare_releases(names[i], out->name) < 0;
+    return true;
 }
 
 bool sdk_load(struct sdk *out, const char *name, const char *specs_dir, const struct what_ifs *changes, struct arena *a, struct err *err)
 {
+    const char *folder = arena_printf(a, "%s/sdk", specs_dir);
     *out = (struct sdk){ .name = name };
-    const char *path = name ? sheet_path(name, specs_dir, a) : NULL;
-    if (!path)
-        return true;
-    struct sheet *s = &out->sheet;
-    if (!what_ifs_sheet(s, changes, path, a, err))
+    if (name && !what_ifs_load(&out->sheet, changes, arena_printf(a, "%s/%s.csv", folder, name), set_row, out, a, err))
         return false;
-    what_ifs_replace(s, changes, a);
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (!set_row(out, s, &s->rows[i], a, err))
-            return false;
-    out->known = true;
-    return true;
+    return out->sheet.path || find_others(out, folder, a, err);
 }

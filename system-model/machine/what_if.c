@@ -6,6 +6,7 @@
 #include "system-model/machine/what_if.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static bool is_what_if(const char *override)
 {
@@ -92,6 +93,20 @@ void what_ifs_replace(struct sheet *s, const struct what_ifs *w, struct arena *a
                 put(s, i, &w->items[k], a);
                 break;
             }
+}
+
+bool what_ifs_load(struct sheet *s, const struct what_ifs *w, const char *path, what_ifs_set_row *set, void *out, struct arena *a, struct err *err)
+{
+    *s = (struct sheet){0};
+    if (access(path, F_OK) != 0)
+        return true;
+    if (!what_ifs_sheet(s, w, path, a, err))
+        return false;
+    what_ifs_replace(s, w, a);
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (!set(out, s, &s->rows[i], a, err))
+            return false;
+    return true;
 }
 
 void what_if_add(struct sheet *s, struct what_if *w, const char *unit, struct arena *a)

@@ -21,6 +21,9 @@ bool what_ifs_take(struct what_ifs *out, const char ***rest, size_t *n_rest, con
 bool what_ifs_sheet(struct sheet *out, const struct what_ifs *w, const char *path, struct arena *a, struct err *err);
 /* Puts the values of rows that the sheet has; marks them used. out may be NULL or empty: nothing changes. */
 void what_ifs_replace(struct sheet *s, const struct what_ifs *w, struct arena *a);
+/* The whole of that: a sheet that is there is read, its values replaced, each row handed to set; one that is not has no rows. */
+typedef bool what_ifs_set_row(void *out, const struct sheet *s, const struct sheet_row *row, struct arena *a, struct err *err);
+bool what_ifs_load(struct sheet *s, const struct what_ifs *w, const char *path, what_ifs_set_row *set, void *out, struct arena *a, struct err *err);
 /* Adds a row to the sheet and marks the value used. */
 void what_if_add(struct sheet *s, struct what_if *w, const char *unit, struct arena *a);
 /* Refuses values that no sheet took. names: keys to offer. */

@@ -23,6 +23,19 @@ refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow
 refuses "recipe.framework: 'Keras' has no sheet in" "a framework without a sheet" run $bert --set recipe.framework=Keras
 refuses "unknown key in [framework]" "a key that no sheet has" run $bert --set framework.clip=yes
 refuses "framework.merge_buffer_bytes" "a value out of range" run $bert --set framework.merge_buffer_bytes=-1
+said() { # SDK TEXT NAME - what a run of a release says of it, and of nothing else
+    run run $started --format csv --set "recipe.sdk=$1"
+    [ "$status" -eq 0 ] && [ "$(cat "$work/err")" = "${2:+podbench: $started: recipe.sdk: $2}" ]
+    result $? "$3" "$(cat "$work/err")"
+}
+started=mlperf-v2.0-closed-bow-pod16-bert-large known="known: 2.1.0, 2.3.0, 2.5.1; the sheet of the framework is popart-2.1.0"
+said 2.3.0 "" "a release with a sheet"
+said 2.4.0 "2.4.0 has no sheet, $known, and the host's work on checkpoints counts no time" "a release without one, where its host work is asked for"
+said "" "not given, $known, and the host's work on checkpoints counts no time" "no release, where its host work is asked for"
+started=vendor-bow-pod16-bert-large-ph1-tf1 known="known: 2.1.0, 2.3.0, 2.5.1; the sheet of the framework is tensorflow-1-2.1.0"
+said 9.9 "9.9 has no sheet, $known" "a release that is newer than every sheet"
+said 2.4.0 "" "a release between the sheets, where no host work is asked for"
+refuses "sdk: 'banana' is not a release; want numbers with points between, such as 2.5.1" "a release that is none" run $started --set recipe.sdk=banana
 run list frameworks
 [ "$status" -eq 0 ] && grep -qx popart-2.1.0 "$work/out" && [ "$(wc -l <"$work/out")" -eq "$(ls system-model/specs/frameworks/*.csv | wc -l)" ]
 result $? "all sheets are listed" "$(cat "$work/out" "$work/err")"

@@ -3,6 +3,7 @@
  */
 #include "tests/golden_text.h"
 #include "system-model/machine/framework.h"
+#include "system-model/machine/sdk.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -133,6 +134,39 @@ static void releases(void **state)
     arena_free(&a);
 }
 
+/* A build's number may follow a release. */
+static void what_a_release_is(void **state)
+{
+    static const char *const good[] = { "3", "2.5.1", "2.10-rc1", "3.1.0+1205", "2.5.1-" },
+        *const bad[] = { "", "banana", "-1", ".5", "2.", "2..3", "2.5.1x", "2.+1", " 2", "2 ", "PopART 2.5.0" };
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(is_release(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(is_release(bad[i]));
+}
+
+/* A release without a sheet has no costs, names those that have one, and knows whether it is newer than each. */
+static void software_without_a_sheet(void **state)
+{
+    static const struct { const char *name; bool is_newest; } cases[] = { { "2.4.0", false }, { "2.5.2", true }, { "2.10", true }, { "1", false }, { NULL, false } };
+    struct arena a = {0};
+    struct sdk s;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(sdk_load(&s, cases[i].name, specs, NULL, &a, &err));
+        assert_string_equal(s.others, "2.1.0, 2.3.0, 2.5.1");
+        assert_true(s.is_newest == cases[i].is_newest);
+        assert_true(s.sheet.n_rows == 0 && s.checkpoint_start_s == 0 && s.eval_load_s == 0);
+    }
+    assert_true(sdk_load(&s, "2.5.1", specs, NULL, &a, &err));
+    assert_true(!s.others && !s.is_newest && s.sheet.n_rows > 0 && s.checkpoint_start_s > 0);
+    assert_true(sdk_load(&s, "2.5.1", "tests/none", NULL, &a, &err));
+    assert_true(!s.others && !s.is_newest);
+    arena_free(&a);
+}
+
 /* Every key with its unit and range. */
 static void keys(void **state)
 {
@@ -153,6 +187,7 @@ static void keys(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases), cmocka_unit_test(keys),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases),
+    cmocka_unit_test(what_a_release_is), cmocka_unit_test(software_without_a_sheet), cmocka_unit_test(keys),
 };
 TAP_MAIN(tests)

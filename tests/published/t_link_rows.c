@@ -115,7 +115,8 @@ static void messages_by_hand(void **state)
     assert_near(predict("link:gather;machine=dss8440;ipus=8;tiles=1216", "latency_us"),
                 latency_us + 1.216 * (2.63 + 1.65 + 2 * 0.83) + 8 * 1216 * word_us, 1e-6);
     /* from the column's first to its third: the second rail goes straight on */
-    assert_near(predict("link:p2p;machine=dss8440;from=0;to=4;tiles=1216", "latency_us"), 0.375 + 2 * (0.030 + 0.131) + 1.216 * (1.65 + 0.83), 1e-6);
+    assert_near(predict("link:gather;machine=dss8440;from=0;to=4;ipus=2;tiles=1216", "latency_us"),
+                0.375 + 2 * (0.030 + 0.131) + 1.216 * (1.65 + 0.83) + 2 * 1216 * word_us, 1e-6);
     /* two IPUs of a column: one rail and no turn; of a board: the rung alone */
     assert_near(predict("link:halves;machine=dss8440;from=0;to=2;ipus=2;tiles=1216", "latency_us"), 0.375 + 0.030 + 0.131 + 1.216 * 1.65, 1e-6);
     assert_near(predict("link:halves;machine=dss8440;from=0;to=1;ipus=2;tiles=1216", "latency_us"), 0.375 + 0.255 + 1.216 * 3.1, 1e-6);

@@ -32,7 +32,7 @@ static const char *const changes[] = {
     "parallel.io_tiles=0", "parallel.io_tiles=32", "parallel.io_tiles=1472", "parallel.all_reduce=ring", "parallel.stash_type=fp8",
     "precision.partials=fp32", "precision.compute=fp32", "recipe.mode=infer", "recipe.mode=train", "recipe.system=bow-pod16",
     "recipe.system=ipu-pod4", "recipe.system=nowhere", "recipe.workload=bert-base", "recipe.workload=resnet50", "recipe.workload=toy",
-    "recipe.sdk=1.4.0", "recipe.sdk=PopART, Poplar SDK 2.5.0", "recipe.source=elsewhere", "recipe.workload=model.onnx", "recipe.id=other", "data.sequence_length=128", "data.sequences_per_pack=1.5", "data.vocabulary=30522",
+    "recipe.sdk=1.4.0", "recipe.sdk=2.3.0", "recipe.source=elsewhere", "recipe.workload=model.onnx", "recipe.id=other", "data.sequence_length=128", "data.sequences_per_pack=1.5", "data.vocabulary=30522",
     "optimizer.name=sgd", "optimizer.name=lamb", "optimizer.name=none", "optimizer.state_bytes_per_param=12", "optimizer.name=",
     "training.epochs=3", "training.converge=model", "training.samples_to_converge=100000", "training.eval_samples=5000",
     "training.eval_every=20000", "training.eval_placement=end", "training.eval_program=training", "training.reference_round=v2.1",

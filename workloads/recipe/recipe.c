@@ -3,6 +3,7 @@
  *
  * Which keys there are, and when each matters, is the table of recipe_keys.c.
  */
+#include "system-model/machine/sdk.h"
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe_internal.h"
 #include <assert.h>
@@ -177,6 +178,8 @@ static bool check_sense(const struct recipe *r, struct err *err)
     struct err unknown = { "" };
     if (!r->model_family && !workload_find(r->workload, &unknown))
         return fail(err, "%s: workload: %s", r->path, unknown.msg);
+    if (r->sdk && !is_release(r->sdk))
+        return fail(err, "%s: sdk: '%.40s' is not a release; want numbers with points between, such as 2.5.1", r->path, r->sdk);
     if (r->reference_round && !*rcp_ruleset(r->reference_round))
         return fail(err, "%s: reference_round: '%.40s' is not known; want v1.0, v1.1, v2.0 or v2.1", r->path, r->reference_round);
     if (r->converge && !recipe_may_converge(r))
