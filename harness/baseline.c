@@ -52,7 +52,7 @@ static bool run_folder_of(const char **out, const char *run, struct session *s, 
     return true;
 }
 
-static bool is_recorded(const char *baseline, struct arena *a)
+bool baseline_is_recorded(const char *baseline, struct arena *a)
 {
     return access(arena_printf(a, "%s/rows.csv", baseline), F_OK) == 0;
 }
@@ -65,7 +65,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
     double margin;
     if (!o->reason || !o->reason[strspn(o->reason, " \t")])
         return bad_input(err, "baseline: want a reason: podbench baseline %s --reason \"why the predictions moved\"", run);
-    bool first = !is_recorded(s->baselines_dir, &s->arena);
+    bool first = !baseline_is_recorded(s->baselines_dir, &s->arena);
     const char *folder = NULL;
     if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) || !run_folder_of(&folder, run, s, err) ||
         (!first && !gate_of(&g, tables, s->baselines_dir, run, margin, s, err)))

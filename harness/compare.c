@@ -142,6 +142,8 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     const char *run = o->arguments[o->n_arguments - 1], *base = o->n_arguments == 2 ? o->arguments[0] : s->baselines_dir;
     if (o->n_arguments == 2 && (is_file(base) || is_file(run)))
         return compare_files(o, s, err);
+    if (o->n_arguments == 1 && !baseline_is_recorded(base, &s->arena))
+        return bad_input(err, "%s: no baseline yet: 'podbench baseline %s --reason first' records one", base, run);
     if (!margin_of(&margin, o, err) || !gate_of(&g, tables, base, run, margin, s, err))
         return EXIT_BAD_INPUT;
     gate_judgements(&judged, &g, &s->arena);

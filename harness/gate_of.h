@@ -8,6 +8,7 @@
 
 bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, const char *run, double margin, struct session *s,
              struct err *err);
+bool baseline_is_recorded(const char *baseline, struct arena *a);
 bool margin_of(double *margin, const struct options *o, struct err *err);      /* --margin, else one point of mean error */
 
 #endif

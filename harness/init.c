@@ -16,19 +16,23 @@ static const char makefile[] =
     "include $(PODBENCH_HOME)/bench.mk\n";
 
 static const char readme[] =
-    "recipes/*.ini      how a run is configured; sheets of machines of your own may stand beside them (system = my-pod.csv)\n"
-    "published/*.csv    what was measured; the paths of recipes in a table are relative to it\n"
-    "expected.csv       failures that are expected: id,reason (may be absent)\n"
-    "baseline/          what 'make baseline REASON=...' has recorded, and why\n"
+    "recipes/*.ini      how each run is configured; sheets of your own machines may stand beside them (system = my-pod.csv)\n"
+    "published/*.csv    what you measured, and the tolerance; recipes are named by id, or by a path relative to the table\n"
+    "expected.csv       expected failures: id,reason (may be absent)\n"
+    "baseline/          predictions that 'make baseline REASON=...' has recorded, and why\n"
     "\n"
-    "make check FORMAT=junit and make gate FORMAT=markdown (or tap, annotations) print for a CI system; exit status 1 says no.\n";
+    "make check                   predictions beside what you measured: fails when a row is out of its tolerance\n"
+    "make baseline REASON=first   records the predictions\n"
+    "make gate                    fails when a prediction differs from the recorded one\n"
+    "\n"
+    "With FORMAT=junit, tap, markdown or annotations, check and gate print for a CI system.\n";
 
 static bool write_new(const char *folder, const char *name, const char *text, struct arena *a, struct err *err)
 {
     struct new_file file;
     const char *path = arena_printf(a, "%s/%s", folder, name);
     if (access(path, F_OK) == 0)
-        return fail(err, "%s: is there already; init writes over nothing", path);
+        return fail(err, "%s: is already there; init overwrites nothing", path);
     if (!new_file_open(&file, path, err))
         return false;
     fputs(text, file.f);

@@ -65,9 +65,9 @@ static bool is_alarm(const struct series_change *c)
 
 static const char *describe(const struct watched *w, const struct series_change *c, struct arena *a)
 {
-    return arena_printf(a, "%s %s: %.6g before, %.6g after (%+.2f %%), from line %u%s%s on, seen at line %u", w->metric,
+    return arena_printf(a, "%s %s: %.6g before, %.6g after (%+.2f %%), since line %u%s%s%s, noticed at line %u", w->metric,
                         series_verdict_names[c->verdict], c->before, c->after, 100 * (c->after / c->before - 1), w->lines[c->from],
-                        *w->labels[c->from] ? ", " : "", w->labels[c->from], w->lines[c->found]);
+                        *w->labels[c->from] ? " (" : "", w->labels[c->from], *w->labels[c->from] ? ")" : "", w->lines[c->found]);
 }
 
 static json_t *watch_json(const struct watched *w, const struct series_change *c, size_t n)

@@ -63,8 +63,8 @@ static void print_accuracy(FILE *f, const struct gate *g)
 {
     enum { MOST = 8 };
     size_t grown = 0;
-    fprintf(f, "accuracy of validate rows: %s (mean |error| of a group may grow by %.3g points; gains elsewhere do not make up for it)\n",
-            gate_accuracy_holds(g) ? "holds" : "WORSE", 100 * g->margin);
+    fprintf(f, "accuracy of validate rows: %s (the mean |error| of a group may grow by %.3g percentage point%s; gains elsewhere do not offset it)\n",
+            gate_accuracy_holds(g) ? "holds" : "WORSE", 100 * g->margin, 100 * g->margin == 1 ? "" : "s");
     for (size_t i = 0; i < g->n_accuracy; i++) {
         const struct accuracy_group *x = &g->accuracy[i];
         if (x->growth == 0 && x->before == x->after)

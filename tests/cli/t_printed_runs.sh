@@ -70,6 +70,7 @@ done
 show compare "$work/one" "$work/two" --all
 show compare "$work/one" "$work/two" --margin 0.9
 show compare "$work/one" "$work/one"
+show compare --baseline "$work/nothing" "$work/one"
 show diff "$work/one" "$work/two"
 show diff "$work/one" "$work/two" --format json
 show diff "$work/one" "$work/two" --set parallel.replicas=1
