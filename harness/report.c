@@ -51,10 +51,10 @@ static void write_numbers(FILE *f, const struct check *c, const struct report *r
         }
     fputs("<div class=\"numbers\">\n", f);
     write_card(f, blind.n_configurations ? arena_printf(r->a, "%.1f %%", 100 * blind.mean_abs_error) : "none",
-               arena_printf(r->a, "mean error on %zu published configurations that shaped nothing (median %.1f %%, worst %.0f %%, bias %+.1f %%)",
+               arena_printf(r->a, "mean error over %zu published configurations that shaped no constant (median %.1f %%, worst %.0f %%, bias %+.1f %%)",
                             blind.n_configurations, 100 * blind.median_abs_error, 100 * blind.max_abs_error, 100 * blind.bias));
-    write_card(f, arena_printf(r->a, "%zu of %zu", out, judged), "judged rows out of tolerance, kernels and links included");
-    write_card(f, isnan(moved) ? "no baseline" : arena_printf(r->a, "%.0f", moved), "predictions of published figures that moved since the baseline");
+    write_card(f, arena_printf(r->a, "%zu of %zu", out, judged), "judged rows are out of tolerance, including kernels and links");
+    write_card(f, isnan(moved) ? "no baseline" : arena_printf(r->a, "%.0f", moved), "predictions of published figures moved since the baseline");
     fputs("</div>\n", f);
 }
 
@@ -121,10 +121,10 @@ static bool write_page(FILE *f, const struct check *c, const struct results *res
           "<title>podbench report</title>\n", f);
     if (!write_asset(f, "style", "report.css", r, err))
         return false;
-    fprintf(f, "</head><body>\n<h1>%s</h1>\n<p class=\"dim\">podbench %s: %zu runs simulated, %zu published figures beside them. "
+    fprintf(f, "</head><body>\n<h1>%s</h1>\n<p class=\"dim\">podbench %s: %zu runs simulated, set beside %zu published figures. "
                "<a href=\"#figures\">Figures</a>, <a href=\"#accuracy\">accuracy</a>, <a href=\"#published\">published figures</a>, "
                "<a href=\"#runs\">runs</a>.</p>\n",
-            check_passes(c) ? "Every judged figure is within its tolerance" : "Some judged figures are out of their tolerance", PODBENCH_VERSION,
+            check_passes(c) ? "Every judged figure is within tolerance" : "Some judged figures are out of tolerance", PODBENCH_VERSION,
             results->n, c->n);
     write_numbers(f, c, r);
     fputs("<h2 id=\"figures\">What the figures show</h2>\n", f);

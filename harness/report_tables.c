@@ -91,7 +91,7 @@ static void write_published_row(FILE *f, const struct check_row *row)
 void report_write_published(FILE *f, const struct check *c)
 {
     static const char *const names[] = { "figure", "metric", "role", "published", "simulated", "error %", "verdict", "source" };
-    fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All of them, each with its source; coloured rows are out of tolerance.</summary>\n", f);
+    fputs("<h2 id=\"published\">Published figures</h2>\n<details><summary>All published figures, each with its source; coloured rows are out of tolerance.</summary>\n", f);
     write_filter(f, "published-table", "validate bert out of tolerance");
     write_head(f, "published-table", names, sizeof names / sizeof *names);
     for (size_t i = 0; i < c->n; i++)
@@ -123,7 +123,7 @@ static void write_breakdown(FILE *f, const struct result *r)
     for (int p = 0; p < N_PARTS; p++)
         if (r->breakdown_s[p] > 0.005 * r->step_time_s)
             fprintf(f, "%s %.3g ms (%.0f %%); ", part_names[p], 1e3 * r->breakdown_s[p], 100 * r->breakdown_s[p] / r->step_time_s);
-    fputs("parts below half a percent are left out.</p>\n", f);
+    fputs("parts below half a per cent are left out.</p>\n", f);
 }
 
 /* The published figures of this recipe, each linked to its row with the source. */
@@ -141,7 +141,7 @@ static void write_own_figures(FILE *f, const struct check *c, const char *recipe
 
 static void write_run(FILE *f, const struct result *r, const struct check *c, const char *trust)
 {
-    fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.4g ms a step%s</summary>\n", r->id, r->id, r->throughput_samples_per_s,
+    fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.5g ms per step%s</summary>\n", r->id, r->id, r->throughput_samples_per_s,
             1e3 * r->step_time_s, r->fits ? "" : ", <b>does not fit</b>");
     write_bar(f, r);
     write_breakdown(f, r);
@@ -149,7 +149,7 @@ static void write_run(FILE *f, const struct result *r, const struct check *c, co
             r->system, r->global_batch, 100 * r->mfu, (unsigned long long)r->memory_peak_bytes_per_tile);
     if (r->time_to_train_s > 0)
         fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
-    fprintf(f, ". Plan and sources: <code>podbench plan %s</code>, <code>podbench explain %s</code>. Inputs %s.</p>\n", r->id, r->id,
+    fprintf(f, ". See <code>podbench plan %s</code> and <code>podbench explain %s</code>. Hash of inputs: %s.</p>\n", r->id, r->id,
             r->inputs ? r->inputs : "not recorded");
     write_own_figures(f, c, r->id);
     if (trust) {

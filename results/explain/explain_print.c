@@ -104,7 +104,7 @@ static void print_fitting(FILE *f, const struct explanation *e)
 static void print_conclusion(FILE *f, const struct explanation *e)
 {
     const struct result *r = e->result;
-    fprintf(f, "%s: %.4g s per step, %.4g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
+    fprintf(f, "%s: %.4g s per step, %.6g samples/s, %s\n", r->id, r->step_time_s, r->throughput_samples_per_s, r->fits ? "fits" : "does not fit");
     print_bound(f, e);
     print_memory(f, e);
     if (!r->fits)

@@ -7,7 +7,7 @@ run watch "$work/steady.csv"
 gives 0 'step_time_s: steady: 120 points' "a steady series"
 run watch "$work/slower.csv"
 gives 1 'step_time_s: CHANGED for the worse' "a slower one: exit 1"
-grep -qE 'from line 10[1-3], c(99|100|101) on' "$work/out"
+grep -qE 'since line 10[1-3] \(c(99|100|101)\)' "$work/out"
 result $? "it is told where" "$(cat "$work/out")"
 run watch "$work/slower.csv" --better higher
 gives 0 'step_time_s: better' "the same, where higher is better"
