@@ -42,7 +42,7 @@ bool session_open(struct session *s, const char *root, struct err *err)
 static bool take_folder(const char **folder, const char *given, const char *option, struct err *err)
 {
     if (given && !is_folder(given))
-        return fail(err, "--%s: %.200s is no folder", option, *given ? given : "''");
+        return fail(err, "--%s: %.200s is not a folder", option, *given ? given : "''");
     *folder = given ? given : *folder;
     return true;
 }

@@ -91,7 +91,7 @@ bool history_load(struct history *out, const char *path, const char *metric, con
     if (!read_text_file(&text, NULL, path, LARGEST_HISTORY_BYTES, a, err))
         return false;
     if (strncmp(text, header, n) != 0)
-        return fail(err, "%s:1: is no history, want the header %.*s", path, (int)n - 1, header);
+        return fail(err, "%s:1: is not a history; want the header %.*s", path, (int)n - 1, header);
     for (char *line = text + n; *line; line = next) {
         char *end = strchr(line, '\n');
         next = end ? end + 1 : line + strlen(line);

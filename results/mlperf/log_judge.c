@@ -125,7 +125,7 @@ static void take_impossible_number(struct facts *f, const struct mllog_line *l)
         return;
     if (!mllog_number_loose(v, &x) || !(x >= 0 && x <= most) || (batch && x == 0))
         f->number = (struct impossible){ l->line, batch ? "global_batch_size" : "eval_accuracy",
-            arena_printf(f->a, "%s%s is no count of samples or epochs: impossible, refused by podbench", batch ? "" : "epoch_num ", mllog_show(v, shown)) };
+            arena_printf(f->a, "%s%s cannot be a count of samples or epochs, refused by podbench", batch ? "" : "epoch_num ", mllog_show(v, shown)) };
 }
 
 /* Lines that the rules gather stand for evaluations already made, whatever the run's state. */

@@ -37,7 +37,7 @@ static bool expand_range(struct name_list *words, const char *body, struct arena
     dots = strstr(copy, "..");
     *dots = 0;
     if (!parse_u64(copy, &first) || !parse_u64(dots + 2, &last) || last < first || last - first > 10000)
-        return fail(err, "'{%s}' is no range of numbers", body);
+        return fail(err, "'{%s}' is not a range of numbers", body);
     for (uint64_t i = first; i <= last; i++)
         name_list_add(words, arena_printf(a, "%llu", (unsigned long long)i), a);
     return true;

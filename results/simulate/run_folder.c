@@ -234,7 +234,7 @@ bool run_folder_copy(const char *to, const char *from, const struct run_record *
     struct arena scratch = {0};
     json_t *m = json_load_file(arena_printf(&scratch, "%s/%s", from, MANIFEST), 0, NULL), *files = json_object_get(m, "files"), *hash;
     struct run_table *all = ARENA_ARRAY(&scratch, struct run_table, json_object_size(files) + 1);
-    bool good = json_is_object(files) || fail(err, "%s: is no run folder", from);
+    bool good = json_is_object(files) || fail(err, "%s: is not the folder of a run", from);
     const char *name;
     char *text;
     size_t n = 0;

@@ -493,7 +493,7 @@ bool plan_update(struct plan *p, struct compiler *c, struct arena *a, struct err
     if (!check_streaming(p, err))
         return false;
     if (o->n_replicas % b.shard != 0)
-        return fail(err, "parallel.rts_domain: pod, but %u replicas are no multiple of the %u of a pod; use all, or change parallel.replicas",
+        return fail(err, "parallel.rts_domain: pod, but %u replicas are not a multiple of the %u of a pod; use all, or change parallel.replicas",
                     o->n_replicas, b.shard);
     struct place places[MAX_STAGES];
     fill_places(places, p);

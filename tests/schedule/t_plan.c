@@ -35,7 +35,7 @@ static const struct refusal { const char *recipe; void (*spoil)(struct plan_opti
     { bert, no_replica, "parallel: replicas, ipus_per_replica and gradient_accumulation must be at least 1" },
     { "vendor-dss8440-resnet50-tf1", streams, "parallel.optimizer_state: streaming, but dss8440 has no streaming memory; use on-chip" },
     { "mlperf-v2.0-closed-bow-pod256-bert-large", odd_pods,
-      "parallel.rts_domain: pod, but 12 replicas are no multiple of the 8 of a pod; use all, or change parallel.replicas" },
+      "parallel.rts_domain: pod, but 12 replicas are not a multiple of the 8 of a pod; use all, or change parallel.replicas" },
     { resnet, all_tiles_for_io, "parallel.io_tiles: 1472 of the gc200's 1472 tiles leaves none to compute" },
     { resnet, no_such_layer, "parallel.recompute_checkpoints: resnet50 has no layer 'stage7/unit9'; its layers are listed by 'podbench workload resnet50'" },
     { bert, too_few_blocks, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },

@@ -40,7 +40,7 @@ const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, stru
 
 static bool refuse_bytes(const char *path, uint64_t n, struct err *err)
 {
-    return fail(err, "%s: not an ONNX file: its %" PRIu64 " bytes are no model in protobuf's format", path, n);
+    return fail(err, "%s: not an ONNX file: its %" PRIu64 " bytes are not a model in protobuf's format", path, n);
 }
 
 static bool read_all(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, struct arena *a)

@@ -325,7 +325,7 @@ bool map_triangle(struct mapper *p)
     uint32_t x = v->n_dims < 2 ? NO_ID : as_plain(p, in_id(p, 0)), n = v->n_dims;
     uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
     if (x == NO_ID || (k && !known_number(k)))
-        return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is no matrix");
+        return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is not a matrix");
     dims[n - 1] = v->dims[n - 1];
     dims[n - 2] = v->dims[n - 2];
     uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->g->tensors[x].type, n, dims);

@@ -78,7 +78,7 @@ bool recipe_convergence(struct convergence *out, const struct recipe *r, struct 
     if (!w)
         return false;
     if (!w->benchmark)
-        return fail(err, "%s: %s is no MLPerf benchmark: its convergence is not known", r->id, r->workload);
+        return fail(err, "%s: %s is not an MLPerf benchmark: its convergence is unknown", r->id, r->workload);
     struct recipe_terms t = recipe_terms(r);
     return convergence_predict_from(out, tables, &(struct submission_terms){ w->benchmark, t.round, t.division, t.submitter, r->optimizer_name,
                                                                              recipe_logged_batch(r), recipe_base_learning_rate(r) }, err);
