@@ -143,6 +143,13 @@ static double simulated_of(const struct figure *g, const struct result *r)
     return text_is(g->metric, "latency_s") ? r->latency_s : 0;
 }
 
+/* The row's id, without the recipe's before it. */
+static const char *row_name(const struct figure *g)
+{
+    size_t n = strlen(g->recipe);
+    return strncmp(g->id, g->recipe, n) == 0 && g->id[n] == '.' ? g->id + n + 1 : g->id;
+}
+
 static void print_published(FILE *f, const struct result *r, const struct figures *figures)
 {
     size_t n = 0;
@@ -151,8 +158,8 @@ static void print_published(FILE *f, const struct result *r, const struct figure
         double simulated = text_is(g->recipe, r->id) ? simulated_of(g, r) : 0;
         if (!(simulated > 0))
             continue;
-        fprintf(f, "%s %.6g %s (%s, %+.1f %%)", n++ ? ";" : "published:", g->value, g->unit, role_names[g->role],
-                100 * (simulated / g->value - 1));
+        fprintf(f, "%s %.6g %s (%s: %s, %+.1f %%)", n++ ? ";" : "published:", g->value, g->unit, row_name(g),
+                role_names[g->role], 100 * (simulated / g->value - 1));
     }
     fprintf(f, n ? "\n" : "published: no figure of this recipe\n");
 }
