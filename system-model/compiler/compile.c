@@ -187,39 +187,32 @@ static void find_tied(struct compiler *c, const struct graph *g)
 
 /* ---- operations alike --------------------------------------------------------------- */
 
-/* All that a plan may read of an operation and its tensors, compared by its bytes: of equal forms plans are equal. A backward pass has the
- * attributes and the tensors of what it differentiates through `forward`: 1 + the first operation like that one. */
-struct tensor_form { uint32_t type, role, is_made, n_dims; uint64_t dims[MAX_DIMS]; };
-struct op_form {
-    uint32_t kind, pass, n_inputs, n_outputs, forward, nothing;
-    struct op_attributes at;
-    struct tensor_form tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS];
-};
+/* All that a plan may read of an operation and its tensors, in words: of equal forms plans are equal. A backward pass has the attributes
+ * and the tensors of what it differentiates through `forward`: 1 + the first operation like that one. */
+enum { HEAD_WORDS = 4, TENSOR_WORDS = 1 + MAX_DIMS, MOST_FORM_WORDS = HEAD_WORDS + (MAX_OP_INPUTS + MAX_OP_OUTPUTS) * TENSOR_WORDS };
 
-static struct tensor_form *add_tensor_form(struct tensor_form *out, const struct tensor *t)
+static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t)
 {
-    *out = (struct tensor_form){ t->type, t->role, t->producer_op != NO_ID, t->n_dims, { 0 } };
-    memcpy(out->dims, t->dims, t->n_dims * sizeof *t->dims);
-    return out + 1;
+    *out++ = (uint64_t)t->type | (uint64_t)t->role << 16 | (uint64_t)(t->producer_op != NO_ID) << 32 | (uint64_t)t->n_dims << 48;
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        *out++ = t->dims[i];
+    return out;
 }
 
-static size_t op_form(struct op_form *out, const struct graph *g, const struct op *op, const uint32_t *alike)
+/* Returns how many words it has. Attributes that are equal are the same. */
+static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, const struct op *op, const uint32_t *alike)
 {
     bool own = op->forward_op == NO_ID;
-    struct tensor_form *t = out->tensors;
-    memset(out, 0, offsetof(struct op_form, tensors));
-    out->kind = op->kind;
-    out->pass = op->pass;
-    out->n_inputs = op->n_inputs;
-    out->n_outputs = op->n_outputs;
-    out->forward = own ? 0 : 1 + alike[op->forward_op];
-    if (own)
-        memcpy(&out->at, op->at, sizeof out->at);
+    uint64_t *end = out;
+    *end++ = (uint64_t)op->kind | (uint64_t)op->pass << 32;
+    *end++ = (uint64_t)op->n_inputs | (uint64_t)op->n_outputs << 32;
+    *end++ = own ? 0 : 1 + (uint64_t)alike[op->forward_op];
+    *end++ = own ? (uint64_t)(uintptr_t)op->at : 0;
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        t = add_tensor_form(t, &g->tensors[op->inputs[k]]);
+        end = add_tensor_form(end, &g->tensors[op->inputs[k]]);
     for (uint32_t k = 0; k < op->n_outputs; k++)
-        t = add_tensor_form(t, &g->tensors[op->outputs[k]]);
-    return (size_t)((const char *)t - (const char *)out);
+        end = add_tensor_form(end, &g->tensors[op->outputs[k]]);
+    return (size_t)(end - out);
 }
 
 const uint32_t *ops_alike(const struct graph *g, struct arena *a)
@@ -227,14 +220,14 @@ const uint32_t *ops_alike(const struct graph *g, struct arena *a)
     struct arena scratch = {0};
     struct memo forms = {0};
     uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
-    struct op_form form = {0};
+    uint64_t form[MOST_FORM_WORDS];
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
-        size_t n_bytes = op_form(&form, g, op, alike);
-        const uint32_t *first = memo_find(&forms, &form, n_bytes);
+        size_t n_bytes = op_form(form, g, op, alike) * sizeof *form;
+        const uint32_t *first = memo_find(&forms, form, n_bytes);
         if (!first)
-            *(uint32_t *)memo_add(&forms, &form, n_bytes, sizeof i, &scratch) = i;
+            *(uint32_t *)memo_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
         alike[i] = first ? *first : i;
     }
     arena_free(&scratch);

@@ -177,17 +177,24 @@ uint32_t graph_append(struct graph *g, struct op op)
     return (uint32_t)g->n_ops++;
 }
 
+/* Most operations have no attributes, or those of the layer before. */
+static const struct op_attributes *keep_attributes(struct graph *g, const struct op_attributes *at)
+{
+    struct op_attributes *kept = memo_find(&g->attributes, at, sizeof *at);
+    return kept ? kept : memcpy(memo_add(&g->attributes, at, sizeof *at, sizeof *at, g->arena), at, sizeof *at);
+}
+
 uint32_t graph_op(struct graph *g, enum op_kind kind, const uint32_t *inputs, uint32_t n_inputs,
                   struct op_attributes at)
 {
     assert(g->n_layers > 0 && n_inputs > 0 && n_inputs <= MAX_OP_INPUTS && g->n_ops == g->n_forward_ops);
     uint32_t outputs[MAX_OP_OUTPUTS];
-    struct op_attributes *kept = ARENA_NEW(g->arena, struct op_attributes);
+    if (op_rules[kind].defaults)
+        op_rules[kind].defaults(&at, &g->tensors[inputs[0]]);
     struct op op = { .kind = kind, .pass = PASS_FORWARD, .layer_id = (uint32_t)g->n_layers - 1, .forward_op = NO_ID,
-                     .n_inputs = n_inputs, .n_outputs = 1, .inputs = inputs, .outputs = outputs, .at = kept };
+                     .n_inputs = n_inputs, .n_outputs = 1, .inputs = inputs, .outputs = outputs, .at = keep_attributes(g, &at) };
     for (uint32_t i = 0; i < n_inputs; i++)
         assert(inputs[i] < g->n_tensors);
-    *kept = at;
     struct tensor out = { .name = op_kind_names[kind], .type = g->tensors[op.inputs[0]].type, .role = ROLE_ACTIVATION,
                           .layer_id = op.layer_id, .producer_op = (uint32_t)g->n_ops, .of_tensor = NO_ID };
     op_rules[kind].shape(g, &op, &out);

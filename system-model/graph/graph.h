@@ -7,7 +7,7 @@
  */
 #ifndef GRAPH_H
 #define GRAPH_H
-#include "system-model/base/base.h"
+#include "system-model/base/memo.h"
 
 #define NO_ID UINT32_MAX
 enum { MAX_DIMS = 5, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
@@ -128,7 +128,7 @@ struct op {
     uint32_t forward_op;                    /* backward passes: the operation they differentiate; else NO_ID */
     uint32_t n_inputs, n_outputs;
     const uint32_t *inputs, *outputs;
-    struct op_attributes *at;               /* of a backward pass: those of the operation it differentiates */
+    const struct op_attributes *at;         /* of a backward pass: those of the operation it differentiates; equal ones are the same */
 };
 
 /* A layer is the unit of placement and of recomputation: an encoder's attention half, a residual unit, a head. */
@@ -149,6 +149,7 @@ struct graph {
     struct tensor *tensors; size_t n_tensors, cap_tensors;
     struct op *ops;         size_t n_ops, cap_ops;
     struct layer *layers;   size_t n_layers, cap_layers;
+    struct memo attributes;                 /* of operations, by their bytes */
     size_t n_forward_ops;                   /* ops[0..n_forward_ops) are forward; the rest backward */
     uint32_t n_rough_ops;                   /* stand for what is not modelled: a pass over its result */
 };

@@ -15,7 +15,7 @@ struct backward {
     struct graph *g;
     bool *wanted;                       /* by tensor: a gradient is of use */
     uint32_t *gradient;                 /* by tensor: its gradient so far, or NO_ID */
-    struct op_attributes *none;
+    const struct op_attributes *none;
 };
 
 static bool is_loss(const struct op *op)

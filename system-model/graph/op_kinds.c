@@ -94,12 +94,22 @@ static enum data_type product_type(const struct tensor *factor)
     return factor->type == TYPE_FP8 ? TYPE_FP16 : factor->type;
 }
 
+static void one_group(struct op_attributes *at, const struct tensor *x)
+{
+    (void)x;
+    at->groups = at->groups ? at->groups : 1;
+}
+
+static void seen_as_it_is(struct op_attributes *at, const struct tensor *x)
+{
+    if (at->view[0] == 0)
+        memcpy(at->view, x->dims, x->n_dims * sizeof *x->dims);
+}
+
 /* Weights are [kernel_h, kernel_w, input channels / groups, output channels]. */
 static void shape_conv(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
-    if (op->at->groups == 0)
-        op->at->groups = 1;
     assert(w->n_dims == 4 && w->dims[0] == op->at->kernel_h && w->dims[1] == op->at->kernel_w);
     assert(w->dims[2] * op->at->groups == x->dims[3] && w->dims[3] % op->at->groups == 0);
     shape_window(g, op, out);
@@ -135,8 +145,6 @@ static void shape_gather(const struct graph *g, struct op *op, struct tensor *ou
 static void shape_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0);
-    if (op->at->view[0] == 0)
-        memcpy(op->at->view, x->dims, x->n_dims * sizeof *x->dims);
     uint32_t n = 0;
     while (n < MAX_DIMS && op->at->view[n] != 0)
         n++;
@@ -292,8 +300,6 @@ static void shape_scatter(const struct graph *g, struct op *op, struct tensor *o
 static void shape_conv_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0), *w = input(g, op, 1);
-    if (op->at->groups == 0)
-        op->at->groups = 1;
     set_dims(out, op->at->view);
     assert(w->n_dims == 4 && w->dims[0] == op->at->kernel_h && w->dims[1] == op->at->kernel_w && w->dims[3] == x->dims[3]);
     assert(out->n_dims == 4 && out->dims[0] == x->dims[0] && out->dims[3] == w->dims[2] * op->at->groups);
@@ -344,7 +350,7 @@ static uint64_t recurrence_mac(const struct graph *g, const struct op *op)
 
 const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_CONV]             = { shape_conv, conv_mac, PER_OUTPUT, { 0 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
     [OP_MATMUL]           = { shape_matmul, matmul_mac, PER_OUTPUT, { 0 },
                               { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
     [OP_ADD]              = { shape_pair, NULL, PER_OUTPUT, { 1, 1 }, { .pass_through = true } },
@@ -370,7 +376,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_AVERAGE_POOL]     = { shape_window, NULL, PER_WINDOW, { 1, 1 }, { 0 } },
     [OP_GATHER]           = { shape_gather, NULL, PER_OUTPUT, { 0, 1, 1 },
                               { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* backward adds rows up */
-    [OP_TRANSPOSE]        = { shape_transpose, NULL, PER_OUTPUT, { 0 }, { 0 } },
+    [OP_TRANSPOSE]        = { shape_transpose, NULL, PER_OUTPUT, { 0 }, { 0 }, .defaults = seen_as_it_is },
     [OP_CONCAT]           = { shape_concat, NULL, PER_OUTPUT, { 0 }, { 0 } },
     [OP_SLICE]            = { shape_slice, NULL, PER_OUTPUT, { 0 }, { 0 } },
     [OP_PAD]              = { shape_pad, NULL, PER_OUTPUT, { 0 }, { 0 } },
@@ -398,5 +404,5 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_SCATTER]          = { shape_scatter, NULL, PER_OUTPUT, { 0 },
                               { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* rows of zeros, and rows looked up */
     [OP_CONV_TRANSPOSE]   = { shape_conv_transpose, conv_transpose_mac, PER_OUTPUT, { 0 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
 };
