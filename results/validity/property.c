@@ -23,6 +23,7 @@ const struct property properties[] = {
     [SEQUENCE]     = { "sequence_length", true, 0.5, "tokens or frames; 0: none" },
 };
 const size_t n_properties = sizeof properties / sizeof *properties;
+enum { N_NAMES = IPUS };                /* names come first, then counts */
 _Static_assert(sizeof properties / sizeof *properties <= MAX_PROPERTIES, "room for all");
 
 /* "TensorFlow 1.15" is TensorFlow. */
@@ -83,11 +84,10 @@ static double doublings(double x, double y)
 double property_distance(const struct properties *x, const struct properties *y)
 {
     double sum = 0;
-    for (size_t i = 0; i < n_properties; i++)
-        if (properties[i].is_count)
-            sum += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
-        else if (x->name_hash[i] != y->name_hash[i] || !is_same_name(x, y, i))
-            sum += properties[i].weight;
+    for (size_t i = 0; i < N_NAMES; i++)
+        sum += is_same_name(x, y, i) ? 0 : properties[i].weight;
+    for (size_t i = N_NAMES; i < n_properties; i++)
+        sum += properties[i].weight * doublings(x->log2_count[i], y->log2_count[i]);
     return sum;
 }
 

@@ -128,6 +128,8 @@ struct csv_table {
 
 /* Refuses: no header, an empty or repeated column name, a row with another number of cells, an unclosed quote. */
 bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err);
+/* Only rows that have the value in that column; the others are not looked at further. */
+bool csv_load_where(struct csv_table *out, const char *path, const char *column, const char *value, struct arena *a, struct err *err);
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err);
 void csv_write_cell(FILE *f, const char *text, bool last);  /* quotes where needed; comma or newline after */
 

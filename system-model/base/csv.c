@@ -16,6 +16,8 @@ struct csv_reader {
     struct csv_table *t;
     struct arena *a;
     struct err *err;
+    const char *column, *value;         /* rows that have it there are wanted; NULL: all */
+    size_t at_column;
     bool failed;
     uint32_t line;                      /* of the text that is being read */
     char *cells[MOST_COLUMNS];
@@ -59,7 +61,7 @@ static bool take_header(struct csv_reader *r)
             if (text_is(t->columns[i], t->columns[j]))
                 return fail(r->err, "%s:%u: column '%.60s' stands twice", t->path, r->row_line, t->columns[i]);
     }
-    return true;
+    return !r->column || csv_column(&r->at_column, t, r->column, r->err);
 }
 
 static bool take_row(struct csv_reader *r)
@@ -76,11 +78,17 @@ static bool take_row(struct csv_reader *r)
     return true;
 }
 
+/* The header is, and a row that may still have the value. */
+static bool is_wanted(const struct csv_reader *r)
+{
+    return !r->column || !r->t->columns || r->n_cells <= r->at_column || text_is(r->cells[r->at_column], r->value);
+}
+
 static void on_row(int end, void *user)
 {
     struct csv_reader *r = user;
     (void)end;
-    if (!r->failed && r->n_cells)
+    if (!r->failed && r->n_cells && is_wanted(r))
         r->failed = !(r->t->columns ? take_row(r) : take_header(r));
     r->n_cells = 0;
 }
@@ -122,7 +130,7 @@ static void cut_line(struct csv_reader *r, char *line, char *end)
         line++;
     if (line == end)
         return;
-    while (line && !r->failed)
+    while (line && !r->failed && is_wanted(r))
         add_cell(r, cut_cell(&line, end));
     on_row('\n', r);
 }
@@ -195,13 +203,14 @@ static bool feed(struct csv_reader *r, struct csv_parser *p, char *text, size_t 
     return !r->failed;
 }
 
-static bool read_table(struct csv_table *out, const char *path, char *text, size_t n, struct arena *a, struct err *err)
+static bool read_table(struct csv_table *out, const char *path, const char *column, const char *value, char *text, size_t n,
+                       struct arena *a, struct err *err)
 {
     *out = (struct csv_table){ .path = arena_strdup(a, path) };
     struct csv_parser p;
     if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return fail(err, "%s: libcsv could not start", path);
-    struct csv_reader r = { .t = out, .a = a, .err = err };
+    struct csv_reader r = { .t = out, .a = a, .err = err, .column = column, .value = value };
     size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;    /* the byte order mark of spreadsheets */
     const char *end = strchr(text, '\n');
     out->crlf = end && end > text && end[-1] == '\r';
@@ -212,11 +221,16 @@ static bool read_table(struct csv_table *out, const char *path, char *text, size
     return good;
 }
 
-bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err)
+bool csv_load_where(struct csv_table *out, const char *path, const char *column, const char *value, struct arena *a, struct err *err)
 {
     char *text;
     size_t n;
-    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && read_table(out, path, text, n, a, err);
+    return read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err) && read_table(out, path, column, value, text, n, a, err);
+}
+
+bool csv_load(struct csv_table *out, const char *path, struct arena *a, struct err *err)
+{
+    return csv_load_where(out, path, NULL, NULL, a, err);
 }
 
 bool csv_column(size_t *out, const struct csv_table *t, const char *name, struct err *err)

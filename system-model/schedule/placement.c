@@ -99,11 +99,9 @@ bool is_checkpoint(const struct plan *p, uint32_t layer)
     return p->options.recompute == RECOMPUTE_LAYER || (p->named_checkpoints && p->named_checkpoints[layer]);
 }
 
-static bool find_checkpoints(struct plan *p, struct arena *a, struct err *err)
+static bool name_checkpoints(bool *named, const struct plan *p, struct err *err)
 {
-    bool *named = p->options.recompute == RECOMPUTE_CHECKPOINTS ? ARENA_ARRAY(a, bool, p->graph->n_layers + 1) : NULL;
-    p->named_checkpoints = named;
-    for (uint32_t i = 0; named && i < p->options.n_checkpoints; i++) {
+    for (uint32_t i = 0; i < p->options.n_checkpoints; i++) {
         bool found = false;
         for (size_t l = 0; l < p->graph->n_layers; l++)
             if (text_is(p->options.checkpoints[i], p->graph->layers[l].name))
@@ -112,6 +110,27 @@ static bool find_checkpoints(struct plan *p, struct arena *a, struct err *err)
             return fail(err, "parallel.recompute_checkpoints: %s has no layer '%s'; its layers are listed by 'podbench workload %s'",
                         p->graph->name, p->options.checkpoints[i], p->graph->name);
     }
+    return true;
+}
+
+/* Remembered by their names, each with its end. */
+static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
+{
+    size_t n_bytes = 0, n_named = p->graph->n_layers + 1;
+    if (p->options.recompute != RECOMPUTE_CHECKPOINTS)
+        return true;
+    for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
+        n_bytes += strlen(p->options.checkpoints[i]) + 1;
+    char *names = arena_alloc(a, n_bytes), *end = names;
+    for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
+        end = stpcpy(end, p->options.checkpoints[i]) + 1;
+    p->named_checkpoints = memo_find(&c->checkpoints, names, n_bytes);
+    if (p->named_checkpoints)
+        return true;
+    bool *named = ARENA_ARRAY(a, bool, n_named);
+    if (!name_checkpoints(named, p, err))
+        return false;
+    p->named_checkpoints = memcpy(memo_add(&c->checkpoints, names, n_bytes, n_named, c->arena), named, n_named);
     return true;
 }
 
@@ -267,11 +286,12 @@ static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, 
         add_accumulation(c, s);
 }
 
-/* Remembered by what sum_stage reads; lists of checkpoints are not, and are summed each time. */
+/* Remembered by what sum_stage reads. */
 static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
     const struct plan_options *o = &p->options;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
+                                  (uint64_t)(uintptr_t)p->named_checkpoints,
                                   (uint64_t)last | (uint64_t)o->training << 1 | (uint64_t)(p->n_stages > 1) << 2 | (uint64_t)(o->grad_accum > 1) << 3 };
     const struct stage_plan *known = memo_find(&c->stages, question, sizeof question);
     uint32_t ipu = s->ipu;
@@ -279,7 +299,7 @@ static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *
         *s = *known;
     else
         sum_stage(p, c, s, last);
-    if (!known && o->recompute != RECOMPUTE_CHECKPOINTS)
+    if (!known)
         *(struct stage_plan *)memo_add(&c->stages, question, sizeof question, sizeof *s, c->arena) = *s;
     s->ipu = ipu;
 }
@@ -353,7 +373,7 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
 /* ---- placed before ------------------------------------------------------------------------ */
 
 /* All that place_stages reads of a plan; replicas where norms span them. */
-enum { MOST_WORDS = 8 + 2 * MAX_STAGES };
+enum { MOST_WORDS = 6 + 2 * MAX_STAGES };
 
 static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *p, const struct compiler *c)
 {
@@ -363,6 +383,7 @@ static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *
     words[n] = 0;
     memcpy(&words[n++], flags, sizeof flags);
     words[n++] = p->n_stages;
+    words[n++] = (uint64_t)(uintptr_t)p->named_checkpoints;
     words[n++] = (uint64_t)o->ipus_per_replica << 32 | (c->n_spanning ? o->n_replicas : 0);
     words[n++] = (uint64_t)o->recompute << 32 | (uint64_t)o->stash_type;
     words[n++] = (uint64_t)o->partials << 32 | o->io_tiles;
@@ -373,11 +394,10 @@ static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *
 }
 _Static_assert(sizeof(struct stage_size) == sizeof(uint64_t), "a word of a question");
 
-/* Names of checkpoints are in no question: such plans are placed each time. */
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     uint64_t question[MOST_WORDS];
-    if (!settle_sizes(p, err) || !find_checkpoints(p, a, err))
+    if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
     size_t n_bytes = placement_question(question, p, c) * sizeof *question, stages_bytes = p->n_stages * sizeof *p->stages;
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
@@ -388,7 +408,6 @@ bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err 
     }
     if (!place_stages(p, c, err))
         return false;
-    if (!p->named_checkpoints)
-        p->placed = memcpy(memo_add(&c->placements, question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
+    p->placed = memcpy(memo_add(&c->placements, question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
     return true;
 }

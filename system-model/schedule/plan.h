@@ -74,7 +74,7 @@ struct plan {
     const bool *named_checkpoints;      /* by layer; NULL: none are named */
     uint32_t n_stages;
     struct stage_plan *stages;
-    const struct stage_plan *placed;    /* the stages as they are remembered, before they have a schedule; NULL: they are not */
+    const struct stage_plan *placed;    /* the stages as they are remembered, before they have a schedule; NULL: made by hand */
     uint32_t n_tasks, n_slots;
     struct task *tasks;
     uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */

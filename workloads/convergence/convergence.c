@@ -10,6 +10,7 @@
  * take no effect but their margin.
  */
 #include "workloads/convergence/convergence.h"
+#include "system-model/base/memo.h"
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -116,15 +117,23 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
 
 /* ---- tables read once, and of each benchmark and round what its predictions stand on --------------- */
 
+/* A row of fits.csv, or that there is none. */
+struct fit { bool found; double value, standard_error; };
+
 struct reference {
     const char *benchmark, *ruleset;
+    struct memo fits;                   /* by key, those that were asked for */
     struct benchmark_facts facts;
     struct rcp_table line, full;        /* pruned by mean; all records */
     struct reference *next;
 };
 
+struct points { const char *benchmark; struct csv_table table; struct points *next; };
+
 struct convergence_tables {
-    struct csv_table benchmarks, fits, rcp;
+    const char *rcp_csv;
+    struct csv_table benchmarks, fits;
+    struct points *points;              /* rows of rcp_csv, of the benchmarks that were asked for */
     struct round_table rounds;
     struct reference *references;
     struct arena *a;
@@ -134,20 +143,35 @@ bool convergence_tables_load(struct convergence_tables **out, const char *data_d
 {
     struct convergence_tables *t = *out = ARENA_NEW(a, struct convergence_tables);
     t->a = a;
-    return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err)
-        && csv_load(&t->rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
+    t->rcp_csv = arena_printf(a, "%s/rcp.csv", data_dir);
+    return csv_load(&t->benchmarks, arena_printf(a, "%s/benchmarks.csv", data_dir), a, err) && round_table_load(&t->rounds, data_dir, a, err)
         && csv_load(&t->fits, arena_printf(a, "%s/fits.csv", data_dir), a, err);
 }
 
-/* NULL, with the reason, where there are no points. */
-static const struct reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
+static const struct csv_table *points_of(struct convergence_tables *t, const char *benchmark, struct err *err)
 {
-    for (const struct reference *r = t->references; r; r = r->next)
+    for (const struct points *p = t->points; p; p = p->next)
+        if (text_is(p->benchmark, benchmark))
+            return &p->table;
+    struct points *p = ARENA_NEW(t->a, struct points);
+    if (!csv_load_where(&p->table, t->rcp_csv, "benchmark", benchmark, t->a, err))
+        return NULL;
+    p->benchmark = arena_strdup(t->a, benchmark);
+    p->next = t->points;
+    t->points = p;
+    return &p->table;
+}
+
+/* NULL, with the reason, where there are no points. */
+static struct reference *reference_of(struct convergence_tables *t, const char *benchmark, const char *round, struct err *err)
+{
+    for (struct reference *r = t->references; r; r = r->next)
         if (text_is(r->benchmark, benchmark) && text_is(r->ruleset, rcp_ruleset(round)))
             return r;
     struct reference *r = ARENA_NEW(t->a, struct reference);
-    if (!find_facts(&r->facts, &t->benchmarks, benchmark, err)
-        || !rcp_take(&r->full, &t->rcp, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
+    const struct csv_table *points;
+    if (!find_facts(&r->facts, &t->benchmarks, benchmark, err) || !(points = points_of(t, benchmark, err))
+        || !rcp_take(&r->full, points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
     r->line = pruned(&r->full, t->a);
     r->benchmark = arena_strdup(t->a, benchmark);
@@ -163,13 +187,31 @@ struct lookup {
     struct convergence *c;
     const struct submission_terms *terms;
     struct convergence_tables *tables;
-    const struct reference *reference;
+    struct reference *reference;
     struct err *err;
 };
 
+/* The row is searched once; again where it is told that there is none. */
+static bool look_up(double *value, double *standard_error, const struct lookup *l, const char *key, struct err *err)
+{
+    struct reference *r = l->reference;
+    size_t n = strlen(key);
+    struct fit *fit = memo_find(&r->fits, key, n);
+    if (!fit) {
+        fit = memo_add(&r->fits, key, n, sizeof *fit, l->tables->a);
+        fit->found = find_fit(&fit->value, &fit->standard_error, &l->tables->fits, r->benchmark, r->ruleset, key, NULL);
+    }
+    if (!fit->found)
+        return err && find_fit(value, standard_error, &l->tables->fits, r->benchmark, r->ruleset, key, err);
+    *value = fit->value;
+    *standard_error = fit->standard_error;
+    return true;
+}
+
 static bool look(const struct lookup *l, const char *key, double *out)
 {
-    return find_fit(out, NULL, &l->tables->fits, l->c->benchmark, l->c->ruleset, key, l->err);
+    double unused;
+    return look_up(out, &unused, l, key, l->err);
 }
 
 /* Beyond the table the law carries on from its first or last point. */
@@ -254,7 +296,7 @@ static bool add_open_gain(const struct lookup *l)
     double gain, spread;
     if (!text_is(l->terms->division, "open"))
         return true;
-    if (!find_fit(&gain, &spread, &l->tables->fits, l->c->benchmark, l->c->ruleset, "open_gain", l->err))
+    if (!look_up(&gain, &spread, l, "open_gain", l->err))
         return false;
     l->c->effect += gain;
     l->c->error = hypot(l->c->error, spread);
@@ -267,7 +309,7 @@ static bool set_effect(const struct lookup *l)
     char key[64];
     double law_error;
     snprintf(key, sizeof key, "effect_%s", l->terms->submitter ? l->terms->submitter : "");
-    if (!find_fit(&c->effect, &c->error, &l->tables->fits, c->benchmark, c->ruleset, key, NULL)) {
+    if (!look_up(&c->effect, &c->error, l, key, NULL)) {
         c->effect = 0;
         if (!look(l, "spread", &c->error))
             return false;
