@@ -404,8 +404,6 @@ const char *mllog_real(double x, struct arena *a)
         return "NaN";
     if (isinf(x))
         return x > 0 ? "Infinity" : "-Infinity";
-    if (fabs(x) < 1e15 && x == floor(x))
-        return arena_printf(a, "%.0f", x);
     char *text = NULL;
     for (int digits = 15; digits <= 17; digits++) {
         text = arena_printf(a, "%.*g", digits, x);

@@ -102,7 +102,7 @@ static struct stage_place place_of(const struct layout *l, const struct layer_wo
 }
 
 /* costs: of its stages; of their memory nothing is asked. */
-static void time_stages(struct layout *l, const struct stage_cost *costs, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
+void layout_time(struct layout *l, const struct stage_cost *costs, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
 {
     struct busy b = {0};
     for (uint32_t s = 0; s < l->n_stages; s++) {
@@ -117,16 +117,6 @@ static void time_stages(struct layout *l, const struct stage_cost *costs, const 
     l->each_cycles += r->each_cycles;
     l->once_cycles += r->once_cycles;
     l->step_cycles = add_floor(r->grad_accum * l->each_cycles + l->once_cycles, r);
-}
-
-void layout_time(struct layout *l, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
-{
-    struct stage_cost costs[MAX_STAGES + 1];
-    for (uint32_t s = 0; s < l->n_stages; s++) {
-        struct stage_place at = place_of(l, w, s, n_ipus);
-        costs[s] = run_cost(w, r, &at).cost;
-    }
-    time_stages(l, costs, w, r, n_ipus);
 }
 
 /* ---- all cuts --------------------------------------------------------------------------------------- */
@@ -259,7 +249,7 @@ static void keep(struct walk *k)
         struct stage_place at = place_of(&k->now, k->w, s, k->n_ipus);
         costs[s] = run_at(k, &at)->cost;
     }
-    time_stages(&timed, costs, k->w, k->r, k->n_ipus);
+    layout_time(&timed, costs, k->w, k->r, k->n_ipus);
     if (timed.step_cycles >= k->below)
         return;
     if (l->n == k->most)

@@ -17,7 +17,8 @@ uint64_t least_step_cycles(const struct layer_work *w, const struct layout_rules
 
 /* A step of G micro-batches takes at least G x each_cycles + once_cycles, for every G up to that of the rules; step_cycles: for that. */
 struct layout { uint64_t step_cycles, each_cycles, once_cycles; uint32_t n_stages; uint16_t cuts[MAX_STAGES]; };   /* cuts[s]: the layer that stage s + 1 begins with */
-void layout_time(struct layout *l, const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus);      /* fills the cycles */
+/* Fills the cycles, from the costs of its stages. */
+void layout_time(struct layout *l, const struct stage_cost *costs, const struct layer_work *w, const struct layout_rules *rules, uint32_t n_ipus);
 
 enum { MOST_CUTS = 2000000 };           /* the search's */
 struct layouts { struct layout *items; size_t n, cap; uint64_t n_dropped, least_dropped; };     /* dropped: past `most`, of which two are the least */

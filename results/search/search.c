@@ -275,8 +275,7 @@ static void probe(struct state *s)
 
 static void try_layouts(struct state *s, struct branch *b, const struct layouts *l, struct arena *a)
 {
-    size_t i = 0;
-    for (; i < l->n && !s->stopped; i++) {
+    for (size_t i = 0; i < l->n && !s->stopped; i++) {
         const struct layout *at = &l->items[i];
         if (!may_be_better(s, bound_of(s, b, b->accumulations[0], (double)at->step_cycles)))
             break;
@@ -289,8 +288,6 @@ static void try_layouts(struct state *s, struct branch *b, const struct layouts 
     }
     if (!s->stopped)
         end_round(s);
-    if (s->stopped && i < l->n)
-        leave_open(s, bound_of(s, b, b->accumulations[0], (double)l->items[i ? i - 1 : 0].step_cycles));
     if (l->n_dropped)
         leave_open(s, bound_of(s, b, b->accumulations[0], (double)l->least_dropped));
 }

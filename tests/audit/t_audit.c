@@ -59,6 +59,27 @@ static void expressions_are_refused(void **state)
     }
 }
 
+/* The whole, 49 parentheses or powers of powers, and one more. */
+static void expressions_as_deep_as_may_be(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    for (int n = 49; n <= 50; n++) {
+        struct err err = { "" };
+        const char *nested = "7", *powers = "3";
+        double x = 0, y = 0;
+        for (int i = 0; i < n; i++) {
+            nested = arena_printf(&a, "(%s)", nested);
+            powers = arena_printf(&a, "%s^1", powers);
+        }
+        assert_true(arithmetic_value(&x, nested, "t", made_up, NULL, &err) == (n == 49));
+        assert_true(n == 49 ? !*err.msg : strstr(err.msg, "at character 51, want fewer parentheses") != NULL);
+        assert_true(arithmetic_value(&y, powers, "t", made_up, NULL, &err) == (n == 49));
+        assert_true(n == 50 || (x == 7 && y == 3));
+    }
+    arena_free(&a);
+}
+
 /* A number of 31 characters, a name and an argument of one less than their room, and one more. */
 static void expressions_as_long_as_may_be(void **state)
 {
@@ -298,7 +319,7 @@ static void claims_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused), cmocka_unit_test(expressions_as_long_as_may_be),
+    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused), cmocka_unit_test(expressions_as_long_as_may_be), cmocka_unit_test(expressions_as_deep_as_may_be),
     cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
     cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
     cmocka_unit_test(claims_stand_in_listed_documents), cmocka_unit_test(claims_as_text),

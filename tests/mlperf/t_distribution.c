@@ -4,6 +4,7 @@
 #include "tests/golden_text.h"
 #include "results/mlperf/mllog_write.h"
 #include "tests/mlperf/judged.h"
+#include <gsl/gsl_cdf.h>
 #include <jansson.h>
 
 static const char data[] = "workloads/convergence";
@@ -81,7 +82,7 @@ static void test_pass_probability(void **state)
     struct distribution_request q = { .convergence = &c, .seed = 5, .submissions = 4000, .data_dir = data,
         .timing = { .step_time_s = 0.08, .eval_placement = EVAL_END } };
     (void)state;
-    double p = convergence_plan_pass(&c), want = pow(p, 5) + 5 * pow(p, 4) * (1 - p);
+    double p = gsl_cdf_ugaussian_P((c.accuracy_mean - c.target) / c.accuracy_sd), want = pow(p, 5) + 5 * pow(p, 4) * (1 - p);
     assert_near(draw(&q, &a).valid_probability, want, 4 * sqrt(want * (1 - want) / 4000));
     arena_free(&a);
 }
@@ -383,6 +384,17 @@ static void test_missing_hyperparameter(void **state)
         "opt_lamb_weight_decay_rate, opt_learning_rate_training_steps, opt_learning_rate_warmup_steps, start_warmup_step, which the rules of v1.1 "
         "ask of closed bert: set optimizer.KEY for each");
     free(text);
+    struct log_demands demands;
+    assert_true(log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, &a, &err));
+    while (!text_is(demands.items->key, "num_warmup_steps"))
+        demands.items++, demands.n--;
+    for (demands.n = 2; demands.n > 0; demands.n--) {       /* of two, and of one alone */
+        s.demands = &demands;
+        PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+        assert_string_equal(err.msg, arena_printf(&a, "toy: [optimizer] lacks num_warmup_steps%s%s, which the rules of v1.1 ask of closed bert: "
+                                                  "set optimizer.KEY for each", demands.n > 1 ? ", " : "", demands.n > 1 ? demands.items[1].key : ""));
+        free(text);
+    }
     arena_free(&a);
 }
 

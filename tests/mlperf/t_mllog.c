@@ -200,6 +200,7 @@ static void test_numbers_read_back_the_same(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         assert_true(parse_f64(mllog_real(values[i], &a), &x) && x == values[i]);
     assert_string_equal(mllog_real(123456789, &a), "123456789");
+    assert_string_equal(mllog_real(-123456789012345, &a), "-123456789012345");
     assert_string_equal(mllog_real(HUGE_VAL, &a), "Infinity");
     assert_string_equal(mllog_real(0.1, &a), "0.1");
     arena_free(&a);

@@ -235,6 +235,14 @@ static void toy_hops(struct toy *t)
     }
 }
 
+static void cut_time(struct layout *l, const struct layer_work *w, const struct layout_rules *r, uint32_t n_ipus)
+{
+    struct stage_cost costs[MAX_STAGES + 1];
+    for (uint32_t s = 0; s < l->n_stages; s++)
+        costs[s] = stage_cost(w, r, (struct stage_place){ s, l->n_stages, n_ipus, s ? l->cuts[s - 1] : 0, s + 1 < l->n_stages ? l->cuts[s] : w->n_layers });
+    layout_time(l, costs, w, r, n_ipus);
+}
+
 /* Layers 0 1 | 2 3: forward 7 and 3, backward 11 and 10; A bytes go over in 2 s, so 16 + 5 cycles, and back in 4 s, 32 + 5.
  * Grouped: 7 + 11 + 21 + 37. Of two micro-batches the second IPU, 13 after 18, is later. Interleaved: forward beside the other's
  * backward, 10 + 11, and copies side by side. PopART: 18 in one slot, and copies in two cycles more. */
@@ -251,17 +259,17 @@ static void two_stages_in_time(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct layout l = { .n_stages = 2, .cuts = { 2 } };
         struct layout_rules r = { .training = cases[i].training, .schedule = cases[i].schedule, .grad_accum = cases[i].grad_accum };
-        layout_time(&l, &t.w, &r, 2);
+        cut_time(&l, &t.w, &r, 2);
         assert_int_equal(l.each_cycles, cases[i].each);
         assert_int_equal(l.once_cycles, cases[i].once);
         assert_int_equal(l.step_cycles, r.grad_accum * cases[i].each + cases[i].once);
         r.each_cycles = 3, r.once_cycles = 11;
-        layout_time(&l, &t.w, &r, 2);
+        cut_time(&l, &t.w, &r, 2);
         assert_int_equal(l.each_cycles, cases[i].each + 3);
         assert_int_equal(l.once_cycles, cases[i].once + 11);
         assert_int_equal(l.step_cycles, r.grad_accum * (cases[i].each + 3) + cases[i].once + 11);
         r.floor_cycles = 1000;
-        layout_time(&l, &t.w, &r, 2);
+        cut_time(&l, &t.w, &r, 2);
         assert_int_equal(l.step_cycles, r.grad_accum * 1000);
     }
 }
@@ -275,22 +283,22 @@ static void heads_beside_the_stem_in_time(void **state)
     struct toy t;
     (void)state;
     toy_hops(&t);
-    layout_time(&l, &t.w, &r, 2);
+    cut_time(&l, &t.w, &r, 2);
     assert_int_equal(l.step_cycles, 100 * (5 + 12 + 53 + 61) + 10);
     r.schedule = SCHEDULE_POPART;
-    layout_time(&l, &t.w, &r, 2);
+    cut_time(&l, &t.w, &r, 2);
     assert_int_equal(l.step_cycles, 100 * (17 + 61) + 10 + 4 * 61);
     r.schedule = SCHEDULE_SEQUENTIAL;
-    layout_time(&l, &t.w, &r, 2);
+    cut_time(&l, &t.w, &r, 2);
     assert_int_equal(l.step_cycles, 100 * (31 + 29 + 53 + 53 + 61));
     t.w.forth[0].s_per_byte = 0;                /* no such hop */
-    layout_time(&l, &t.w, &r, 2);
+    cut_time(&l, &t.w, &r, 2);
     assert_int_equal(l.step_cycles, 100 * (31 + 53 + 53 + 61));
     t.costs[2].output_bytes = 0;
-    layout_time(&l, &t.w, &r, 2);
+    cut_time(&l, &t.w, &r, 2);
     assert_int_equal(l.step_cycles, 100 * (31 + 53));
     l = (struct layout){ .n_stages = 1 };
-    layout_time(&l, &t.w, &r, 1);
+    cut_time(&l, &t.w, &r, 1);
     assert_int_equal(l.step_cycles, 3100);
 }
 
@@ -303,7 +311,7 @@ static void the_latest_of_three_ipus(void **state)
     struct toy t;
     (void)state;
     toy_hops(&t);
-    layout_time(&l, &t.w, &r, 3);
+    cut_time(&l, &t.w, &r, 3);
     assert_int_equal(l.step_cycles, 2 * (17 + 37 + 69) + 10);
 }
 

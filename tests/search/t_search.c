@@ -63,7 +63,7 @@ static void assert_bounds(const struct simulation *sim)
     }
     if (p->n_stages == n_ipus + 1)
         assert_true(ipu_bytes(&costs[0], &costs[n_ipus]) <= p->memory[0].total_bytes);
-    layout_time(&at, &w, &rules, n_ipus);
+    layout_time(&at, costs, &w, &rules, n_ipus);
     assert_true(at.step_cycles <= sim->timeline.step_cycles);
     assert_true(least_step_cycles(&w, &rules, n_ipus) <= at.step_cycles);
     assert_true(!activations_fill_a_tile(&w, p->options.training) || !p->fits);

@@ -614,6 +614,37 @@ static void remedies_do_what_they_say(void **state)
     }
 }
 
+/* A micro-batch of two can be halved, its samples accumulated instead; one of one cannot. */
+static void a_micro_batch_of_one_is_not_halved(void **state)
+{
+    (void)state;
+    for (int micro_batch = 1; micro_batch <= 2; micro_batch++) {
+        struct simulator s;
+        struct simulation sim = {0};
+        struct remedy list[MAX_REMEDIES];
+        struct result r;
+        struct err err = { "" };
+        size_t n;
+        bool halves = false;
+        const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", *const sets[] = {
+            micro_batch == 1 ? "parallel.micro_batch=1" : "parallel.micro_batch=2", "parallel.gradient_accumulation=7", "machine.tile_memory_bytes=200000",
+            "machine.interleaved_bytes=131072" };
+        simulator_open(&s, &paths);
+        assert_true(simulator_run(&s, &sim, &r, recipe, sets, 4, &err) && !r.fits);
+        assert_true(remedies_find(list, &n, &sim, recipe, sets, 4, &sim.arena, &err));
+        for (size_t k = 0; k < n; k++)
+            if (text_is(list[k].what, "half the micro-batch")) {
+                halves = true;
+                assert_int_equal(list[k].n_sets, 2);
+                assert_string_equal(list[k].sets[0], "parallel.micro_batch=1");
+                assert_string_equal(list[k].sets[1], "parallel.gradient_accumulation=14");
+            }
+        assert_true(n > 0 && halves == (micro_batch == 2));
+        simulation_free(&sim);
+        simulator_close(&s);
+    }
+}
+
 /* Temporaries of 0.6 of tile memory do not fit beside the activations of 20 images: all is planned again within what is free, and the
  * plan is that of a recipe that asks for as much. What fits as asked is left alone. */
 static void too_large_temporaries_are_planned_again(void **state)
@@ -699,7 +730,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(evaluations_in_whole_calls), cmocka_unit_test(times_of_a_run_by_hand),
     cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
     cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
-    cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),
+    cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(a_micro_batch_of_one_is_not_halved),
     cmocka_unit_test(a_result_as_text_and_back), cmocka_unit_test(results_of_other_versions),
 };
 TAP_MAIN(tests)

@@ -369,12 +369,6 @@ static double expected_observed(const struct convergence *c)
     return sum;
 }
 
-double convergence_plan_pass(const struct convergence *c)
-{
-    double z = (c->accuracy_mean - c->target) / c->accuracy_sd;
-    return gsl_cdf_ugaussian_P(c->higher_is_better ? z : -z);
-}
-
 static bool start(struct lookup *l, struct convergence *out, struct convergence_tables *tables, const struct submission_terms *terms,
                   struct err *err)
 {

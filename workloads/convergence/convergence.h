@@ -59,8 +59,6 @@ bool convergence_reference(struct convergence *out, struct convergence_tables *t
 
 /* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) moves an epoch schedule. */
 double convergence_observed(const struct convergence *c, double x, double offset);
-/* Probability that a run of the planned schedule reaches the target. */
-double convergence_plan_pass(const struct convergence *c);
 
 /* ---- the tables behind it ------------------------------------------------------------------- */
 
