@@ -76,6 +76,18 @@ static struct share share_of(const struct candidate *c, size_t i)
     return t;
 }
 
+/* How many tiles may share a sum, where a plan is to be as good as this split and take no more memory, or 3 times as much of both. */
+static void print_shared(FILE *f, const struct search *start, const struct search *alone, const struct candidate *c, const struct share *t)
+{
+    for (uint64_t times = 1; times <= 3 && t->p_in * t->p_kernel == 1; times += 2) {
+        struct search asked = *start;
+        asked.best_cycles = times * alone->best_cycles;
+        asked.bound_bytes = times * alone->best_cost.temp_bytes;
+        struct range range = conv_sum_range(&asked, c, t, 60);
+        fprintf(f, "; shared by %.9g to %.9g%s", range.low, range.high, asked.least_over_bytes == UINT64_MAX ? "" : ", others are too large");
+    }
+}
+
 static void print_split(FILE *f, const struct search *start, const struct candidate *c, size_t i)
 {
     struct search alone = *start;
@@ -94,6 +106,7 @@ static void print_split(FILE *f, const struct search *start, const struct candid
     fprintf(f, "\n      %ju: compute %ju exchange %ju supersteps %ju rearrange %ju temp %ju received %ju copied %ju planned %ju", (uintmax_t)alone.best_cycles,
             (uintmax_t)k->compute, (uintmax_t)k->exchange, (uintmax_t)k->supersteps, (uintmax_t)k->rearrange, (uintmax_t)k->temp_bytes,
             (uintmax_t)k->received_bytes, (uintmax_t)k->copied_bytes, (uintmax_t)k->planned_copies);
+    print_shared(f, start, &alone, c, &t);
     conv_fill_plan(&p, &alone);
     fprintf(f, "; pays %ju, %ju of it copies; on %u, padded to %ju, %ju B sent, %ju B code, imbalance %.6g\n", (uintmax_t)p.compute_cycles,
             (uintmax_t)p.rearrange_cycles, p.n_tiles_used, (uintmax_t)p.padded_mac,
