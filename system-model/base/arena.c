@@ -102,6 +102,7 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
 {
     if (n_bytes > SIZE_MAX / 2)
         out_of_memory(n_bytes);
+    size_t asked_bytes = n_bytes;
     n_bytes = (n_bytes + 15) & ~(size_t)15;
     struct arena_block *b = a->head;
     if (!b || b->size - b->used < n_bytes + GUARD_BYTES)
@@ -110,6 +111,7 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
     b->used += n_bytes;
     if (!b->clean)
         memset(p, 0, n_bytes);
+    memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
     a->used_bytes += n_bytes;
     return p;
@@ -174,15 +176,21 @@ void arena_reset(struct arena *a)
     a->head = kept;
 }
 
+void *arena_room(struct arena *a, size_t n, size_t item_bytes)
+{
+    void *room = arena_array(a, n, item_bytes);
+    memset(room, GUARD, GUARD_BYTES ? n * item_bytes : 0);
+    return room;
+}
+
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes)
 {
     if (n < *cap)
         return items;
     size_t wider = *cap ? *cap * 2 : 16;
-    unsigned char *moved = arena_array(a, wider, item_bytes);
+    void *moved = arena_room(a, wider, item_bytes);
     if (n)
         memcpy(moved, items, n * item_bytes);
-    memset(moved + n * item_bytes, GUARD, GUARD_BYTES ? (wider - n) * item_bytes : 0);
     *cap = wider;
     return moved;
 }

@@ -41,6 +41,8 @@ void arena_reset(struct arena *a);                      /* empty, but its larges
 #define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type)))
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
 
+void *arena_room(struct arena *a, size_t n, size_t item_bytes);     /* for items that will be written: zero, or what the guards are */
+
 /* A growing array inside one function or artefact: makes room for one more item in an arena.
  * items: the array now (NULL at first), n: in use, *cap: its capacity. Returns the array. */
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes);

@@ -125,8 +125,8 @@ void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct
     assert(micro_batch > 0);
     enum { ROOM = 4096 };               /* for models of a usual size: pages of it that nobody touches cost nothing */
     *g = (struct graph){ .name = name, .micro_batch = micro_batch, .arena = a, .cap_tensors = ROOM, .cap_ops = ROOM };
-    g->tensors = ARENA_ARRAY(a, struct tensor, ROOM);
-    g->ops = ARENA_ARRAY(a, struct op, ROOM);
+    g->tensors = arena_room(a, ROOM, sizeof *g->tensors);
+    g->ops = arena_room(a, ROOM, sizeof *g->ops);
 }
 
 uint32_t graph_layer(struct graph *g, struct layer layer)

@@ -72,7 +72,7 @@ bool fitted_chip_apply(struct chip *chip, struct sheet *applied, const char *spe
     if (!what_ifs_sheet(&s, changes, path, a, err))
         return false;
     what_ifs_replace(&s, changes, a);
-    *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows + 1) };
+    *applied = (struct sheet){ .path = s.path, .name = s.name, .rows = ARENA_ARRAY(a, struct sheet_row, s.n_rows) };
     for (size_t i = 0; i < s.n_rows; i++)
         if (!set_constant(chip, applied, &s, &s.rows[i], a, err))
             return false;

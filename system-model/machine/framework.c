@@ -64,7 +64,7 @@ static bool sheet_fits(const char *file, size_t n_name, const char *framework)
 
 static const char *known_frameworks(char **files, size_t n, struct arena *a)
 {
-    const char **names = ARENA_ARRAY(a, const char *, n + 1);
+    const char **names = ARENA_ARRAY(a, const char *, n);
     size_t n_names = 0;
     for (size_t i = 0; i < n; i++) {
         const char *dash = strrchr(files[i], '-');

@@ -239,7 +239,7 @@ bool machine_names(char ***names, size_t *n, const char *specs_dir, struct arena
     size_t n_all;
     if (!list_folder(&all, &n_all, specs_dir, ".csv", a, err))
         return false;
-    *names = ARENA_ARRAY(a, char *, n_all + 1);
+    *names = ARENA_ARRAY(a, char *, n_all);
     *n = 0;
     for (size_t i = 0; i < n_all; i++) {
         struct sheet s;

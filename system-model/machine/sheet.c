@@ -62,7 +62,7 @@ bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err
         return false;
     if (t.n_rows > MOST_ROWS)
         return fail(err, "%s: %zu rows, a spec sheet has at most %d", path, t.n_rows, MOST_ROWS);
-    *out = (struct sheet){ .path = t.path, .name = name_of(path, a), .rows = ARENA_ARRAY(a, struct sheet_row, t.n_rows + 1) };
+    *out = (struct sheet){ .path = t.path, .name = name_of(path, a), .rows = ARENA_ARRAY(a, struct sheet_row, t.n_rows) };
     for (size_t i = 0; i < t.n_rows; i++) {
         char **cell = t.rows[i].cells;
         out->rows[i] = (struct sheet_row){ cell[COLUMN_KEY], cell[COLUMN_VALUE], cell[COLUMN_UNIT], cell[COLUMN_SOURCE],

@@ -32,8 +32,8 @@ static bool take(struct what_ifs *out, const char *text, struct arena *a, struct
 bool what_ifs_take(struct what_ifs *out, const char ***rest, size_t *n_rest, const char *const *overrides, size_t n_overrides,
                    struct arena *a, struct err *err)
 {
-    *out = (struct what_ifs){ .items = ARENA_ARRAY(a, struct what_if, n_overrides + 1) };
-    *rest = ARENA_ARRAY(a, const char *, n_overrides + 1);
+    *out = (struct what_ifs){ .items = ARENA_ARRAY(a, struct what_if, n_overrides) };
+    *rest = ARENA_ARRAY(a, const char *, n_overrides);
     *n_rest = 0;
     for (size_t i = 0; i < n_overrides; i++) {
         if (!is_what_if(overrides[i]))

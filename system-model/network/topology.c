@@ -156,7 +156,7 @@ static struct run_of_links gateways_of_hub(const struct topology *t, uint32_t hu
     if (gateways(t) == GATEWAY_NONE || (gateways(t) == GATEWAY_DIRECT && hub >= 2 * n))
         return (struct run_of_links){0};
     bool other_end = gateways(t) == GATEWAY_DIRECT && hub >= n;
-    return (struct run_of_links){ t->first_gateway + 2 * (other_end ? hub - n : hub) + other_end, 1, 0 };
+    return (struct run_of_links){ .first = t->first_gateway + 2 * (other_end ? hub - n : hub) + other_end, .n = 1 };
 }
 
 static uint32_t runs_of_switch(struct run_of_links *runs, const struct topology *t, uint32_t i)
@@ -167,7 +167,7 @@ static uint32_t runs_of_switch(struct run_of_links *runs, const struct topology 
         return 1;
     }
     runs[0] = (struct run_of_links){ t->first_gateway + 2 * i * n + 1, n, 2 };
-    runs[1] = (struct run_of_links){ t->first_spine + 2 * i, 1, 0 };
+    runs[1] = (struct run_of_links){ .first = t->first_spine + 2 * i, .n = 1 };
     return gateways(t) == GATEWAY_NETWORK ? 2 : 1;
 }
 
@@ -184,14 +184,14 @@ static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uin
         return 1;
     }
     if (node >= t->first_memory) {
-        runs[0] = (struct run_of_links){ t->first_streaming + 2 * (node - t->first_memory) + 1, 1, 0 };
+        runs[0] = (struct run_of_links){ .first = t->first_streaming + 2 * (node - t->first_memory) + 1, .n = 1 };
         return 1;
     }
     uint32_t hub = node - t->first_hub;
     runs[n++] = (struct run_of_links){ t->first_port + 2 * hub * t->ipus_per_hub + 1, t->ipus_per_hub, 2 };
     if (t->n_memories)
-        runs[n++] = (struct run_of_links){ t->first_streaming + 2 * hub, 1, 0 };
-    runs[n++] = (struct run_of_links){ t->first_host_link + 2 * hub, 1, 0 };
+        runs[n++] = (struct run_of_links){ .first = t->first_streaming + 2 * hub, .n = 1 };
+    runs[n++] = (struct run_of_links){ .first = t->first_host_link + 2 * hub, .n = 1 };
     runs[n++] = gateways_of_hub(t, hub);
     return n;
 }

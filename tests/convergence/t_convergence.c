@@ -53,6 +53,26 @@ static void test_law_recovers_itself(void **state)
     assert_string_equal(err.msg, "2 reference points, the law has 3 parameters");
 }
 
+/* As many records as a law takes, and one more. */
+static void test_many_records(void **state)
+{
+    struct rcp_point points[65] = { { 0 } };
+    struct rcp_table t = { .points = points, .n = 64 };
+    struct convergence_law l, truth = { .e0 = 3.5, .bc = 700, .g = 1 };
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < 65; i++) {
+        points[i].batch = 10 * pow(1.1, (double)i);
+        points[i].mean = law_at(&truth, points[i].batch);
+    }
+    assert_true(law_fit(&l, &t, false, &err));
+    assert_near(l.bc, 700, 1e-3);
+    assert_int_equal(l.n, 64);
+    t.n = 65;
+    assert_false(law_fit(&l, &t, false, &err));
+    assert_string_equal(err.msg, "65 reference points, a law is fitted to at most 64");
+}
+
 /* Neighbours 10 and 20 at 2 and 4 foretell 15 at 3, where 12 is: ln(15/12). */
 static void test_interpolation_error(void **state)
 {
@@ -297,7 +317,7 @@ int main(void)
         cmocka_unit_test(test_laws_carry_on_from_the_table), cmocka_unit_test(test_monotone_in_the_batch),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_what_is_observed), cmocka_unit_test(test_mean_of_what_is_observed),
         cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_what_is_known_moves_the_centre),
-    cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_refusals), cmocka_unit_test(test_fits_are_what_the_fit_gives),
+    cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_refusals), cmocka_unit_test(test_many_records), cmocka_unit_test(test_fits_are_what_the_fit_gives),
         cmocka_unit_test(test_errors_by_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -258,12 +258,17 @@ static inline void draft_body(struct draft *d, const char *name, struct draft *b
     n->attribute = all;
 }
 
-static inline void draft_write(struct draft *d, const char *outputs, const char *path)
+static inline void draft_pack(struct draft *d, const char *path)
 {
-    draft_outputs(d, outputs);
     uint8_t *bytes = ARENA_ARRAY(&d->arena, uint8_t, onnx__model_proto__get_packed_size(&d->model) + 1);
     size_t n_bytes = onnx__model_proto__pack(&d->model, bytes);
     FILE *f = fopen(path, "wb");
     assert(f && fwrite(bytes, 1, n_bytes, f) == n_bytes && fclose(f) == 0);
+}
+
+static inline void draft_write(struct draft *d, const char *outputs, const char *path)
+{
+    draft_outputs(d, outputs);
+    draft_pack(d, path);
 }
 #endif

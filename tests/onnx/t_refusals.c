@@ -60,6 +60,12 @@ static void operators_refused(void **state)
     draft_node(d, "LayerNormalization", "x s", "y", "");
     refused(d, infer, "node 0, LayerNormalization 'n0': its input 1, s, is computed while the model runs; want a constant");
     d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4,3");
+    draft_weight(d, "s", DIMS(3));
+    draft_input(d, "b", ONNX_FLOAT, "3");
+    draft_node(d, "LayerNormalization", "x s b", "y", "");
+    refused(d, infer, "node 0, LayerNormalization 'n0': its input 2, b, is computed while the model runs; want a constant");
+    d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,tokens,4");
     draft_node(d, "Relu", "x", "y", "");
     refused(d, infer, "input x: the size of its dimension 'tokens' is not known; give it: --set data.tokens=128");
@@ -78,6 +84,27 @@ static void operators_refused(void **state)
     draft_weight(d, "w", DIMS(5, 3));
     draft_node(d, "MatMul", "x w", "y", "");
     refused(d, infer, "node 0, MatMul 'n0': inner sizes 4 and 5 differ");
+}
+
+/* A window as deep as an operation may have parts, and one deeper; one of a group. */
+static struct draft *deep_window(uint64_t depth, uint64_t groups)
+{
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4,40,3,3");
+    draft_weight(d, "w", DIMS(6, 4 / groups, depth, 1, 1));
+    draft_node(d, "Conv", "x w", "y", groups == 2 ? "group=2" : "");
+    return d;
+}
+
+static void windows_refused(void **state)
+{
+    (void)state;
+    struct imported *r = import(deep_window(MAX_OP_OUTPUTS, 1), "y", infer);
+    assert_string_equal(r->err.msg, "");
+    refused(deep_window(MAX_OP_OUTPUTS + 1, 1), infer,
+            arena_printf(&r->arena, "node 0, Conv 'n0': a window of depth %d in groups, or of more than %d; want one group", MAX_OP_OUTPUTS + 1, MAX_OP_OUTPUTS));
+    done(r);
+    refused(deep_window(2, 2), infer, "node 0, Conv 'n0': a window of depth 2 in groups, or of more than 32; want one group");
 }
 
 /* As many Ifs in each other: "x" goes through them all. */
@@ -360,7 +387,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
     cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
     cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
     cmocka_unit_test(approximated), cmocka_unit_test(several_results_approximated),

@@ -287,6 +287,33 @@ static void contents(void **state)
     CHECK(rows);
 }
 
+/* Letters of dimensions: of both operands summed, of one kept; dots are what has no letter, and come first where no arrow says otherwise. */
+static void einsums(void **state)
+{
+#define WANTS ": want one or two operands, with each letter once"
+    static const struct row rows[] = {
+        { "Einsum", "2,3 3,4", "equation=ab,bc->ac", "2x4" },               { "Einsum", "2,3 3,4", "equation=ab,bc->cab", "4x2x3" },
+        { "Einsum", "2,3 3,4", "equation=ab,bc", "2x4" },                   { "Einsum", "2,3 3,4", "equation=ab,bc->", "one" },
+        { "Einsum", "2,3", "equation=ba", "3x2" },                          { "Einsum", "2,3", "equation=ab->b", "3" },
+        { "Einsum", "2,3,4 2,4,5", "equation=...ab,...bc", "2x3x5" },       { "Einsum", "2,3,4 2,4,5", "equation=...ab,...bc->...", "2" },
+        { "Einsum", "2,6,3,4 4,5", "equation=...ab,bc->...ca", "2x6x5x3" }, { "Einsum", "2,3,4 5,4", "equation=a...,b...", "3x4x2x5" },
+        { "Einsum", "2,3 3", "equation=ab,b->a", "2" },                     { "Einsum", "1,2,3,4,5,6,7,8", "equation=abcdefgh->ha", "8x1" },
+        { "Einsum", "1,2,3,4,5,6,7,8", "equation=...->...", "1x2x3x4x5x6x7x8" },
+        { "Einsum", "2,3 4,5", "equation=ab,cb->ac", "its operands differ in dimension b" },
+        { "Einsum", "2,3,4 3,4,5", "equation=...ab,...bc", "its operands differ in dimension Z" },
+        { "Einsum", "2,3", "equation=ab->ac", "dimension c of the result is in no operand" },
+        { "Einsum", "2,3 3,4", "equation=ab->a", "'ab->a'" WANTS },         { "Einsum", "2,3", "equation=ab,bc->ac", "'ab,bc->ac'" WANTS },
+        { "Einsum", "2,3 3,4 4,5", "equation=ab,bc,cd->ad", "'ab,bc,cd->ad'" WANTS }, { "Einsum", "2,2", "equation=aa->a", "'aa->a'" WANTS },
+        { "Einsum", "2,3 3,3", "equation=ab,bb->a", "'ab,bb->a'" WANTS },   { "Einsum", "2,3", "equation=abc->a", "'abc->a'" WANTS },
+        { "Einsum", "2,3 3,4", "equation=ab,b->a", "'ab,b->a'" WANTS },     { "Einsum", "2,3 3,4", "equation=ab,bcd->a", "'ab,bcd->a'" WANTS },
+        { "Einsum", "2,3", "equation=a..->a", "'a..->a'" WANTS },           { "Einsum", "2,3 3,4", "equation=ab,b..->a", "'ab,b..->a'" WANTS },
+        { "Einsum", "1,2,3,4,5,6,7,8", "equation=abcdefghi->a", "'abcdefghi->a'" WANTS }, { "Einsum", "2,3", "equation=...abc->a", "'...abc->a'" WANTS },
+    };
+#undef WANTS
+    (void)state;
+    CHECK(rows);
+}
+
 /* A slice along one of eight dimensions leaves each of the others whole. */
 static void slices_leave_other_dimensions(void **state)
 {
@@ -409,7 +436,7 @@ static void inputs_left_out(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(windows), cmocka_unit_test(products), cmocka_unit_test(elementwise), cmocka_unit_test(moves), cmocka_unit_test(parts),
-    cmocka_unit_test(contents), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
+    cmocka_unit_test(contents), cmocka_unit_test(einsums), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
     cmocka_unit_test(picked), cmocka_unit_test(inputs_left_out),
 };
 TAP_MAIN(tests)

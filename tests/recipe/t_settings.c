@@ -262,6 +262,32 @@ static void values_at_their_ends(void **state)
     }
 }
 
+/* What [data] holds besides its keys are dimensions of a file, where the model is one; nowhere else, and of no other section. */
+static void dimensions_of_a_file(void **state)
+{
+    static const struct { const char *words, *dimensions, *message; } rows[] = {
+        { "recipe.workload=model.onnx data.tokens=7", "tokens=7", "" },
+        { "recipe.workload=model.onnx data.tokens=7 data.frames=5 data.tokens=9", "tokens=9,frames=5", "" },
+        { "data.tokens=7", NULL, "--set data.tokens=7: unknown key in [data]" },
+        { "recipe.workload=model.onnx parallel.tokens=7", NULL, "--set parallel.tokens=7: unknown key in [parallel]" },
+        { "recipe.workload= data.tokens=7", NULL, "--set data.tokens=7: unknown key in [data]" },
+        { "recipe.workload=no-such-model data.tokens=7", NULL, "--set data.tokens=7: unknown key in [data]" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        bool good = load_words(&l, resnet, rows[i].words);
+        if (good == *rows[i].message)
+            print_error("%s: %s\n", rows[i].words, l.err.msg);
+        assert_true(good == !*rows[i].message);
+        if (good)
+            assert_string_equal(l.r.model.dimensions, rows[i].dimensions);
+        else
+            assert_int_equal(strncmp(l.err.msg, rows[i].message, strlen(rows[i].message)), 0);
+        arena_free(&l.a);
+    }
+}
+
 /* A message names the line of the key, be it the file's first. */
 static void a_line_is_named(void **state)
 {
@@ -278,6 +304,6 @@ static void a_line_is_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
-    cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named),
+    cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };
 TAP_MAIN(tests)

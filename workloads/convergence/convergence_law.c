@@ -108,7 +108,7 @@ static bool solve(struct convergence_law *out, struct problem *p, struct err *er
 static void take_points(struct problem *p, const struct rcp_table *t, size_t left_out)
 {
     p->n = 0;
-    for (size_t i = 0; i < t->n && p->n < MOST_POINTS; i++) {
+    for (size_t i = 0; i < t->n; i++) {
         if (i == left_out)
             continue;
         p->batch[p->n] = t->points[i].batch;
@@ -135,6 +135,8 @@ bool law_fit(struct convergence_law *out, const struct rcp_table *t, bool free_g
 {
     struct problem p = { .free_g = free_g };
     *out = (struct convergence_law){ 0 };
+    if (t->n > MOST_POINTS)
+        return fail(err, "%zu reference points, a law is fitted to at most %d", t->n, MOST_POINTS);
     take_points(&p, t, t->n);
     if (!solve(out, &p, err))
         return false;

@@ -135,7 +135,7 @@ const struct round_terms *round_terms_find(const struct round_table *t, const ch
 bool benchmark_unknown(const struct round_table *t, const char *benchmark, const struct edition *e, struct err *err)
 {
     struct arena scratch = {0};
-    const char **names = ARENA_ARRAY(&scratch, const char *, t->n + 1);
+    const char **names = ARENA_ARRAY(&scratch, const char *, t->n);
     size_t n = 0;
     for (size_t i = 0; i < t->n; i++)
         if (text_is(t->items[i].ruleset, e->ruleset) && t->items[i].allowed)

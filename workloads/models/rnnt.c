@@ -51,7 +51,7 @@ static uint32_t first_slice(struct builder *b, uint32_t x, uint64_t n_slices)
 {
     if (n_slices < 2)
         return x;
-    struct op_attributes at = { .axis = 1, .begin = 0, .length = ceil_div(build_dim(b, x, 1), n_slices) };
+    struct op_attributes at = { .axis = 1, .length = ceil_div(build_dim(b, x, 1), n_slices) };
     b->g->layers[b->g->n_layers - 1].repeats = (uint32_t)n_slices;
     return graph_op(b->g, OP_SLICE, &x, 1, at);
 }

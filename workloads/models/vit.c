@@ -46,7 +46,7 @@ bool vit_build(struct graph *g, const struct workload *w, const struct model_opt
     for (uint32_t i = 0; i < c->n_layers; i++)
         x = block(&b, x, c, i);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    x = graph_op(g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .begin = 0, .length = 1 });
+    x = graph_op(g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .length = 1 });
     x = build_layer_norm(&b, build_reshape(&b, x, DIMS(b.batch, c->hidden)));
     build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
     if (b.training)

@@ -137,8 +137,8 @@ static bool has_work(const struct graph *g)
 static bool map_all(struct mapper *p)
 {
     struct onnx_model *m = p->m;
-    p->import->inputs = ARENA_ARRAY(m->arena, uint32_t, m->n_inputs + 1);
-    p->import->input_is_image = ARENA_ARRAY(m->arena, bool, m->n_inputs + 1);
+    p->import->inputs = ARENA_ARRAY(m->arena, uint32_t, m->n_inputs);
+    p->import->input_is_image = ARENA_ARRAY(m->arena, bool, m->n_inputs);
     p->import->n_inputs = m->n_inputs;
     for (size_t i = 0; i < m->n_values; i++)
         p->of[i] = (struct mapped){ NO_ID, NO_ID, false, false };

@@ -136,7 +136,7 @@ static bool is_scan(const struct onnx_node *n)
 
 static bool carry(struct onnx_model *m, struct onnx_node *n, struct onnx_loop *l, uint32_t first, struct err *err)
 {
-    l->carried = ARENA_ARRAY(m->arena, uint32_t, l->n_carried + 1);
+    l->carried = ARENA_ARRAY(m->arena, uint32_t, l->n_carried);
     for (uint32_t i = 0; i < l->n_carried; i++) {
         l->carried[i] = n->inputs[first + i];
         if (l->carried[i] == NO_ID)

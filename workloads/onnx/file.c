@@ -241,7 +241,7 @@ double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct a
     }
     if (n > most || (n && !number_at(&x, t, n - 1)))
         return NULL;
-    double *out = ARENA_ARRAY(a, double, n + 1);
+    double *out = ARENA_ARRAY(a, double, n);
     for (uint64_t i = 0; i < n; i++)
         if (!number_at(&out[i], t, i))
             return NULL;
@@ -358,7 +358,7 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
 
 static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
 {
-    m->inputs = ARENA_ARRAY(m->arena, uint32_t, g->n_input + 1);
+    m->inputs = ARENA_ARRAY(m->arena, uint32_t, g->n_input);
     for (size_t i = 0; i < g->n_input; i++) {
         uint32_t id = onnx_value(m, g->input[i]->name ? g->input[i]->name : "");
         if (m->values[id].constant)
@@ -373,7 +373,7 @@ static bool link_inputs(struct onnx_model *m, const Onnx__GraphProto *g, struct 
 /* Shapes that the file gives for values in between serve operations whose own shape is not known. */
 static bool link_outputs(struct onnx_model *m, const Onnx__GraphProto *g, struct err *err)
 {
-    m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output + 1);
+    m->outputs = ARENA_ARRAY(m->arena, uint32_t, g->n_output);
     for (size_t i = 0; i < g->n_output; i++) {
         uint32_t id = onnx_value(m, g->output[i]->name ? g->output[i]->name : "");
         if (m->values[id].producer == NO_ID)

@@ -356,7 +356,7 @@ static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
     const struct onnx_value *a = onnx_in(m, n, 0), *b = onnx_in(m, n, 1), *c = onnx_in(m, n, 2);
     struct onnx_value *out = onnx_out(m, n, 0);
     struct fold f = { m, n, out, a ? a->known : NULL, b ? b->known : NULL, c ? c->known : NULL, onnx_elements(out), all };
-    out->known = ARENA_ARRAY(m->arena, double, f.n_out + 1);
+    out->known = ARENA_ARRAY(m->arena, double, f.n_out);
     bool folded = false;
     for (size_t i = 0; i < sizeof rules / sizeof *rules && !folded; i++)
         folded = text_is(rules[i].op, n->op) && rules[i].fold(&f);

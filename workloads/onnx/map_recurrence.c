@@ -60,7 +60,7 @@ static bool part_from_cells(struct mapper *p, uint32_t *y, uint64_t directions, 
 {
     uint32_t cells = states_at(p, y, directions, (uint64_t[]){ steps, steps });
     for (uint64_t d = 0; d < directions; d++)
-        y[d] = emit1(p, OP_SLICE, y[d], AT(.axis = 1, .begin = 0, .length = steps));
+        y[d] = emit1(p, OP_SLICE, y[d], AT(.axis = 1, .length = steps));
     return map_done(p, 2, cells, false);
 }
 

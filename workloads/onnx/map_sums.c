@@ -169,7 +169,7 @@ static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uin
     x = map_view(p, x, 3, (uint64_t[]){ outer, n, inner });
     while (n > 1) {
         uint64_t half = n / 2;
-        uint32_t a = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = 0, .length = half));
+        uint32_t a = emit1(p, OP_SLICE, x, AT(.axis = 1, .length = half));
         uint32_t b = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = half, .length = half));
         uint32_t both = emit(p, OP_MUL, (uint32_t[]){ a, b }, 2, AT(0));
         uint32_t odd = n % 2 ? emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;

@@ -64,13 +64,13 @@ static void sort_from(struct sorter *s, uint32_t first)
 
 Onnx__NodeProto *const *onnx_in_order(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t n)
 {
-    struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n + 1),
-                        .stack = ARENA_ARRAY(m->arena, uint32_t, n + 1), .met = ARENA_ARRAY(m->arena, bool, n + 1) };
+    struct sorter s = { .m = m, .nodes = nodes, .sorted = ARENA_ARRAY(m->arena, Onnx__NodeProto *, n),
+                        .stack = ARENA_ARRAY(m->arena, uint32_t, n), .met = ARENA_ARRAY(m->arena, bool, n) };
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             onnx_value(m, nodes[i]->output[k]);
     s.n_makers = m->n_values;
-    s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers + 1);
+    s.maker = ARENA_ARRAY(m->arena, uint32_t, s.n_makers);
     for (size_t i = n; i-- > 0; )               /* of two that make the same the first: the second will be refused */
         for (size_t k = 0; k < nodes[i]->n_output; k++)
             s.maker[onnx_value(m, nodes[i]->output[k])] = (uint32_t)i + 1;

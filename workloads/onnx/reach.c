@@ -13,7 +13,7 @@ static bool stop_at(struct onnx_model *m, const char *names, struct err *err)
     size_t n = 1, at = 0;
     for (const char *c = names; *c; c++)
         n += *c == ',';
-    const char **own = ARENA_ARRAY(m->arena, const char *, m->n_outputs + 1);
+    const char **own = ARENA_ARRAY(m->arena, const char *, m->n_outputs);
     uint32_t *outputs = ARENA_ARRAY(m->arena, uint32_t, n);
     for (size_t i = 0; i < m->n_outputs; i++) {
         own[i] = m->values[m->outputs[i]].name;

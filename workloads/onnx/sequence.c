@@ -102,7 +102,7 @@ static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items
 {
     bool stacked = onnx_int(&m->nodes[id], "new_axis", 0) != 0;
     int64_t axis = onnx_int(&m->nodes[id], "axis", 0);
-    uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, items->n + 1);
+    uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, items->n);
     if (!items->n)
         return onnx_refuse(m, &m->nodes[id], err, "joins nothing");
     if (stacked && !onnx_make_room(m, id, items->n, err))

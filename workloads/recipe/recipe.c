@@ -300,7 +300,7 @@ static bool has_idle_shares(const struct recipe *r)
 
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a)
 {
-    *names = ARENA_ARRAY(a, const char *, r->n_entries + 1);
+    *names = ARENA_ARRAY(a, const char *, r->n_entries);
     *n = 0;
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];

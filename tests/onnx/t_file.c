@@ -1,0 +1,152 @@
+/*
+ * t_file.c - what a recipe says of an ONNX file, as text: sizes of its dimensions, precision; and what the file itself must be.
+ */
+#include "tests/check.h"
+#include "tests/onnx/draft.h"
+#include "workloads/models/models.h"
+#include "workloads/models/onnx_file.h"
+#include <sys/stat.h>
+
+static const char *path_of_file(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/t_file_%d.onnx", (int)getpid());
+    return path;
+}
+
+/* What is wrong, without the file's name; "": nothing. */
+static const char *reason(const struct model_options *o, struct graph *g, struct arena *a)
+{
+    struct onnx_import import;
+    struct err err = { "" };
+    onnx_file_import(g, &import, o, a, &err);
+    size_t n = strlen(path_of_file());
+    return arena_strdup(a, strncmp(err.msg, path_of_file(), n) == 0 ? err.msg + n : err.msg);
+}
+
+/* x [n, tokens, 3] w [3, 2] */
+static void write_usual(void)
+{
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,tokens,frames=3,3");
+    draft_weight(d, "w", DRAFT_DIMS(3, 2));
+    draft_node(d, "MatMul", "x w", "y", "");
+    draft_write(d, "y", path_of_file());
+    draft_end(d);
+}
+
+static void sizes_in_a_text(void **state)
+{
+    static const struct { const char *dimensions, *message; uint64_t elements; } cases[] = {
+        { "tokens=7,frames=3=5", "", 2 * 7 * 5 * 2 }, { "frames=3=5,tokens=7", "", 2 * 7 * 5 * 2 }, { "n=3,frames=3=5,tokens=7", "", 3 * 7 * 5 * 2 },
+        { "frames=3=1,tokens=16777216", "", 2ull * 16777216 * 2 },
+        { "tokens=16777217", "data.tokens: '16777217' is not a size or a number; want a whole number from 0 to 16777216", 0 },
+        { "tokens", "data.tokens: want NAME=SIZE", 0 }, { "tokens=7,frames", "data.frames: want NAME=SIZE", 0 },
+        { "tokens=many", "data.tokens: 'many' is not a size or a number; want a whole number from 0 to 16777216", 0 },
+        { "tokens=-1", "data.tokens: '-1' is not a size or a number; want a whole number from 0 to 16777216", 0 },
+        { "tokens=7", ": input x: the size of its dimension 'frames=3' is not known; give it: --set data.frames=3=128", 0 },
+        { NULL, ": input x: the size of its dimension 'tokens' is not known; give it: --set data.tokens=128", 0 },
+        { "tokens=7,frames=3=5,words=2", ": data.words: the model has no symbolic dimension of this name; its dimensions: n, tokens, frames=3", 0 },
+    };
+    (void)state;
+    write_usual();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct model_options o = own_options;
+        o.file = path_of_file();
+        o.micro_batch = 2;
+        o.inference = true;
+        o.dimensions = cases[i].dimensions;
+        assert_string_equal(reason(&o, &g, &a), cases[i].message);
+        if (cases[i].elements)
+            assert_int_equal(tensor_elements(&g.tensors[g.ops[g.n_forward_ops - 1].outputs[0]]), cases[i].elements);
+        arena_free(&a);
+    }
+    unlink(path_of_file());
+}
+
+static void options_reach_the_file(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    struct model_options o = own_options;
+    write_usual();
+    o.file = path_of_file();
+    o.inference = true;
+    o.dimensions = "tokens=7,frames=3=5";
+    assert_string_equal(reason(&o, &g, &a), "");
+    assert_int_equal(g.tensors[g.ops[0].inputs[1]].type, TYPE_FP16);
+    assert_int_equal(g.n_ops, g.n_forward_ops);
+    o.compute = COMPUTE_FP32;
+    assert_string_equal(reason(&o, &g, &a), "");
+    assert_int_equal(g.tensors[g.ops[0].inputs[1]].type, TYPE_FP32);
+    o.compute = COMPUTE_FP8;
+    assert_string_equal(reason(&o, &g, &a), "workload: precision.compute: fp8 for an ONNX file is not modelled; want fp16 or fp32");
+    o.inference = false;
+    o.compute = COMPUTE_FP16;
+    assert_string_equal(reason(&o, &g, &a), "");
+    assert_true(g.n_ops > g.n_forward_ops);
+    struct err err = { "" };
+    o.file = NULL;
+    assert_false(workload_graph(&g, workload_find("my.onnx", &err), &o, &a, &err));
+    assert_string_equal(err.msg, "model.onnx: no file is given");
+    unlink(path_of_file());
+    arena_free(&a);
+}
+
+static void no_graph(struct draft *d)           { d->model.graph = NULL; }
+static void no_output(struct draft *d)          { d->graph.n_output = 0; }
+static void nobodys_output(struct draft *d)     { d->outputs[0]->name = "z"; }
+static void made_twice(struct draft *d)         { draft_node(d, "Relu", "x", "y", ""); }
+static void constant_made(struct draft *d)      { draft_node(d, "Relu", "x", "w", ""); }
+static void nine_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,2,3,4,5,6,7,8,9"); }
+static void eight_of_an_input(struct draft *d)  { draft_input(d, "u", ONNX_FLOAT, "1,2,3,4,5,6,7,8"); }
+static void nine_of_a_weight(struct draft *d)   { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1)); }
+static void a_long_weight(struct draft *d)      { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(UINT32_MAX)); }
+static void too_long_a_weight(struct draft *d)  { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1ull << 32)); }
+static void a_negative_weight(struct draft *d)  { draft_tensor(d, "u", ONNX_FLOAT, 1, (const uint64_t[]){ (uint64_t)-1 }); }
+static void opset(struct draft *d)              { d->opset.version = 22; }
+static void newest(struct draft *d)             { d->opset.version = 21; }
+static void oldest(struct draft *d)             { d->opset.version = 9; }
+static void nothing(struct draft *d)            { d->model.n_opset_import = 0; }
+static void own_operators(struct draft *d)      { d->opset.domain = "ours"; }
+static void of_onnx(struct draft *d)            { d->opset.domain = "ai.onnx"; }
+
+static void files_that_are_refused(void **state)
+{
+    static const struct { void (*spoil)(struct draft *d); const char *message; } cases[] = {
+        { no_graph, ": a model without a graph" }, { no_output, ": the graph has no output" }, { nobodys_output, ": output z is made by no node" },
+        { made_twice, ": node 1, Relu 'n1': makes y a second time" }, { constant_made, ": node 0, Relu 'n1': makes w a second time" },
+        { nine_of_an_input, ": u has 9 dimensions, at most 8" }, { eight_of_an_input, "" }, { nine_of_a_weight, ": u has 9 dimensions, at most 8" },
+        { a_long_weight, "" }, { too_long_a_weight, ": u: a dimension of 4294967296; want 0 to 2^32 - 1" },
+        { a_negative_weight, ": u: a dimension of -1; want 0 to 2^32 - 1" }, { opset, ": opset 22, want 9 to 21; export again with opset_version=17" },
+        { newest, "" }, { oldest, "" }, { nothing, ": opset 0, want 9 to 21; export again with opset_version=17" },
+        { own_operators, ": opset 0, want 9 to 21; export again with opset_version=17" }, { of_onnx, "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct model_options o = own_options;
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,3");
+        draft_weight(d, "w", DRAFT_DIMS(3, 2));
+        draft_node(d, "MatMul", "x w", "y", "");
+        draft_outputs(d, "y");
+        cases[i].spoil(d);
+        draft_pack(d, path_of_file());
+        draft_end(d);
+        o.file = path_of_file();
+        o.inference = true;
+        assert_string_equal(reason(&o, &g, &a), cases[i].message);
+        arena_free(&a);
+    }
+    unlink(path_of_file());
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
+};
+TAP_MAIN(tests)
