@@ -8,7 +8,7 @@
 # takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. A mutant that
 # the compiler turns into the same object is no change: it is dropped and counted. What passes is printed: FILE:LINE, the change, and
 # the line. Exit 1 when more than 5 % survive. Not drawn, as they can change nothing: room that is made, and the order of two equals where
-# the larger or the smaller of them is taken (orders_of_equals).
+# the larger or the smaller of them is taken (orders_of_equals); and assertions, with the loops over them.
 # Every verdict goes to DIR/verdicts at once, and holds while the file is as it was; that a mutant survives, while its tests are as they
 # were and the budget is no larger. So a sitting that was cut short goes on, and one after new tests tries the survivors only.
 use strict;
@@ -73,6 +73,14 @@ sub orders_of_equals {
     return \%at;
 }
 
+# The head of a loop over an assertion: it looks at the invariant of more or fewer, and does nothing else.
+sub is_round_assertion {
+    my ($lines, $n) = @_;               # $n: of the line behind
+    return 0 unless $lines->[$n - 1] =~ /^\s*for \(.*\)$/;
+    $n++ while ($lines->[$n] // "") =~ /^\s*for \(.*\)$/;
+    return ($lines->[$n] // "") =~ /^\s*assert\(/;
+}
+
 sub sites {                             # [file, line number, offset, length, replacement]
     my ($file) = @_;
     my @lines = text_of($file);
@@ -85,6 +93,7 @@ sub sites {                             # [file, line number, offset, length, re
         $in_comment = 1 if $code =~ s{(/\*.*)$}{" " x length $1}e;
         $code =~ s{("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')}{" " x length $1}ge;
         next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_][a-z_0-9 *]*\(.*\)\s*$/;
+        next if is_round_assertion(\@lines, $n);
         my $equals = orders_of_equals($code, $lines[$n] // "");
         while ($code =~ /($operators)/g) {
             my $at = pos($code) - length $1;

@@ -301,6 +301,24 @@ static void what_cannot_be_is_refused(void **state)
     arena_free(&a);
 }
 
+/* However slow, a memory is one; a machine without has none, nor one whose cards share a port. */
+static void memories_there_are(void **state)
+{
+    static const struct { double bytes_per_s; uint64_t shared; uint32_t n; } cases[] = { { 0, 1, 0 }, { 0.5, 1, 2 }, { 20e9, 1, 2 }, { 20e9, 4, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct machine m = *load("ipu-m2000");
+        struct topology t;
+        m.n_ipus = m.ipus_per_domain = 8;
+        m.streaming_bytes_per_s = cases[i].bytes_per_s;
+        m.pcie_shared_ipus = cases[i].shared;
+        m.pcie_shared_bytes_per_s = 1e9;
+        assert_true(topology_build(&t, &m, NULL, &a, &err));
+        assert_int_equal(t.n_memories, cases[i].n);
+    }
+    arena_free(&a);
+}
+
 /* A cut link is dotted, both ways; the others are as they were. */
 static void a_cut_link_is_drawn_as_such(void **state)
 {
@@ -348,7 +366,7 @@ int main(void)
         cmocka_unit_test(a_slow_link_slows_and_a_busy_one_is_shared),
         cmocka_unit_test(a_dead_gateway_is_gone_round),
         cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(a_cut_link_is_drawn_as_such), cmocka_unit_test(golden_texts),
+        cmocka_unit_test(a_cut_link_is_drawn_as_such), cmocka_unit_test(memories_there_are), cmocka_unit_test(golden_texts),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
