@@ -347,6 +347,31 @@ static void check_links(const struct drawing_source *from, const struct simulati
     assert_string_equal(lines[5], "2,1,5");
 }
 
+static bool has_point(char **lines, size_t n, double intensity, double rate)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fabs(number(lines[i], 0) / intensity - 1) < 1e-5 && fabs(number(lines[i], 1) / rate - 1) < 1e-5)
+            return true;
+    return false;
+}
+
+/* Whatever multiplies has its point, and no point stands twice in a row. */
+static void check_points(const struct simulation *sim, char **lines, size_t n)
+{
+    for (uint32_t s = 0; s < sim->plan.n_stages; s++) {
+        const struct stage_plan *stage = &sim->plan.stages[s];
+        for (uint32_t i = 0; i < sim->graph->n_ops; i++) {
+            const struct op_plan *p = stage->compiled->op_plans[i];
+            uint32_t layer = sim->graph->ops[i].layer_id;
+            if (layer >= stage->first_layer && layer < stage->first_layer + stage->n_layers && p->mac && p->exchanged_bytes)
+                assert_true(has_point(lines, n, 2 * (double)p->mac / (double)p->exchanged_bytes,
+                                      2e-12 * (double)p->mac / (double)op_plan_cycles(p) * sim->machine->chip.clock_hz));
+        }
+    }
+    for (size_t i = 1; i < n; i++)
+        assert_string_not_equal(lines[i - 1], lines[i]);
+}
+
 /* No point above its roof, which is what the chip's units and exchange allow. */
 static void check_roofline(const struct drawing_source *from, const struct simulation *sim, char **lines)
 {
@@ -361,6 +386,7 @@ static void check_roofline(const struct drawing_source *from, const struct simul
         near += rate > limit / 2;
     }
     assert_true(n > 20);
+    check_points(sim, lines, n);
     assert_int_equal(sscanf(d.finding, "%lf", &percent), 1);
     assert_near(percent, 100 * (double)near / (double)n, 0.51);
     assert_int_equal(lines_of(lines, "roofline-roofs"), 3);
@@ -450,6 +476,27 @@ static void figures_of_one_run(void **state)
     simulation_free(&sim);
 }
 
+static bool is_faster(const struct result *x, const struct result *y)
+{
+    return x->throughput_samples_per_s > y->throughput_samples_per_s;
+}
+
+/* What does not fit, has no step or has a latency is not drawn, however fast; of equal ones the first is. */
+static void the_run_that_is_drawn(void **state)
+{
+    struct result items[] = {
+        { .fits = false, .step_time_s = 0.5, .throughput_samples_per_s = 90 }, { .fits = true, .throughput_samples_per_s = 80 },
+        { .fits = true, .step_time_s = 0.5, .latency_s = 0.25, .throughput_samples_per_s = 70 },
+        { .fits = true, .step_time_s = 0.5, .throughput_samples_per_s = 30 }, { .fits = true, .step_time_s = 0.5, .throughput_samples_per_s = 60 },
+        { .fits = true, .step_time_s = 0.25, .throughput_samples_per_s = 60 }, { .fits = true, .step_time_s = 0.5, .throughput_samples_per_s = 50 },
+    };
+    const struct results all = { .items = items, .n = sizeof items / sizeof *items }, none = { .items = items, .n = 3 };
+    const struct drawing_source from = { .results = &all }, of_none = { .results = &none };
+    (void)state;
+    assert_ptr_equal(drawing_run(&(struct drawing){ .from = &from }, is_faster), &items[4]);
+    assert_null(drawing_run(&(struct drawing){ .from = &of_none }, is_faster));
+}
+
 /* Of the points that keep at most a fifth of the activations, the one with the least extra work. */
 static void recomputation(void **state)
 {
@@ -490,7 +537,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
         cmocka_unit_test(figures_of_one_run),
-        cmocka_unit_test(recomputation),
+        cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, end);
