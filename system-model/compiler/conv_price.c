@@ -17,7 +17,11 @@
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
  * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5): what makes groups
  * of 4 and 8 channels collapse at batch 64; what fixed cost groups of 4 have, some 8 thousand cycles with one kernel element and 25
- * thousand with nine; and what copies of 3 channels cost, from 0.4 to 4 times what is charged.
+ * thousand with nine; and what copies of 3 channels cost, from 0.4 to 4 times what is charged. No other
+ * estimate of these copies that a planner may have chosen by, no budget of memory but 0.6, no preference for less memory among plans
+ * nearly as fast, and no planner that leaves out sync and losses of rate chooses splits that fit more of these rows.
+ * The input of a 1x1 kernel with a stride is taken as if its positions lay beside each other. poplin copies them so before, or strides over all
+ * of the input; no row that shapes the model has one alone, and training runs, where few convolutions are such, fit no better with either.
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"
