@@ -44,13 +44,7 @@ static void copy_weight_work(struct layer_work *w, const struct compiled *compil
 }
 
 /* Code of each run of layers, as compile_code_bytes() sums it: operations of equal plans share theirs. */
-struct code { uint64_t hash; uint32_t layer, id; uint64_t bytes; };
-
-static int by_hash(const void *x, const void *y)
-{
-    const struct code *a = x, *b = y;
-    return a->hash != b->hash ? (a->hash < b->hash ? -1 : 1) : 0;
-}
+struct code { uint32_t layer, id; uint64_t bytes; };
 
 static int by_layer(const void *x, const void *y)
 {
@@ -58,14 +52,15 @@ static int by_layer(const void *x, const void *y)
     return a->layer != b->layer ? (a->layer < b->layer ? -1 : 1) : 0;
 }
 
-static struct code *list_code(const struct graph *g, const struct compiled *compiled, struct arena *scratch)
+static struct code *list_code(uint32_t *n_ids, const struct graph *g, const struct compiled *compiled, struct arena *scratch)
 {
     struct code *all = ARENA_ARRAY(scratch, struct code, g->n_ops + 1);
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        all[i] = (struct code){ compiled->op_plans[i]->code, g->ops[i].layer_id, 0, compiled->op_plans[i]->code_bytes_per_tile };
-    sort_items(all, g->n_ops, sizeof *all, by_hash);
-    for (uint32_t i = 1; i < g->n_ops; i++)
-        all[i].id = all[i - 1].id + (all[i].hash != all[i - 1].hash);
+    *n_ids = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct op_plan *p = compiled->op_plans[i];
+        all[i] = (struct code){ g->ops[i].layer_id, p->code, p->code_bytes_per_tile };
+        *n_ids = max_u32(*n_ids, p->code + 1);
+    }
     sort_items(all, g->n_ops, sizeof *all, by_layer);
     return all;
 }
@@ -73,8 +68,9 @@ static struct code *list_code(const struct graph *g, const struct compiled *comp
 static void sum_code(struct layer_work *w, const struct graph *g, const struct compiled *compiled, struct arena *a)
 {
     struct arena scratch = {0};
-    const struct code *all = list_code(g, compiled, &scratch);
-    uint32_t n = w->n_layers, *seen = ARENA_ARRAY(&scratch, uint32_t, g->n_ops + 1);
+    uint32_t n = w->n_layers, n_ids;
+    const struct code *all = list_code(&n_ids, g, compiled, &scratch);
+    uint32_t *seen = ARENA_ARRAY(&scratch, uint32_t, n_ids);
     uint64_t *bytes = ARENA_ARRAY(a, uint64_t, (size_t)(n + 1) * (n + 1));
     for (uint32_t first = 0, start = 0; first < n; first++) {
         while (start < g->n_ops && all[start].layer < first)

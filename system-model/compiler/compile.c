@@ -266,10 +266,15 @@ static double operand_imbalance(const struct graph *g, const struct op *op, cons
     return fmax(1, least);
 }
 
-static uint64_t code_of(const struct op *op, const struct op_plan *p)
+/* Numbers from 0 on. */
+static uint32_t code_of(struct compiler *c, const struct op *op, const struct op_plan *p)
 {
-    uint64_t what[4] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p) };
-    return hash_bytes(what, sizeof what, p->mac);
+    const uint64_t what[] = { op->kind, op->pass, p->code_bytes_per_tile, op_plan_cycles(p), p->mac };
+    uint32_t *known = memo_find(&c->codes, what, sizeof what);
+    if (known)
+        return *known;
+    uint32_t next = (uint32_t)c->codes.n;
+    return *(uint32_t *)memo_add(&c->codes, what, sizeof what, sizeof next, c->arena) = next;
 }
 
 /* Of vector work the memory for temporaries is no part: with other memory its plan is the same, where its operand lies as here. */
@@ -295,7 +300,7 @@ static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, double 
         return known;
     struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
     op_plan_build(p, c->graph, op_id, imbalance, &c->topology->machine->chip, opt, c->cache);
-    p->code = code_of(&c->graph->ops[op_id], p);
+    p->code = code_of(c, &c->graph->ops[op_id], p);
     return p;
 }
 
@@ -364,16 +369,14 @@ static void sum_code(struct range_memo *m, struct compiler *c)
 {
     const struct graph *g = c->graph;
     struct arena scratch = {0};
-    struct memo seen = {0};
+    bool *seen = ARENA_ARRAY(&scratch, bool, c->codes.n);
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct compiled *compiled;
         if (!in_ranges(g->ops[i].layer_id, m->ranges, m->n, &compiled))
             continue;
         const struct op_plan *p = compiled->op_plans[i];
-        if (memo_find(&seen, &p->code, sizeof p->code))
-            continue;
-        memo_add(&seen, &p->code, sizeof p->code, 0, &scratch);
-        m->bytes += p->code_bytes_per_tile;
+        m->bytes += seen[p->code] ? 0 : p->code_bytes_per_tile;
+        seen[p->code] = true;
     }
     arena_free(&scratch);
 }

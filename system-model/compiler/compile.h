@@ -43,7 +43,7 @@ struct compiler {
     const struct chip *splits_of;               /* of another chip, or NULL: the topology's own are searched */
     const struct watch *watch;                  /* of who simulates, or NULL: told of operations that are planned anew */
     struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
-    struct memo collectives, flows, sums;
+    struct memo collectives, flows, sums, codes;
     struct collective_ways ways;
     struct memo checkpoints;                    /* the schedule's: by layer, whether it is one, by their names */
     struct memo stages, placements, memories, updates;  /* what follows from a stage's layers; from where all layers are */

@@ -42,7 +42,7 @@ struct op_plan {
     struct conv_split split;            /* convolutions and matmuls */
     uint64_t rearrange_cycles;          /* of the above: changes of layout, compute and exchange */
     double imbalance;                   /* of the results over the tiles: the fullest tile's over an even share; at least 1 */
-    uint64_t code;                      /* as compiled in a graph: operations with the same share their code (outlining) */
+    uint32_t code;                      /* as compiled in a graph: operations with the same share their code (outlining) */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
