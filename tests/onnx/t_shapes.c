@@ -214,6 +214,8 @@ static void parts(void **state)
         { "Slice", "9,7 =1,2 =4", "", "its range is computed while the model runs" },
         { "Gather", "9,7,5 =1,2,3,4", "axis=1", "9x4x5" },  { "Gather", "9,7 =2x3:1,2,3,4,5,6", "", "2x3x7" },
         { "Gather", "9,7,5 ='1", "axis=-1", "9x7" },        { "Gather", "9,7 =1", "axis=2", "axis is out of range" },
+        { "Pad", "1,2,3,4,5,6,7,8", "pads=0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,9", "2x2x3x4x5x6x7x17" },     /* as many numbers as are read */
+        { "Pad", "1,2,3,4,5,6,7,8", "pads=0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,9,0", "its pads are not known, or not two for each of 8 dimensions" },
         { "Pad", "2,3 =1,2,3,4", "", "6x9" },               { "Pad", "2,3 =0,-1,0,-1", "", "2x1" },
         { "Pad", "2,3 =0,-1,0,-2", "", "its pads leave nothing" },
         { "Pad", "2,3 =0,1,0", "", "its pads are not known, or not two for each of 2 dimensions" },
