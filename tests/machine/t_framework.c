@@ -4,6 +4,7 @@
 #include "tests/golden_text.h"
 #include "system-model/machine/framework.h"
 #include "system-model/machine/sdk.h"
+#include "system-model/machine/sdk.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -88,6 +89,63 @@ static void own_sheets(void **state)
     assert_non_null(strstr(err.msg, "toy-2.9.csv:2: uplaod_s: unknown key; known: engine, schedules, "));
     unlink(nine);
     unlink(ten);
+    rmdir(sheets);
+    rmdir(folder);
+    arena_free(&a);
+}
+
+/* Numbers with points between, and what a + or a - adds. */
+static void names_of_releases(void **state)
+{
+    static const char *const good[] = { "2", "2.5.1", "2.10", "2.5.1+1001", "3.0-rc", "10" }, *const bad[] = { "", "2.", ".2", "2..1", "2.x", "v2", "2 ", "2.5.", "x", "+1" };
+    static const struct { const char *a, *b; int order; } pairs[] = {
+        { "2.9", "2.10", -1 }, { "2.10", "2.9", 1 }, { "3", "2.10", 1 }, { "2", "2.0.0", 0 }, { "2.1", "2", 1 }, { "2", "2.1", -1 }, { "2.5.1+7", "2.5.1", 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(is_release(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(is_release(bad[i]));
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_int_equal(compare_releases(pairs[i].a, pairs[i].b), pairs[i].order);
+}
+
+/* What a release's sheet says, and refuses; where there is none, the releases that have one, and whether it is newer than all. */
+static void releases_times(void **state)
+{
+    static const struct { const char *row, *message; } rows[] = {
+        { "eval_load_s,12.5,s,a test,", NULL }, { "eval_load_s,0,s,a test,", NULL }, { "eval_load_s,1e5,s,a test,", NULL },
+        { "eval_load_s,12.5,ms,a test,", "is in 'ms', want 's'" }, { "eval_load_s,-1,s,a test,", "-1 is outside 0 to 100000" },
+        { "eval_load_s,100001,s,a test,", "100001 is outside 0 to 100000" }, { "eval_load_s,soon,s,a test,", "'soon' is not a number" },
+        { "eval_loads_s,1,s,a test,", "unknown key; known: checkpoint_start_s, eval_switch_s, eval_load_s, checkpoint_save_s, checkpoint_restore_s" },
+    };
+    char folder[] = "/tmp/podbench-sdk-XXXXXX";
+    struct arena a = {0};
+    struct sdk sdk;
+    struct err err;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    const char *sheets = arena_printf(&a, "%s/sdk", folder), *sheet = arena_printf(&a, "%s/2.9.csv", sheets);
+    assert_int_equal(mkdir(sheets, 0700), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_sheet(sheet, arena_printf(&a, "checkpoint_save_s,3,s,a test,\n%s\n", rows[i].row));
+        bool good = sdk_load(&sdk, "2.9", folder, NULL, &a, &err);
+        assert_true(good == !rows[i].message);
+        if (good)
+            assert_true(sdk.sheet.n_rows == 2 && sdk.checkpoint_save_s == 3 && !sdk.others && !sdk.is_newest);
+        else
+            assert_true(strstr(err.msg, rows[i].message) && strstr(err.msg, "2.9.csv:3: eval_load"));
+    }
+    write_sheet(sheet, "eval_load_s,12.5,s,a test,\n");
+    assert_true(sdk_load(&sdk, "2.9", folder, NULL, &a, &err) && sdk.eval_load_s == 12.5);
+    static const struct { const char *name; bool is_newest; } without[] = { { "2.8", false }, { "2.9.0", false }, { "2.9.1", true }, { "2.10", true }, { NULL, false } };
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        assert_true(sdk_load(&sdk, without[i].name, folder, NULL, &a, &err));
+        assert_true(!sdk.sheet.path && sdk.is_newest == without[i].is_newest && sdk.eval_load_s == 0);
+        assert_string_equal(sdk.others, "2.9");
+    }
+    assert_true(sdk_load(&sdk, "2.9", "/tmp/podbench-no-such-folder", NULL, &a, &err) && !sdk.others);
+    unlink(sheet);
     rmdir(sheets);
     rmdir(folder);
     arena_free(&a);
@@ -187,7 +245,7 @@ static void keys(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
     cmocka_unit_test(what_a_release_is), cmocka_unit_test(software_without_a_sheet), cmocka_unit_test(keys),
 };
 TAP_MAIN(tests)
