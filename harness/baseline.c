@@ -9,7 +9,6 @@
 #include "results/simulate/run_folder.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char header[] = "version,moved,better,worse,largest,accuracy,reason\n";
 
@@ -50,11 +49,6 @@ static bool run_folder_of(const char **out, const char *run, struct session *s, 
         return fail(err, "%s: is a table; want the folder of a run", run);
     *out = arena_printf(&s->arena, "%.*s", (int)(strrchr(path, '/') - path), path);
     return true;
-}
-
-bool baseline_is_recorded(const char *baseline, struct arena *a)
-{
-    return access(arena_printf(a, "%s/rows.csv", baseline), F_OK) == 0;
 }
 
 int command_baseline(const struct options *o, struct session *s, struct err *err)

@@ -6,6 +6,7 @@
 #include "results/explain/diff.h"
 #include <jansson.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_file(const char *path)
 {
@@ -117,6 +118,11 @@ bool gate_of(struct gate *out, struct gate_tables tables[2], const char *base, c
            run_table_path(&manifests[0], base, "manifest.json", s, err) &&
            run_table_path(&manifests[1], run, "manifest.json", s, err) &&
            gate_inputs(out, manifests[0], manifests[1], &s->arena, err);
+}
+
+bool baseline_is_recorded(const char *baseline, struct arena *a)
+{
+    return access(arena_printf(a, "%s/rows.csv", baseline), F_OK) == 0;
 }
 
 bool margin_of(double *margin, const struct options *o, struct err *err)

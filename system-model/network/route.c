@@ -266,13 +266,6 @@ struct link_loads link_loads_new(struct arena *a)
     return (struct link_loads){ ARENA_ARRAY(a, struct link_load, FIRST_SLOTS / 2), 0, FIRST_SLOTS, ARENA_ARRAY(a, uint32_t, FIRST_SLOTS), a };
 }
 
-void link_loads_clear(struct link_loads *loads)
-{
-    for (uint32_t i = 0; i < loads->n; i++)
-        loads->slots[loads->items[i].slot] = 0;
-    loads->n = 0;
-}
-
 /* Its slot, or the free one where it would be. */
 static uint32_t slot_of(const struct link_loads *loads, uint32_t link)
 {
@@ -289,10 +282,8 @@ static void widen(struct link_loads *loads)
     loads->items = items;
     loads->n_slots *= 2;
     loads->slots = ARENA_ARRAY(loads->a, uint32_t, loads->n_slots);
-    for (uint32_t i = 0; i < loads->n; i++) {
-        items[i].slot = slot_of(loads, items[i].link);
-        loads->slots[items[i].slot] = i + 1;
-    }
+    for (uint32_t i = 0; i < loads->n; i++)
+        loads->slots[slot_of(loads, items[i].link)] = i + 1;
 }
 
 uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
@@ -303,7 +294,7 @@ uint32_t link_loads_number(struct link_loads *loads, uint32_t link)
             widen(loads);
             slot = slot_of(loads, link);
         }
-        loads->items[loads->n] = (struct link_load){ link, slot, 0 };
+        loads->items[loads->n] = (struct link_load){ link, 0 };
         loads->slots[slot] = ++loads->n;
     }
     return loads->slots[slot] - 1;

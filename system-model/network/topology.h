@@ -66,10 +66,9 @@ bool topology_route(uint32_t *links, size_t max_links, size_t *n_links, const st
                     uint32_t from, uint32_t to, struct err *err);
 
 /* Bytes by link, for those that carry any, in the order they were met. */
-struct link_load { uint32_t link, slot; double bytes; };
+struct link_load { uint32_t link; double bytes; };
 struct link_loads { struct link_load *items; uint32_t n, n_slots, *slots; struct arena *a; };     /* slots: hashed; 0: free, else an item's place + 1 */
 struct link_loads link_loads_new(struct arena *a);
-void link_loads_clear(struct link_loads *loads);
 double *link_loads_at(struct link_loads *loads, uint32_t link);        /* 0 where it is new; until the next one is asked for */
 
 /* Seconds until all flows, started together, have arrived. loads (may be NULL) is added to. */

@@ -197,21 +197,16 @@ static void every_link_leaves_one_node(void **state)
     }
 }
 
-/* Loads of many links, asked for again after the table has grown, and after it has been emptied. */
+/* Loads of many links, asked for again after the table has grown. */
 static void loads_are_found_again(void **state)
 {
     (void)state;
     struct link_loads loads = link_loads_new(&a);
-    for (int round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < 1000; i++)
-            *link_loads_at(&loads, 7 * i) += i;
-        for (uint32_t i = 0; i < 1000; i++)
-            assert_true(*link_loads_at(&loads, 7 * i) == i && loads.items[i].link == 7 * i);
-        assert_int_equal(loads.n, 1000);
-        link_loads_clear(&loads);
-        assert_true(loads.n == 0 && *link_loads_at(&loads, 7) == 0);
-        link_loads_clear(&loads);
-    }
+    for (uint32_t i = 0; i < 1000; i++)
+        *link_loads_at(&loads, 7 * i) += i;
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_true(*link_loads_at(&loads, 7 * i) == i && loads.items[i].link == 7 * i);
+    assert_int_equal(loads.n, 1000);
     arena_free(&a);
 }
 

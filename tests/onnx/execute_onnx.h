@@ -6,7 +6,7 @@
 #ifndef EXECUTE_ONNX_H
 #define EXECUTE_ONNX_H
 #include "tests/execute.h"
-#include "workloads/onnx/onnx.h"
+#include "workloads/onnx/model.h"
 
 struct norm_values { const double *v[8]; double epsilon; };
 
@@ -80,7 +80,7 @@ static inline void fill_weight(double *to, const struct graph *g, const struct o
         case ONNX_KERNEL: case ONNX_FOLDED_KERNEL: break;
         }
     if (s->layout == ONNX_KERNEL || s->layout == ONNX_FOLDED_KERNEL)
-        fill_kernel(to, n.v[0], t->dims, onnx_value_dim(im->model, s->values[0], 1), s->layout == ONNX_KERNEL ? NULL : &n);
+        fill_kernel(to, n.v[0], t->dims, im->model->values[s->values[0]].dims[1], s->layout == ONNX_KERNEL ? NULL : &n);
 }
 
 /* Room for all tensors; weights as the file has them. Inputs are the caller's to fill, in the graph's layout. */

@@ -62,6 +62,5 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
 void onnx_print(FILE *f, const struct onnx_import *import);
 /* Contents of a tensor that stands in the file, or follows from such; NULL: neither. They stay in the model's arena. */
 double *onnx_contents(struct onnx_model *m, uint32_t value_id);
-uint64_t onnx_value_dim(const struct onnx_model *m, uint32_t value_id, uint32_t i);
 
 #endif

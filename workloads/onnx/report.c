@@ -22,8 +22,3 @@ void onnx_print(FILE *f, const struct onnx_import *im)
     if (im->loss)
         fprintf(f, "  loss: cross-entropy of %s\n", im->loss);
 }
-
-uint64_t onnx_value_dim(const struct onnx_model *m, uint32_t value_id, uint32_t i)
-{
-    return m->values[value_id].dims[i];
-}
