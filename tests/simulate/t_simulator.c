@@ -186,6 +186,35 @@ static void living_simulations_keep_what_they_stand_on(void **state)
     simulator_close(&s);
 }
 
+/* A simulation that takes another's splits keeps the other's machine, but no longer than it lives itself. */
+static void nothing_outlives_who_stands_on_it(void **state)
+{
+    (void)state;
+    struct simulator s;
+    struct simulation a, b, c;
+    struct result r;
+    struct err err = { "" };
+    const char *slower = "machine.clock_hz=1e9";
+    simulator_open(&s, &paths);
+    s.limit_bytes = 1;
+    assert_true(simulator_run(&s, &a, &r, recipes[0], NULL, 0, &err));
+    s.options.splits_of = &a;
+    assert_true(simulator_run(&s, &b, &r, recipes[0], &slower, 1, &err));
+    s.options.splits_of = NULL;
+    simulation_free(&a);
+    s.n_simulated = 0;                      /* the next one looks at the limit */
+    assert_true(simulator_run(&s, &c, &r, recipes[1], NULL, 0, &err));
+    assert_int_equal(s.compilers.n, 2);
+    assert_int_equal(s.topologies.n, 3);    /* a's, too */
+    simulation_free(&b);
+    simulation_free(&c);
+    s.n_simulated = 0;
+    assert_true(simulator_run(&s, &c, &r, recipes[2], NULL, 0, &err));
+    assert_true(s.compilers.n == 1 && s.topologies.n == 1 && s.graphs.n == 1 && s.sheets.n == 1);
+    simulation_free(&c);
+    simulator_close(&s);
+}
+
 /* What a key changes is made again, and nothing else. */
 static void a_change_makes_only_what_depends_on_it(void **state)
 {
@@ -318,7 +347,7 @@ static void alike_operations_have_equal_plans(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
-    cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
+    cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(nothing_outlives_who_stands_on_it), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
     cmocka_unit_test(long_work_is_told), cmocka_unit_test(alike_operations_have_equal_plans),
 };
 TAP_MAIN(tests)
