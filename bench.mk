@@ -9,9 +9,13 @@ CFLAGS ?= -O2 -g
 flags  := -std=c11 -D_GNU_SOURCE -I. -I$B -MMD -MP -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
 named  := gsl gslcblas csv inih jansson protobuf-c xxhash
 libs   := $(named:%=-l%) -lpthread -lm
-# The program takes them in where archives of them are installed: to look for seven libraries at each start is a tenth of a run.
+# The program takes them in where archives of them are installed: to look for seven libraries at each start is a tenth of a run, and to
+# look for the C library and link with it another twentieth. That is taken in too where all are, the compiler makes code for any address,
+# and nothing in the flags (a sanitizer, a profiler) brings a library of its own.
 archive = $(or $(filter /%,$(shell $(CC) -print-file-name=lib$1.a)),-l$1)
 inside  = $(foreach l,$(named),$(call archive,$l)) -lpthread -lm
+any     = $(findstring __PIE__,$(shell $(CC) -dM -E -x c /dev/null))
+whole   = $(if $(or $(filter -l%,$(foreach l,$(named) c m,$(call archive,$l))),$(findstring -f,$(CFLAGS) $(LDFLAGS))),,$(any:__PIE__=-static-pie))
 
 folders := system-model workloads results
 sources := $(foreach f,$(folders),$(wildcard $f/*/*.c))
@@ -108,7 +112,7 @@ help:                                   ## this list
 
 $B/podbench: $(program) $(objects)
 	$(say) link $@
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(inside)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) $(whole) -o $@ $^ $(inside)
 
 $B/tests/gate_quality: $B/tests/gate_quality.o $(objects)
 	$(say) link $@
