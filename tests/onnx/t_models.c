@@ -277,6 +277,29 @@ static void inputs_without_batch(void **state)
     done(r);
 }
 
+/* A mean a channel is taken from an image of fixed sizes: three channels, no batch of three. Another operator, a column of another dimension,
+ * one number for all, or a column that stands first say nothing: then the first dimension is the batch. */
+static void channels_without_batch(void **state)
+{
+    static const struct { const char *column, *inputs; uint64_t dims[3], rows; } cases[] = {
+        { "Sub", "x m", { 3, 1, 1 }, 3 }, { "Div", "x m", { 3, 1, 1 }, 3 }, { "Max", "x m", { 3, 1, 1 }, 1 }, { "Sub", "x m", { 1, 6, 1 }, 1 },
+        { "Mul", "x m", { 1, 1, 1 }, 1 }, { "Sub", "m x", { 3, 1, 1 }, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "3,6,4");
+        draft_weight(d, "m", 3, cases[i].dims);
+        draft_weight(d, "w", DIMS(4, 2));
+        draft_node(d, cases[i].column, cases[i].inputs, "c", "");
+        draft_node(d, "MatMul", "x w", "p", "");
+        struct imported *r = import(d, "p c", (struct onnx_options){ .inference = true });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_forward_mac(&r->g), cases[i].rows * 6 * 4 * 2);
+        done(r);
+    }
+}
+
 static bool build_from(const char *path, bool contents, struct graph *g, struct onnx_import *im, struct arena *a, struct err *err)
 {
     struct onnx_options o = { .batch = 1, .inference = true, .contents = contents };
@@ -456,6 +479,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
     cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
     cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data), cmocka_unit_test(inputs_without_batch),
+    cmocka_unit_test(channels_without_batch),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
     cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions),
 };

@@ -301,6 +301,26 @@ static bool fold_nonzero(struct fold *f)
     return true;
 }
 
+/* Its parts, one behind the other along the axis. */
+static void fold_split(struct onnx_model *m, const struct onnx_node *n)
+{
+    const struct onnx_value *x = onnx_in(m, n, 0);
+    uint32_t axis;
+    if (!x || !x->known || !onnx_axis(&axis, onnx_int(n, "axis", 0), x->n_dims))
+        return;
+    uint64_t inner = elements_between(x, axis + 1, x->n_dims), row = elements_between(x, axis, x->n_dims), begin = 0;
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
+        struct onnx_value *part = onnx_out(m, n, k);
+        if (!part)
+            return;                     /* how large it is stands nowhere */
+        uint64_t width = part->dims[axis] * inner, all = onnx_elements(part);
+        part->known = ARENA_ARRAY(m->arena, double, all + 1);
+        for (uint64_t i = 0; i < all; i++)
+            part->known[i] = x->known[i / width * row + begin + i % width];
+        begin += width;
+    }
+}
+
 static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } rules[] = {
     { "Add", fold_binary }, { "Sub", fold_binary }, { "Mul", fold_binary }, { "Div", fold_binary }, { "Pow", fold_binary },
     { "Max", fold_binary }, { "Min", fold_binary }, { "Mod", fold_binary }, { "Equal", fold_binary }, { "Greater", fold_binary },
@@ -373,7 +393,9 @@ void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (onnx_out(m, n, i))
             onnx_out(m, n, i)->constant = true;
-    if (onnx_elements(out) <= MOST_KNOWN && n->n_outputs == 1)
+    if (text_is(n->op, "Split"))
+        fold_split(m, n);
+    else if (onnx_elements(out) <= MOST_KNOWN && n->n_outputs == 1)
         fold_node(m, n, false);
 }
 
@@ -382,12 +404,15 @@ double *onnx_contents(struct onnx_model *m, uint32_t value_id)
     struct onnx_value *v = &m->values[value_id];
     if (!v->known && v->data)
         v->known = onnx_tensor_contents(v->data, UINT64_MAX, m->arena);
-    if (v->known || v->producer == NO_ID || m->nodes[v->producer].n_outputs != 1)
+    const struct onnx_node *n = v->known || v->producer == NO_ID ? NULL : &m->nodes[v->producer];
+    if (!n || (n->n_outputs != 1 && !text_is(n->op, "Split")))
         return v->known;
-    const struct onnx_node *n = &m->nodes[v->producer];
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_ID && !onnx_contents(m, n->inputs[i]))
             return NULL;
-    fold_node(m, n, true);
+    if (text_is(n->op, "Split"))
+        fold_split(m, n);
+    else
+        fold_node(m, n, true);
     return v->known;
 }

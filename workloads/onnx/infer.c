@@ -4,7 +4,7 @@
  * The first dimension of the inputs is the batch, where it has a name or the first input's size, and so is any other of that name. Where the
  * file fixes it, reshapes that name it are taken to mean the recipe's. A symbolic dimension takes the size that the options give by its name,
  * the first one too; a value of one number takes what they give by its own. A first input of one size in front and names behind (three
- * channels, "height", "width") has no batch: one sample a run. A name may be a sum or a product of others ("past_sequence + sequence", "2*s0"),
+ * channels, "height", "width"), or one with a number for each of its first dimension (a mean a channel), has no batch: one sample a run. A name may be a sum or a product of others ("past_sequence + sequence", "2*s0"),
  * as exporters write what a decoder with a cache reads.
  */
 #include "workloads/onnx/model.h"
@@ -78,13 +78,35 @@ static bool check_names(const struct onnx_model *m, const struct onnx_options *o
     return true;
 }
 
-/* The first input's, as the file fixes it. */
-static uint64_t batch_in_file(const struct onnx_value *v)
+/* [n, 1, 1]: a number for each of the first dimension of what has as many. */
+static bool is_column_for(const struct onnx_value *v, const struct onnx_value *of)
 {
+    uint64_t all = 1;
+    for (size_t d = 0; v->data && d < v->data->n_dims; d++)
+        all *= (uint64_t)v->data->dims[d];
+    return v->data && v->data->n_dims == of->n_dims && of->dims[0] > 1 && all == of->dims[0] && (uint64_t)v->data->dims[0] == all;
+}
+
+/* What is taken from each of its first dimension, or multiplied with it, is another number: these are channels. */
+static bool has_channels_first(const struct onnx_model *m, uint32_t input)
+{
+    static const char *const ops[] = { "Sub", "Div", "Add", "Mul" };
+    for (size_t i = 0; i < m->n_nodes; i++)
+        for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
+            if (m->nodes[i].n_inputs == 2 && m->nodes[i].inputs[0] == input && text_is(m->nodes[i].op, ops[k]) &&
+                m->nodes[i].inputs[1] != NO_ID && is_column_for(&m->values[m->nodes[i].inputs[1]], &m->values[input]))
+                return true;
+    return false;
+}
+
+/* The first input's, as the file fixes it; 0: it has none. */
+static uint64_t batch_in_file(const struct onnx_model *m, uint32_t input)
+{
+    const struct onnx_value *v = &m->values[input];
     bool names = false;
     for (uint32_t d = 1; d < v->n_dims; d++)
         names |= v->dim_names[d] != NULL;
-    return v->n_dims == 0 || (names && v->dims[0] > 1) ? 0 : v->dims[0];
+    return v->n_dims == 0 || (names && v->dims[0] > 1) || has_channels_first(m, input) ? 0 : v->dims[0];
 }
 
 /* A value of one number that the options give by its name: an input that chooses the course (a sampling rate), or a condition that data
@@ -271,7 +293,7 @@ bool onnx_infer(struct onnx_model *m, const struct onnx_options *o, struct err *
     for (size_t i = 0; i < m->n_inputs; i++) {
         struct onnx_value *v = &m->values[m->inputs[i]];
         if (i == 0 || !m->file_batch)
-            m->file_batch = batch_in_file(v);
+            m->file_batch = batch_in_file(m, m->inputs[i]);
         if (i == 0)
             m->batch_name = v->n_dims ? v->dim_names[0] : NULL;
         if (!settle_input(m, v, o, err))

@@ -157,20 +157,35 @@ bool shape_concat(const struct shape *s)
     return shape_set(s, 0, x->n_dims, dims, x->type);
 }
 
+/* As many sizes as there are parts, or none: equal parts, the last one smaller. There may be more of them than a list of axes has. */
+static bool part_sizes(uint64_t *parts, const struct shape *s, uint64_t whole)
+{
+    const Onnx__AttributeProto *given = onnx_attribute(s->n, "split");
+    const struct onnx_value *sizes = onnx_in(s->m, s->n, 1);
+    uint32_t n = s->n->n_outputs;
+    if (sizes && !sizes->known)
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t before = i * ceil_div(whole, n);
+        parts[i] = sizes && onnx_elements(sizes) == n ? (uint64_t)sizes->known[i] : !sizes && given && given->n_ints == n ? (uint64_t)given->ints[i]
+                 : i + 1 < n ? ceil_div(whole, n) : whole - (before < whole ? before : whole);
+    }
+    return true;
+}
+
 bool shape_split(const struct shape *s)
 {
-    struct onnx_list sizes;
     uint32_t axis, n = s->n->n_outputs;
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    uint64_t dims[ONNX_MAX_DIMS], left;
+    uint64_t dims[ONNX_MAX_DIMS], left, *parts = ARENA_ARRAY(s->m->arena, uint64_t, n + 1);
     copy_dims(dims, x);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || !onnx_list(&sizes, s->m, s->n, "split", 1))
+    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || !part_sizes(parts, s, x->dims[axis]))
         return REFUSE(s, "its axis is out of range, or its sizes are not known");
     left = x->dims[axis];
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t part = sizes.n == n ? (uint64_t)sizes.at[i] : i + 1 < n ? ceil_div(x->dims[axis], n) : left;
+        uint64_t part = parts[i];
         if (part > left)
             return REFUSE(s, "its parts are larger than the %" PRIu64 " it splits", x->dims[axis]);
         left -= part;
