@@ -223,6 +223,13 @@ static inline void run_copy(const struct run *r, double factor)
         out(r, 0)[i] = factor * in(r, 0)[i];
 }
 
+/* Whole numbers lose what stands behind the point. */
+static inline void run_cast(const struct run *r)
+{
+    for (uint64_t i = 0; i < n_out(r); i++)
+        out(r, 0)[i] = r->op->at->to_type == TYPE_INT32 && r->op->pass == PASS_FORWARD ? trunc(in(r, 0)[i]) : in(r, 0)[i];
+}
+
 /* The mask is drawn from the forward operation's number, so that both passes have the same. */
 static inline void run_dropout(const struct run *r)
 {
@@ -1032,7 +1039,7 @@ static inline void run_op(const struct run *r)
     case OP_OUTER_ADD: run_outer_add(r); return;
     case OP_CROSS_ENTROPY: run_cross_entropy(r); return;
     case OP_TRANSDUCER_LOSS: run_transducer(r); return;
-    case OP_CAST: run_copy(r, 1); return;
+    case OP_CAST: run_cast(r); return;
     case OP_INPUT_PREPARE: run_copy(r, 1.0 / 255); return;
     case N_OP_KINDS: break;
     }

@@ -29,6 +29,7 @@ static const struct row rows[] = {
     { "LRN", "2,6,3,4", "size=1" }, { "LRN", "2,6,3,4", "size=1024" },      { "LRN", "2,6,3,4", "size=1025" },
     { "Resize", "2,6,3,4 - ~1,1,2,3", "mode=linear" },                      { "Resize", "2,6,3,4 - ~1,1,2,2", "" },
     { "Resize", "2,6,3,4 - - =2,6,7,8", "mode=cubic" },                     { "Resize", "2,6,3,4 - ~1,2,2,2", "" },
+    { "Resize", "2,6,2,3,4 - ~1,1,2,2,1", "mode=linear" },
     { "Resize", "2,6,4 - ~1,1,2", "" },                                     { "Resize", "2,6 - ~1,2", "" },
     { "DepthToSpace", "2,12,3,4", "blocksize=2" },                          { "DepthToSpace", "2,12,3,4", "blocksize=2 mode=CRD" },
     { "SpaceToDepth", "2,6,4,6", "blocksize=2" },

@@ -255,6 +255,26 @@ static size_t count(const struct imported *r, enum op_kind kind)
     return n;
 }
 
+/* Less than nothing around a tensor: rows and columns are cut off, before and behind, beside others that are added. */
+static void cut_off(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "2,5,7");
+    draft_weight(d, "w", DIMS(7, 7));
+    draft_whole(d, "pads", WHOLE(0, -1, 2, 0, -2, -3));
+    draft_node(d, "Pad", "x pads", "y", "");
+    draft_node(d, "MatMul", "x w", "z", "");
+    struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 6);
+    for (uint64_t i = 0; i < 2 * 2 * 6; i++) {
+        uint64_t column = i % 6, row = i / 6 % 2 + 1;
+        assert_near(y[i], column < 2 ? 0 : draft_noise("x", (i / 12 * 5 + row) * 7 + column - 2), 1e-6);
+    }
+    done(r);
+}
+
 /* An operation joins 32 tensors: what there is so far, and 31 more each time. */
 static void many_are_joined(void **state)
 {
@@ -311,6 +331,6 @@ static void many_are_split(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands),
     cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way),
-    cmocka_unit_test(largest), cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered),
+    cmocka_unit_test(largest), cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off),
 };
 TAP_MAIN(tests)

@@ -468,10 +468,31 @@ static void layer_norms_of_axes(void **state)
     }
 }
 
+/* A volume twice as deep, high and wide, each element from the nearest: the depth first, then the slices; one that stays as deep, one operation. */
+static void volumes_of_other_sizes(void **state)
+{
+    (void)state;
+    for (uint64_t deep = 1; deep <= 2; deep++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "1,5,3,4,2");
+        draft_weight(d, "w", DIMS(5, 5, 1, 1, 1));
+        draft_whole(d, "sizes", WHOLE(1, 5, 3 * (int64_t)deep, 8, 4));
+        draft_node(d, "Resize", "x - - sizes", "y", "mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor");
+        draft_node(d, "Conv", "x w", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true });
+        double *v = outputs(r);
+        assert_int_equal(count_kind(&r->g, OP_RESIZE), deep);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 5 * 3 * deep * 8 * 4);
+        for (uint64_t i = 0; i < 5 * 3 * deep * 8 * 4; i++)
+            assert_near(v[i], draft_noise("x", ((i / (96 * deep) * 3 + i / 32 % (3 * deep) / deep) * 4 + i / 4 % 8 / 2) * 2 + i % 4 / 2), 1e-6);
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(convolution), cmocka_unit_test(one_dimension), cmocka_unit_test(windowed),
     cmocka_unit_test(windows_with_depth), cmocka_unit_test(padded), cmocka_unit_test(borders), cmocka_unit_test(grid_samples), cmocka_unit_test(regions), cmocka_unit_test(images_joined_and_averaged),
     cmocka_unit_test(batch_norm), cmocka_unit_test(norms_by_factor), cmocka_unit_test(group_norms),
-    cmocka_unit_test(layer_norms_of_axes),
+    cmocka_unit_test(layer_norms_of_axes), cmocka_unit_test(volumes_of_other_sizes),
 };
 TAP_MAIN(tests)

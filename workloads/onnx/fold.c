@@ -176,6 +176,15 @@ static bool fold_constant_of_shape(struct fold *f)
     return true;
 }
 
+/* Ones on a diagonal, as many to the right as the attribute says. */
+static bool fold_eye(struct fold *f)
+{
+    uint64_t columns = f->out->dims[1];
+    for (uint64_t i = 0; i < f->n_out; i++)
+        f->out->known[i] = (int64_t)(i % columns) - (int64_t)(i / columns) == onnx_int(f->n, "k", 0);
+    return true;
+}
+
 static bool fold_range(struct fold *f)
 {
     for (uint64_t i = 0; i < f->n_out; i++)
@@ -333,6 +342,7 @@ static const struct fold_rule { const char *op; bool (*fold)(struct fold *f); } 
     { "Transpose", fold_transpose }, { "ReduceProd", fold_reduction }, { "ReduceSum", fold_reduction }, { "ReduceMax", fold_reduction },
     { "ReduceMin", fold_reduction }, { "NonZero", fold_nonzero }, { "Relu", fold_unary }, { "Size", fold_size }, { "Trilu", fold_triangle },
     { "CastLike", fold_cast }, { "DequantizeLinear", fold_dequantize }, { "Round", fold_unary }, { "Sign", fold_unary },
+    { "EyeLike", fold_eye },
 };
 
 static bool from_constants(const struct onnx_model *m, const struct onnx_node *n)
@@ -387,7 +397,7 @@ static void fold_node(struct onnx_model *m, const struct onnx_node *n, bool all)
 void onnx_fold(struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_value *out = onnx_out(m, n, 0);
-    bool of_shape = text_is(n->op, "Shape") || text_is(n->op, "Size");
+    bool of_shape = text_is(n->op, "Shape") || text_is(n->op, "Size") || text_is(n->op, "EyeLike");
     if (!out || (!of_shape && !from_constants(m, n)) || takes_parameters(m, n))
         return;
     for (uint32_t i = 0; i < n->n_outputs; i++)

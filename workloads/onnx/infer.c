@@ -260,7 +260,7 @@ enum { MOST_REARRANGED = 32 };
 
 static void settle_recurrence(struct onnx_model *m, const struct onnx_node *n)
 {
-    if (text_is(n->op, "LSTM") || text_is(n->op, "GRU"))
+    if (text_is(n->op, "LSTM") || text_is(n->op, "GRU") || text_is(n->op, "RNN"))
         for (uint32_t i = 1; i < 4 && i < n->n_inputs; i++)
             if (n->inputs[i] != NO_ID)
                 is_rearranged(m, n->inputs[i], MOST_REARRANGED);

@@ -19,17 +19,16 @@ static bool counts(const struct grouping *s, uint32_t tensor)
     return s->g->tensors[tensor].role == ROLE_ACTIVATION && s->depends[tensor];
 }
 
-static void find_dependent(struct grouping *s)
+void map_dependent(bool *depends, const struct graph *g)
 {
-    const struct graph *g = s->g;
     for (size_t i = 0; i < g->n_tensors; i++)
-        s->depends[i] = g->tensors[i].role == ROLE_WEIGHT;
+        depends[i] = g->tensors[i].role == ROLE_WEIGHT;
     for (size_t i = 0; i < g->n_ops; i++) {
         bool any = false;
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
-            any |= s->depends[g->ops[i].inputs[k]];
+            any |= depends[g->ops[i].inputs[k]];
         for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
-            s->depends[g->ops[i].outputs[k]] = any;
+            depends[g->ops[i].outputs[k]] = any;
     }
 }
 
@@ -143,7 +142,7 @@ void onnx_group_layers(struct graph *g)
     struct arena scratch = { 0 };
     struct grouping s = { g, ARENA_ARRAY(&scratch, uint32_t, g->n_ops), ARENA_ARRAY(&scratch, uint64_t, g->n_ops),
                           ARENA_ARRAY(&scratch, bool, g->n_ops), ARENA_ARRAY(&scratch, bool, g->n_tensors) };
-    find_dependent(&s);
+    map_dependent(s.depends, g);
     count_alive(&s, &scratch);
     make_cuts(&s);
     join_idle(&s);

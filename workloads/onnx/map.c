@@ -9,7 +9,7 @@
 
 static const struct mapping { const char *op; bool (*map)(struct mapper *p); } mappings[] = {
     { "Conv", map_conv }, { "ConvTranspose", map_conv_transpose }, { "Gemm", map_gemm }, { "MatMul", map_matmul },
-    { "LSTM", map_recurrence }, { "GRU", map_recurrence }, { "MaxPool", map_pool }, { "AveragePool", map_pool },
+    { "LSTM", map_recurrence }, { "GRU", map_recurrence }, { "RNN", map_rnn }, { "MaxPool", map_pool }, { "AveragePool", map_pool },
     { "GlobalAveragePool", map_global_pool }, { "GlobalMaxPool", map_global_pool }, { "BatchNormalization", map_batch_norm },
     { "InstanceNormalization", map_group_norm }, { "GroupNormalization", map_group_norm }, { "LayerNormalization", map_layer_norm },
     { "LRN", map_lrn }, { "Softmax", map_softmax }, { "LogSoftmax", map_softmax }, { "Relu", map_relu }, { "PRelu", map_prelu },

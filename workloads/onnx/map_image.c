@@ -298,20 +298,32 @@ bool map_lrn(struct mapper *p)
 
 /* ---- other sizes ---------------------------------------------------------------------------------------------------- */
 
+/* Images seen as rows x columns, in other numbers of them. */
+static uint32_t resized(struct mapper *p, uint32_t x, const uint64_t from[4], const uint64_t to[4], bool linear)
+{
+    struct op_attributes at = AT(.linear = linear, .view = { to[0], to[1], to[2], to[3] });
+    return from[1] == to[1] && from[2] == to[2] ? x : emit1(p, OP_RESIZE, map_view(p, x, 4, from), at);
+}
+
+/* Of three dimensions the depth comes first, with all of a slice as one row; then the slices, each an image. */
 bool map_resize(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
     const char *mode = onnx_string(p->n, "mode", "nearest", p->m->arena);
-    if (v->n_dims < 3 || v->n_dims > 4 || y->dims[0] != v->dims[0] || y->dims[1] != v->dims[1])
-        return MAP_REFUSE(p, "only height and width of images can be resized");
+    bool linear = !text_is(mode, "nearest");
+    if (v->n_dims < 3 || v->n_dims > 5 || y->dims[0] != v->dims[0] || y->dims[1] != v->dims[1])
+        return MAP_REFUSE(p, "only depth, height and width of images can be resized");
     if (text_is(mode, "cubic"))
         return MAP_REFUSE(p, "mode cubic is not modelled; use linear or nearest");
-    uint32_t x = as_image(p, in_id(p, 0));
+    uint32_t x = as_image(p, in_id(p, 0)), last = v->n_dims - 1;
+    uint64_t n = v->dims[0], channels = v->dims[1], depth = v->n_dims == 5 ? v->dims[2] : 1, made = v->n_dims == 5 ? y->dims[2] : 1;
+    uint64_t rows = v->n_dims > 3 ? v->dims[last - 1] : 1, to_rows = v->n_dims > 3 ? y->dims[last - 1] : 1, slice = rows * v->dims[last];
     if (x == NO_ID)
         return false;
-    struct op_attributes at = AT(.linear = !text_is(mode, "nearest"));
-    image_dims(at.view, y);
-    return map_done(p, 0, emit1(p, OP_RESIZE, x, at), true);
+    x = resized(p, x, (uint64_t[]){ n, depth, slice, channels }, (uint64_t[]){ n, made, slice, channels }, linear);
+    x = resized(p, x, (uint64_t[]){ n * made, rows, v->dims[last], channels }, (uint64_t[]){ n * made, to_rows, y->dims[last], channels }, linear);
+    p->into = p->into ? p->into : "nothing: its input as it is";
+    return map_done(p, 0, x, true);
 }
 
 /* Channels in blocks to pixels (depth first, or columns first), or back: one transposition of the image. */

@@ -63,6 +63,8 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* repeated where it has ones, the small one is as large */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y, of which y fits in x */
+/* Over neighbouring dimensions (gone: a bit each) of x, which is seen in these; they become ones. */
+uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */
 /* 0, 1, 2, ... as [1, n]. */
 uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, uint64_t n);
@@ -92,7 +94,7 @@ MAPS(map_loss);
 MAPS(map_grid_sample); MAPS(map_roi_align);
 
 /* map_recurrence.c */
-MAPS(map_recurrence);
+MAPS(map_recurrence); MAPS(map_rnn);
 
 /* map_einsum.c */
 MAPS(map_einsum);
@@ -107,7 +109,8 @@ MAPS(map_gather); MAPS(map_gather_elements); MAPS(map_gather_nd); MAPS(map_one_h
 MAPS(map_scatter); MAPS(map_scatter_nd); MAPS(map_top_k);
 #undef MAPS
 
-/* layers.c: gives every operation its layer. */
+/* layers.c: gives every operation its layer; by tensor: weights are among what it is made of. */
 void onnx_group_layers(struct graph *g);
+void map_dependent(bool *depends, const struct graph *g);
 
 #endif

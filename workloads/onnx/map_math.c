@@ -214,8 +214,10 @@ static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x,
     bool subtract = two->function == FUNCTION_SUBTRACT && two->kind == OP_COMBINE, divide = two->function == FUNCTION_DIVIDE;
     if (two->kind == OP_MUL || (divide && !number_first && number != 0))
         return emit1(p, OP_SCALE, x, AT(.rate = two->kind == OP_MUL ? number : 1 / number));
-    if (divide)
-        return emit1(p, OP_SCALE, emit_function(p, FUNCTION_RECIPROCAL, x), AT(.rate = number));
+    if (divide) {
+        x = emit_function(p, FUNCTION_RECIPROCAL, x);
+        return number == 1 ? x : emit1(p, OP_SCALE, x, AT(.rate = number));
+    }
     if (subtract && number_first)
         x = emit_function(p, FUNCTION_NEGATE, x);
     if (two->kind == OP_ADD || subtract)

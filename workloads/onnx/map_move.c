@@ -252,13 +252,13 @@ bool map_pad(struct mapper *p)
     if (x == NO_ID || !onnx_pads(&pads, p->m, p->n, v->n_dims))
         return false;
     for (uint32_t i = 0; i < v->n_dims; i++) {
-        int64_t before = pads.at[i], after = pads.at[v->n_dims + i];
+        uint64_t before = pads.at[i] > 0 ? (uint64_t)pads.at[i] : 0, after = pads.at[v->n_dims + i] > 0 ? (uint64_t)pads.at[v->n_dims + i] : 0;
+        uint64_t begin = before - (uint64_t)pads.at[i], left = v->dims[i] - begin - (after - (uint64_t)pads.at[v->n_dims + i]);
         uint32_t axis = layout_axis(i, image, v->n_dims);
-        if (before < 0 || after < 0)
-            return MAP_REFUSE(p, "cuts off elements; use a slice");
+        if (left < v->dims[i])              /* less than nothing around it: that is cut off */
+            x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = begin, .length = left));
         if (before || after)
-            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = v->dims[i] + (uint64_t)(before + after), .rate = number,
-                                       .border = border_of(p)));
+            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = before, .length = left + before + after, .rate = number, .border = border_of(p)));
     }
     return map_done(p, 0, x, image);
 }

@@ -1,11 +1,25 @@
 /*
- * map_recurrence.c - LSTM and GRU: one direction after the other, weights as the file has them.
+ * map_recurrence.c - LSTM and GRU: one direction after the other, weights as the file has them. A plain RNN, of which PopLibs has no layer that
+ * its frameworks call, is its steps: products of all inputs at once, then for each step a product, a sum and a function.
  */
 #include "workloads/onnx/map_internal.h"
+
+enum { MOST_STEPS = 1000 };             /* of a plain RNN */
 
 static bool goes_back(const struct mapper *p, uint64_t direction)
 {
     return direction == 1 || text_is(onnx_string(p->n, "direction", "forward", p->m->arena), "reverse");
+}
+
+/* Of one direction of the file's [directions, gates x hidden, width], or of both biases [directions, 2 x gates x hidden]: input i of the node. */
+static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction, const uint64_t dims[2], bool lstm)
+{
+    uint32_t weight = map_weight(p, NO_ID, ONNX_AS_IS, i < 3 ? 2 : 1, dims);
+    struct onnx_source *s = map_source(p, weight, ONNX_GATES, NO_ID);
+    s->values[0] = in_id(p, i);
+    s->number = (double)direction;
+    s->turned = lstm;
+    return weight;
 }
 
 /* One direction: the file's weights [directions, gates x hidden, width] and [directions, gates x hidden, hidden], biases of both. */
@@ -16,17 +30,22 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
     const uint64_t dims[][2] = { { width, gates * hidden }, { hidden, gates * hidden }, { 2 * gates * hidden, 0 } };
     uint32_t in[4] = { x };
     in[3] = map_in(p, 3) ? NO_ID : map_filled(p, 0, 2 * gates * hidden);
-    for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++) {
-        in[1 + i] = map_weight(p, NO_ID, ONNX_AS_IS, i < 2 ? 2 : 1, dims[i]);
-        struct onnx_source *s = map_source(p, in[1 + i], ONNX_GATES, NO_ID);
-        s->values[0] = in_id(p, 1 + i);
-        s->number = (double)direction;
-        s->turned = lstm;
-    }
+    for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++)
+        in[1 + i] = gate_weight_of(p, 1 + i, direction, dims[i], lstm);
     bool before = !lstm && !onnx_int(p->n, "linear_before_reset", 0);
     return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
                 AT(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
                    .from_last = goes_back(p, direction)));
+}
+
+/* A state that another part of the model hands over: in training that part wants a gradient. */
+static bool has_trained_state(const struct mapper *p)
+{
+    bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors + 1), any = false;
+    map_dependent(depends, p->g);
+    for (uint32_t i = 5; i < 7; i++)
+        any |= in_id(p, i) != NO_ID && p->of[in_id(p, i)].tensor != NO_ID && depends[p->of[in_id(p, i)].tensor];
+    return any;
 }
 
 static bool check_recurrence(struct mapper *p)
@@ -40,7 +59,9 @@ static bool check_recurrence(struct mapper *p)
         return MAP_REFUSE(p, "want layout 0: time first");
     if (map_is_wanted(p, 2) && !p->o->inference)
         return MAP_REFUSE(p, "its last cell state is read; in training only its outputs are modelled");
-    return map_in(p, 7) ? MAP_REFUSE(p, "peepholes are not modelled") : true;
+    if (!p->o->inference && has_trained_state(p))
+        return MAP_REFUSE(p, "its initial state is computed by the model, and its gradient is not modelled; train the parts one by one");
+    return map_in(p, 7) && !text_is(p->n->op, "RNN") ? MAP_REFUSE(p, "peepholes are not modelled") : true;
 }
 
 /* [batch, rows, hidden] of each direction: one row of each as [directions, batch, hidden]. */
@@ -88,4 +109,98 @@ bool map_recurrence(struct mapper *p)
     uint32_t turned = emit1(p, OP_TRANSPOSE, all, AT(.view = { batch, steps, directions, hidden }, .order = { 1, 2, 0, 3 }));
     p->into = into;
     return map_done(p, 0, turned, false);
+}
+
+/* ---- a plain RNN --------------------------------------------------------------------------------------------------------- */
+
+/* What is put between two steps, of one direction. */
+static enum op_kind step_function(const struct mapper *p, uint64_t direction)
+{
+    static const struct { const char *name; enum op_kind kind; } kinds[] = { { "Tanh", OP_TANH }, { "Relu", OP_RELU }, { "Sigmoid", OP_SIGMOID } };
+    const Onnx__AttributeProto *names = onnx_attribute(p->n, "activations");
+    const char *name = names && direction < names->n_strings ? arena_printf(p->m->arena, "%.*s", (int)names->strings[direction].len,
+                                                                              (const char *)names->strings[direction].data) : "Tanh";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (text_is(kinds[i].name, name))
+            return kinds[i].kind;
+    return N_OP_KINDS;
+}
+
+/* The input's share of all steps [steps, batch, hidden], with both biases. */
+static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidden)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint64_t rows = v->dims[0] * v->dims[1], dims[] = { 2, hidden };
+    uint32_t x = as_plain(p, in_id(p, 0)), first = 1;
+    uint32_t w = x == NO_ID ? NO_ID : gate_weight_of(p, 1, direction, (uint64_t[]){ v->dims[2], hidden }, false);
+    if (w == NO_ID)
+        return NO_ID;
+    x = emit(p, OP_MATMUL, (uint32_t[]){ map_view(p, x, 2, (uint64_t[]){ rows, v->dims[2] }), w }, 2, AT(0));
+    if (map_in(p, 3)) {
+        uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden, 0 }, false), 2, dims);
+        bias = map_scaled(p, map_mean(p, bias, dims, 2, first), 2);
+        x = emit(p, OP_ADD, (uint32_t[]){ x, map_view(p, bias, 2, (uint64_t[]){ 1, hidden }) }, 2, AT(0));
+    }
+    return map_view(p, x, 3, (uint64_t[]){ v->dims[0], v->dims[1], hidden });
+}
+
+/* Rows joined along the first dimension, as many at a time as an operation takes. */
+static uint32_t joined(struct mapper *p, uint32_t *rows, uint64_t n)
+{
+    while (n > 1) {
+        uint64_t left = 0;
+        for (uint64_t i = 0; i < n; i += MAX_OP_OUTPUTS) {
+            uint32_t some = (uint32_t)min_u64(MAX_OP_OUTPUTS, n - i);
+            rows[left++] = some == 1 ? rows[i] : emit(p, OP_CONCAT, &rows[i], some, AT(.axis = 0));
+        }
+        n = left;
+    }
+    return rows[0];
+}
+
+/* h = f(share of the input + h x recurrent weights), from the state that the node gives or from nothing. */
+static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden, uint32_t *last)
+{
+    const struct onnx_value *v = map_in(p, 0);
+    uint64_t steps = v->dims[0], state[] = { v->dims[1], hidden };
+    uint32_t shares = input_shares(p, direction, hidden), h = NO_ID, *rows = ARENA_ARRAY(p->m->arena, uint32_t, steps);
+    if (shares == NO_ID)
+        return NO_ID;
+    uint32_t r = gate_weight_of(p, 2, direction, (uint64_t[]){ hidden, hidden }, false);
+    if (map_in(p, 5) && !map_in(p, 5)->constant) {
+        uint32_t given = as_plain(p, in_id(p, 5));
+        h = given == NO_ID ? NO_ID : map_view(p, emit1(p, OP_SLICE, given, AT(.axis = 0, .begin = direction, .length = 1)), 2, state);
+    }
+    for (uint64_t i = 0; i < steps; i++) {
+        uint64_t at = goes_back(p, direction) ? steps - 1 - i : i;
+        uint32_t sum = map_view(p, emit1(p, OP_SLICE, shares, AT(.axis = 0, .begin = at, .length = 1)), 2, state);
+        if (h != NO_ID)
+            sum = emit(p, OP_ADD, (uint32_t[]){ emit(p, OP_MATMUL, (uint32_t[]){ h, r }, 2, AT(0)), sum }, 2, AT(0));
+        h = emit1(p, step_function(p, direction), sum, AT(0));
+        rows[at] = map_view(p, h, 3, (uint64_t[]){ 1, state[0], state[1] });
+    }
+    *last = map_view(p, h, 3, (uint64_t[]){ 1, state[0], state[1] });
+    return map_view(p, joined(p, rows, steps), 4, (uint64_t[]){ steps, 1, state[0], state[1] });
+}
+
+bool map_rnn(struct mapper *p)
+{
+    const struct onnx_value *r = map_in(p, 2);
+    uint32_t y[2], last[2];
+    if (!check_recurrence(p))
+        return false;
+    uint64_t steps = map_in(p, 0)->dims[0], directions = r->dims[0];
+    if (steps > MOST_STEPS)
+        return MAP_REFUSE(p, "of %ju steps, at most %d", (uintmax_t)steps, MOST_STEPS);
+    for (uint64_t d = 0; d < directions; d++) {
+        if (step_function(p, d) == N_OP_KINDS)
+            return MAP_REFUSE(p, "its function is not Tanh, Relu or Sigmoid");
+        y[d] = run_steps(p, d, r->dims[2], &last[d]);
+        if (y[d] == NO_ID)
+            return false;
+    }
+    uint32_t all = directions == 1 ? y[0] : emit(p, OP_CONCAT, y, 2, AT(.axis = 1));
+    uint32_t states = directions == 1 ? last[0] : emit(p, OP_CONCAT, last, 2, AT(.axis = 0));
+    p->into = "steps of products";
+    return map_done(p, 1, states, false) && map_done(p, 0, all, false);
 }

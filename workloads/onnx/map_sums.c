@@ -201,6 +201,11 @@ static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_
     return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
 }
 
+uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone)
+{
+    return pooled_run(p, x, dims, n, &gone, OP_AVERAGE_POOL);
+}
+
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
 {
     uint64_t dims[] = { rows, n };

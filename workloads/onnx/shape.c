@@ -80,7 +80,8 @@ static bool broadcast(const struct shape *s, uint32_t first, int type)
         for (uint32_t d = 0; d < v->n_dims; d++) {
             uint64_t *to = &dims[n - v->n_dims + d];
             if (v->dims[d] != 1 && *to != 1 && *to != v->dims[d])
-                return REFUSE(s, "its inputs have %" PRIu64 " and %" PRIu64 " in one dimension", *to, v->dims[d]);
+                return REFUSE(s, "its inputs have %" PRIu64 " and %" PRIu64 " in one dimension%s", *to, v->dims[d],
+                              s->m->file_batch && s->m->file_batch != s->m->batch ? "; was it exported for one batch size? use a symbolic one" : "");
             if (v->dims[d] != 1)
                 *to = v->dims[d];
         }
@@ -370,6 +371,16 @@ static bool shape_constant_of_shape(const struct shape *s)
     return shape_set(s, 0, list.n, dims, value && value->t ? value->t->data_type : ONNX_FLOAT);
 }
 
+static bool shape_eye(const struct shape *s)
+{
+    if (!shape_wants(s, 1))
+        return false;
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0);
+    if (x->n_dims != 2)
+        return REFUSE(s, "its input has %u dimensions, want 2", x->n_dims);
+    return shape_set(s, 0, 2, x->dims, (int)onnx_int(s->n, "dtype", x->type));
+}
+
 static bool shape_range(const struct shape *s)
 {
     const struct onnx_value *from = onnx_in(s->m, s->n, 0), *to = onnx_in(s->m, s->n, 1), *by = onnx_in(s->m, s->n, 2);
@@ -386,7 +397,7 @@ static bool shape_range(const struct shape *s)
 
 static const struct shape_rule { const char *op; bool (*shape)(const struct shape *s); } rules[] = {
     { "Conv", shape_conv }, { "ConvTranspose", shape_conv_transpose }, { "Gemm", shape_gemm }, { "MatMul", shape_matmul },
-    { "Einsum", shape_einsum }, { "LSTM", shape_recurrence }, { "GRU", shape_recurrence }, { "MaxPool", shape_pool },
+    { "Einsum", shape_einsum }, { "LSTM", shape_recurrence }, { "GRU", shape_recurrence }, { "RNN", shape_recurrence }, { "EyeLike", shape_eye }, { "MaxPool", shape_pool },
     { "AveragePool", shape_pool }, { "GlobalAveragePool", shape_global_pool }, { "GlobalMaxPool", shape_global_pool },
     { "Relu", like_input }, { "LeakyRelu", like_input }, { "PRelu", like_input }, { "Elu", like_input }, { "Selu", like_input },
     { "Sigmoid", like_input }, { "HardSigmoid", like_input }, { "HardSwish", like_input }, { "Swish", like_input },
