@@ -38,13 +38,29 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
                    .from_last = goes_back(p, direction)));
 }
 
+/* Numbers of the file, or of an input, repeated for each sample or seen in other dimensions: zeros, as a rule. */
+static bool is_only_moved(const struct mapper *p, uint32_t value)
+{
+    static const char *const moves[] = { "Expand", "Tile", "Slice", "Split", "Unsqueeze", "Squeeze", "Reshape", "Transpose", "Identity", "Cast" };
+    for (;;) {
+        const struct onnx_value *v = &p->m->values[value];
+        const struct onnx_node *n = v->constant || v->producer == NO_ID ? NULL : &p->m->nodes[v->producer];
+        bool moves_it = false;
+        for (size_t i = 0; i < sizeof moves / sizeof *moves && n; i++)
+            moves_it |= text_is(moves[i], n->op);
+        if (!moves_it || n->n_inputs == 0 || n->inputs[0] == NO_ID)
+            return !n;
+        value = n->inputs[0];
+    }
+}
+
 /* A state that another part of the model hands over: in training that part wants a gradient. */
 static bool has_trained_state(const struct mapper *p)
 {
     bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors + 1), any = false;
     map_dependent(depends, p->g);
     for (uint32_t i = 5; i < 7; i++)
-        any |= in_id(p, i) != NO_ID && p->of[in_id(p, i)].tensor != NO_ID && depends[p->of[in_id(p, i)].tensor];
+        any |= in_id(p, i) != NO_ID && p->of[in_id(p, i)].tensor != NO_ID && !is_only_moved(p, in_id(p, i)) && depends[p->of[in_id(p, i)].tensor];
     return any;
 }
 
