@@ -113,6 +113,15 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
     return true;
 }
 
+/* What a reader of the answer should know of how it came about. */
+static void tell(const struct simulation *sim, const struct result *r, struct arena *a)
+{
+    tell_unused_keys(&sim->recipe, a);
+    tell_rough_operations(sim);
+    tell_software(sim, a);
+    plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
+}
+
 static bool run_one(struct run_state *state, const char *recipe, const struct options *o, struct session *s, struct err *err)
 {
     struct simulation sim;
@@ -121,13 +130,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
     progress_end(&state->progress);     /* what follows may tell of something */
     if (good)
-        tell_unused_keys(&sim.recipe, &sim.arena);
-    if (good)
-        tell_rough_operations(&sim);
-    if (good)
-        tell_software(&sim, &sim.arena);
-    if (good)
-        plan_print_replanned(stderr, &sim.plan, arena_printf(&sim.arena, "podbench: %s: ", r.id));
+        tell(&sim, &r, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;

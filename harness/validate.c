@@ -116,42 +116,56 @@ static double error_by_other_groups(void *user, const struct simulation *sim)
     return deviation > 0 ? deviation : sim->fitted.throughput_error;
 }
 
-int command_validate(const struct options *o, struct session *s, struct err *err)
-{
-    struct check c;
-    struct coverage coverage = {0};
-    struct convergence_errors errors = {0};
+struct validation {
+    struct check check;
+    struct coverage coverage;
+    struct convergence_errors errors;
     struct interval_coverage intervals;
     struct references references;
-    struct submitters_left_out left = {0};
-    struct csv_table tables[3];
+    struct submitters_left_out left;
+    struct csv_table tables[3];         /* of fitted constants */
+};
+
+static bool gather(struct validation *v, const struct options *o, struct session *s, struct err *err)
+{
     const char *const paths[] = { arena_printf(&s->arena, "%s/fitted-chip.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fitted-system.csv", s->paths.specs_dir),
                                   arena_printf(&s->arena, "%s/fits.csv", s->paths.data_dir) };
-    for (size_t i = 0; i < 3; i++)
-        if (!load_constants(&tables[i], paths[i], s, err))
-            return EXIT_BAD_INPUT;
     const char *runs = arena_printf(&s->arena, "%s/runs/mlperf_runs.csv", s->published_dir);
-    if (!build_check(&c, o, s, err) || !leave_groups_out(&intervals, &references, o, s, err)
-        || !simulated_coverage(&coverage, runs, &s->simulator, error_by_other_groups, &references, &s->arena, err)
-        || !convergence_errors(&errors, runs, s->paths.data_dir, &s->arena, err) || !submitters_left_out(&left, runs, s->paths.data_dir, &s->arena, err))
-        return EXIT_BAD_INPUT;
-    if (o->format == FORMAT_JSON) {
-        print_validate_json(&c, &coverage, &intervals, &left, tables, 3, &s->arena);
-        return EXIT_DONE;
-    }
-    check_print_summary(stdout, &c, &s->arena);
-    check_print_memory(stdout, &c, &s->arena);
+    for (size_t i = 0; i < 3; i++)
+        if (!load_constants(&v->tables[i], paths[i], s, err))
+            return false;
+    return build_check(&v->check, o, s, err) && leave_groups_out(&v->intervals, &v->references, o, s, err)
+        && simulated_coverage(&v->coverage, runs, &s->simulator, error_by_other_groups, &v->references, &s->arena, err)
+        && convergence_errors(&v->errors, runs, s->paths.data_dir, &s->arena, err)
+        && submitters_left_out(&v->left, runs, s->paths.data_dir, &s->arena, err);
+}
+
+static void print_text(const struct validation *v, struct arena *a)
+{
+    check_print_summary(stdout, &v->check, a);
+    check_print_memory(stdout, &v->check, a);
     printf("\nthroughputs inside the 90 %% interval that follows from the errors of the other groups, each group left out in turn\n");
-    interval_coverage_print(stdout, &intervals);
+    interval_coverage_print(stdout, &v->intervals);
     printf("\nsingle runs of simulated systems inside the interval predicted for them\n");
-    coverage_print(stdout, &coverage);
+    coverage_print(stdout, &v->coverage);
     printf("\nsamples to converge: mean of a submission's runs, and the prediction from its batch size\n");
-    convergence_errors_print(stdout, &errors);
+    convergence_errors_print(stdout, &v->errors);
     printf("\nsamples to converge, one submitter left out: its closed submissions, predicted from the reference and the spread of all others\n");
-    submitters_left_out_print(stdout, &left);
+    submitters_left_out_print(stdout, &v->left);
     printf("\nfitted constants\n");
     for (size_t i = 0; i < 3; i++)
-        print_constants(&tables[i], &s->arena);
+        print_constants(&v->tables[i], a);
+}
+
+int command_validate(const struct options *o, struct session *s, struct err *err)
+{
+    struct validation v = {0};
+    if (!gather(&v, o, s, err))
+        return EXIT_BAD_INPUT;
+    if (o->format == FORMAT_JSON)
+        print_validate_json(&v.check, &v.coverage, &v.intervals, &v.left, v.tables, 3, &s->arena);
+    else
+        print_text(&v, &s->arena);
     return EXIT_DONE;
 }

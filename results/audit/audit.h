@@ -1,7 +1,7 @@
 /*
  * audit.h - the numeric claims of the source documents, each evaluated anew.
  *
- * results/published/claims/claims.csv has a row a claim: what it says (relation and value), the expression that it is compared with, and,
+ * results/published/claims/claims.csv has one row for each claim: what it says (relation and value), the expression that it is compared with, and,
  * where the words allow another meaning, that reading with an expression of its own. No verdict is written there: it follows.
  *     holds                          the expression meets the relation
  *     holds under a stated reading   the expression does not, or there is none, and the reading's does

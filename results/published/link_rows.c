@@ -9,7 +9,7 @@
  * Source of the measurements: arXiv:1912.03413 (GC2, DSS 8440). Structure that the report shows and no datasheet gives:
  *   - pairs of tiles, and the tiles of an all-to-all, have random places: one pair waits for the mean way, n for the longest of n
  *     (section 4.1.1: 0.13 us on average; Table 4.3: 0.165 us for many pairs; Table 4.15: 0.165 us beside a cycle a tile);
- *   - a gather of more than a word a tile takes a superstep more, however many tiles (Table 4.12: 0.41 us from 4 to 76 tiles beside
+ *   - a gather of more than one word per tile takes one superstep more, however many tiles (Table 4.12: 0.41 us from 4 to 76 tiles beside
  *     the words, 0.074 for single words);
  *   - messages in regular order use every pair of a rung, all others one (Table 4.3: 2.521 against 4.282 us);
  *   - "random destinations" load the links as if every message crossed between the halves of the IPUs (Table 4.6: two IPUs get

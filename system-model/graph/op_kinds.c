@@ -288,7 +288,7 @@ static void shape_top_k(const struct graph *g, struct op *op, struct tensor *out
     out->type = TYPE_INT32;
 }
 
-/* Table [rows, width] with [n] indices and [n, width] updates, or so many of them. */
+/* Table [rows, width] with [n] indices and [n, width] updates, or several of those. */
 static void shape_scatter(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *at = input(g, op, 1), *updates = input(g, op, 2);

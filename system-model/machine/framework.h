@@ -26,7 +26,7 @@ struct framework {
     bool clip_norm;                     /* gradients are clipped by their global norm */
     double moment_bytes;                /* of a moment of one parameter, where the recipe does not say */
     bool remote_together;               /* streamed state of equal tensors of several IPUs moves at the same time */
-    uint64_t remote_alone_ipus;         /* but so many of the first IPUs stay alone */
+    uint64_t remote_alone_ipus;         /* first IPUs whose state moves by itself all the same */
     /* The call. */
     double steps_per_call;              /* weight updates in one call; 0: the whole run is one call */
     uint64_t session_calls;             /* of the session, one after the other, in each call */

@@ -26,7 +26,7 @@ struct stage_plan {
     struct cycles forward, backward;    /* one micro-batch; backward holds recomputation and gradient accumulation */
     uint64_t forward_cycles, backward_cycles;   /* their sums */
     uint64_t recompute_cycles;          /* of backward */
-    uint32_t n_layers_again;            /* so many of its first layers are computed again before their backward pass */
+    uint32_t n_layers_again;            /* first layers that are computed again before their backward pass */
     uint64_t forward_mac, backward_mac, recompute_mac;
     uint64_t n_parameters, weight_bytes;    /* bytes: with copies of tied weights that live on another IPU */
     uint64_t output_bytes;              /* activations handed to the next stage, one micro-batch */
@@ -110,7 +110,7 @@ uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* of n IPUs behind one port or memory, those in use */
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* of all its tensors; merged ones count for each IPU */
-void update_print(FILE *f, const struct plan *p);           /* a line an IPU */
+void update_print(FILE *f, const struct plan *p);           /* one line per IPU */
 void update_print_tensors(FILE *f, const struct plan *p);   /* a line a step of each kind of tensor */
 
 #endif

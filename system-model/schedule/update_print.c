@@ -1,5 +1,5 @@
 /*
- * update_print.c - the weight update as text: a line an IPU, or what each kind of tensor goes through; and the host's call.
+ * update_print.c - the weight update as text: one line per IPU, or what each kind of tensor goes through; and the host's call.
  */
 #include "system-model/schedule/plan.h"
 

@@ -18,7 +18,7 @@ done
 for kind in recipes machines workloads; do
     run list "$kind"
     [ "$status" -eq 0 ] && [ "$(grep -c ' ' "$work/out")" -eq 0 ] && [ "$(wc -l <"$work/out")" -gt 4 ]
-    result $? "list $kind: names, one a line"
+    result $? "list $kind: names, one per line"
     "$PODBENCH" list "$kind" | sort -cu 2>/dev/null || [ "$kind" = workloads ]
     result $? "list $kind: each once, in order"
 done

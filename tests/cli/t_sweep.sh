@@ -11,7 +11,7 @@ cells() { # ROW - those of the result
 
 run sweep $bert $grid
 [ "$status" -eq 0 ] && cp "$work/out" "$work/whole.csv" && [ "$(wc -l <"$work/out")" -eq 81 ]
-result $? "a row a configuration, and a header" "$(head -c 400 "$work/err")"
+result $? "one row per configuration, and a header" "$(head -c 400 "$work/err")"
 grep -q '^podbench: 80 configurations: ' "$work/err"
 result $? "how many fit is said"
 

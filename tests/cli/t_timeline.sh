@@ -11,7 +11,7 @@ result $? "a line of it for each chip of a replica"
 run timeline $recipe $few --format csv
 [ "$status" -eq 0 ] && awk -F, 'NR == 1 { columns = NF; next } NF != columns || $7 + 0 < 0 || $10 + 0 < $9 + 0 { bad = 1 }
     $4 == "backward" { n++ } END { exit bad || n != 36 }' "$work/out"
-result $? "CSV: a row a span, 9 micro-batches backward on 4 chips" "$(head -3 "$work/out")"
+result $? "CSV: one row per span, 9 micro-batches backward on 4 chips" "$(head -3 "$work/out")"
 run timeline $recipe $few --unfolded --format csv
 [ "$status" -eq 0 ] && [ "$(cut -d, -f1,2 "$work/out" | sort -u | wc -l)" -eq 17 ]
 result $? "--unfolded: 16 chips"

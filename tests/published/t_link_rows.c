@@ -41,7 +41,7 @@ static void rates_by_hand(void **state)
     arena_free(&a);
 }
 
-/* What 912 tiles more of 160 bytes take, published: a word a cycle at the one tile, with no sync or way in it. */
+/* What 912 tiles more of 160 bytes take, published: one word per cycle at the one tile, with no sync or way in it. */
 static void slope_is_a_word_a_cycle(void **state)
 {
     (void)state;
