@@ -255,6 +255,53 @@ static size_t count(const struct imported *r, enum op_kind kind)
     return n;
 }
 
+static const struct ranges { const char *ranges[3], *attributes[3]; bool rows; uint32_t n_divisions, n_ranges; } ranges[] = {
+    { { "h zero two d2", "h two four d2" }, { "", "" }, false, 1, 0 }, { { "h two four d2", "h zero two d2" }, { "", "" }, false, 1, 0 },
+    { { "h zero two d2", "h zero two d2" }, { "", "" }, false, 0, 2 }, { { "h zero two d2", "h one three d2" }, { "", "" }, false, 0, 2 },
+    { { "h zero two d2", "h two three d2" }, { "", "" }, false, 0, 2 }, { { "h zero two d2", "h two four d1" }, { "", "" }, false, 0, 2 },
+    { { "h zero two d1", "h two four d1", "h four six d1" }, { "", "", "" }, false, 1, 0 }, { { "h last far d2", "h zero two d2" }, { "", "" }, false, 1, 0 },
+    { { "h i0", "h i1", "h i2" }, { "axis=3", "axis=3", "axis=3" }, true, 1, 0 }, { { "h last1", "h i1", "h i0" }, { "axis=3", "axis=3", "axis=3" }, true, 1, 0 },
+    { { "h i0", "h i1", "h i1" }, { "axis=3", "axis=3", "axis=3" }, true, 0, 3 }, { { "h i0", "h i1", "h i2" }, { "axis=3", "axis=2", "axis=3" }, true, 0, 3 },
+};
+
+/* The first n of them, of x [2, 6, 4, 3] behind a product or, as an image, a convolution. */
+static struct imported *ranged(const struct ranges *c, bool image, int n, const char *made)
+{
+    static const struct { const char *name; int64_t at; } numbers[] = { { "zero", 0 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "four", 4 }, { "six", 6 },
+        { "last", -2 }, { "far", INT32_MAX }, { "d1", 1 }, { "d2", 2 }, { "i0", 0 }, { "i1", 1 }, { "i2", 2 }, { "last1", -1 } };
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "2,6,4,3");
+    draft_weight(d, "w", image ? 4 : 2, image ? (uint64_t[]){ 6, 6, 1, 1 } : (uint64_t[]){ 3, 3 });
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        draft_whole(d, numbers[i].name, 1, &numbers[i].at);
+    draft_node(d, image ? "Conv" : "MatMul", "x w", "h", "");
+    for (int i = 0; i < n && c->ranges[i]; i++)
+        draft_node(d, c->rows ? "Gather" : "Slice", c->ranges[i], (const char *[]){ "p", "q", "s" }[i], c->attributes[i]);
+    return import(d, made, (struct onnx_options){ .inference = true, .batch = 2 });
+}
+
+/* Ranges that leave nothing of a dimension out are one division, whoever takes them and in whatever order; others are copied one by one. The
+ * first one's numbers are those that it has by itself, when it is a range. */
+static void ranges_that_are_all(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 2 * sizeof ranges / sizeof *ranges; c++) {
+        struct imported *r = ranged(&ranges[c / 2], c % 2, 3, ranges[c / 2].ranges[2] ? "p q s" : "p q"), *alone = ranged(&ranges[c / 2], c % 2, 1, "p");
+        double *y = outputs(r), *want = outputs(alone);
+        uint32_t n_divisions = 0, n_ranges = 0;
+        for (size_t i = 0; i < r->g.n_ops; i++) {
+            n_divisions += r->g.ops[i].kind == OP_SLICE && r->g.ops[i].at->pieces > 0;
+            n_ranges += r->g.ops[i].kind == OP_SLICE && r->g.ops[i].at->pieces == 0;
+        }
+        assert_int_equal(n_divisions, ranges[c / 2].n_divisions);
+        assert_int_equal(n_ranges, ranges[c / 2].n_ranges);
+        for (uint64_t i = 0; i < tensor_elements(&r->g.tensors[r->im.output]); i++)
+            assert_near(y[i], want[i], 1e-9);
+        done(r);
+        done(alone);
+    }
+}
+
 /* Less than nothing around a tensor: rows and columns are cut off, before and behind, beside others that are added. */
 static void cut_off(void **state)
 {
@@ -331,6 +378,6 @@ static void many_are_split(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands),
     cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way),
-    cmocka_unit_test(largest), cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off),
+    cmocka_unit_test(largest), cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off), cmocka_unit_test(ranges_that_are_all),
 };
 TAP_MAIN(tests)

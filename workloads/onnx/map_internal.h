@@ -11,6 +11,9 @@
 
 struct mapped { uint32_t tensor, other; bool image, swapped; };   /* other: the same in the other layout; swapped: last two exchanged */
 
+/* A value that was taken apart along a dimension of the file, in so many pieces; the first one's tensor. */
+struct division { uint32_t value, axis, first; uint64_t n; bool image; };
+
 struct mapper {
     struct onnx_model *m;
     struct graph *g;
@@ -19,6 +22,7 @@ struct mapper {
     struct mapped *of;              /* by value; tensor NO_ID: not made yet */
     const struct onnx_node *n;      /* being mapped */
     const bool *wanted;             /* by value: an output needs it */
+    struct division *divisions; size_t n_divisions, cap_divisions;
     const char *into;               /* what it became, for the report */
     struct err *err;
 };
@@ -57,6 +61,9 @@ uint32_t in_layout(struct mapper *p, uint32_t value, bool image);
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);
 bool map_alias(struct mapper *p);                                       /* output 0 is input 0, in whatever dimensions */
 const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, many, or it leaves the graph */
+
+/* map_pieces.c: the node's range of its first input, where its readers' ranges together are all of it; NO_ID: they are not. */
+uint32_t map_piece(struct mapper *p, bool image);
 
 /* Dimension i of the result is perm[i] of x, which is seen in these dimensions. NO_ID: refused. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);

@@ -202,7 +202,11 @@ bool map_slice(struct mapper *p)
     struct onnx_list starts, axes, steps;
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
     bool image = is_image_along(p, in_id(p, 0), 0);
-    uint32_t x = in_layout(p, in_id(p, 0), image);
+    uint32_t x = in_layout(p, in_id(p, 0), image), piece = x == NO_ID ? NO_ID : map_piece(p, image);
+    if (piece != NO_ID) {
+        p->into = "slice";
+        return map_done(p, 0, piece, image);
+    }
     if (x == NO_ID || !onnx_list(&starts, p->m, p->n, "starts", 1) || !onnx_list(&axes, p->m, p->n, "axes", 3) ||
         !onnx_list(&steps, p->m, p->n, "steps", 4))
         return false;

@@ -15,8 +15,9 @@ static bool gather_one(struct mapper *p, uint32_t axis, double index)
     double at = index < 0 ? index + (double)v->dims[axis] : index;
     if (x == NO_ID || !(at >= 0 && at < (double)v->dims[axis]))
         return x != NO_ID && MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
+    uint32_t piece = map_piece(p, image);
     p->into = "slice";
-    x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
+    x = piece != NO_ID ? piece : emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
     return map_done(p, 0, x, image);
 }
 
