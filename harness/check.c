@@ -27,7 +27,7 @@ static void tell_expected(const struct judgements *set)
 {
     size_t expected = judgements_count(set, JUDGED_EXPECTED), passed = judgements_count(set, JUDGED_UNEXPECTED_PASS);
     if (expected || passed)
-        fprintf(stderr, "podbench: %zu rows fail as expected; %zu were expected to fail and pass\n", expected, passed);
+        fprintf(stderr, "podbench: expected failures: %zu fail, %zu pass\n", expected, passed);
 }
 
 int command_check(const struct options *o, struct session *s, struct err *err)

@@ -2,17 +2,24 @@
  * timeline.c - podbench timeline: one step of a recipe against the clock, as text, CSV or trace.
  */
 #include "harness/harness.h"
+#include "results/simulate/provenance.h"
+#include <jansson.h>
+#include <stdlib.h>
 
-static bool write_trace(const char *path, const struct timeline *t, struct err *err)
+static bool write_trace(struct simulation *sim, struct result *r, const struct options *o, struct err *err)
 {
     struct new_file file;
-    if (!new_file_open(&file, path, err))
+    if (!new_file_open(&file, o->trace, err))
         return false;
-    if (!timeline_write_trace(file.f, t, err)) {
+    result_provenance(r, sim, o->sets, o->n_sets);
+    json_t *made_by = provenance_json(r, sim, o->sets, o->n_sets);
+    char *text = json_dumps(made_by, 0);
+    bool good = timeline_write_trace(file.f, &sim->timeline, text, err);
+    free(text);
+    json_decref(made_by);
+    if (!good)
         new_file_drop(&file);
-        return false;
-    }
-    return new_file_save(&file, err);
+    return good && new_file_save(&file, err);
 }
 
 int command_timeline(const struct options *o, struct session *s, struct err *err)
@@ -20,7 +27,7 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
     struct simulation sim;
     struct result r;
     s->paths.unfolded = o->unfolded;
-    bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(o->trace, &sim.timeline, err));
+    bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, err));
     if (good && o->format == FORMAT_CSV)
         timeline_write_csv(stdout, &sim.timeline);
     else if (good)

@@ -35,7 +35,8 @@ void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the 
 /* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* NULL: not of the update */
-bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err);  /* Chrome trace event JSON; refuses what no viewer opens */
+/* Chrome trace event JSON; refuses what no viewer opens. made_by: a JSON value that says what made it, or NULL. */
+bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by, struct err *err);
 void timeline_write_csv(FILE *f, const struct timeline *t);     /* one row per span, recurring ones each time */
 /* The first replica as a picture of n_columns: a line for each IPU, A B C.. the forward passes of micro-batches, a b c.. the backward
  * ones, - copies, # what follows the micro-batches, . waiting; then the share of the step in forward and backward passes. A column

@@ -164,15 +164,15 @@ static uint64_t count_events(const struct timeline *t)
     return n;
 }
 
-bool timeline_write_trace(FILE *f, const struct timeline *t, struct err *err)
+bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by, struct err *err)
 {
     uint64_t n = count_events(t);
     if (n > MOST_EVENTS)
         return fail(err, "trace: %" PRIu64 " events, at most %d; lower parallel.gradient_accumulation or parallel.replicas, or leave out --unfolded",
                     n, MOST_EVENTS);
     uint64_t arrow = 1;
-    fprintf(f, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"workload\":\"%s\",\"system\":\"%s\",\"step_cycles\":%" PRIu64 "},\"traceEvents\":[\n",
-            t->plan->graph->name, t->plan->topology->machine->name, t->step_cycles);
+    fprintf(f, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"workload\":\"%s\",\"system\":\"%s\",\"step_cycles\":%" PRIu64 "%s%s},\"traceEvents\":[\n",
+            t->plan->graph->name, t->plan->topology->machine->name, t->step_cycles, made_by ? ",\"made_by\":" : "", made_by ? made_by : "");
     write_names(f, t);
     for (size_t i = 0; i < t->n_spans; i++) {
         write_span(f, t, &t->spans[i]);

@@ -35,7 +35,7 @@ static void print_all(const struct simulation *sim)
     plan_print(nowhere, &sim->plan);
     timeline_print(nowhere, &sim->timeline, true);
     timeline_draw(nowhere, &sim->timeline, 80);
-    timeline_write_trace(nowhere, &sim->timeline, &err);
+    timeline_write_trace(nowhere, &sim->timeline, NULL, &err);
     fclose(nowhere);
 }
 

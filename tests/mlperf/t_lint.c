@@ -617,7 +617,7 @@ static void test_skipped_parts(void **state)
 static void test_formats(void **state)
 {
     static const char *const want[] = {
-        [LINT_TEXT] = "0 of 1 folders pass, 4 of 5 logs pass; 1 errors, 0 warnings, 0 for review, 0 not read\n",
+        [LINT_TEXT] = "0 of 1 folders pass, 4 of 5 logs pass; 1 error, 0 warnings, 0 for review, 0 not read\n",
         [LINT_CSV] = ",result_1.txt,compliance,2.1.0,fail,run_stop,,,,,,,,,,",
         [LINT_JSON] = ("\"counts\": {\"folders\": 1, \"folders_passed\": 0, \"logs\": 5, \"logs_passed\": 4, \"errors\": 1, "
                       "\"warnings\": 0, \"reviews\": 0, \"not_read\": 0},\n\"pass\": false}\n"),

@@ -298,7 +298,7 @@ static void steps_are_written(void **state)
             timeline_draw(f, &t, 61);
             timeline_write_csv(f, &t);
             update_print_tensors(f, &p);
-            assert_true(timeline_write_trace(f, &t, &b.y.err));
+            assert_true(timeline_write_trace(f, &t, NULL, &b.y.err));
         });
     assert_golden(text, "tests/golden/steps_written.txt", &b.y.sim.arena);
     free(text);

@@ -25,7 +25,7 @@ static json_t *trace_of(const struct timeline *t)
     char *text;
     struct err err;
     json_error_t where;
-    PRINTED(text, assert_true(timeline_write_trace(f, t, &err)));
+    PRINTED(text, assert_true(timeline_write_trace(f, t, NULL, &err)));
     json_t *trace = json_loads(text, 0, &where);
     assert_non_null(trace);
     free(text);
@@ -204,7 +204,7 @@ static void what_no_viewer_opens_is_refused(void **state)
     static const char *const sets[] = { "parallel.gradient_accumulation=1000000" };
     run(&sim, &r, "vendor-ipu-pod16-resnet50-pipelined", sets, 1);
     char *text;
-    PRINTED(text, assert_false(timeline_write_trace(f, &sim.timeline, &err)));
+    PRINTED(text, assert_false(timeline_write_trace(f, &sim.timeline, NULL, &err)));
     assert_string_equal(text, "");
     const char *tail = strstr(err.msg, " events, at most ");
     assert_non_null(tail);
