@@ -101,6 +101,32 @@ static void csv_reads_quotes_and_counts_lines(void **state)
     arena_free(&a);
 }
 
+/* Rows of another value are passed over, whatever else they hold; a row that is too short to have the column, and lines, still count. */
+static void csv_takes_rows_of_one_value(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err;
+    const char *text = "key,kind,value\na,odd,1\nb,even,2,too,many\n\"c\nd\",odd,3\n\"e\nf\",even,4\ng,\"odd\",7\n";
+    const char *path = temp_file(text, strlen(text), ".csv");
+    assert_true(csv_load_where(&t, path, "kind", "odd", &a, &err));
+    assert_int_equal(t.n_rows, 3);
+    assert_string_equal(t.rows[0].cells[2], "1");
+    assert_string_equal(t.rows[1].cells[0], "c\nd");
+    assert_string_equal(t.rows[2].cells[2], "7");
+    assert_int_equal(t.rows[2].line, 8);
+    assert_false(csv_load_where(&t, path, "size", "odd", &a, &err));
+    assert_non_null(strstr(err.msg, ".csv:1: no column 'size'"));
+    unlink(path);
+    text = "key,kind\na,odd\nb\n";
+    path = temp_file(text, strlen(text), ".csv");
+    assert_false(csv_load_where(&t, path, "kind", "odd", &a, &err));
+    assert_non_null(strstr(err.msg, ".csv:3: 1 cells, want 2 (key, ...)"));
+    unlink(path);
+    arena_free(&a);
+}
+
 static void csv_refuses(void **state)
 {
     (void)state;
@@ -496,7 +522,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(messages_are_one_line), cmocka_unit_test(numbers_print_as_printf_does), cmocka_unit_test(the_first_repeated_name_is_found),
     cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
-    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
+    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_takes_rows_of_one_value), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be), cmocka_unit_test(tables_as_wide_as_may_be),
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),

@@ -190,6 +190,57 @@ static const struct { const char *machine; uint32_t n_groups; } cases[] = {
 enum { N_CASES = sizeof cases / sizeof *cases };
 static const enum collective_method rings[] = { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE };
 
+/* Ranks of a pattern, start by start and IPU by IPU. */
+static const uint32_t *listed(const struct rank_pattern *p)
+{
+    uint32_t *ranks = ARENA_ARRAY(&a, uint32_t, (size_t)p->n_starts * p->n_ipus * p->n_ranks), n = 0;
+    for (uint32_t start = 0; start < p->n_starts; start++)
+        for (uint32_t i = 0; i < p->n_ipus; i++)
+            for (uint32_t r = 0; r < p->n_ranks; r++) {
+                uint32_t replica = p->stride == 1 ? start * p->n_ranks + r : start + r * p->stride;
+                ranks[n++] = replica * p->width + p->first_ipu + i;
+            }
+    return ranks;
+}
+
+static void assert_same_cost(struct collective_request listed_ranks, struct collective_request of_pattern, const struct topology *t)
+{
+    struct collective_cost x, y;
+    bool good = collective_run(&x, t, &listed_ranks, &a, &err);
+    assert_int_equal(good, collective_run(&y, t, &of_pattern, &a, &err));
+    if (!good)
+        return;
+    assert_true(x.time_s == y.time_s && x.link_s == y.link_s && x.reduce_s == y.reduce_s && x.sync_s == y.sync_s && x.split_s == y.split_s);
+    assert_true(x.n_steps == y.n_steps && x.method == y.method && x.bytes_sent_per_rank == y.bytes_sent_per_rank);
+    assert_true(x.busiest_link_bytes == y.busiest_link_bytes && memcmp(x.busiest_bytes, y.busiest_bytes, sizeof x.busiest_bytes) == 0);
+}
+
+/* One after the other with the ways of those before, each costs to the bit what it costs by itself with its ranks in a list. */
+static void ways_that_are_known_change_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_CASES; i++) {
+        struct topology t = build(load(cases[i].machine), NULL);
+        uint32_t width = cases[i].n_groups, n = t.n_ipus / width, half = n > 1 ? n / 2 : 1, starts = n / half;
+        struct collective_ways ways = collective_ways_new(&a);
+        const struct rank_pattern patterns[] = { { n, 1, 1, width, 0, width }, { half, 1, starts, width, 0, width },
+                                                 { starts, half, half, width, 0, width }, { n, 1, 1, width, width - 1, 1 } };
+        for (uint32_t k = 0; k < 4 * N_COLLECTIVE_KINDS * N_COLLECTIVE_METHODS * 2; k++) {
+            const struct rank_pattern *p = &patterns[k % 4];
+            struct collective_request r = { .kind = (enum collective_kind)(k / 4 % N_COLLECTIVE_KINDS), .n_groups = p->n_starts * p->n_ipus,
+                                            .method = (enum collective_method)(k / 4 / N_COLLECTIVE_KINDS % N_COLLECTIVE_METHODS),
+                                            .n_ranks = p->n_ranks, .bytes = k % 3 ? 31.7e6 : 4, .n_in_use = t.n_ipus, .unfolded = k % 5 == 0 };
+            struct collective_request known = r;
+            r.ranks = listed(p);
+            known.pattern = *p;
+            known.ways = &ways;
+            assert_same_cost(r, known, &t);
+        }
+        assert_true(ways.layouts.n <= 4 && ways.steps.n < 4 * 8);
+        arena_free(&a);
+    }
+}
+
 /* A rank sends (n-1)/n of the vector for a scatter or a gather, twice that for an all-reduce, whatever the method. */
 static void bytes_sent(void **state)
 {
@@ -550,6 +601,7 @@ int main(void)
         cmocka_unit_test(quad_uses_every_rail_once),
         cmocka_unit_test(hierarchical_by_hand),
         cmocka_unit_test(collectives_as_text),
+        cmocka_unit_test(ways_that_are_known_change_nothing),
         cmocka_unit_test(bytes_sent),
         cmocka_unit_test(parts_order_and_sum),
         cmocka_unit_test(folded_and_unfolded_agree_to_the_bit),
