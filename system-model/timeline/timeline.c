@@ -95,7 +95,8 @@ static void time_tasks(struct player *pl)
     for (uint32_t i = 0; i < p->n_tasks; i++) {
         const struct task *t = &p->tasks[i];
         pl->tasks[i].input = t->kind == TASK_FORWARD ? p->io_cycles[t->stage] : 0;
-        pl->tasks[i].work = slowed(t->n_cycles, slowdown(p, first_ipu + p->stages[t->stage].ipu));
+        pl->tasks[i].ipu = p->stages[t->stage].ipu;
+        pl->tasks[i].work = slowed(t->n_cycles, slowdown(p, first_ipu + pl->tasks[i].ipu));
     }
 }
 
@@ -104,7 +105,7 @@ static void show_task(struct player *pl, const struct pipeline_run *run, uint32_
 {
     const struct task *task = &pl->p->tasks[task_id];
     uint64_t input = pl->tasks[task_id].input, work = pl->tasks[task_id].work;
-    struct span s = { .row = pl->first_row + pl->p->stages[task->stage].ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
+    struct span s = { .row = pl->first_row + pl->tasks[task_id].ipu, .repeat = run->n_cycles, .stage = (uint16_t)task->stage,
                       .which = run->first_cycle - task->first_cycle };
     s.start_cycle = start;
     s.n_cycles = input;
@@ -137,7 +138,7 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
         uint32_t i = p->slot_tasks[k];
         if (!(run->active >> i & 1))
             continue;
-        uint64_t *ipu = &busy[p->stages[p->tasks[i].stage].ipu];
+        uint64_t *ipu = &busy[pl->tasks[i].ipu];
         if (shows)
             show_task(pl, run, i, start + *ipu);
         *ipu += pl->tasks[i].input + pl->tasks[i].work;
