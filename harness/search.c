@@ -155,15 +155,9 @@ static bool judge_best(struct validity *v, struct result *r, const struct search
 {
     struct track_record record;
     struct simulation sim;
-    const char *sets[MAX_SETTINGS + 64];
-    size_t n = 0;
     if (!track_record_open(&record, arena_printf(&session->arena, "%s/left-out.csv", session->validity_dir), &session->arena, err))
         return false;
-    for (size_t i = 0; i < q->n_sets && i < 64; i++)
-        sets[n++] = q->sets[i];
-    for (size_t i = 0; i < s->best.n_settings; i++)
-        sets[n++] = s->best.settings[i];
-    if (!simulator_run(q->simulator, &sim, r, q->recipe, sets, n, err))
+    if (!search_simulate(&sim, r, q->simulator, q, s->best.settings, s->best.n_settings, err))
         return false;
     validity_of(v, &record, &sim, r, NULL, &session->arena);
     simulation_free(&sim);

@@ -227,7 +227,7 @@ static void compile_one(void *user, size_t i, struct simulator *by)
         return;
     for (size_t k = 0; k < g->n_settings; k++)
         all[n++] = g->settings[k];
-    g->refused = !simulate_with(&sim, &r, by, s->q, all, n, NULL);
+    g->refused = !search_simulate(&sim, &r, by, s->q, all, n, NULL);
     if (g->refused)
         return;
     g->micro_batch = (double)sim.graph->micro_batch;

@@ -53,8 +53,6 @@ struct state {
 };
 
 bool better(enum objective o, double x, double than);
-bool simulate_with(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
-                   size_t n, struct err *err);
 bool is_set(const struct search_request *q, const char *key);
 
 /* ---- branches.c, in order ----------------------------------------------------------------- */

@@ -108,16 +108,19 @@ static void take(struct state *s, const struct result *r, const char *const *set
 
 /* ---- rounds ---------------------------------------------------------------------------------------- */
 
-bool simulate_with(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
-                          size_t n, struct err *err)
+bool search_simulate(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
+                     size_t n, struct err *err)
 {
-    const char *all[MAX_SETTINGS + 64];
+    struct arena scratch = {0};
+    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_sets + n);
     size_t n_all = 0;
-    for (size_t i = 0; i < q->n_sets && n_all < 64; i++)
+    for (size_t i = 0; i < q->n_sets; i++)
         all[n_all++] = q->sets[i];
     for (size_t i = 0; i < n; i++)
         all[n_all++] = settings[i];
-    return simulator_run(by, sim, r, q->recipe, all, n_all, err);
+    bool good = simulator_run(by, sim, r, q->recipe, all, n_all, err);
+    arena_free(&scratch);
+    return good;
 }
 
 /* What the host takes, in its calls and for each micro-batch, does not depend on where the layers are. */
@@ -135,7 +138,7 @@ static void run_trial(void *user, size_t i, struct simulator *by)
     struct state *s = user;
     struct trial *t = &s->round[i];
     struct simulation sim;
-    t->refused = !simulate_with(&sim, &t->r, by, s->q, t->settings, t->n, NULL);
+    t->refused = !search_simulate(&sim, &t->r, by, s->q, t->settings, t->n, NULL);
     if (t->refused)
         return;
     snprintf(t->system, sizeof t->system, "%s", t->r.system);
@@ -396,7 +399,7 @@ bool search(struct search_result *out, const struct search_request *given, struc
     struct simulation sim;
     struct result r;
     *out = (struct search_result){0};
-    if (!simulate_with(&sim, &r, q.simulator, &q, NULL, 0, err))
+    if (!search_simulate(&sim, &r, q.simulator, &q, NULL, 0, err))
         return false;
     settle_limits(&q, &r);
     bool good = check_request(&q, &sim, &r, err);

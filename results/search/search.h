@@ -43,6 +43,9 @@ struct search_result {
     double best_bound;                          /* where not exact: nothing left is better than this */
 };
 
+/* The recipe as the request sets it, and with these settings. */
+bool search_simulate(struct simulation *sim, struct result *r, struct simulator *by, const struct search_request *q, const char *const *settings,
+                     size_t n, struct err *err);
 /* Fails when the recipe itself cannot be simulated. Texts live in a. */
 bool search(struct search_result *out, const struct search_request *q, struct arena *a, struct err *err);
 

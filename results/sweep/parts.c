@@ -261,7 +261,7 @@ static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct
         }
         at_header = false;
     }
-    return good && (n <= 0 || m->line[n - 1] == '\n' || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
+    return good && (n <= 0 || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
 }
 
 static bool join(struct merge *m, const struct piece *parts, size_t n, struct err *err)

@@ -266,8 +266,31 @@ static void more_micro_batches_are_no_slower(void **state)
     simulator_close(&s);
 }
 
+/* However many there are, the last one of a key holds, and the settings come after all. */
+static void all_that_is_set_is_set(void **state)
+{
+    (void)state;
+    enum { SETS = 70 };
+    const char *sets[SETS], *const settings[] = { "parallel.micro_batch=1", "parallel.replicas=2" };
+    struct simulator s;
+    struct simulation sim;
+    struct result r;
+    struct err err = { "" };
+    for (size_t i = 0; i < SETS; i++)
+        sets[i] = i + 1 < SETS ? "parallel.gradient_accumulation=64" : "parallel.gradient_accumulation=32";
+    sets[3] = "parallel.micro_batch=3";
+    simulator_open(&s, &paths);
+    const struct search_request q = { .recipe = recipes[0], .sets = sets, .n_sets = SETS, .simulator = &s };
+    assert_true(search_simulate(&sim, &r, &s, &q, settings, 2, &err));
+    assert_true(sim.recipe.gradient_accumulation == 32 && sim.recipe.model.micro_batch == 1 && sim.recipe.replicas == 2);
+    simulation_free(&sim);
+    assert_true(search_simulate(&sim, &r, &s, &q, NULL, 0, &err) && sim.recipe.model.micro_batch == 3);
+    simulation_free(&sim);
+    simulator_close(&s);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
-    cmocka_unit_test(more_micro_batches_are_no_slower),
+    cmocka_unit_test(more_micro_batches_are_no_slower), cmocka_unit_test(all_that_is_set_is_set),
 };
 TAP_MAIN(tests)
