@@ -104,8 +104,8 @@ void check_print_text(FILE *f, const struct check *c, struct arena *scratch)
 
 void check_print_summary(FILE *f, const struct check *c, struct arena *scratch)
 {
-    fputs("Errors count configurations (conf), each with the mean of its rows. A row of role validate whose configuration also calibrates\n"
-          "repeats what has been seen, and is listed apart.\n", f);
+    fputs("Errors are per configuration (conf), each the mean over its rows. A validate row whose configuration also calibrates repeats what\n"
+          "has been seen, and is listed as such.\n", f);
     size_t n;
     struct accuracy *all = check_summary(&n, c, scratch);
     fprintf(f, "%-9s %-24s %-9s %5s %5s %6s %5s %9s %9s %9s %9s  %s\n", "summary", "of", "role", "rows", "sim", "passed", "conf",

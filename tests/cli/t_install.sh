@@ -104,5 +104,5 @@ result $? "each record adds a line" "$(cat "$work/project/baseline/reasons.csv" 
 result $? "a run remembers the folders of its recipes and figures" "$(cat "$work/err")"
 "$PODBENCH" init "$work/new" >/dev/null && [ "$(wc -l <"$work/new/Makefile")" -lt 10 ] && (cd "$work/new" && "$root/${PODBENCH#"$root"/}" run recipes/my-run.ini >"$work/out" 2>&1)
 result $? "podbench init writes a project that runs" "$(cat "$work/out")"
-refuses "is there already" "init writes over nothing" init "$work/new"
+refuses "is already there" "init overwrites nothing" init "$work/new"
 done_testing
