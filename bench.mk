@@ -41,13 +41,13 @@ bench: $B/podbench                      ## simulate every published run, print t
 test: $B/podbench $(tests)              ## run every test under prove
 	prove -j$$(nproc) -e '' $(tests) $(shell)
 
-plots: $(run)/rows.csv                  ## draw the figures of the last run again
+plots: $(run)/rows.csv                  ## redraw the figures of the last run
 	$B/podbench plot $(run)
 
 $(run)/rows.csv: $B/podbench
 	$B/podbench bench --out $(run) > $B/bench.txt
 
-baseline: $B/podbench                   ## simulate, and record the predictions that the gate compares with; REASON="why they moved" is wanted
+baseline: $B/podbench                   ## simulate, and record the predictions that gate compares with; needs REASON="why they moved"
 	@[ -n "$(REASON)" ] || { echo 'podbench: make baseline REASON="why the predictions moved"' >&2; exit 2; }
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench baseline $B/gate --reason "$(REASON)"
@@ -58,7 +58,7 @@ gate: $B/podbench                       ## compare a fresh simulation with the r
 	$B/podbench bench --out $B/gate > $B/bench.txt
 	$B/podbench compare results/baselines $B/gate
 
-readme: $B/podbench                     ## simulate, and refresh the tables and figures of README and docs
+readme: $B/podbench                     ## simulate, and update the tables and figures of README and docs
 	$B/podbench bench --out $(run) > $B/bench.txt
 	$B/podbench plot $(run)
 	sh harness/readme.sh $B/podbench README.md
@@ -72,17 +72,17 @@ golden: $(tests) $B/podbench            ## rewrite the golden texts; read the di
 	for t in $(wildcard tests/cli/t_printed*.sh); do PODBENCH_GOLDEN=write sh $$t >/dev/null || true; done
 	git diff --stat tests/golden
 
-lint: | $B/needs-lint                   ## cppcheck, and a clang build where every warning is an error
+lint: | $B/needs-lint                   ## run cppcheck, and build with clang and every warning an error
 	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
 	    --suppress=missingIncludeSystem --suppress=invalidPointerCast -I. $(folders) harness
 	$(MAKE) B=$B/clang CC=clang CFLAGS="-O2 -Werror" $B/clang/podbench $(patsubst $B/%,$B/clang/%,$(tests))
 
 sanitizers := -O1 -g -DARENA_GUARDS -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-asan:                                   ## every test under the address and undefined-behaviour sanitizers
+asan:                                   ## run every test under the address and undefined-behaviour sanitizers
 	$(MAKE) B=$B/asan CFLAGS="$(sanitizers)" PODBENCH="$(abspath $B/asan/podbench)" PODBENCH_CHANGES=100 test
 
 ONNX ?= ../shared/onnx
-onnx-outputs: $B/tests/onnx/outputs     ## run the ONNX files of a folder (ONNX=DIR) and compare with the outputs beside them
+onnx-outputs: $B/tests/onnx/outputs     ## execute the ONNX files of a folder (ONNX=DIR) and compare with the expected outputs beside them
 	$B/tests/onnx/outputs $(ONNX)
 
 # Debian's package libonnx-testdata has them.
@@ -90,22 +90,22 @@ ONNX_NODES ?= /usr/share/libonnx-testdata/data/node
 onnx-nodes: $B/tests/onnx/nodes         ## run the ONNX project's tests of single operators (ONNX_NODES=DIR): exit 1 when one differs
 	$B/tests/onnx/nodes $(ONNX_NODES)
 
-own-cost: $B/podbench | $B/needs-lint                   ## instructions of fixed work beside those recorded: exit 1 when one has moved by more than 1 %
+own-cost: $B/podbench | $B/needs-lint                   ## count podbench's own instructions for fixed work: exit 1 when a count has moved by more than 1 %
 	sh tests/own_cost.sh
 
-own-cost-record: $B/podbench | $B/needs-lint            ## record them
+own-cost-record: $B/podbench | $B/needs-lint            ## record those counts
 	sh tests/own_cost.sh record
 
-speed: $B/tests/speed $B/podbench       ## how fast the simulator itself is
+speed: $B/tests/speed $B/podbench       ## measure how fast the simulator itself is
 	$B/tests/speed
 
-gate-quality: $B/tests/gate_quality     ## how often the judgement of measured series cries wolf, and how soon it sees a change
+gate-quality: $B/tests/gate_quality     ## measure how often watch raises a false alarm, and how soon it notices a change
 	$B/tests/gate_quality
 
 clean:                                  ## remove what was built
 	rm -rf $B
 
-help:                                   ## this list
+help:                                   ## print this list
 	@sed -n 's/^\([a-z-]*\):.*##/\1 -/p' $(MAKEFILE_LIST)
 
 # ---- how things are built

@@ -11,7 +11,7 @@ commands = $(shell $B/podbench --commands)
 data    := $(wildcard system-model/specs/*.csv system-model/specs/*/*.csv workloads/recipes/*.ini workloads/convergence/*.csv \
                results/published/*.csv results/published/*/*.csv results/rules/*.csv results/validity/*.csv results/baselines/*.csv plots/*.* plots/single/*)
 
-library: $B/libpodbench.a               ## the simulator as a library, with results/library/podbench.h as its header
+library: $B/libpodbench.a               ## build the simulator as a library; its header is results/library/podbench.h
 
 $B/libpodbench.a: $(objects)
 	$(say) ar $@
@@ -22,7 +22,7 @@ $B/podbench.pc: harness/install.mk
 	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: podbench' 'Description: simulator of IPU systems' 'Version: $(version)' \
 	    'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lpodbench $(libs)' > $@
 
-install: $B/podbench $B/libpodbench.a   ## install below PREFIX (/usr/local); DESTDIR for packages
+install: $B/podbench $B/libpodbench.a   ## install under PREFIX (/usr/local), or DESTDIR/PREFIX
 	install -d $(bindir) $(mandir) $(libdir)/pkgconfig $(DESTDIR)$(PREFIX)/include $(datadir)/harness \
 	    $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	install -m 755 $B/podbench $(bindir)/podbench
@@ -39,7 +39,7 @@ install: $B/podbench $B/libpodbench.a   ## install below PREFIX (/usr/local); DE
 	$B/podbench completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_podbench
 	$B/podbench completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish
 
-uninstall: $B/podbench                  ## take away what install has put there
+uninstall: $B/podbench                  ## remove what install has put there
 	rm -rf $(datadir)
 	rm -f $(bindir)/podbench $(libdir)/libpodbench.a $(libdir)/pkgconfig/podbench.pc $(DESTDIR)$(PREFIX)/include/podbench.h \
 	    $(mandir)/podbench.1 $(patsubst %,$(mandir)/podbench-%.1,$(commands)) \
@@ -47,7 +47,7 @@ uninstall: $B/podbench                  ## take away what install has put there
 	    $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/podbench.fish
 
 # A binary package by dpkg-deb; what it depends on is read off the program.
-deb: $B/podbench $B/libpodbench.a       ## a Debian package in the build folder
+deb: $B/podbench $B/libpodbench.a       ## build a Debian package in the build folder
 	rm -rf $B/deb
 	$(MAKE) --no-print-directory B=$B PREFIX=/usr DESTDIR=$B/deb install > $B/deb-install.txt
 	gzip -9n $B/deb/usr/share/man/man1/*.1

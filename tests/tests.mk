@@ -2,7 +2,7 @@
 FUZZ_SECONDS ?= 20
 fuzzers := $(patsubst %.c,$B/%,$(wildcard tests/fuzz/fuzz_*.c))
 
-fuzz: | $B/needs-lint                   ## FUZZ_SECONDS (20) of coverage-guided fuzzing of each target; what reaches new code goes to tests/corpus
+fuzz: | $B/needs-lint                   ## fuzz each target for FUZZ_SECONDS (20), guided by coverage; inputs that reach new code go to tests/corpus
 	$(MAKE) B=$B/fuzz CC=clang CFLAGS="-O1 -g -fsanitize=fuzzer-no-link,address,undefined" fuzz_link="-fsanitize=fuzzer" \
 	    FUZZ_SECONDS=$(FUZZ_SECONDS) fuzz-run
 	$(MAKE) fuzz-coverage
@@ -24,7 +24,7 @@ $B/keys.dict: $B/podbench
 	    awk '/^@/ { s = substr($$0, 2); next } \
 	         { print "\"" s "." $$1 "=\""; if (split($$2, v, "|") > 1) for (i in v) print "\"" v[i] "\"" }' | sort -u > $@
 
-fuzz-replay: $(fuzzers:%=%-replayed)    ## the corpus once more, without a fuzzer
+fuzz-replay: $(fuzzers:%=%-replayed)    ## run the corpus again, without a fuzzer
 
 $(fuzzers:%=%-replayed): %-replayed: %-replay
 	$< tests/corpus/$(notdir $*)
@@ -64,7 +64,7 @@ $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 
 # ---- analysis: gcc's and clang's, file by file; a finding is an error
 analyzed := $(patsubst %.c,$B/analyzed/%.ok,$(sources) $(wildcard harness/*.c))
-analyze: $(analyzed)                    ## gcc's -fanalyzer and clang's analyzer over the program
+analyze: $(analyzed)                    ## run gcc's -fanalyzer and clang's analyzer over the program
 
 analysis = $(filter-out -M% -W%,$(flags)) $(if $(filter %/arena.c %/onnx/file.c,$<),-DDEFINES_FAIL) -include tests/analyze.h
 $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto=$B/%.pb-c.h)
