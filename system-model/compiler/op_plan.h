@@ -29,6 +29,7 @@ struct conv_split {
     uint32_t in_grain, out_grain;                                       /* channels are split in grains */
 };
 
+/* No padding: plans are compared as bytes. */
 struct op_plan {
     uint64_t compute_cycles, exchange_cycles, sync_cycles;  /* over all supersteps; their sum is the pass */
     uint32_t n_supersteps;
@@ -43,6 +44,7 @@ struct op_plan {
     uint64_t rearrange_cycles;          /* of the above: changes of layout, compute and exchange */
     double imbalance;                   /* of the results over the tiles: the fullest tile's over an even share; at least 1 */
     uint32_t code;                      /* as compiled in a graph: operations with the same share their code (outlining) */
+    uint32_t nothing;
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)

@@ -22,8 +22,8 @@ static void words_and_ranges_in_braces(void **state)
     static const char *const cases[][2] = {
         { "bias", "bias" }, { "a{x,yy}b", "axb ayyb" }, { "l{9..11}/w", "l9/w l10/w l11/w" }, { "l{7..7}", "l7" }, { "{1..2}{a,b}{z}", "1az 1bz 2az 2bz" },
         { "a{b", "'a{b': a brace is not closed" }, { "a}b", "a}b" }, { "a{}b", "'a{}b': a brace holds no word" }, { "{,}", "'{,}': a brace holds no word" },
-        { "l{4..3}", "'{4..3}' is no range of numbers" }, { "l{x..3}", "'{x..3}' is no range of numbers" }, { "l{3..}", "'{3..}' is no range of numbers" },
-        { "l{0..10001}", "'{0..10001}' is no range of numbers" },
+        { "l{4..3}", "'{4..3}' is not a range of numbers" }, { "l{x..3}", "'{x..3}' is not a range of numbers" }, { "l{3..}", "'{3..}' is not a range of numbers" },
+        { "l{0..10001}", "'{0..10001}' is not a range of numbers" },
     };
     struct arena a = {0};
     struct name_list l = {0};
@@ -62,7 +62,7 @@ static void lists_from_a_table(void **state)
         assert_true(small->n == 2 && text_is(small->names[0], "b") && text_is(small->names[1], "z"));
         assert_null(tensor_list_find(&t, "none"));
     }
-    assert_string_equal(err.msg, "'{2..1}' is no range of numbers");
+    assert_string_equal(err.msg, "'{2..1}' is not a range of numbers");
     unlink(path);
     rmdir(dir);
     arena_free(&a);
