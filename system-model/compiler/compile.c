@@ -188,12 +188,24 @@ static void find_tied(struct compiler *c, const struct graph *g)
 /* ---- operations alike --------------------------------------------------------------- */
 
 /* All that a plan may read of an operation and its tensors, in words: of equal forms plans are equal. A backward pass has the attributes
- * and the tensors of what it differentiates through `forward`: 1 + the first operation like that one. */
+ * and the tensors of what it differentiates through `forward`: 1 + the first operation like that one; of its results, which input of that
+ * one each is the gradient of. */
 enum { HEAD_WORDS = 4, TENSOR_WORDS = 1 + MAX_DIMS, MOST_FORM_WORDS = HEAD_WORDS + (MAX_OP_INPUTS + MAX_OP_OUTPUTS) * TENSOR_WORDS };
 
-static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t)
+/* 1 + the input, the first where it stands there twice; 0: of none. */
+static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
 {
-    *out++ = (uint64_t)t->type | (uint64_t)t->role << 16 | (uint64_t)(t->producer_op != NO_ID) << 32 | (uint64_t)t->n_dims << 48;
+    const struct op *forward = &g->ops[op->forward_op];
+    uint32_t k = 0;
+    while (k < forward->n_inputs && forward->inputs[k] != result->of_tensor)
+        k++;
+    return k < forward->n_inputs ? k + 1 : 0;
+}
+
+static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t of_input)
+{
+    *out++ = (uint64_t)t->type | (uint64_t)t->role << 16 | (uint64_t)(t->producer_op != NO_ID) << 32 | (uint64_t)t->n_dims << 40
+           | (uint64_t)of_input << 48;
     for (uint32_t i = 0; i < t->n_dims; i++)
         *out++ = t->dims[i];
     return out;
@@ -209,9 +221,11 @@ static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, cons
     *end++ = own ? 0 : 1 + (uint64_t)alike[op->forward_op];
     *end++ = own ? (uint64_t)(uintptr_t)op->at : 0;
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        end = add_tensor_form(end, &g->tensors[op->inputs[k]]);
-    for (uint32_t k = 0; k < op->n_outputs; k++)
-        end = add_tensor_form(end, &g->tensors[op->outputs[k]]);
+        end = add_tensor_form(end, &g->tensors[op->inputs[k]], 0);
+    for (uint32_t k = 0; k < op->n_outputs; k++) {
+        const struct tensor *result = &g->tensors[op->outputs[k]];
+        end = add_tensor_form(end, result, own ? 0 : differentiated_input(g, op, result));
+    }
     return (size_t)(end - out);
 }
 

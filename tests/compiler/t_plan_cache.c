@@ -201,6 +201,30 @@ static void test_operations_alike(void **state)
     arena_free(&a);
 }
 
+/* Of a table and rows put into it that have the same dimensions, the gradients of the one are no plan for those of the other. */
+static void test_gradients_of_other_operands(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct graph g;
+    graph_start(&g, "toy", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
+    uint32_t in[3], at = graph_tensor(&g, "at", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 9 });
+    for (uint32_t i = 0; i < 3; i++)
+        in[i] = i == 1 ? at : graph_tensor(&g, "x", ROLE_ACTIVATION, TYPE_FP16, 2, (uint64_t[]){ 9, 24 });
+    for (uint32_t i = 0; i < 2; i++)
+        graph_op(&g, OP_SCATTER, in, 3, (struct op_attributes){ .scatter = SCATTER_ADD });
+    for (uint32_t i = 0; i < 4; i++) {          /* of the first one's table, rows, rows; of the second one's table */
+        uint32_t out = graph_tensor(&g, "dx", ROLE_GRADIENT, TYPE_FP16, 2, (uint64_t[]){ 9, 24 });
+        g.tensors[out].of_tensor = in[i == 1 || i == 2 ? 2 : 0];
+        graph_append(&g, (struct op){ .kind = OP_SCATTER, .pass = PASS_BACKWARD_DATA, .forward_op = i / 3, .n_inputs = 2, .inputs = in,
+                                      .n_outputs = 1, .outputs = &out, .at = g.ops[0].at });
+    }
+    const uint32_t expected[] = { 0, 0, 2, 3, 3, 2 };
+    assert_memory_equal(ops_alike(&g, &a), expected, sizeof expected);
+    arena_free(&a);
+}
+
 /* Weights of all layers; those that a later layer reads, with who reads them, from the first operation on; batch norms over several replicas. */
 static void test_what_a_compiler_lists(void **state)
 {
@@ -234,7 +258,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_is_part_of_the_key), cmocka_unit_test(test_bounds_share_a_plan),
         cmocka_unit_test(test_many_shapes), cmocka_unit_test(test_graph_passes_share_a_search),
-        cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike), cmocka_unit_test(test_what_a_compiler_lists),
+        cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike),
+        cmocka_unit_test(test_gradients_of_other_operands), cmocka_unit_test(test_what_a_compiler_lists),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
