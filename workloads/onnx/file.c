@@ -487,7 +487,7 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
     return true;
 }
 
-static int64_t whole(double x)
+int64_t onnx_whole(double x)
 {
     return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : isnan(x) ? 0 : (int64_t)x;
 }
@@ -506,7 +506,7 @@ bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct o
     if (!v->known || onnx_elements(v) > most)
         return false;
     for (uint64_t i = 0; i < onnx_elements(v); i++)
-        out->at[out->n++] = whole(v->known[i]);
+        out->at[out->n++] = onnx_whole(v->known[i]);
     return true;
 }
 

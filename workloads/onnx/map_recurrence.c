@@ -185,7 +185,9 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
     uint32_t r = gate_weight_of(p, 2, direction, (uint64_t[]){ hidden, hidden }, false);
     if (map_in(p, 5) && !map_in(p, 5)->constant) {
         uint32_t given = as_plain(p, in_id(p, 5));
-        h = given == NO_ID ? NO_ID : map_view(p, emit1(p, OP_SLICE, given, AT(.axis = 0, .begin = direction, .length = 1)), 2, state);
+        if (given == NO_ID)
+            return NO_ID;
+        h = map_view(p, emit1(p, OP_SLICE, given, AT(.axis = 0, .begin = direction, .length = 1)), 2, state);
     }
     for (uint64_t i = 0; i < steps; i++) {
         uint64_t at = goes_back(p, direction) ? steps - 1 - i : i;
@@ -199,6 +201,11 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
     return map_view(p, joined(p, rows, steps), 4, (uint64_t[]){ steps, 1, state[0], state[1] });
 }
 
+static bool is_state(const struct onnx_value *v, uint64_t directions, uint64_t batch, uint64_t hidden)
+{
+    return v->n_dims == 3 && v->dims[0] == directions && v->dims[1] == batch && v->dims[2] == hidden;
+}
+
 bool map_rnn(struct mapper *p)
 {
     const struct onnx_value *r = map_in(p, 2);
@@ -208,6 +215,8 @@ bool map_rnn(struct mapper *p)
     uint64_t steps = map_in(p, 0)->dims[0], directions = r->dims[0];
     if (steps > MOST_STEPS)
         return MAP_REFUSE(p, "of %ju steps, at most %d", (uintmax_t)steps, MOST_STEPS);
+    if (map_in(p, 5) && !is_state(map_in(p, 5), directions, map_in(p, 0)->dims[1], r->dims[2]))
+        return MAP_REFUSE(p, "its initial state is not one of each direction, sample and unit");
     for (uint64_t d = 0; d < directions; d++) {
         if (step_function(p, d) == N_OP_KINDS)
             return MAP_REFUSE(p, "its function is not Tanh, Relu or Sigmoid");

@@ -297,7 +297,7 @@ bool map_cumsum(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
     uint32_t axis;
-    if (!known_number(at) || !onnx_axis(&axis, (int64_t)at->known[0], v->n_dims))
+    if (!known_number(at) || !onnx_axis(&axis, onnx_whole(at->known[0]), v->n_dims))
         return MAP_REFUSE(p, "its axis is computed while the model runs, or out of range");
     uint64_t outer = 1, inner = 1, n = v->dims[axis];
     for (uint32_t i = 0; i < v->n_dims; i++)

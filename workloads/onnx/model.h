@@ -105,6 +105,7 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);
 /* Numbers that older files have as an attribute and newer ones as an input. n = 0: neither. False: an input that is not known. */
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
+int64_t onnx_whole(double x);          /* what is too large is as large as can be, what is no number 0 */
 
 /* Of a Pad: all before, all after. */
 bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);

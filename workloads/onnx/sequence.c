@@ -42,7 +42,7 @@ static bool place_of(uint32_t *at, const struct onnx_model *m, const struct onnx
     const struct onnx_value *v = onnx_in(m, n, i);
     uint32_t places = items + behind;
     if (v && v->known && onnx_elements(v) == 1 && v->known[0] < 0)
-        return onnx_axis(at, (int64_t)v->known[0], items);
+        return onnx_axis(at, onnx_whole(v->known[0]), items);
     *at = v && v->known && v->known[0] < places ? (uint32_t)v->known[0] : places - 1;
     return places > 0 && (!v || (v->known && onnx_elements(v) == 1 && v->known[0] < places));
 }
@@ -130,7 +130,7 @@ static uint32_t part_sizes(const struct onnx_model *m, const struct onnx_node *n
 {
     const struct onnx_value *split = onnx_in(m, n, 1);
     bool each = split && split->n_dims == 1;
-    uint64_t all = split && split->known && onnx_elements(split) ? (uint64_t)fmax(split->known[0], 1) : 1;
+    uint64_t all = split && split->known && onnx_elements(split) ? (uint64_t)onnx_whole(fmax(split->known[0], 1)) : 1;
     uint64_t parts = each ? onnx_elements(split) : ceil_div(size, all);
     if ((split && !split->known) || !parts || parts > MOST_ITEMS) {
         onnx_refuse(m, n, err, "its parts are known only while the model runs, or more than %d", MOST_ITEMS);
@@ -160,10 +160,7 @@ static void split_into(struct onnx_model *m, size_t id, uint32_t n, double *size
     v->n_dims = 1;
     v->dims[0] = n;
     v->known = sizes;
-    bool equal = true;                  /* then a Split needs no sizes, of which a list has not room for many */
-    for (uint32_t i = 0; i < n; i++)
-        equal &= sizes[i] == sizes[0];
-    read_instead(m, &m->nodes[id], "Split", equal ? 1 : 2, inputs);
+    read_instead(m, &m->nodes[id], "Split", 2, inputs);
     m->nodes[id].outputs = parts;
     m->nodes[id].n_outputs = n;
     m->values[whole].items = new_items(m, n, items);

@@ -162,14 +162,12 @@ static bool part_sizes(uint64_t *parts, const struct shape *s, uint64_t whole)
 {
     const Onnx__AttributeProto *given = onnx_attribute(s->n, "split");
     const struct onnx_value *sizes = onnx_in(s->m, s->n, 1);
-    uint32_t n = s->n->n_outputs;
-    if (sizes && !sizes->known)
+    uint64_t n = s->n->n_outputs, part = ceil_div(whole, n);
+    if (sizes ? !sizes->known || onnx_elements(sizes) != n : given && given->n_ints != n)
         return false;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t before = i * ceil_div(whole, n);
-        parts[i] = sizes && onnx_elements(sizes) == n ? (uint64_t)sizes->known[i] : !sizes && given && given->n_ints == n ? (uint64_t)given->ints[i]
-                 : i + 1 < n ? ceil_div(whole, n) : whole - (before < whole ? before : whole);
-    }
+    for (uint64_t i = 0; i < n; i++)
+        parts[i] = sizes ? (uint64_t)onnx_whole(sizes->known[i]) : given ? (uint64_t)given->ints[i]
+                 : i + 1 < n ? part : whole - min_u64(i * part, whole);
     return true;
 }
 
@@ -182,7 +180,7 @@ bool shape_split(const struct shape *s)
     uint64_t dims[ONNX_MAX_DIMS], left, *parts = ARENA_ARRAY(s->m->arena, uint64_t, n + 1);
     copy_dims(dims, x);
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || !part_sizes(parts, s, x->dims[axis]))
-        return REFUSE(s, "its axis is out of range, or its sizes are not known");
+        return REFUSE(s, "its axis is out of range, or its sizes are not known, or not as many as its parts");
     left = x->dims[axis];
     for (uint32_t i = 0; i < n; i++) {
         uint64_t part = parts[i];
