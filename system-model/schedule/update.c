@@ -299,12 +299,13 @@ static void list_tensors(struct builder *b)
     sort_items(b->u->chains, b->u->n_chains, sizeof *b->u->chains, by_ipu_and_size);
 }
 
-/* Of the IPU with most: bytes and tensors whose all-reduces are merged, those in shards, and tensors with norms, in shards or not. */
-struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded_norms, n_norms; uint64_t norm_elements; };
+/* Of the IPU with most: bytes and tensors whose all-reduces are merged, those in shards, and tensors with norms, in shards or not. Of all
+ * tensors with norms the widest type. */
+struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded_norms, n_norms; uint64_t norm_elements; enum data_type norm_type; };
 
 static struct merged largest_merged(const struct builder *b)
 {
-    struct merged most = {0}, of_ipu = {0};
+    struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
     for (uint32_t i = 0; i < b->u->n_chains; i++) {
         const struct update_chain *c = &b->u->chains[i];
         if (i > 0 && c->ipu != c[-1].ipu)
@@ -322,6 +323,7 @@ static struct merged largest_merged(const struct builder *b)
         most.n_norms = max_u32(most.n_norms, of_ipu.n_norms);
         most.n_sharded_norms = max_u32(most.n_sharded_norms, of_ipu.n_sharded_norms);
         most.norm_elements = max_u64(most.norm_elements, of_ipu.norm_elements);
+        most.norm_type = c->has_norms && data_type_bytes(c->type) > data_type_bytes(most.norm_type) ? c->type : most.norm_type;
     }
     return most;
 }
@@ -349,7 +351,7 @@ static void merge_norms(struct builder *b, const struct merged *most)
         return;
     uint32_t n = (uint32_t)ceil(2 * 4.0 * most->n_norms / fmax(4, buffer_bytes));
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
-    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = TYPE_FP16, .n_tensors = n, .steps = steps,
+    struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = most->norm_type, .n_tensors = n, .steps = steps,
                                   .n_elements = ceil_div(2 * most->norm_elements, n) };
     new_chain(b, chain);
     add_work(add_op(b, UPDATE_NORMS, true), b, WORK_SQUARES, chain.n_elements, chain.type, PART_OPTIMIZER);

@@ -37,7 +37,8 @@ static void tied_weights_are_copied_to_other_ipus(void **state)
     stop(&y);
 }
 
-/* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. */
+/* Tensors that are alike go one after the other; merged ones first, then by IPU, small ones first, halves before floats. Merged norms are of
+ * the widest. */
 static void tensors_in_order(void **state)
 {
     static const struct { const char *name; enum data_type type; uint64_t n; } weights[] = {
@@ -66,12 +67,17 @@ static void tensors_in_order(void **state)
     graph_add_backward(&g);
     compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
     y.opt.n_replicas = 2, y.opt.ipus_per_replica = 1, y.opt.grad_accum = 1, y.opt.recompute = RECOMPUTE_NONE;
+    y.opt.framework.merge_norm_bytes = 216;
     if (!plan_build(&p, &c, &y.opt, &y.sim.arena, &y.err))
         print_error("%s\n", y.err.msg);
     assert_string_equal(y.err.msg, "");
     uint32_t at = 0;
     while (at < p.update.n_chains && p.update.chains[at].ipu == ALL_IPUS)
         at++;
+    double norm_bytes = 0;              /* two norms of all of them in one reduction, of floats as some are */
+    for (uint32_t i = 0; i < at; i++)
+        norm_bytes += text_is(p.update.chains[i].tensor, "norms") ? p.update.chains[i].steps->ops[0].bytes : 0;
+    assert_near(norm_bytes, 2 * (4 * 48 + 2 * 14) * 4, 0);
     assert_int_equal(p.update.n_chains - at, 4);
     for (uint32_t i = 0; i < 4; i++) {
         const struct update_chain *chain = &p.update.chains[at + i];
