@@ -7,6 +7,7 @@
  *   sample blocks     median over blocks after the first of samples gained / (block_stop - block_start)
  *   sample evaluations median of samples gained / time between eval_accuracy lines after the first two; includes the evaluation
  *   none of these     samples to converge / time to train
+ * The median epoch may have waited for a checkpoint or for the host: of ten epochs and more there is the tenth percentile beside it.
  * A benchmark that counts in samples (BERT) has them as epoch_num of its eval_accuracy lines, or, in older logs, 1 and a train_samples at
  * the end.
  * Limits: only the first SERIES_LIMIT intervals of each kind enter a median.
@@ -239,7 +240,7 @@ static void fold_units(struct run_fold *f, const char *unit)
         keep_units(f, &f->eval_rates, false, samples, 3);
 }
 
-/* Of epochs in order of time. Blocks do not tell: their steps are not counted, and the fastest of them have one less. */
+/* Of epochs, the shortest first. Blocks do not tell: their steps are not counted, and the fastest of them have one less. */
 static double steady_rate(const struct run_fold *f)
 {
     enum { LEAST_EPOCHS = 10 };
@@ -253,7 +254,6 @@ static void fold_throughput(struct run_fold *f, const char *unit)
     struct run_log *r = f->run;
     double unit_s = NAN, rate = NAN;
     const char *method = "samples to converge / time to train";
-    r->steady_samples_per_s = NAN;
     if (in_epochs(unit) && f->epochs.n > 0) {
         unit_s = median_of(f->epochs.v, f->epochs.n);
         method = "train_samples / median(epoch_stop - epoch_start)";
@@ -301,7 +301,7 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
     struct run_fold *f = ARENA_NEW(a, struct run_fold);
     *out = (struct run_log){ .path = path, .run_start_ms = NAN, .run_stop_ms = NAN, .global_batch = NAN, .grad_accum = NAN,
         .train_samples = NAN, .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN,
-        .first_eval_epoch = NAN };
+        .first_eval_epoch = NAN, .steady_samples_per_s = NAN };
     *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .epoch_start = NAN,
         .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN };
     return f;
