@@ -14,6 +14,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What would make a model fit; none where it does. */
 struct tried { struct remedy items[MAX_REMEDIES]; size_t n; };
@@ -41,15 +42,24 @@ static void tell_rough_operations(const struct simulation *sim)
                 sim->recipe.id, g->n_rough_ops, g->n_forward_ops, sim->recipe.model.file);
 }
 
-/* Where the release has no sheet: always when its host work would count, else when it is newer than all that have one. */
-static void tell_software(const struct simulation *sim, struct arena *scratch)
+static bool sets_key(const struct options *o, const char *key)
+{
+    size_t n = strlen(key);
+    for (size_t i = 0; i < o->n_sets; i++)
+        if (!strncmp(o->sets[i], key, n) && o->sets[i][n] == '=')
+            return true;
+    return false;
+}
+
+/* Where the release has no sheet: always when its host work would count, else when one is asked for that is newer than all that have one. */
+static void tell_software(const struct simulation *sim, const struct options *o, struct arena *scratch)
 {
     const struct recipe *r = &sim->recipe;
+    const char *what = r->sdk ? arena_printf(scratch, "%s has no sheet", r->sdk) : "not given";
     bool host_works = r->initial_checkpoint || r->eval_placement == EVAL_END;
-    if (!sim->sdk.others || !(host_works || sim->sdk.is_newest))
-        return;
-    fprintf(stderr, "podbench: %s: recipe.sdk: %s, known: %s; the sheet of the framework is %s%s\n", r->id,
-            r->sdk ? arena_printf(scratch, "%s has no sheet", r->sdk) : "not given", sim->sdk.others, sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
+    if (sim->sdk.others && (host_works || (sim->sdk.is_newest && sets_key(o, "recipe.sdk"))))
+        fprintf(stderr, "podbench: %s: recipe.sdk: %s, known: %s; the sheet of the framework is %s%s\n", r->id, what, sim->sdk.others,
+                sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
 static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
@@ -114,11 +124,11 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
 }
 
 /* What a reader of the answer should know of how it came about. */
-static void tell(const struct simulation *sim, const struct result *r, struct arena *a)
+static void tell(const struct simulation *sim, const struct result *r, const struct options *o, struct arena *a)
 {
     tell_unused_keys(&sim->recipe, a);
     tell_rough_operations(sim);
-    tell_software(sim, a);
+    tell_software(sim, o, a);
     plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
 }
 
@@ -130,7 +140,7 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     bool good = simulator_run(&s->simulator, &sim, &r, recipe, o->sets, o->n_sets, err);
     progress_end(&state->progress);     /* what follows may tell of something */
     if (good)
-        tell(&sim, &r, &sim.arena);
+        tell(&sim, &r, o, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;

@@ -9,7 +9,7 @@
 #include "harness/logs.h"
 #include "results/mlperf/tree.h"
 
-struct scoring { struct judge *judge; enum score_format format; uint64_t n, n_without; };
+struct scoring { struct judge *judge; enum score_format format; uint64_t n; bool any_without; };
 
 static void pass_over_log(void *user, const struct folder *f, const char *path, const struct log_judgement *j)
 {
@@ -27,7 +27,7 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
         score_print_head(stdout, s->format);
     score_print_row(stdout, s->format, &row, s->n++ == 0);
     if (f.why_no_score)
-        fprintf(stderr, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->n_without++;
+        fprintf(stderr, "podbench: %s: no score: %s\n", dir, f.why_no_score), s->any_without = true;
 }
 
 static void on_notice(void *user, const char *path, const char *text)
@@ -51,5 +51,5 @@ int command_score(const struct options *o, struct session *s, struct err *err)
         score_print_foot(stdout, scoring.format);
     if (!walked || (n_folders == 0 && !fail(err, "%s: no result_N.txt in it or below it", o->arguments[0])))
         return EXIT_BAD_INPUT;
-    return scoring.n_without ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
+    return scoring.any_without ? EXIT_OUT_OF_TOLERANCE : EXIT_DONE;
 }

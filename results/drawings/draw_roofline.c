@@ -91,7 +91,7 @@ static bool write_run(FILE *f, struct roof *roofs, size_t *n, const struct resul
     if (!simulator_run(d->from->simulator, &sim, &again, r->id, NULL, 0, err))
         return false;
     struct roof roof = roof_of(&sim);
-    if (*n < MOST_CHIPS && is_new(roofs, *n, roof.chip)) {
+    if (is_new(roofs, *n, roof.chip)) {
         roof.chip = arena_strdup(d->a, roof.chip);
         for (uint32_t s = 0; s < sim.plan.n_stages; s++)
             write_stage(f, &sim, &sim.plan.stages[s], &roof, *n);

@@ -294,9 +294,6 @@ static struct kept *keep_compiler(struct simulator *s, struct kept *graph, struc
 static bool check_compute(struct simulation *sim, struct err *err)
 {
     const struct recipe *r = &sim->recipe;
-    if (chip_multiplies(&sim->machine->chip, (enum data_type)r->model.compute, "", NULL)
-        && !(r->model.compute == COMPUTE_FP8 && r->mode == MODE_TRAIN))
-        return true;
     const char *where = arena_printf(&sim->arena, "%s: precision.compute", r->path);
     if (r->model.compute == COMPUTE_FP8 && r->mode == MODE_TRAIN)
         return fail(err, "%s: fp8 is for inference, as no source says how a program trains in it; want fp16", where);

@@ -35,6 +35,9 @@ said "" "not given, $known, and the host's work on checkpoints counts no time" "
 started=vendor-bow-pod16-bert-large-ph1-tf1 known="known: 2.1.0, 2.3.0, 2.5.1; the sheet of the framework is tensorflow-1-2.1.0"
 said 9.9 "9.9 has no sheet, $known" "a release that is newer than every sheet"
 said 2.4.0 "" "a release between the sheets, where no host work is asked for"
+run run vendor-c600-resnet50-b1-poprt --format csv
+[ "$status" -eq 0 ] && [ ! -s "$work/err" ] && grep -q '^sdk = 3' workloads/recipes/vendor-c600-resnet50-b1-poprt.ini
+result $? "a newer release that is the recipe's own" "$(cat "$work/err")"
 refuses "sdk: 'banana' is not a release; want numbers with points between, such as 2.5.1" "a release that is none" run $started --set recipe.sdk=banana
 run list frameworks
 [ "$status" -eq 0 ] && grep -qx popart-2.1.0 "$work/out" && [ "$(wc -l <"$work/out")" -eq "$(ls system-model/specs/frameworks/*.csv | wc -l)" ]
