@@ -14,14 +14,10 @@ static const char header[] = "version,moved,better,worse,largest,accuracy,reason
 
 static const char *reason_line(const struct gate *g, const char *reason, struct arena *a)
 {
-    size_t better = 0, worse = 0, n;
+    size_t n;
     char *text = NULL;
-    for (size_t i = 0; i < g->n_moves; i++) {
-        better += g->moves[i].verdict > 0;
-        worse += g->moves[i].verdict < 0;
-    }
     FILE *f = text_stream(&text, &n);
-    fprintf(f, "%s,%zu,%zu,%zu,", PODBENCH_VERSION, g->n_moves, better, worse);
+    fprintf(f, "%s,%zu,%zu,%zu,", PODBENCH_VERSION, g->n_moves, g->n_better, g->n_worse);
     csv_write_cell(f, g->n_moves ? arena_printf(a, "%s: %s", g->moves[0].id, g->moves[0].what) : "", false);
     csv_write_cell(f, gate_accuracy_holds(g) ? "holds" : "worse", false);
     csv_write_cell(f, reason, true);

@@ -159,6 +159,8 @@ static void group_moves(struct gate *g, struct arena *a)
         group->n++;
         group->n_better += m->verdict > 0;
         group->n_worse += m->verdict < 0;
+        g->n_better += m->verdict > 0;
+        g->n_worse += m->verdict < 0;
         group->low = fmin(group->low, m->relative);
         group->high = fmax(group->high, m->relative);
     }

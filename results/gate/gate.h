@@ -24,7 +24,7 @@ struct gate {
     struct gate_move *moves; size_t n_moves, cap_moves;      /* largest first */
     struct gate_group *groups; size_t n_groups;         /* most rows first */
     struct accuracy_group *accuracy; size_t n_accuracy;
-    size_t n_rows, n_new, n_gone;
+    size_t n_better, n_worse, n_rows, n_new, n_gone;
     double margin;                                      /* of mean |error|, as a share */
     const char **inputs; size_t n_inputs;               /* files whose content differs, by the manifests */
     bool inputs_known;                                  /* both manifests list theirs */

@@ -36,17 +36,12 @@ static void print_inputs(FILE *f, const struct gate *g)
 static void print_change(FILE *f, const struct gate *g)
 {
     struct arena a = {0};
-    size_t better = 0, worse = 0;
-    for (size_t i = 0; i < g->n_groups; i++) {
-        better += g->groups[i].n_better;
-        worse += g->groups[i].n_worse;
-    }
     if (!gate_moved(g)) {
         fprintf(f, "change: none, the same: %zu rows\n", g->n_rows);
         print_inputs(f, g);
         return;
     }
-    fprintf(f, "change: %zu prediction%s moved (%zu better, %zu worse)", g->n_moves, s_of(g->n_moves), better, worse);
+    fprintf(f, "change: %zu prediction%s moved (%zu better, %zu worse)", g->n_moves, s_of(g->n_moves), g->n_better, g->n_worse);
     fprintf(f, g->n_new || g->n_gone ? ", %zu rows are new, %zu are gone\n" : "\n", g->n_new, g->n_gone);
     print_inputs(f, g);
     if (g->n_groups)

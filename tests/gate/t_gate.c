@@ -78,6 +78,23 @@ static void moves_are_grouped_by_what_moved_most(void **state)
     arena_free(&p.a);
 }
 
+/* An error as large on the other side is neither better nor worse. */
+static void as_far_off_on_the_other_side(void **state)
+{
+    struct pair p = {0};
+    char *text;
+    (void)state;
+    build(&p, "", "k,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,11,0.1,\nl,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,12,0.2,\n", "",
+          "k,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,9,-0.1,\nl,kernel:conv,tflop_per_s,calibrate,kernel conv,bow,10,7,-0.3,\n");
+    assert_int_equal(p.g.n_moves, 2);
+    assert_true(p.g.groups[0].n == 2 && p.g.groups[0].n_better == 0 && p.g.groups[0].n_worse == 1);
+    assert_true(p.g.n_better == 0 && p.g.n_worse == 1);
+    PRINTED(text, gate_print(f, &p.g));
+    assert_non_null(strstr(text, "change: 2 predictions moved (0 better, 1 worse)\n"));
+    free(text);
+    arena_free(&p.a);
+}
+
 /* What was nothing has grown by no share of itself; and where no file that was read differs, the program does. */
 static void what_was_nothing(void **state)
 {
@@ -159,6 +176,6 @@ static void inputs_that_changed_are_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(equal_runs_pass), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
-    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(rows_that_come_and_go_are_a_change),
+    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)
