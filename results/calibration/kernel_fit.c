@@ -25,8 +25,9 @@ static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const d
                          struct arena *scratch, struct err *err)
 {
     struct chip chip = *row->chip;
+    struct op_plan plan;
     fitted_constants_set(&chip, x);
-    return kernel_row_rate(tflop_per_s, row->recipe, &chip, cache, scratch, err);
+    return kernel_row_plan(&plan, tflop_per_s, row->recipe, &chip, cache, scratch, err);
 }
 
 static bool run_value(double *samples_per_s, const struct fit_row *row, const double *x, const struct fit_job *job,

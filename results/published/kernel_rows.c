@@ -182,25 +182,14 @@ static double case_flop_per_s(const struct kernel_case *c, uint64_t cycles, cons
     return 2 * products * chip->clock_hz / (double)cycles;
 }
 
-bool kernel_row_plan(struct op_plan *out, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
+bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err)
 {
     struct kernel_case c;
     if (!parse_case(&c, recipe_text, a, err) || !multiplies(&c, chip, recipe_text, a, err))
         return false;
     plan_case(out, &c, chip, cache, a);
-    return true;
-}
-
-bool kernel_row_rate(double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a,
-                     struct err *err)
-{
-    struct kernel_case c;
-    struct op_plan plan;
-    if (!parse_case(&c, recipe_text, a, err) || !multiplies(&c, chip, recipe_text, a, err))
-        return false;
-    plan_case(&plan, &c, chip, cache, a);
-    *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(&plan), chip) / 1e12;
+    *tflop_per_s = case_flop_per_s(&c, op_plan_cycles(out), chip) / 1e12;
     return true;
 }
 

@@ -16,10 +16,8 @@ bool is_kernel_recipe(const char *recipe_text);
  * sync included, operands on chip. */
 bool kernel_row_predict(double *value, const char *recipe_text, const char *metric, const char *specs_dir,
                         struct plan_cache *cache, struct arena *a, struct err *err);
-/* On a chip given: its rate, and the plan. */
-bool kernel_row_rate(double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache, struct arena *a,
-                     struct err *err);
-bool kernel_row_plan(struct op_plan *out, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
+/* On a chip given: the plan and its rate. */
+bool kernel_row_plan(struct op_plan *out, double *tflop_per_s, const char *recipe_text, const struct chip *chip, struct plan_cache *cache,
                      struct arena *a, struct err *err);
 
 #endif

@@ -121,11 +121,12 @@ static void values_that_explain_all_are_found(void **state)
 static double kernel_tflop_per_s(const char *recipe, const double *constants, struct plan_cache *cache, struct arena *a)
 {
     struct machine m;
+    struct op_plan plan;
     double tflop_per_s = 0;
     struct err err;
     assert_true(machine_load(&m, strstr(recipe, "gc2;") ? "gc2" : "bow", kernel_paths.specs_dir, a, &err));
     fitted_constants_set(&m.chip, constants);
-    assert_true(kernel_row_rate(&tflop_per_s, recipe, &m.chip, cache, a, &err));
+    assert_true(kernel_row_plan(&plan, &tflop_per_s, recipe, &m.chip, cache, a, &err));
     return tflop_per_s;
 }
 

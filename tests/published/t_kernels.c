@@ -15,8 +15,9 @@ static struct op_plan row_plan(const char *text)
     struct plan_cache cache = { 0 };
     struct chip chip = small_chip(7);
     struct op_plan p;
+    double rate;
     struct err err;
-    if (!kernel_row_plan(&p, text, &chip, &cache, &a, &err)) {
+    if (!kernel_row_plan(&p, &rate, text, &chip, &cache, &a, &err)) {
         print_error("%s\n", err.msg);
         _fail(__FILE__, __LINE__);
     }
@@ -55,8 +56,9 @@ static void refuse(const char *text, const char *message)
     struct plan_cache cache = { 0 };
     struct chip chip = small_chip(7);
     struct op_plan p;
+    double rate;
     struct err err;
-    assert_false(kernel_row_plan(&p, text, &chip, &cache, &a, &err));
+    assert_false(kernel_row_plan(&p, &rate, text, &chip, &cache, &a, &err));
     assert_string_equal(err.msg, message);
     arena_free(&a);
 }
@@ -187,12 +189,13 @@ static void test_ranges(void **state)
         for (char *entry = strtok_r(arena_strdup(&a, kinds[k].all), ";", &rest); entry; entry = strtok_r(NULL, ";", &rest))
             for (int high = 0; high < 2; high++) {
                 struct op_plan p;
+                double rate;
                 struct err err;
                 const char *key = arena_printf(&a, "%.*s", (int)strcspn(entry, "="), entry), *value = !high ? "0" : text_is(key, "pad") ? "1001" : "1000001";
                 const char *before = strstr(kinds[k].all, entry);
                 const char *row = arena_printf(&a, "kernel:%s;machine=x;type=fp16;partials=fp16;%.*s%s=%s%s", kinds[k].kind, (int)(before - kinds[k].all),
                                                kinds[k].all, key, value, before + strlen(entry));
-                bool taken = kernel_row_plan(&p, row, &chip, &cache, &a, &err);
+                bool taken = kernel_row_plan(&p, &rate, row, &chip, &cache, &a, &err);
                 text = arena_printf(&a, "%s%s%s\n", text, taken ? "taken: " : "", taken ? row : strrchr(err.msg, ';'));
             }
     assert_golden(text, "tests/golden/kernel_ranges.txt", &a);
