@@ -44,9 +44,12 @@ static struct part busiest_part(const struct conv_axis *x, uint64_t n, uint64_t 
     return best;
 }
 
+/* A field of one column is a row, whatever its width; where kernel elements meet nothing of it there is none. */
 static uint64_t rows_cycles(const struct chip *chip, const struct candidate *c, const struct share *t, uint64_t height, uint64_t width)
 {
     struct share s = *t;
+    if (height == 0 || width == 0)
+        return 0;
     s.height = height;
     s.width = width;
     struct rows rows = conv_tile_rows(c, &s);

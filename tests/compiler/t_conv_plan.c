@@ -227,6 +227,24 @@ static void test_padding_is_left_out(void **state)
     }
 }
 
+/* Of a field of one column two of three columns of the kernel meet nothing: six passes over its 7 positions, two a worker, 16 + 8, and in two
+ * that are left 6 positions, 16 + 4. */
+static void test_padding_beside_one_column(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 7, .in_w = 1, .out_h = 7, .out_w = 1, .kernel_h = 3, .kernel_w = 3,
+                                   .in_chans = 16, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD), full = s;
+    struct conv_choice choice;
+    struct op_plan all, got;
+    full.pad_h = full.pad_w = 0;
+    conv_plan_search(&all, &choice, &full, &chip, &options);
+    assert_int_equal(choice.vertex, VERTEX_AMP_NX1);
+    assert_true(conv_plan_as(&got, &choice, &s, &chip, &options));
+    assert_int_equal(all.compute_cycles - got.compute_cycles, 6 * (6 * 24 + 2 * (24 - 20)));
+}
+
 /* A stride of two over an even field meets padding before it alone; the gradient to its input leaves out the same, and the one to its weights
  * sums over the field with its zeros. */
 static void test_padding_of_strides_and_gradients(void **state)
@@ -471,6 +489,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
-    cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_of_strides_and_gradients),
+    cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
+    cmocka_unit_test(test_padding_of_strides_and_gradients),
 };
 TAP_MAIN(tests)
