@@ -89,7 +89,7 @@ static void print_found(FILE *f, const char *head, const struct found *x, const 
 {
     const struct result *r = &x->r;
     fprintf(f, "%-9s %.6g samples/s", head, r->throughput_samples_per_s);
-    if (x != own && own->r.throughput_samples_per_s > 0)
+    if (x != own)
         fprintf(f, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
     fprintf(f, ", %.4g s per step, global batch %.6g on %" PRIu64 " IPUs", r->step_time_s, r->global_batch, r->ipus);
     if (r->time_to_train_s > 0)
