@@ -475,12 +475,33 @@ static void sums_of_dimensions(void **state)
     }
 }
 
+/* What is no sum or product, or more than can be: that dimension is given by its whole name. */
+static void sums_without_end(void **state)
+{
+    static const char *const names[] = { "tokens+", "past+tokens*", "+tokens", "tokens*tokens*tokens", "tokens*tokens+tokens*tokens" };
+    struct onnx_dimension sizes[] = { { "tokens", 4000000000 }, { "past", 11 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct draft *d = draft_start(17);
+        char dims[64];
+        snprintf(dims, sizeof dims, "batch,%s", names[i]);
+        draft_input(d, "t", ONNX_FLOAT, "tokens,past");
+        draft_input(d, "m", ONNX_FLOAT, dims);
+        draft_weight(d, "w", DIMS(3, 5));
+        draft_node(d, "MatMul", "m w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 7, .dimensions = sizes, .n_dimensions = 2 });
+        assert_non_null(strstr(r->err.msg, names[i]));
+        assert_non_null(strstr(r->err.msg, "is not known; give it: --set data."));
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
     cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
     cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data), cmocka_unit_test(inputs_without_batch),
     cmocka_unit_test(channels_without_batch),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
-    cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions),
+    cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions), cmocka_unit_test(sums_without_end),
 };
 TAP_MAIN(tests)

@@ -150,7 +150,7 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
 {
     uint64_t sum = 0, product = 1, size = given_size(m, o, name);
     const char *at = name, *part;
-    char sign;
+    char sign = '\0';
     *unknown = name;
     if (size)
         return size;
@@ -158,7 +158,7 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
         if (!parse_u64(part, &size))
             size = given_size(m, o, part);
         *unknown = part;
-        if (!size || size > UINT32_MAX || product > UINT32_MAX)
+        if (!size || size > UINT32_MAX || product > UINT32_MAX || sum > UINT32_MAX)
             return 0;
         product *= size;
         if (sign == '*')
@@ -166,7 +166,7 @@ static uint64_t size_of_name(const struct onnx_model *m, const struct onnx_optio
         sum += product;
         product = 1;
     }
-    return sum;
+    return sign ? 0 : sum;              /* a sign at the end has nothing behind it */
 }
 
 static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struct onnx_options *o, struct err *err)
