@@ -7,6 +7,9 @@
  * out 18 in 100, over 56 x 56 2.
  * A tile inside the field has no padding, and a tile with the middle row of a kernel has none above and below: the tile that leaves
  * out least is what the others wait for.
+ * Limits: padding is what kernels reach beyond the input, evenly on both sides; rows of it that stand on one side alone, while as many of the
+ * input's are not reached on the other (a stride of 3, a kernel of 3 and a row of padding over 9), are not seen. The elements of a dilated
+ * kernel are taken as neighbours, as for halos: less is left out than there is.
  */
 #include "system-model/compiler/conv_internal.h"
 
