@@ -621,8 +621,8 @@ static inline void run_transpose(const struct run *r)
 {
     const struct op_attributes *t = r->op->at;
     uint32_t n = 0;
-    uint64_t stride[MAX_DIMS], all = n_out(r);
-    while (n < MAX_DIMS && t->view[n])
+    uint64_t stride[MAX_VIEW_DIMS], all = n_out(r);
+    while (n < MAX_VIEW_DIMS && t->view[n])
         n++;
     stride[n - 1] = 1;
     for (uint32_t d = n - 1; d-- > 0; )

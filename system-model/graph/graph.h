@@ -10,7 +10,7 @@
 #include "system-model/base/memo.h"
 
 #define NO_ID UINT32_MAX
-enum { MAX_DIMS = 5, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
+enum { MAX_DIMS = 5, MAX_VIEW_DIMS = 8, MAX_OP_INPUTS = 34, MAX_OP_OUTPUTS = 32 };
 
 enum data_type { TYPE_FP16, TYPE_FP32, TYPE_FP8, TYPE_INT32, TYPE_UINT8, N_DATA_TYPES };
 uint64_t data_type_bytes(enum data_type t);
@@ -112,9 +112,9 @@ struct op_attributes {
     enum pad_border border;                                 /* pad */
     enum scatter_how scatter;                               /* scatter */
     bool transpose_b;                                       /* matmul: the second operand is [groups, columns, inner] */
-    uint64_t view[MAX_DIMS];                                /* transpose: the input seen in this shape; all 0: as it is.
+    uint64_t view[MAX_VIEW_DIMS];                           /* transpose: the input seen in this shape; all 0: as it is.
                                                              * View, expand, resize, transposed convolution: the result's shape */
-    uint32_t order[MAX_DIMS];                               /* transpose: dimension i of the result is order[i] of the view */
+    uint32_t order[MAX_VIEW_DIMS];                          /* transpose: dimension i of the result is order[i] of the view */
     uint32_t merge;                                         /* transpose: the last so many dimensions become one; 0: none */
     enum data_type to_type;                                 /* cast, input preparation */
     uint32_t serial_steps;                                  /* split by the user's request (embedding serialised); 0: none */

@@ -145,23 +145,20 @@ static void shape_gather(const struct graph *g, struct op *op, struct tensor *ou
 static void shape_transpose(const struct graph *g, struct op *op, struct tensor *out)
 {
     const struct tensor *x = input(g, op, 0);
-    uint32_t n = 0;
-    while (n < MAX_DIMS && op->at->view[n] != 0)
+    uint64_t dims[MAX_VIEW_DIMS];
+    uint32_t n = 0, seen = 0, merge = op->at->merge > 1 ? op->at->merge : 1;
+    while (n < MAX_VIEW_DIMS && op->at->view[n] != 0)
         n++;
     assert(product(op->at->view, n) == tensor_elements(x));
-    uint32_t seen = 0;
     for (uint32_t i = 0; i < n; i++) {
         seen |= 1u << op->at->order[i];
-        out->dims[i] = op->at->view[op->at->order[i]];
+        dims[i] = op->at->view[op->at->order[i]];
     }
     assert(seen == (1u << n) - 1);      /* order names each dimension once */
-    out->n_dims = n;
-    if (op->at->merge > 1) {
-        assert(op->at->merge <= n);
-        uint32_t first = n - op->at->merge;
-        out->dims[first] = product(out->dims + first, op->at->merge);
-        out->n_dims = first + 1;
-    }
+    assert(merge <= n && n - merge < MAX_DIMS);
+    dims[n - merge] = product(dims + n - merge, merge);
+    out->n_dims = n - merge + 1;
+    memcpy(out->dims, dims, out->n_dims * sizeof *dims);
 }
 
 static void shape_concat(const struct graph *g, struct op *op, struct tensor *out)

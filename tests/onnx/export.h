@@ -69,9 +69,9 @@ static inline void export_window(struct export *e, const char *op, const char *m
 static inline void export_transpose(struct export *e)
 {
     const struct op_attributes *at = e->op->at;
-    uint64_t order[MAX_DIMS];
+    uint64_t order[MAX_VIEW_DIMS];
     uint32_t n = 0;
-    for (; n < MAX_DIMS && at->view[n]; n++)
+    for (; n < MAX_VIEW_DIMS && at->view[n]; n++)
         order[n] = at->order[n];
     draft_node(e->d, "Reshape", WORDS("%s %s", in_name(e, 0), shape_value(e, "view", n, at->view)), part(e, "seen"), "");
     draft_node(e->d, "Transpose", part(e, "seen"), part(e, "moved"), WORDS("perm=%s", dims_text(e, n, order)));

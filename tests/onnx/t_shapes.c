@@ -351,6 +351,10 @@ static void other_batch(void **state)
     assert_string_equal(result_of("Reshape", "2,3,4 =3,-1", "", 6, &a), "3x24");
     assert_string_equal(result_of("Add", "2,3 w2,3", "", 6, &a),
                         "its inputs have 6 and 2 in one dimension; was it exported for one batch size? use a symbolic one");
+    assert_string_equal(result_of("MatMul", "2,3 w2,3", "", 6, &a), "inner sizes 3 and 2 differ; was it exported for one batch size? use a symbolic one");
+    assert_string_equal(result_of("MatMul", "2,3 w2,3", "", 2, &a), "inner sizes 3 and 2 differ");
+    assert_string_equal(result_of("Concat", "2,3 w2,3", "axis=1", 6, &a),
+                        "its inputs i0 and i1 differ in another dimension than 1; was it exported for one batch size? use a symbolic one");
     arena_free(&a);
 }
 

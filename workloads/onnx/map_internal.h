@@ -65,7 +65,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);
 /* map_pieces.c: the node's range of its first input, where its readers' ranges together are all of it; NO_ID: they are not. */
 uint32_t map_piece(struct mapper *p, bool image);
 
-/* Dimension i of the result is perm[i] of x, which is seen in these dimensions. NO_ID: refused. */
+/* Dimension i of the result is perm[i] of x, which is seen in these dimensions. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* repeated where it has ones, the small one is as large */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);

@@ -25,7 +25,7 @@ bool map_reshape(struct mapper *p)
     return map_alias(p);
 }
 
-/* Drops dimensions of one and joins those that stay together: what is left of the order, at most five dimensions. */
+/* Drops dimensions of one and joins those that stay together: what is left of the order. */
 static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims, const uint32_t *perm, uint32_t n)
 {
     uint32_t first[ONNX_MAX_DIMS], group[ONNX_MAX_DIMS], n_groups = 0, previous = NO_ID;
@@ -48,9 +48,8 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
         group[k] = 0;
         for (uint32_t q = 0; q < n_groups; q++)
             group[k] += first[q] < first[k];
-        order[k < MAX_DIMS ? k : 0] = group[k];
-        if (group[k] < MAX_DIMS)
-            view[group[k]] = size[k];
+        order[k] = group[k];
+        view[group[k]] = size[k];
     }
     return n_groups;
 }
@@ -59,13 +58,8 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 {
     struct op_attributes at = AT(0);
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
-    if (left < 2)
-        return x;
-    if (left > MAX_DIMS) {
-        MAP_REFUSE(p, "moves %u dimensions, at most %d", left, MAX_DIMS);
-        return NO_ID;
-    }
-    return emit1(p, OP_TRANSPOSE, x, at);
+    at.merge = left > MAX_DIMS ? left - MAX_DIMS + 1 : 0;       /* a tensor has fewer than may change places */
+    return left < 2 ? x : emit1(p, OP_TRANSPOSE, x, at);
 }
 
 /* Only a product's second operand: it reads it with rows and columns exchanged at no cost. */

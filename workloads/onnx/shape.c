@@ -80,8 +80,7 @@ static bool broadcast(const struct shape *s, uint32_t first, int type)
         for (uint32_t d = 0; d < v->n_dims; d++) {
             uint64_t *to = &dims[n - v->n_dims + d];
             if (v->dims[d] != 1 && *to != 1 && *to != v->dims[d])
-                return REFUSE(s, "its inputs have %" PRIu64 " and %" PRIu64 " in one dimension%s", *to, v->dims[d],
-                              s->m->file_batch && s->m->file_batch != s->m->batch ? "; was it exported for one batch size? use a symbolic one" : "");
+                return REFUSE(s, "its inputs have %" PRIu64 " and %" PRIu64 " in one dimension%s", *to, v->dims[d], shape_batch_hint(s));
             if (v->dims[d] != 1)
                 *to = v->dims[d];
         }
@@ -285,7 +284,7 @@ static bool shape_matmul(const struct shape *s)
     as_matrix(a, true);
     as_matrix(b, false);
     if (a->dims[a->n_dims - 1] != b->dims[b->n_dims - 2])
-        return REFUSE(s, "inner sizes %" PRIu64 " and %" PRIu64 " differ", a->dims[a->n_dims - 1], b->dims[b->n_dims - 2]);
+        return REFUSE(s, "inner sizes %" PRIu64 " and %" PRIu64 " differ%s", a->dims[a->n_dims - 1], b->dims[b->n_dims - 2], shape_batch_hint(s));
     uint32_t n = max_u32(a->n_dims, b->n_dims);
     for (uint32_t i = 0; i + 2 < n; i++) {
         uint64_t da = i + a->n_dims < n ? 1 : a->dims[i + a->n_dims - n], db = i + b->n_dims < n ? 1 : b->dims[i + b->n_dims - n];

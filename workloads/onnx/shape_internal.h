@@ -9,6 +9,12 @@ struct shape { struct onnx_model *m; const struct onnx_node *n; struct err *err;
 
 #define REFUSE(s, ...) onnx_refuse((s)->m, (s)->n, (s)->err, __VA_ARGS__)
 
+/* What sizes that do not fit may come of, where the recipe's batch is another than the file's. */
+static inline const char *shape_batch_hint(const struct shape *s)
+{
+    return s->m->file_batch && s->m->file_batch != s->m->batch ? "; was it exported for one batch size? use a symbolic one" : "";
+}
+
 bool shape_wants(const struct shape *s, uint32_t n_inputs);      /* so many inputs with shapes, and an output */
 bool shape_set(const struct shape *s, uint32_t i, uint32_t n_dims, const uint64_t *dims, int type);   /* of output i */
 void copy_dims(uint64_t dims[ONNX_MAX_DIMS], const struct onnx_value *v);

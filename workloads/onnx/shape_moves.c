@@ -151,7 +151,8 @@ bool shape_concat(const struct shape *s)
         const struct onnx_value *v = onnx_in(s->m, s->n, i);
         for (uint32_t d = 0; d < x->n_dims; d++)
             if (v->n_dims != x->n_dims || (d != axis && v->dims[d] != x->dims[d]))
-                return REFUSE(s, "its inputs %.60s and %.60s differ in another dimension than %u", x->name, v->name, axis);
+                return REFUSE(s, "its inputs %.60s and %.60s differ in another dimension than %u%s", x->name, v->name, axis,
+                              shape_batch_hint(s));
         dims[axis] += v->dims[axis];
     }
     return shape_set(s, 0, x->n_dims, dims, x->type);
