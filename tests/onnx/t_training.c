@@ -66,6 +66,35 @@ static void trained_batch_norms(void **state)
     }
 }
 
+/* Rows of a table of positions that every layer reads are made of weights alone: layers end behind each sum all the same, though the head has most
+ * of the work. What comes of the input and of weights, and is read by all, holds them together. */
+static void layers_beside_a_table(void **state)
+{
+    (void)state;
+    for (int of_input = 0; of_input < 2; of_input++) {
+        struct draft *d = draft_start(13);
+        const char *at = "first";
+        draft_input(d, "x", ONNX_FLOAT, "batch,4,6");
+        draft_weight(d, "table", DIMS(8, 6));
+        draft_weight(d, "head", DIMS(6, 500));
+        draft_whole(d, "zero", WHOLE(0));
+        draft_whole(d, "four", WHOLE(4));
+        draft_dense(d, "x", "first", "in", 6, 6);
+        draft_node(d, of_input ? "Sigmoid" : "Slice", of_input ? "first" : "table zero four zero", "shared", "");
+        for (int k = 0; k < 3; k++) {
+            const char *to = arena_printf(&d->arena, "y%d", k), *dense = arena_printf(&d->arena, "d%d", k);
+            draft_dense(d, at, dense, arena_printf(&d->arena, "l%d", k), 6, 6);
+            draft_node(d, "Add", arena_printf(&d->arena, "%s shared", dense), to, "");
+            at = to;
+        }
+        draft_node(d, "MatMul", arena_printf(&d->arena, "%s head", at), "y", "");
+        struct imported *r = import(d, "y", train);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(r->g.n_layers, of_input ? 3 : 5);
+        done(r);
+    }
+}
+
 /* Weights that the file computes from parameters element by element (weight norm, a gain counted from one) are trained; what it computes of
  * whole numbers, or of parameters in another way, is not. */
 static void computed_weights(void **state)
@@ -183,7 +212,7 @@ static void losses_as_outputs(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights), cmocka_unit_test(one_of_two_outputs),
+    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
     cmocka_unit_test(losses_of_files), cmocka_unit_test(losses_as_outputs),
 };
 TAP_MAIN(tests)

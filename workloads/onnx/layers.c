@@ -2,7 +2,8 @@
  * layers.c - groups a forward graph's operations in layers, for placement, recomputation and stages.
  *
  * A layer may end where few tensors are alive: after an operation behind which only one result is read (a residual unit's sum, an
- * encoder layer's output). Only results that depend on weights count: masks are made again or copied. Where such places lie far
+ * encoder layer's output). Only results that depend on weights and on inputs count: masks, and what is made of weights alone (the biases of
+ * positions, rows of a table of angles), are made again or copied. Where such places lie far
  * apart (a U-Net's levels), a stretch with more than a share of all products is cut again where two are alive, then three. A stretch
  * without products joins the one before it, but the head's pooling joins the head.
  * The first layer is the stem, the last the head, those between are blocks.
@@ -12,17 +13,17 @@
 
 enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* one layer may hold 1/SHARE of the products before it is cut again */
 
-struct grouping { struct graph *g; uint32_t *alive; uint64_t *mac; bool *cut, *depends; };   /* by operation, but depends: by tensor */
+struct grouping { struct graph *g; uint32_t *alive; uint64_t *mac; bool *cut, *of_weights, *of_inputs; };   /* by operation, of: by tensor */
 
 static bool counts(const struct grouping *s, uint32_t tensor)
 {
-    return s->g->tensors[tensor].role == ROLE_ACTIVATION && s->depends[tensor];
+    return s->g->tensors[tensor].role == ROLE_ACTIVATION && s->of_weights[tensor] && s->of_inputs[tensor];
 }
 
-void map_dependent(bool *depends, const struct graph *g)
+void map_dependent(bool *depends, const struct graph *g, enum tensor_role role)
 {
     for (size_t i = 0; i < g->n_tensors; i++)
-        depends[i] = g->tensors[i].role == ROLE_WEIGHT;
+        depends[i] = g->tensors[i].role == role;
     for (size_t i = 0; i < g->n_ops; i++) {
         bool any = false;
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
@@ -141,8 +142,10 @@ void onnx_group_layers(struct graph *g)
 {
     struct arena scratch = { 0 };
     struct grouping s = { g, ARENA_ARRAY(&scratch, uint32_t, g->n_ops), ARENA_ARRAY(&scratch, uint64_t, g->n_ops),
-                          ARENA_ARRAY(&scratch, bool, g->n_ops), ARENA_ARRAY(&scratch, bool, g->n_tensors) };
-    map_dependent(s.depends, g);
+                          ARENA_ARRAY(&scratch, bool, g->n_ops), ARENA_ARRAY(&scratch, bool, g->n_tensors),
+                          ARENA_ARRAY(&scratch, bool, g->n_tensors) };
+    map_dependent(s.of_weights, g, ROLE_WEIGHT);
+    map_dependent(s.of_inputs, g, ROLE_INPUT);
     count_alive(&s, &scratch);
     make_cuts(&s);
     join_idle(&s);

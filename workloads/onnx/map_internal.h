@@ -116,8 +116,8 @@ MAPS(map_gather); MAPS(map_gather_elements); MAPS(map_gather_nd); MAPS(map_one_h
 MAPS(map_scatter); MAPS(map_scatter_nd); MAPS(map_top_k);
 #undef MAPS
 
-/* layers.c: gives every operation its layer; by tensor: weights are among what it is made of. */
+/* layers.c: gives every operation its layer; by tensor: one of this role is among what it is made of. */
 void onnx_group_layers(struct graph *g);
-void map_dependent(bool *depends, const struct graph *g);
+void map_dependent(bool *depends, const struct graph *g, enum tensor_role role);
 
 #endif

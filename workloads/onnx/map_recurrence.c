@@ -58,7 +58,7 @@ static bool is_only_moved(const struct mapper *p, uint32_t value)
 static bool has_trained_state(const struct mapper *p)
 {
     bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors + 1), any = false;
-    map_dependent(depends, p->g);
+    map_dependent(depends, p->g, ROLE_WEIGHT);
     for (uint32_t i = 5; i < 7; i++)
         any |= in_id(p, i) != NO_ID && p->of[in_id(p, i)].tensor != NO_ID && !is_only_moved(p, in_id(p, i)) && depends[p->of[in_id(p, i)].tensor];
     return any;
