@@ -179,6 +179,13 @@ for option in "sweep:jobs" "run:runs" "search:most"; do
     refuses "--${option#*:}: '0' is none; want at least 1" "--${option#*:} 0" "${option%%:*}" "$good" "--${option#*:}" 0
 done
 
+run workload resnet50 --set parallel.micro_batch=65536
+gives 0 "micro-batch 65536:" "the largest micro-batch of a workload"
+for value in 0 65537; do
+    refuses "--set parallel.micro_batch=$value: want data.NAME=SIZE, parallel.micro_batch=1..65536, " "a micro-batch of $value" \
+        workload resnet50 --set "parallel.micro_batch=$value"
+done
+
 # ---- numbers beyond what is timed, and output that cannot be written
 refuses "2^53) are too many to time; most go to input from the host: raise hosts.decode_bytes_per_s" "a host of a byte a second" \
     run "$good" --set hosts.decode_bytes_per_s=1 --set parallel.gradient_accumulation=300

@@ -175,6 +175,17 @@ static void small_gaps_are_told(void **state)
                                    "BERT-Large within 0.5 points (v2.0, 64 IPUs)");
 }
 
+/* One size of each model is its own measure. */
+static void one_size_has_no_gap(void **state)
+{
+    struct result alone[] = { made[0], made[4] };
+    const struct results all = { .items = alone, .n = 2 };
+    const struct drawing_source from = { &all, &figures, &references, NULL };
+    (void)state;
+    assert_string_equal(drawn("scaling", &from).finding, "Scaling efficiency as predicted and as published: ResNet-50 within 0.0 points (v1.1, 16 IPUs), "
+                                                         "BERT-Large within 0.0 points (v2.0, 16 IPUs)");
+}
+
 static void labels(void **state)
 {
     (void)state;
@@ -535,7 +546,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
         cmocka_unit_test(figures_of_one_run),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };
