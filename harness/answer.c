@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * answer.c - a run in a dozen lines, the verdict first.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * answer.h - a run in a dozen lines: whether it fits, how fast it is, what bounds it, what was changed, what is published, how long to train.
  */

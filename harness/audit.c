@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * audit.c - podbench audit: every numeric claim of the source documents, recomputed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * baseline.c - podbench baseline: record a run as what later ones are compared with, and why.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * bench.c - podbench bench: every recipe simulated, written as a run, and set beside the published figures.
  *

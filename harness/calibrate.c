@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * calibrate.c - podbench calibrate: the constants that may be fitted, one sheet after the other.
  */

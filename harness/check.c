@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.c - podbench check: a run, or a fresh simulation, beside the published figures.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compare.c - podbench compare: the gates between two runs, and with --all, or for two tables, every cell that differs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compare_logs.c - podbench compare-logs: the logs of real submissions beside the recipes they belong to.
  *

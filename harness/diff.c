@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * diff.c - podbench diff: why two recipes, or two runs, differ.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * explain.c - podbench explain: what bounds a recipe, where its step goes, what would help; as text, as JSON, or its waterfall as CSV.
  */

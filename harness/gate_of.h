@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gate_of.h - the gates between two runs that are named, for the commands that compare and that accept.
  */

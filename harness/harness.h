@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * harness.h - the program: a session (folders, cache), options from one table, commands in another.
  */

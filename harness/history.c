@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * history.c - podbench record: a run becomes a point of the history; podbench history: how a metric went, point by point.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * init.c - podbench init: a project of one's own, ready to run: a makefile, a recipe, a table of figures.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judge.c - what the commands that judge share: expected failures, and one --format for all.
  */

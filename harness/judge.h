@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judge.h - what the commands that judge share: a check, built from a run or from fresh simulations.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ledger.c - podbench ledger: whether the published tables are what the ledger says.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * lint.c - podbench lint: what the official checkers say of MLPerf logs and packages.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * list.c - podbench list: the names of what there is, the keys of a recipe, and the values that are assumed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * logs.h - what the commands that read MLPerf logs share: options and paths.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * machine.c - podbench machine: a spec sheet with its sources, what follows from it, and its links.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * main.c - the program: a table of commands, dispatch, exit status.
  *

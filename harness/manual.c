@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * manual.c - podbench manual and completion: man pages and shell completion, made from the tables that the help is made from.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * more_chips.h - where more chips stop paying: the best expected time to train on each size of system.
  */

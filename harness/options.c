@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * options.c - every option of every command, described once; argp parses and prints them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plan.c - podbench plan: placement, cost by stage and memory of a recipe; --all: pipeline, update and every operation too; --update: its
  * weight update by tensor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plot.c - podbench plot: a run's figures. The data of each is written as CSV into RUN/figures, then gnuplot
  * draws every script of plots there, as SVG and as PNG. All arithmetic is here; the scripts pick columns by name.

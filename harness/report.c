@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * report.c - podbench report: a run as one HTML page that needs nothing else, for a reader with two minutes.
  *

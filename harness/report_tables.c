@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * report_tables.c - the report's folded tables, which the page sorts and filters, and a card for each run.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * run.c - podbench run: simulate the recipes that are named, and print their results.
  *

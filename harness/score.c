@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * score.c - podbench score: the official score of every system and benchmark in a tree of MLPerf results.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * search.c - podbench search: the best configuration under limits, what it costs in memory, and why it wins.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * session.c - the data folders, runs by name, JSON on a stream, progress.
  */

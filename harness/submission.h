@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * submission.h - one simulated run as a submission of many: drawn, scored as MLPerf does, written as its logs.
  */

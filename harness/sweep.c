@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sweep.c - podbench sweep: every configuration of a space, a row each; podbench merge: its shards as one file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * timeline.c - podbench timeline: one step of a recipe against the clock, as text, CSV or trace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * validate.c - podbench validate: the accuracy by role, and the constants that were fitted.
  */

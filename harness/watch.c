@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * watch.c - podbench watch: whether a measured series has changed, and where.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * workload.c - podbench workload: the layers, parameters and work of a model; of an ONNX file also what became of its operators.
  */

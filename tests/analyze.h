@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * analyze.h - included before each file that `make analyze` looks at: what an analyzer cannot see across files.
  */

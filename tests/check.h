@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.h - what every cmocka test program includes: TAP output, near-equality of doubles, files to read back.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* chip_fixture.h - a small chip for tests: odd sizes, so that a dropped factor shows. */
 #ifndef CHIP_FIXTURE_H
 #define CHIP_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_fixture.h - a convolution planned, and random ones, for the tests of plans by hand and of the search.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * execute.h - runs a graph in double precision: the test that a graph holds all that its execution needs.
  *

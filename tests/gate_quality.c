@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gate_quality.c - how often the judgement of measured series cries wolf, and how soon it sees a change: make gate-quality.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * golden_text.h - a printed artefact against tests/golden/NAME; PODBENCH_GOLDEN=write writes the file instead. Read the diff.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mllog_keys.h - hyperparameters that the rules ask a closed BERT and a closed ResNet-50 log for.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * odd_machine.h - a machine whose plans no calibration moves: for texts of plans and of whole steps.
  */

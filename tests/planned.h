@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * planned.h - a recipe simulated, with what its planning starts from: options to change, a compiler to plan again with.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * speed.c - how fast the program is, by the commands that a user types: make speed. Each command is a process of its own, on one core,
  * its output thrown away; times are its processor seconds, start and end included, the median of its runs, and memory is its peak.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * topology_fixture.h - the arena of a test of links, and machines and link graphs built in it.
  */

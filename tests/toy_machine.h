@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * toy_machine.h - a machine small enough for paper, with odd values: rung 3 links and rail 2 of 7 GB/s at 0.9, so 18.9 and 12.6 GB/s.
  */

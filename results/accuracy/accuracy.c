@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * accuracy.c - how far a check's rows are off, by group; see check.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check.h - simulated values set beside published ones: error, tolerance, verdict, and the accuracy by group.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * check_print.c - a check as a table, TAP, JUnit XML, CSV and JSON.
  */

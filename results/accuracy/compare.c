@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compare.c - two tables of the same shape, cell by cell.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence_errors.c - how well reference points foretell what submissions logged; see convergence_errors.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence_errors.h - predicted against published samples to converge, one row a submission, and the errors by benchmark and role.
  */

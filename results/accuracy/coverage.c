@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * coverage.c - how often published single runs lie within the 90 % interval predicted for them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log_comparison.h - the logs of a real submission beside the simulation of the recipe they belong to.
  *

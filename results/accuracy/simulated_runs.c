@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulated_runs.c - see simulated_runs.h. Each submission is simulated once, by the recipe that states it as its source.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulated_runs.h - what a simulation says of single runs: the timing that their distribution is drawn with, and how often published
  * runs lie within the interval it gives.

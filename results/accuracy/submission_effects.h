@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * submission_effects.h - how far submissions converge off the reference: what is known of a submitter and a round, and what is spread.
  *

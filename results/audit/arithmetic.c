@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arithmetic.c - a recursive-descent reader that evaluates as it reads.
  *

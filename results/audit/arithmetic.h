@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arithmetic.h - arithmetic over numbers and named values, as a claim's row writes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * audit.c - claims are read, evaluated and judged; see audit.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * audit.h - the numeric claims of the source documents, each evaluated anew.
  *

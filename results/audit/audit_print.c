@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * audit_print.c - an audit as text, CSV, JSON and Markdown.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence_calibrate.c - the fitted values of the convergence model.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence_calibrate.h - makes workloads/convergence/fits.csv: every fitted value of the convergence model, with its standard error.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fit.c - Levenberg-Marquardt from GSL over log ratios d, softened to sign(d) sqrt(s ln(1 + d^2 / s)) with s = 0.1^2
  * (Cauchy's loss): a row that misses for a cause that is not modelled pulls little.

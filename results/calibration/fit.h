@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fit.h - bounded nonlinear least squares on log ratios, by GSL, with standard errors: what both calibrations use.
  */

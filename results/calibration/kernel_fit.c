@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel_fit.c - the chips' fitted constants against measured kernels, one operation planned for each, and against the throughput of
  * runs, each a whole simulation with the system's constants as their sheet has them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel_fit.h - fits the chip constants that may be fitted to the measured kernels and runs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * protocol.c - see protocol.h. Constants are those of the model of time, of all sheets together; what is fitted of convergence describes
  * other data and moves no time of a step.

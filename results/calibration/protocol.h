@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * protocol.h - what a calibration may use: rows that the ledger lets calibrate, and at most ten constants.
  */

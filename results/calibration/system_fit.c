@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * system_fit.c - each row is a published time of a step or of an evaluation; the constants are fitted to their log ratios.
  *

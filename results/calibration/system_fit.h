@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * system_fit.h - fits the constants of the software around the chips to published runs that may calibrate.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_accuracy.c - every published configuration: its throughput, published and simulated, and what is left between them.
  *

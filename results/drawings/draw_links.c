@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_links.c - the link graph with the load of one pipeline cycle's copies: activations to the next stage, gradients back.
  *

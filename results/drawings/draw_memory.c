@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_memory.c - what the fullest tile of each IPU holds, against its limit; and what recomputation saves and costs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_pipeline.c - the white papers' pictures of a pipeline: ResNet-50 on four IPUs, what each does when, as the timeline has it.
  */

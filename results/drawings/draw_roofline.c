@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_roofline.c - the operations of a step on each chip's roofline: flop/s reached against flop for each byte exchanged between tiles.
  *

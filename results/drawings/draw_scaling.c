@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_scaling.c - throughput and efficiency against chips: closed-division runs of each round, published and predicted, and ideal scaling.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_steps.c - where the time of a step goes: by class of cost for every MLPerf configuration, and for one run from the least time its
  * arithmetic can take to the time predicted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draw_times.c - time to train of IPU systems, published and predicted, beside GPU systems of the same rounds with at most 256 chips.
  */

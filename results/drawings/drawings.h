@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * drawings.h - the data of a run's figures: for each a table as CSV, which a gnuplot script draws, and its finding, one line that is
  * computed from the same numbers and heads the figure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * scaling.h - throughput and efficiency against chips, for the closed-division runs of one model in one MLPerf round.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * assumptions.c - values marked assumed on the sheets, each moved as far as a factor of two, on every system that reads it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * assumptions.h - every number that enters time or memory without a source other than assumption, and what it could change at most.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cost_tree.c - where the time of one step goes: part, phase, operation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cost_tree.h - where the time of one step goes, as a tree: part of the breakdown, phase, operation. Parts add up exactly.
  *

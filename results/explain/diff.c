@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * diff.c - two simulations set beside each other, and what makes them differ; the walk from one to the other.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * diff.h - why two simulations differ: the keys and sheet values that do, changed one after the other from A to B.
  *

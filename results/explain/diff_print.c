@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * diff_print.c - a difference as text and as JSON: the causes with their sum, then the parts of the breakdown with theirs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * explain.c - what bounds a run, and the way from the ideal to the predicted step.
  *

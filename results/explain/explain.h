@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * explain.h - an engineer's answer to "why does a step take so long": what bounds it, where the time goes, what would help.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * explain_print.c - an explanation as text (one screen, the conclusion first), as JSON, and its waterfall as CSV.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inputs.c - the values of a simulation, and the same simulation with one of them moved.
  *

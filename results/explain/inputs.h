@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inputs.h - every value that a simulation read from a sheet or a recipe, where it stands, and what happens when it moves by a step.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gate.c - the moves between two runs, by cause, and the growth of errors by group.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gate.h - a run against a recorded one: what moved, grouped by cause; and whether accuracy still holds. Two gates, kept apart.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gate_print.c - both gates on one screen, and as judgements.
  */

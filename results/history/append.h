@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * append.h - lines at the end of a file that many programs may write at once, and that a kill leaves whole.
  */

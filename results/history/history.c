@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * history.c - the table of what was predicted, commit by commit.
  *

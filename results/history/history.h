@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * history.h - what was predicted, point by point: an append-only table, a line a run and metric.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * series.c - a change of level in a measured series, without an assumption on its noise.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * series.h - has a measured series changed? A judgement for each new point, quiet on noise of any shape.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judgement.c - a list of judgements, and the failures that are expected of it.
  */

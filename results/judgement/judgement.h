@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judgement.h - what a command that judges has found, for people and for CI systems: one list, printed as TAP, JUnit's XML, Markdown or
  * annotations; and the failures that are expected, each with its reason.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * podbench.c - the public library: a simulator behind an opaque handle.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * podbench.h - the simulator as a library: pkg-config --cflags --libs podbench
  *

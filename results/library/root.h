@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * root.h - where the data stands: spec sheets, recipes, published figures, rules.
  */

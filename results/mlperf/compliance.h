@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compliance.h - one log against the rules of an edition, as the official compliance checker judges it.
  *

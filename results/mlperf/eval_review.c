@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * eval_review.c - see eval_review.h. An evaluation may come as late as the next batch after it is due.
  */

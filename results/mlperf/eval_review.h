@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * eval_review.h - whether a closed log was evaluated as often as the rules ask: no checker tests that, reviewers do.
  */

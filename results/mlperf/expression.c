@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * expression.c - evaluates an expression on one line of a log; see expression.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * expression.h - the small language in which results/rules/rules.csv states what a line of a log must fulfil.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * expression_parse.c - expressions from text, by recursive descent:
  *

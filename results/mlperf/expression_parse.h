@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * expression_parse.h - the tree of an expression; private to expression_parse.c and expression.c.
  */

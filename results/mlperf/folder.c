@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder.c - reads a folder's logs one by one and judges them together; see folder.h.
  */

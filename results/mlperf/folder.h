@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder.h - one folder of logs, the runs of one system and benchmark, as the package checker and the result summariser see it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * folder_names.c - who and what a folder of logs is about, from its path.
  *

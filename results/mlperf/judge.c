@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judge.c - the tables that logs are judged by, loaded once; see judge.h.
  */

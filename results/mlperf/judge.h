@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judge.h - judging real MLPerf results: the tables loaded once, one log, and one folder of logs as the package checker sees it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * lint.c - walks what is to be checked and counts; see lint.h.
  */

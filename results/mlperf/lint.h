@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * lint.h - says what the official checkers say of MLPerf logs: of each log by the compliance rules, of each folder as a package.
  *

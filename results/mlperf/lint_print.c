@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * lint_print.c - lint's answer as text, CSV, JSON, JUnit and TAP; see lint_print.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * lint_print.h - the formats of lint; private to lint.c and lint_print.c. path NULL: a log given by name stands alone.
  */

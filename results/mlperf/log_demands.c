@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log_demands.c - see log_demands.h. Layers are called for as a log with these values would call for them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log_demands.h - the keys that a log of one edition, division, benchmark and optimizer must have, from the rules that judge it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * log_judge.c - one log, read twice: which rules it calls for, then all that is to be known of it; see judge.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mllog.c - reads and writes the lines of MLPerf logs; see mllog.h.
  *

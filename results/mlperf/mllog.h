@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mllog.h - the lines of an MLPerf Training log, read one at a time and written one at a time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mllog_write.c - writes the files of a simulated submission; see mllog_write.h. The logs are in mllog_write_run.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * mllog_write.h - a simulated submission as an MLPerf results folder: system description and one log a run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * package.c - the verdict of the package checker, part by part.
  *

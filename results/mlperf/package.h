@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * package.h - the parts of the package checker's verdict on a folder of logs; private to folder.c and package.c.
  */

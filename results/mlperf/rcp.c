@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rcp.c - the reference-convergence test of MLPerf Training.
  *

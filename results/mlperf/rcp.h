@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rcp.h - the reference-convergence test: a submission must not converge suspiciously faster than the reference did.
  */

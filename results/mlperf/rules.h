@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rules.h - what the official compliance checkers ask of a log: the rows of results/rules/rules.csv, by edition and layer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * run_log.h - one log file folded into one run: when it ran, whether it converged, how fast it trained.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * runs_distribution.c - draws runs and submissions; see runs_distribution.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * runs_distribution.h - time to train as MLPerf scores it, drawn as a distribution: N runs with their seeds, the score of a submission of
  * them, its 90 % interval, and the chance that it passes.

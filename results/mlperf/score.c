@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * score.c - the row of a folder's score; see score.h. How runs become a score is in folder.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * score.h - the official score of each folder of logs in a tree, one row each, printed as it is found.
  */

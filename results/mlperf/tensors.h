@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tensors.h - the names of the weights that a conformant log lists once each (results/rules/tensors.csv).
  *

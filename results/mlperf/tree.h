@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tree.h - finds the folders of logs in a tree of MLPerf results.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * derived.h - figures that follow from published ones: the slope and the intercept of step time over accumulation, and differences.
  *

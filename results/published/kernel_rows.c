@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel_rows.c - a measured kernel, from the text of its case to the planner's figure for it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * kernel_rows.h - measured kernels as rows of the published tables, and what the planner makes of them.
  *

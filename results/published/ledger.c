@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ledger.c - see ledger.h. The hash is XXH3 over the cells, each with its end, seeded by the one before; numbers by ten digits. A
  * derived row's value is left out: its parents have theirs.

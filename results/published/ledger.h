@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * ledger.h - the book of all published rows: what role each has, what configuration, and a hash of what it says.
  *

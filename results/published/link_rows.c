@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * link_rows.c - measured micro-benchmarks of the links, from the machine's sheet alone.
  *

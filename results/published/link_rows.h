@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * link_rows.h - what the model says of a measured micro-benchmark of links, collectives between tiles, or the host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * published.c - tables of published figures: what was measured, where it stands, and which recipe should reproduce it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * published.h - tables of published figures: results/published/<table>.csv.
  */

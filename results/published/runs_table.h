@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * runs_table.h - single runs of published MLPerf submissions (results/published/runs/mlperf_runs.csv), one row a result file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * branches.c - what is tried, what is compiled for it, and the bound of each branch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * branches.h - the space of a search as branches: graphs as compiled, on shapes, with what their layouts are judged under. Private to the
  * search.

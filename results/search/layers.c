@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * layers.c - see layers.h. The formulas are those of placement.c and memory.c in the schedule's room, for a stage by itself.
  */

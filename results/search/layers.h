@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * layers.h - a model's layers as compiled, and what a stage of them takes and holds.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * layouts.c - cuts of the layers into stages, found depth first. A branch is left when a stage is too large, or when what is placed,
  * or the best that memory allows of the rest, is too long already: that best is known for every rest before the first cut is made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * layouts.h - where a model's layers can be cut into stages, and how fast a pipeline of such stages can be at best.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * search.h - the best configuration of a recipe under limits, with the proof that no other in the space is better.
  *

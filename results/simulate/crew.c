@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * crew.c - see crew.h. Threads live as long as one crew_run(): starting one takes as long as two simulations.
  */

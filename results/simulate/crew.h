@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * crew.h - threads with a simulator each, for many simulations whose results are put in order afterwards.
  *

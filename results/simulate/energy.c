@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * energy.c - energy of a step: its mean power (power.h) times its time; of a training, the same power to its end. Money is the recipe's price
  * for an hour of all IPUs in use.

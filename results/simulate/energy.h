@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * energy.h - the energy and money of a result: modelled, never measured.
  */

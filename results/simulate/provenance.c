@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * provenance.c - what made a result. The hash is XXH3 over the recipe's entries, overrides applied, and over each row of each sheet
  * that was read, what-ifs applied; file names do not enter, so that a copied sheet of the same values hashes the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * provenance.h - what made a result: the version, the overrides, and a hash of every value that was read.
  *

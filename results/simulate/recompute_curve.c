@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recompute_curve.c - checkpoints between layers: what is kept, what is computed again.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recompute_curve.h - memory against extra work: what keeping fewer activations saves, and costs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * remedies.c - each remedy is a few overrides on top of the recipe's own; a simulation tells whether it fits and how fast it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * remedies.h - what would make a model fit: single changes of its recipe, tried, with what each costs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * result.h - the ratios of one simulation, as a row, as text and as JSON.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * result_fields.c - how a result prints: one table of columns for text, CSV and JSON.
  *

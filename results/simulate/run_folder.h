@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * run_folder.h - a run on disk: tables, and a manifest that lists them with their hashes. Whole or absent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are taken here and nowhere earlier.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulate.h - recipe to machine, graph, plan, timeline and result.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulator.c - what is kept between simulations, by which key, and when it is dropped.
  *

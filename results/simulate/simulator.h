@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulator.h - simulations one after the other, with everything kept that does not change from one to the next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * simulator_internal.h - what simulate.c asks of the simulator: artefacts, kept or made now.
  */

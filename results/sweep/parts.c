@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * parts.c - rows told by their first cells: which configuration, of how many, of which sweep. The rest of a row is copied as it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * parts.h - a sweep's output in several files: shards, and what an interrupted one left behind.
  */

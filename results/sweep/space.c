@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * space.c - lists, ranges and tables of values as axes, and configurations by their number.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * space.h - the configurations of a sweep: recipes times axes, each numbered.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sweep.c - threads that simulate chunks of configurations into texts, and one writer that puts the texts in order.
  *

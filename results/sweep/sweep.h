@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sweep.h - many configurations simulated and written, a row each, in the order of their numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * interval.c - 90 % intervals from the errors of configurations whose group was left out.
  *

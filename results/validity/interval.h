@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * interval.h - how far a throughput may be off, by how far the run is from anything published; and how often that holds.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * property.c - the properties that runs are compared by. Weights are a judgement, not a fit: another model of the family, another
  * framework, another chip or type count 1; twice the replica's width or the sequence a half; twice the system or the batch a quarter; another

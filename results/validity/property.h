@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * property.h - what makes one run like another: workload, chip, size, framework, shape of the replica, batch; and how far two are apart.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * references.c - errors of published configurations, each with its group left out of the fit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * references.h - published configurations with the error of their prediction, made as if their group had not been seen by the fit.
  *

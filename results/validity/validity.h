@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * validity.h - how far an answer can be trusted: an interval, the nearest published runs with their errors, what lies outside all of them, and
  * how much of the time rests on fitted and on assumed values.

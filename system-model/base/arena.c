@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * arena.c - errors, and the arena: a chain of blocks, each at least as large as all before it together.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * base.h - what every room stands on: errors, one arena, strings, numbers, files, and the two file formats people edit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * csv.c - tables: a header line, then rows. libcsv does the quoting rules; a line whose quotes stand at both ends of cells, and nowhere
  * within, needs none, and is cut here at a tenth of the cost: libcsv takes text byte by byte, and tables are a third of what a run takes.

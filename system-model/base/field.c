@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * field.c - field tables: a record's members by name, with type, unit and range.
  */

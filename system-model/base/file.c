@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * file.c - text files read whole, files that appear whole or not at all, folders.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * keeper.c - a chained hash table; it doubles when it holds one value a bucket.
  */

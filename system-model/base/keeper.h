@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * keeper.h - values kept by key, each with an arena of its own, so that one can be dropped without the others.
  *

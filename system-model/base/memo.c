@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * memo.c - a chained hash table in an arena; it doubles when it holds one answer a bucket, and its old buckets stay behind.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * memo.h - answers remembered by the question, in an arena that outlives them; none is ever dropped (keeper.h: values that may be).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * number.c - numbers as text, as printf's "%.10g" writes them to the last digit, several times as fast: a sweep writes thirty a row.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * statistics.c - medians and means of small samples, by GSL.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * statistics.h - medians and means of small samples, by GSL.
  */

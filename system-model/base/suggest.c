@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * suggest.c - the known names nearest to one that is not known.
  *

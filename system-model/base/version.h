@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * version.h - the program's version, recorded in every answer and file.
  */

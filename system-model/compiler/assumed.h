@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * assumed.h - the numbers of the compiler's model that no source gives, each with what it stands for. podbench list assumptions prints them
  * with the values that are assumed on sheets. None was set to meet a row.

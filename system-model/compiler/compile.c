@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compile.c - a graph compiled for one chip: every operation planned over the tiles, costs summed by layer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * compile.h - what each layer of a graph costs on one chip, and what collectives and flows cost on its links; all of it remembered.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_bound.c - what no split below a point of the search gets under: cycles and bytes of the fullest tile.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_fully_connected.c - a fully connected layer in training: three plans of their own, or one for all passes.
  *

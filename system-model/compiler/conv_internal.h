@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_internal.h - what the files of the convolution planner share: candidates, shares of a tile, costs, the search's state.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_padding.c - the positions that a vertex leaves out, because a kernel element meets nothing but padding there.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_plan.c - the search of splits for convolutions and matmuls.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_plan.h - convolutions and matmuls over the tiles of one IPU: the search of splits.
  *

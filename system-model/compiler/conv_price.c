@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_price.c - what one split of a convolution costs on the fullest tile.
  *

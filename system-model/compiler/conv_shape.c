@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conv_shape.c - the three passes of convolutions and matmuls as one form, and the vertices that may compute it.
  *

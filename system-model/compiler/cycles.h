@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * cycles.h - cycles by what they are spent on: the parts of a breakdown.
  */

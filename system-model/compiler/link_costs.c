@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * link_costs.c - what collectives and copies cost on the links of a compiler's machine, remembered by what they are.
  *

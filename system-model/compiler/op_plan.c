@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * op_plan.c - one operation pass to one plan: which planner makes it, and the memory of plans made before.
  *

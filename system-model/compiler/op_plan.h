@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * op_plan.h - the tile-level compiler: how one operation pass is split over the tiles of one IPU, and what it costs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plan_cache.h - a convolution's plan, searched once for each shape, chip and set of options;
  * or, with the splits of another chip, priced once.

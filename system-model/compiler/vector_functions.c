@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vector_functions.c - functions of elements, repeated operands, resized images and local normalisation, as passes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vector_internal.h - passes over data where it lies: what vector plans are built of.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vector_passes.c - what vector operations are built of: a compute set of one vertex over a tile's share, exchanges, reductions.
  *

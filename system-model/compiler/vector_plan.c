@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vector_plan.c - operations that are no convolution, as passes over data where it lies.
  *

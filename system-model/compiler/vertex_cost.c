@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vertex_cost.c - cycles of one tile for each kind of vertex.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * graph.c - operations on tensors: building a graph, asking about its work, and its text. What a kind of operation does
  * stands in op_kinds.c.

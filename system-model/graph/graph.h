@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * graph.h - the compiler's input: operations on tensors, grouped in layers, forward and backward.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * graph_backward.c - the backward half of a training graph, by the chain rule.
  *

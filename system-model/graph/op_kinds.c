@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * op_kinds.c - what each kind of operation does: shapes, arithmetic, and what its gradient reads. One row a kind.
  *

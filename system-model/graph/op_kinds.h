@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * op_kinds.h - the rows of op_kinds.c, for graph.c and graph_backward.c: shapes, arithmetic, gradients.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fitted_chip.c - the few constants of chips that may be fitted, and the sheet that holds their values.
  *

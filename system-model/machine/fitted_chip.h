@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fitted_chip.h - constants of a chip that a calibration has set: specs/fitted-chip.csv over the chip's own sheet.
  */

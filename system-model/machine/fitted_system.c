@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fitted_system.c - the table of the system's fitted constants, and the sheet that holds their values.
  *

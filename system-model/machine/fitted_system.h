@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fitted_system.h - constants of the software around the chips that a calibration has set: specs/fitted-system.csv.
  *

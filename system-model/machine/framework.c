@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * framework.c - finds a framework's sheet by name and release, and reads it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * framework.h - what a release of a framework does around the operations: order and merging of the weight update, calls, schedules.
  *

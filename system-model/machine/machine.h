@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * machine.h - what a machine is: a chip, the boards that carry it, the system that links them.
  *

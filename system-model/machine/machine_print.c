@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * machine_print.c - a machine as text: its sheets, then what follows from them. Nothing derived is typed in.
  *

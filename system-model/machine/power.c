@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * power.c - power from the sheets: a board's where its sheet has it, else the chip's alone.
  *

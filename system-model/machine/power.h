@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * power.h - what a machine's IPUs draw, from its sheets.
  *

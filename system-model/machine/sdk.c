@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* sdk.c - loads the sheet of a software release. */
 #include "system-model/machine/sdk.h"
 #include "system-model/machine/machine.h"

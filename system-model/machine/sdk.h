@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sdk.h - what a release of the software stack costs once a run, outside the chips: host work that the rules time.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sheet.c - a spec sheet: key,value,unit,source[,note]; no value without a unit and a source, no key twice.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * what_if.c - values given for one simulation in place of those on the sheets.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * what_if.h - values given for one simulation that take the place of those on the sheets: machine.clock_hz=2e9.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * collective.c - collectives as steps of flows on the links.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * collective.h - collectives over the IPUs of a machine, made of flows on its links.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * collective_layout.c - the ranks of each group sorted by domain, and what is regular about them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * collective_layout.h - where the ranks of a collective are: by group and domain. Private to the collectives.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * collective_ways.c - which links the flows of a step take, remembered by the ends of the flows.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * collective_ways.h - the flows of a step and the links that they take. Private to the collectives.
  */

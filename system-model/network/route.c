@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * route.c - the way of a flow over the links, and the time of flows that share them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * topology.h - the link graph of a machine, and flows on it.
  *

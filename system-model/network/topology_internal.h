@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * topology_internal.h - what topology.c, route.c and collective.c share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * topology_print.c - the link graph as text and as DOT (for Graphviz). Up to 64 IPUs every link is written.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * call.c - what the host takes for itself: one call of the session, shared out over the steps that it makes.
  *

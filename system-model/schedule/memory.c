@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * memory.c - bytes on the worst tile of each IPU, by region, and the verdict.
  *

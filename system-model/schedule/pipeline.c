@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pipeline.c - which stage works on which micro-batch, cycle by cycle, and what moves between the IPUs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * placement.c - layers on stages, stages on IPUs, and what a stage's forward and backward pass of one micro-batch cost.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plan.h - decisions: which layer on which IPU, what each stage costs, what each tile holds, in which order
  * micro-batches run, which collectives follow. Everything here is settled before time starts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plan_options.h - what a plan is asked for: replicas, stages, schedule, recomputation, optimizer, host.
  */

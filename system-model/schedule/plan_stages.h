@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * plan_stages.h - the stages in which a plan is built, one file each; called by plan_build alone.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * replan.c - plans again where the temporaries were given more than is free beside what lives on an IPU.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * update.c - builds the weight update: what each weight tensor goes through, step by step, and what each step takes.
  *

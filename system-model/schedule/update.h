@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * update.h - the weight update as a program: what is done to each weight tensor, in order, on which IPU.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * update_print.c - the weight update as text: one line per IPU, or what each kind of tensor goes through; and the host's call.
  */

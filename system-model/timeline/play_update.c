@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * play_update.c - the weight update and the host's call played: chain by chain, in series over the IPUs or side by side.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * split.c - a pipeline's layers divided over its stages.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * split.h - layers on stages by themselves, where a recipe gives no list of its own.
  */

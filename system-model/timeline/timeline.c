@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * timeline.c - the plan played against the clock: spans on the IPUs of each kind of replica, and what each cycle was spent on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * timeline.h - a plan played against the clock: spans of time on each IPU, their text, picture and trace.
  */

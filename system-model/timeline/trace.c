@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * trace.c - the timeline span by span: Chrome trace events for Perfetto and chrome://tracing, CSV for figures, a picture in letters.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_check.c - errors, verdicts and accuracy by hand; the five formats; rows read back as they were written. */
 #include "tests/golden_text.h"
 #include "results/accuracy/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_compare.c - the gate sees every change, says how much and whether for better, and sees nothing in equal tables. */
 #include "tests/check.h"
 #include <jansson.h>

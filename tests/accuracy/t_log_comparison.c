@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_log_comparison.c - logs beside a simulation, by hand: three runs of which one does not count. */
 #include "tests/check.h"
 #include "results/accuracy/log_comparison.h"

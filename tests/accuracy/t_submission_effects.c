@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
 #include "tests/check.h"
 #include <jansson.h>

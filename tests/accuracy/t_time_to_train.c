@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_time_to_train.c - time to train by hand out of its parts, the batch that logs state, both manners, and coverage by simulated timing. */
 #include "tests/check.h"
 #include "results/accuracy/simulated_runs.h"

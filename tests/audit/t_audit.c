@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_audit.c - expressions by hand and refused, verdicts from numbers, and the table of claims that is here. */
 #include "tests/golden_text.h"
 #include "results/audit/audit.h"

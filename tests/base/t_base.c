@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_base.c - numbers, arena, files, CSV and INI: what they accept and the exact words of what they refuse. */
 #include "tests/check.h"
 #include "system-model/base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_keeper.c - values by key: found again whole, dropped only when nobody uses them; answers by question: all kept.
  */

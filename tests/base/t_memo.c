@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_memo.c - answers by their questions: none is lost as the table grows, none is another's, whatever the length of the questions. */
 #include "tests/check.h"
 #include "system-model/base/memo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_suggest.c - the known names nearest to one that is not: edits counted by hand. */
 #include "tests/check.h"
 #include "system-model/base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_convergence_calibrate.c - the convergence sheet comes out as it stands, and not at all from runs that do not determine it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_fit.c - least squares by hand: values, and standard errors that come from the rows that a constant moves; kernels made with known
  * constants.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_system_fit.c - the fit of the system's constants finds again what rows were made with, and leaves alone what they cannot tell.
  */

@@ -38,4 +38,8 @@ for room in $(find system-model workloads results harness -name '*.c' -exec dirn
 done
 [ -z "$missing" ]
 result $? "every room has its line in docs/architecture.md" "missing:$missing"
+
+missing=$(find system-model workloads results harness tests -name '*.[ch]' -exec grep -L '^/\* SPDX-License-Identifier: GPL-3.0-or-later \*/$' {} +)
+[ -z "$missing" ]
+result $? "every C file begins with its licence" "missing: $missing"
 done_testing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_conv_bound.c - bounds and prices of given splits, digit for digit (tests/golden/conv_bounds.txt). That no bound is above a price is
  * a law of t_conv_search.c; here a bound that became loose shows, which costs the search time and nothing else.

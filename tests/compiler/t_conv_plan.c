@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_conv_plan.c - plans of single convolutions and products by hand: which split, how many cycles and bytes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_conv_search.c - the search of splits: laws over random shapes, and the plan of a search that tries every split in turn.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_op_costs.c - one operation of each kind and size, forward and backward, digit for digit (tests/golden/op_plans.txt): its work, and
  * its plan on seven tiles and on a whole chip. Cases by hand are in t_vector_plan.c and t_vertex_cost.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_plan_cache.c - plans are made once for a shape, a chip and a set of options, and once for operations alike, and never mixed up.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_vector_plan.c - operations as passes over data: counts of supersteps and cycles on paper, for 7 tiles.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_vertex_cost.c - cycles of one tile, worked out on paper from the published estimators.
  */

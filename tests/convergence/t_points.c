@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_points.c - rounds.csv and rcp.csv as they are read: every cell that is refused with its message, limits, and the statistics of records by
  * hand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_predictions.c - reference points, their laws and what is predicted from them, digit for digit (tests/golden/predictions.txt). The
  * points are those of workloads/convergence; the fits are a copy of the day (tests/convergence/fits.csv), which no calibration moves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_drawings.c - the data of figures: from runs made up, whose numbers can be followed by hand (tests/golden/drawings.txt), and from one
  * small run simulated, by what must hold of it.

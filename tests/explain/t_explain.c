@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_explain.c - what an explanation says adds up: costs, waterfall, causes of a difference; and by hand where a cause is known. */
 #include "tests/golden_text.h"
 #include "results/explain/assumptions.h"

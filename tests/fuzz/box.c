@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* box.c - see box.h. */
 #include "tests/fuzz/box.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * box.h - a folder in memory with a little of everything that commands read: some recipes and the published rows about them. What a
  * target runs there can neither read nor write the source by accident: recipes and tables are copies.

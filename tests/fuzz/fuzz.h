@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz.h - bytes in, a file to parse: what the fuzzers share. A parser may refuse; it may not crash, leak or hang.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_command.c - the program itself, one command after the other, in a folder in memory with the files that they read.
  *

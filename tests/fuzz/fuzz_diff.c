@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_diff.c - two small recipes with any overrides, compared: why they differ.
  *

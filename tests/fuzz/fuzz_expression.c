@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_expression.c - any text as an expression of the rules, computed on a line with members of every kind. */
 #include "tests/fuzz/fuzz.h"
 #include "results/mlperf/expression.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_figures.c - any bytes as a table of published figures: kernels and links predicted, the check built and printed, or refused.
  *

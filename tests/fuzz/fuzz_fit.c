@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_fit.c - any bytes as a table of published MLPerf runs: the convergence model fitted to it, its errors and its coverage; or refused. And
  * a fit whose answer is known.

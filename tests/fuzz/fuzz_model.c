@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_model.c - any overrides of a small recipe, simulated whole: refused with a message, or the laws hold.
  *

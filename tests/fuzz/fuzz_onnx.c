@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_onnx.c - any bytes as an ONNX file, for training and inference, refused or priced roughly: a graph, or a message; and the graph, where
  * it is small, simulated on four chips by the laws of laws.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_package.c - a simulated submission, written as MLPerf logs, judged as a package; then one of its logs edited by any bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_recipe.c - any bytes as a recipe: loaded, turned into planner's options, or refused with a message. */
 #include "tests/fuzz/fuzz.h"
 #include "workloads/recipe/recipe.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_run.c - any bytes as a run's folder: rows.csv, check.csv and manifest.json, with "====" between. Checked, then read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_search.c - small spaces of a small recipe, searched twice: whole, and by branch and bound.
  *

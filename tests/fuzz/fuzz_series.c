@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuzz_series.c - any bytes as a measured series: judged, scanned, and told as a history.
  *

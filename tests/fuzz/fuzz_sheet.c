@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_sheet.c - any bytes as a spec sheet: of a machine, of a software release, of fitted constants; or refused with a message. */
 #include "tests/fuzz/fuzz.h"
 #include "system-model/base/base.h"

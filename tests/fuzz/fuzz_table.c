@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* fuzz_table.c - any bytes as a table: published figures, rows of a run, a table to compare with itself. */
 #include "tests/fuzz/fuzz.h"
 #include "results/accuracy/compare.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * laws.h - what holds of every simulation, whatever was simulated.
  *

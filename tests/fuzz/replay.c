@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* replay.c - runs one fuzz target over every file of the folders named, without a fuzzer. */
 #include "tests/fuzz/fuzz.h"
 #include "system-model/base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * small.h - what the fuzzers simulate: recipes whose simulation is a matter of milliseconds. Larger ones only cost time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_gate.c - the gates on tables small enough for paper. */
 #include "tests/check.h"
 #include "results/gate/gate.h"

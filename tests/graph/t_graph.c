@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_graph.c - shapes and work by hand, and the laws of the chain rule. */
 #include "tests/check.h"
 #include "system-model/graph/graph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_series.c - changes of level in measured series: cases by hand, laws, and how often it cries wolf on drawn noise. */
 #include "tests/check.h"
 #include "results/history/series.h"

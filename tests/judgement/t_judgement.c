@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_judgement.c - judgements as CI systems read them, to the byte; expected failures. */
 #include "tests/check.h"
 #include "results/judgement/judgement.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_library.c - the library says what a simulator says; what fails is told, and stays told where nothing was opened; roots by their names. */
 #include "tests/check.h"
 #include "results/library/podbench.h"

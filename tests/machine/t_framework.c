@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_framework.c - a framework's sheet: which one a name and a release find, what it must hold, how it refuses.
  */

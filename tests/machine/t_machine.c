@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_machine.c - spec sheets: what every sheet of the project gives, what is derived from it, what is refused and in which words. */
 #include "tests/check.h"
 #include "tests/golden_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_what_if.c - values given in place of those on the sheets: which row they reach, what they leave, how they are refused. */
 #include "tests/golden_text.h"
 #include "results/simulate/simulate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * judged.h - a folder judged, and lint's answer as text, for tests.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_distribution.c - drawn runs and submissions, their score by hand where nothing varies, the laws of the intervals, and coverage. */
 #include "tests/check.h"
 #include "tests/mllog_keys.h"

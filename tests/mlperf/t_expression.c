@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_expression.c - the language of the rules: what each part means, by hand; what cannot be computed; what is refused. */
 #include "tests/check.h"
 #include "results/mlperf/expression.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_lint.c - logs against the rules: a conforming log, each way to break it with the exact message; packages; formats. */
 #include "tests/mlperf/judged.h"
 #include "results/mlperf/folder_names.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_mllog.c - lines of MLPerf logs: what is read, what is refused, what is written. */
 #include "tests/check.h"
 #include "results/mlperf/mllog.h"

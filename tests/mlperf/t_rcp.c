@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_rcp.c - the reference-convergence test: the policy document's worked examples, pruning by hand, and the verdicts on published logs. */
 #include "tests/check.h"
 #include "results/mlperf/rcp.h"

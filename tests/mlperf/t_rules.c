@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_rules.c - the table of rules: every edition loads, layers are called for as the official checkers do, and bad rows are refused by line. */
 #include "tests/check.h"
 #include "results/mlperf/judge.h"

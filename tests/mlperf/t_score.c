@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_score.c - official scores: by hand, over trees of several shapes, and of the published logs. */
 #include "tests/check.h"
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_tensors.c - names of weights from patterns, by hand. */
 #include "tests/check.h"
 #include "results/mlperf/tensors.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_verdicts.c - real logs of all rounds: every score, log, package and convergence verdict against the official tools' own.
  * Skipped, aloud, where the logs are not here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_workloads.c - the models' parameters and work against sums by hand, the laws of any training graph, printed layers. */
 #include "tests/check.h"
 #include "tests/golden_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_collective.c - collectives by hand on a toy machine, the laws they keep, folding to the bit, faults. */
 #include "tests/golden_text.h"
 #include "tests/topology_fixture.h"

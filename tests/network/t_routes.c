@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_routes.c - links, all routes, flows and syncs of small machines of every kind, whole and at fault, digit for digit
  * (tests/golden/routes.txt). Cases by hand and laws are in t_topology.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_topology.c - the link graph: routes and flows by hand on a toy machine, laws on every machine, faults. */
 #include "tests/golden_text.h"
 #include "tests/topology_fixture.h"

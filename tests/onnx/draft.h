@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * draft.h - writes small ONNX files: what tests of the reader are made of.
  *

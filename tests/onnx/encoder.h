@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * encoder.h - an encoder layer written as PyTorch exports it: norms in pieces, attention, GELU by erf or by tanh.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * execute_onnx.h - an imported graph with the file's own weights: what a graph's numbers need beyond its shapes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * export.h - a forward graph written as an ONNX file, channels last as the graph has them, so that reading it back can be compared.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * import.h - a draft written as a file and read back as a graph; its outputs on noise.
  */

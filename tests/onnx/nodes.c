@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * nodes.c - runs the ONNX project's own tests of single operators, and of what PyTorch exported, on imported graphs.
  *

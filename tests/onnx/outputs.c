@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * outputs.c - runs ONNX files and compares what comes out with the output that stands beside them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_contents.c - numbers of tensors in every way that a file may hold them, by hand from the bits (IEEE 754, onnx.proto), and what may be
  * asked of them: axes, lists, how many are followed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_control.c - branches, rounds of loops, sequences and functions, in the place of the node.
  */

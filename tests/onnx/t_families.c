@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_families.c - a model written as an ONNX file and read back computes what its builder's graph computes, on random weights.
  */

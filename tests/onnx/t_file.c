@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_file.c - what a recipe says of an ONNX file, as text: sizes of its dimensions, precision; and what the file itself must be.
  */

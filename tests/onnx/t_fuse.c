@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_fuse.c - what exporters write out in pieces is recognised, what only resembles it is not, and the numbers are the same either way.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_layouts.c - an operator gives the same numbers however its inputs come: as they are, as images behind a convolution that changes
  * nothing, or as constants of the file. What it becomes, digit for digit, is in tests/golden/onnx_operators.txt.

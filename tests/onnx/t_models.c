@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_models.c - whole ONNX files: against builders, what is told and what is asked of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_moves.c - what only moves numbers, or lets others see them in another order: outputs by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_nodes.c - the ONNX project's tests of single operators, those whose graphs compute what they should: each must go on doing so.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_operators.c - operators on each number, on all of a row, and those that become several: outputs by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_recurrences.c - LSTM, GRU and the plain RNN: every step by hand, both directions, last states and cells, weights in another order.
  */

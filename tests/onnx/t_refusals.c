@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_refusals.c - what is refused, by its exact message, and what is priced instead.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_shapes.c - shapes and contents that follow from one operator, by hand, in a table: onnx/docs/Operators.md says what each makes.
  *

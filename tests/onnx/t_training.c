@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_training.c - files that are trained: their loss, the softmax before it, and gradients.
  */

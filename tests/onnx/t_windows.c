@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_windows.c - convolutions and pools, borders, and the norms of images: outputs by hand.
  */

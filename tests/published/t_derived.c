@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_derived.c - rows that follow from published ones: the line by hand, the stricter role, and what is refused. */
 #include "tests/check.h"
 #include "results/published/derived.h"

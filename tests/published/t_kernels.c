@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_kernels.c - the text of measured kernels, the fitted sheet of chips, and the refusals of both.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_link_rows.c - micro-benchmark cases: by hand from the sheet's values, every published case predicts, refusals. */
 #include "tests/golden_text.h"
 #include "results/published/link_rows.h"

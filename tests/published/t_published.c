@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_published.c - published tables: refusals word by word, the split into roles, and every official score. */
 #include "tests/check.h"
 #include "results/published/published.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_runs_table.c - the table of single runs: each cell in its place, what is refused, and which runs are of one submission. */
 #include "tests/check.h"
 #include "results/published/runs_table.h"

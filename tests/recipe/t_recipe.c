@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_recipe.c - recipes as planner's options, overrides, refusals word by word, and every recipe that is here. */
 #include "tests/golden_text.h"
 #include <jansson.h>

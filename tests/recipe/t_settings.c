@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_settings.c - which keys matter in which recipe (tests/golden/recipe_settings.txt), which of them shape the graph, where lists and
  * faults end, and that overrides read what a file with the same lines does.

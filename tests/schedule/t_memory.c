@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_memory.c - bytes on the worst tile: a toy by hand, and what never needs more.
  */

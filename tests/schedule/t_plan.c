@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_plan.c - refusals of the planner, word by word; that a plan adds up; plans as text; and that what is remembered changes none.
  */

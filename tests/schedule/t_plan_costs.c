@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_plan_costs.c - what stages, calls and copies of a plan cost, by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_steps.c - whole steps of a toy model on a toy machine, digit for digit (tests/golden/steps.txt): one line of the table changes one
  * thing of what is asked, and the text shows all that follows from it.

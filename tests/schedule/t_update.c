@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_update.c - the weight update that a plan holds: its steps, their order and their cycles, by hand.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_layouts.c - stages and layouts of models small enough for paper.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_search.c - the laws that branches are left by, on thousands of plans; and small searches beside every configuration simulated.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_crew.c - threads that share out work: each piece done once, neighbours on one simulator, no more threads than there are chunks. */
 #include "tests/check.h"
 #include "results/simulate/crew.h"

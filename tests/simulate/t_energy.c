@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_energy.c - energy and money as they are printed, by hand. */
 #include "tests/check.h"
 #include "results/simulate/energy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_recompute_curve.c - checkpoints between layers: three layers by hand, laws on the models, the white papers' five times.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_simulate.c - laws of whole simulations: what folds, what sums, what never makes a run slower, what fits, what faults cost.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
  */

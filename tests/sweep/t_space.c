@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_space.c - lists, ranges and tables as configurations; shards that take each once; parts joined again.
  */

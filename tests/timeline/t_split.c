@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_split.c - layers divided by themselves: never worse than every split there is, on few stages; than those published, on many.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_timeline.c - pipelines small enough for paper: who works when, under each schedule, and where the time goes.
  *

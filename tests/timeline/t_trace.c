@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * t_trace.c - the trace is JSON, its events sum to the result's breakdown, its counters carry the bytes that were sent.
  */

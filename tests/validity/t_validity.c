@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_validity.c - distances and intervals by hand, what is left out of a fit, what lies beyond everything published. */
 #include "tests/check.h"
 #include "results/validity/validity.h"

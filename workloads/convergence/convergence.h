@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence.h - how many samples a training run needs to reach MLPerf's target, as a distribution over runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence_law.c - fits the law of convergence_law.h by GSL's nonlinear least squares (trust region, Levenberg-Marquardt).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * convergence_law.h - epochs or samples to the target as a law of the global batch, fitted to reference convergence points.
  *

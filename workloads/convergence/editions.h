@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * editions.h - the editions of MLPerf Training, and what each asks of a benchmark.
  *

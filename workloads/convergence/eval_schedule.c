@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * eval_schedule.c - evaluation schedules of MLPerf Training v1.0 to v2.1.
  *

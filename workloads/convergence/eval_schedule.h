@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * eval_schedule.h - how often the MLPerf rules ask for an evaluation.
  */

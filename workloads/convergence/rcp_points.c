@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rcp_points.c - the table of reference convergence points, its pruning and its interpolation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rcp_points.h - reference convergence points: how many epochs or samples the reference needed, by global batch.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * bert.c - BERT: embeddings, encoder layers, and the heads of pre-training or of question answering.
  *

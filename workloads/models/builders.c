@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * builders.c - short forms of graph operations that the model families share.
  *

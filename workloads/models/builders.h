@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * builders.h - what the model families share: short forms of graph operations, precision, and their config tables.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * conformer.c - speech recognition by a conformer with its decoder: Gulati et al. 2020 (arXiv 2005.08100), as WeNet trains it.
  *

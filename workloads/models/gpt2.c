@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * gpt2.c - GPT-2: Radford et al. 2019, as its released configurations have it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * images.h - what the networks for images share: convolutions with norms, pooling, their input and their head.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inception.c - Inception v3: Szegedy et al. 2015 (arXiv 1512.00567), as torchvision and TF-slim build it, without the auxiliary head.
  *

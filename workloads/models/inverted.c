@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * inverted.c - networks of inverted residuals: EfficientNet and MobileNet v2.
  *

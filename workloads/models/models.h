@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * models.h - the model families as graph builders, and the table of workloads: one row a model.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * onnx_file.c - a workload that is a file: the options of a recipe as those of the reader.
  */

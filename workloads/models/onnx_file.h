@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * onnx_file.h - a workload that is a file, with what became of its operators.
  */

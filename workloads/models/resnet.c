@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * resnet.c - residual networks for 224 x 224 images, 1000 classes.
  *

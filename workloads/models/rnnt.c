@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * rnnt.c - recurrent neural network transducers for speech.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * unet.c - segmentation of medical images: Ronneberger et al. 2015 (arXiv 1505.04597).
  *

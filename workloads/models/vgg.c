@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vgg.c - plain convolutional networks: Simonyan and Zisserman 2014 (arXiv 1409.1556).
  *

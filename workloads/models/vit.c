@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * vit.c - vision transformers: Dosovitskiy et al. 2020 (arXiv 2010.11929).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * workload.c - the table of workloads: one row a model, in the file of its family.
  */

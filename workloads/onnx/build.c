@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * build.c - an ONNX file as a graph: its inputs, its nodes in order, the loss, layers, and the backward pass.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * call.c - functions of the file, in the place of the nodes that call them.
  *

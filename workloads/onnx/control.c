@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * control.c - control flow whose course is known: the branch that an If takes, the rounds of a Loop or a Scan, in the place of the node.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * file.c - reads an ONNX file: protobuf unpacked into the arena, names linked to indices.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fold.c - contents of small tensors that follow from shapes and constants: what exporters compute to find a reshape's sizes.
  *

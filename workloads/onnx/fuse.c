@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * fuse.c - operations that exporters write out in pieces, recognised as what they are, as a graph compiler does.
  *

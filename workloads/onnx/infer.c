@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * infer.c - sizes of a model's inputs, and from them the shapes of all its values.
  *

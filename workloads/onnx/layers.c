@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * layers.c - groups a forward graph's operations in layers, for placement, recomputation and stages.
  *

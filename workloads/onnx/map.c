@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map.c - which ONNX operator becomes what, and the layouts of values.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_einsum.c - Einsum: sums of products over named dimensions, as transpositions around one product.
  *

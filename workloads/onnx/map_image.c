@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_image.c - operators on images: convolutions, pooling, normalisation by channel, resizing.
  */

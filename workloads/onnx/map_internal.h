@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_internal.h - what the files that turn ONNX operators into graph operations share.
  *

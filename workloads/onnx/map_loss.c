@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_loss.c - losses in the path of a model that is not trained: their values are outputs like others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_math.c - operators on each number by itself: functions of one, and of two.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_move.c - operators that put elements in other places, or see them in other dimensions.
  */

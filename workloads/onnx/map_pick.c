@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_pick.c - operators that pick elements by index, or say by index where a one stands.
  *

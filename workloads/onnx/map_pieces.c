@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_pieces.c - ranges of one value that together are all of it: one division, which moves nothing.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_quantize.c - the steps to integers and back around operators of floats (QDQ).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_recurrence.c - LSTM and GRU: one direction after the other, weights as the file has them. A plain RNN, of which PopLibs has no layer that
  * its frameworks call, is its steps: products of all inputs at once, then for each step a product, a sum and a function.

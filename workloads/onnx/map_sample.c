@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_sample.c - images read at places that data give: GridSample and RoiAlign, linear between four neighbours or the nearest alone.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * map_sums.c - ONNX operators that add up: products, softmax, reductions, running sums.
  */

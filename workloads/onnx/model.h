@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * model.h - an ONNX file in memory: values and nodes by index, shapes inferred, small constants known.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * onnx.h - an ONNX file as a graph: any model that can be exported, opset 9 to 21, weights present or not.
  *

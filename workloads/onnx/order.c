@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * order.c - a file's nodes in the order that the format demands, where a tool has left them in another.
  *

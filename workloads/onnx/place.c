@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * place.c - nodes of ours in the place of others, whose work they do.
  */

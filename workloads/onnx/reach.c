@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * reach.c - which nodes count: those that lead to the outputs, or to the values that the recipe stops at.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * report.c - what became of a file's operators, and the sizes of its values for who executes them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * sequence.c - sequences of tensors whose lengths are known: what chunks, stacks and lists are exported as.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * shape.c - shapes of all values, by the rule of the operator that makes each (onnx/docs/Operators.md, opset 9 to 21).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * shape_data.c - shapes of what data pick out, sort or put in other places.
  *

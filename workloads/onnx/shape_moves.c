@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * shape_moves.c - shapes of what is seen in other dimensions, cut, joined, repeated or reduced.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * skim.c - an ONNX file without the numbers of its large tensors, of which the sizes alone count: hundreds of megabytes are passed over.
  *

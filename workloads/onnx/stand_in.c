@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * stand_in.c - what stands for an operator that is not modelled, where a rough price will do (--approximate).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe.c - how one run is configured: a recipe's file read, its values overridden, its refusals, and what is asked of it.
  *

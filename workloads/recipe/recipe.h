@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe.h - how one run is configured: recipes/ID.ini, checked key by key, with overrides.
  */

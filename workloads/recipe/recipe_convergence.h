@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe_convergence.h - a recipe as MLPerf sees it: its round and division, the batch its log states, the convergence to expect.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe_framework.c - the framework that a recipe names: its sheet, with what the recipe's own program sets on top.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe_internal.h - the table of all keys of a recipe. Private to this folder.
  */

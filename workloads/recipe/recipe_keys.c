@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe_keys.c - the table of all keys of a recipe, and what it alone answers: which key is meant, which there are, as text and JSON.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * recipe_plan.c - a recipe as the planner's options: lists taken apart, optimizer looked up, faults read.
  */
