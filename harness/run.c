@@ -56,10 +56,10 @@ static bool sets_key(const struct options *o, const char *key)
 static void tell_software(const struct simulation *sim, const struct options *o, struct arena *scratch)
 {
     const struct recipe *r = &sim->recipe;
-    const char *what = r->sdk ? arena_printf(scratch, "%s has no sheet", r->sdk) : "not given";
+    const char *what = r->sdk ? arena_printf(scratch, "%s has no sheet of its own", r->sdk) : "not given";
     bool host_works = r->initial_checkpoint || r->eval_placement == EVAL_END;
     if (sim->sdk.others && (host_works || (sim->sdk.is_newest && sets_key(o, "recipe.sdk"))))
-        fprintf(stderr, "podbench: %s: recipe.sdk: %s, known: %s; the sheet of the framework is %s%s\n", r->id, what, sim->sdk.others,
+        fprintf(stderr, "podbench: %s: recipe.sdk: %s (known: %s); %s stands for the framework%s\n", r->id, what, sim->sdk.others,
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 

@@ -52,7 +52,9 @@ bool is_release(const char *text)
             return false;
         text += n;
     } while (*text == '.' && *++text);
-    return text[-1] != '.' && (!*text || *text == '+' || *text == '-');
+    if (text[-1] == '.' || !*text)
+        return text[-1] != '.';
+    return (*text == '+' || *text == '-') && text[strcspn(text, "/")] == '\0';      /* it becomes a file's name */
 }
 
 static bool find_others(struct sdk *out, const char *folder, struct arena *a, struct err *err)
