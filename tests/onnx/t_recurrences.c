@@ -126,6 +126,23 @@ static void plain_steps(void **state)
     }
 }
 
+/* A thousand steps, and one more. */
+static void most_steps(void **state)
+{
+    (void)state;
+    for (uint64_t steps = 1000; steps <= 1001; steps++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "steps,1,2");
+        draft_weight(d, "w", DIMS(1, 1, 2));
+        draft_weight(d, "r", DIMS(1, 1, 1));
+        draft_node(d, "RNN", "x w r", "y", "hidden_size=1");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = steps });
+        assert_int_equal(strstr(r->err.msg, ": of 1001 steps, at most 1000") != NULL, steps > 1000);
+        assert_int_equal(*r->err.msg != '\0', steps > 1000);
+        done(r);
+    }
+}
+
 /* What one part of the model hands to another as its first state wants a gradient; what comes from outside, or stands in the file and is repeated
  * for each sample, does not. */
 static void states_handed_over(void **state)
@@ -153,6 +170,6 @@ static void states_handed_over(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(states_handed_over),
+    cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(most_steps), cmocka_unit_test(states_handed_over),
 };
 TAP_MAIN(tests)

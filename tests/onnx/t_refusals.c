@@ -278,6 +278,7 @@ static void nodes_refused(void **state)
         { "Trilu", "6", "", "its diagonal is computed while the model runs, or its input is not a matrix" },
         { "ReduceSum", "2,6 n1", "", "its axes are not known" },
         { "ScatterND", "5,3 =2x1:0,4 3,2", "", "" },
+        { "Pad", "2,5 =0,-7,0,4", "", "cuts off all of dimension 1" }, { "Pad", "2,5 =0,-3,0,-2", "", "its pads leave nothing" },
         { "ScatterND", "5,3 =2x1:0,4 2,2", "", "has 4 updates, want 6" },
         { "ScatterND", "5,3 =2x3:0,1,2,0,1,1 2", "", "its indices name 3 of 2 dimensions" },
         { "ScatterElements", "2,6 =2x1:5,1 2,2", "axis=1", "axis is out of range, or there are not as many updates as indices" },

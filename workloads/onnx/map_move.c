@@ -254,6 +254,8 @@ bool map_pad(struct mapper *p)
         uint64_t before = pads.at[i] > 0 ? (uint64_t)pads.at[i] : 0, after = pads.at[v->n_dims + i] > 0 ? (uint64_t)pads.at[v->n_dims + i] : 0;
         uint64_t begin = before - (uint64_t)pads.at[i], left = v->dims[i] - begin - (after - (uint64_t)pads.at[v->n_dims + i]);
         uint32_t axis = layout_axis(i, image, v->n_dims);
+        if (left == 0 || left > v->dims[i])
+            return MAP_REFUSE(p, "cuts off all of dimension %u", i);
         if (left < v->dims[i])              /* less than nothing around it: that is cut off */
             x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = begin, .length = left));
         if (before || after)
