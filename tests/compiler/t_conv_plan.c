@@ -479,7 +479,26 @@ static void test_imbalance_of_a_dilated_gradient(void **state)
     }
 }
 
+/* Only what is a product alone is turned: no batch, width, kernel, stride or expansion, be there two of one or of any two of these. */
+static void test_only_products_are_turned(void **state)
+{
+    (void)state;
+    struct conv_shape s = matmul_conv_shape(3, 13, 16, 24, TYPE_FP16, PASS_FORWARD), t;
+    uint32_t *sizes[] = { &s.batch, &s.field_w, &s.kernel_h, &s.kernel_w, &s.in_stride, &s.out_stride, &s.in_expand };
+    enum { N = sizeof sizes / sizeof *sizes };
+    assert_true(conv_shape_swapped(&t, &s) && t.field_h == 24 && t.in_h == 24 && t.out_chans == 13 && t.in_chans == 16 && t.groups == 3);
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = i; k < N; k++) {
+            *sizes[i] = *sizes[k] = 2;
+            assert_false(conv_shape_swapped(&t, &s));
+            *sizes[i] = *sizes[k] = 1;
+        }
+    s.in_h = 14;
+    assert_false(conv_shape_swapped(&t, &s));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_only_products_are_turned),
     cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
     cmocka_unit_test(test_depthwise_groups_go_together), cmocka_unit_test(test_more_positions_than_32_bits_hold),
     cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_memory_forces_serial_steps),

@@ -379,6 +379,51 @@ static void course_guessed(void **state)
     draft_end(longer);
 }
 
+/* A runtime's own operators as those that they stand for, on the operands among scales and zero points: what each becomes, and how many
+ * elements it makes; a scale in the place of an operand would make another thing. */
+static void stand_ins_take_their_operands(void **state)
+{
+    static const struct { const char *op, *operands, *attributes; enum op_kind kind; uint64_t n; } rows[] = {
+        { "FastGelu", "2,6 6", "", OP_GELU, 12 }, { "QuickGelu", "2,6 6", "", OP_GELU, 12 }, { "QLinearSigmoid", "2,6 ~0.5 =0 ~0.5 =0", "", OP_SIGMOID, 12 },
+        { "QLinearLeakyRelu", "2,6 ~0.5 =0 ~0.5 =0", "", OP_MAP, 12 }, { "QLinearSoftmax", "2,6 ~0.5 =0 ~0.5 =0", "", OP_SOFTMAX, 12 },
+        { "QLinearAveragePool", "2,6,4,4 ~0.5 =0 ~0.5 =0", "kernel_shape=2,2 strides=2,2", OP_AVERAGE_POOL, 48 },
+        { "QLinearGlobalAveragePool", "2,6,4,4 ~0.5 =0 ~0.5 =0", "", OP_AVERAGE_POOL, 12 },
+        { "QLinearAdd", "2,6 ~0.5 =0 2,6 ~0.5 =0 ~0.5 =0", "", OP_ADD, 12 }, { "QLinearMul", "2,6 ~0.5 =0 2,6 ~0.5 =0 ~0.5 =0", "", OP_MUL, 12 },
+        { "QLinearConcat", "~0.5 =0 2,6 ~0.5 =0 2,3 ~0.5 =0", "axis=1", OP_CONCAT, 18 }, { "QLinearMatMul", "2,6 ~0.5 =0 w6,5 ~0.5 =0 ~0.5 =0", "", OP_MATMUL, 10 },
+        { "QGemm", "2,6 ~0.5 =0 w6,5 ~0.5 =0 w5 ~0.5 =0", "", OP_BIAS_ADD, 10 }, { "FusedGemm", "2,6 w6,5 w5", "", OP_BIAS_ADD, 10 },
+        { "FusedConv", "2,6,4,4 w5,6,1,1 w5", "", OP_BIAS_ADD, 160 }, { "QLinearConv", "2,6,4,4 ~0.5 =0 w5,6,1,1 ~0.5 =0 ~0.5 =0 w5", "", OP_BIAS_ADD, 160 },
+        { "ConvInteger", "2,6,4,4 w5,6,1,1 =0 =0", "", OP_CONV, 160 }, { "MatMulInteger", "2,6 w6,5 =0 =0", "", OP_MATMUL, 10 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct draft *d = draft_start(17);
+        const char *names = "";
+        size_t n;
+        char **words = draft_words(d, rows[i].operands, &n);
+        for (size_t k = 0; k < n; k++) {
+            draft_operand(d, arena_printf(&d->arena, "i%zu", k), words[k]);
+            names = arena_printf(&d->arena, "%s%si%zu", names, k ? " " : "", k);
+        }
+        draft_node(d, rows[i].op, names, "y", rows[i].attributes);
+        d->nodes[0]->domain = strstr(rows[i].op, "Integer") ? "" : "com.microsoft";
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "one", DIMS(1, 1));
+        draft_node(d, "MatMul", "beside one", "p", "");
+        struct imported *r = import(d, "y p", (struct onnx_options){ .inference = true, .approximate = true, .batch = 2 });
+        if (*r->err.msg)
+            print_error("%s: %s\n", rows[i].op, r->err.msg);
+        assert_string_equal(r->err.msg, "");
+        uint64_t found = 0;
+        for (size_t k = 0; k < r->g.n_forward_ops; k++)
+            if (r->g.ops[k].kind == rows[i].kind)
+                found = max_u64(found, tensor_elements(&r->g.tensors[r->g.ops[k].outputs[0]]));
+        if (found != rows[i].n)
+            print_error("%s\n", rows[i].op);
+        assert_int_equal(found, rows[i].n);
+        done(r);
+    }
+}
+
 /* A quantised product is priced as the float one with its channels, weights and all; scales and zero points go. */
 static void quantised(void **state)
 {
@@ -467,7 +512,7 @@ static void several_results_approximated(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
     cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
-    cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
+    cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
     cmocka_unit_test(approximated), cmocka_unit_test(several_results_approximated),
 };
 TAP_MAIN(tests)
