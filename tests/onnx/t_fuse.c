@@ -72,6 +72,42 @@ static const struct row norms[] = {
       "average-pool combine mul average-pool map map combine" },
 };
 
+/* As TensorFlow writes it: x f + (beta - mean f), with f = gamma / sqrt(variance + epsilon). */
+#define FACTOR(less, square, root, f) "ReduceMean x > m axes=-1; " less " > d; " square " > s; ReduceMean s > v axes=-1; " root " > p; " \
+    "Sqrt p > r; Reciprocal r > c; " f " > f; "
+#define USUAL FACTOR("Sub x m", "Mul d d", "Add v small", "Mul c g4")
+#define PIECES "average-pool combine mul average-pool map map map mul mul mul combine add"
+static const struct row norms_by_factor[] = {
+    { USUAL "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", "layer-norm" },
+    { USUAL "Mul f x > t; Mul f m > k; Sub b4 k > h; Add h t > y", "layer-norm" },
+    { FACTOR("Sub m x", "Pow d two", "Add small v", "Mul g4 c") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", "layer-norm" },
+    { FACTOR("Sub x u", "Mul d d", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },
+    { FACTOR("Sub u m", "Mul d d", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },
+    { FACTOR("Sub x m", "Mul d u", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },
+    { FACTOR("Sub x m", "Pow d three", "Add v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
+      "average-pool combine map mul average-pool map map map mul mul mul combine add" },
+    { FACTOR("Sub x m", "Mul d d", "Add v v", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
+      "average-pool combine mul average-pool add map map mul mul mul combine add" },
+    { FACTOR("Sub x m", "Mul d d", "Mul v small", "Mul c g4") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
+      "average-pool combine mul average-pool scale map map mul mul mul combine add" },
+    { FACTOR("Sub x m", "Mul d d", "Add v small", "Mul c half") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
+      "average-pool combine mul average-pool map map map scale mul mul combine add" },
+    { USUAL "Mul u f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES }, { USUAL "Mul x f > t; Mul v f > k; Sub b4 k > h; Add t h > y", PIECES },
+    { USUAL "Mul x f > t; Mul m c > k; Sub b4 k > h; Add t h > y",
+      PIECES },
+    { USUAL "Mul x f > t; Mul m f > k; Sub half k > h; Add t h > y",
+      "average-pool combine mul average-pool map map map mul mul mul map map add" },
+    { USUAL "Mul x f > t; Mul m f > k; Sub k b4 > h; Add t h > y",
+      PIECES },
+    { USUAL "Mul x f > t; Mul m f > k; Sub b4 k > h; Mul t h > y",
+      "average-pool combine mul average-pool map map map mul mul mul combine mul" },
+    { USUAL "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > q; Add q k > y",
+      "average-pool combine mul average-pool map map map mul mul mul combine add add" },
+};
+#undef PIECES
+#undef USUAL
+#undef FACTOR
+
 /* Instance norm of channels put in two groups, and by channel: gamma [6, 1, 1] and beta behind it. */
 static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > y", "group-norm" },
@@ -185,9 +221,10 @@ static void check_rows(const struct row *rows, size_t n)
 static void bell(void **state) { (void)state; CHECK(gelus); }
 static void gated(void **state) { (void)state; CHECK(gates); }
 static void normed(void **state) { (void)state; CHECK(norms); }
+static void normed_by_factor(void **state) { (void)state; CHECK(norms_by_factor); }
 static void normed_in_groups(void **state) { (void)state; CHECK(group_norms); }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bell), cmocka_unit_test(gated), cmocka_unit_test(normed), cmocka_unit_test(normed_in_groups),
+    cmocka_unit_test(bell), cmocka_unit_test(gated), cmocka_unit_test(normed), cmocka_unit_test(normed_by_factor), cmocka_unit_test(normed_in_groups),
 };
 TAP_MAIN(tests)
