@@ -193,6 +193,15 @@ static void course_refused(void **state)
     draft_body(d, "body", body, "on i");
     draft_node(d, "Relu", "none", "y", "");
     refused(d, infer, "node 0, Loop 'n0': runs no round, and what it stacks is read");
+    d = draft_start(17);                /* as one whose condition does not hold, where nothing is carried */
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_whole(d, "trips", WHOLE(3));
+    draft_whole(d, "two", WHOLE(2));
+    draft_node(d, "Equal", "trips two", "no", "");
+    draft_node(d, "Loop", "trips no", "none", "");
+    draft_body(d, "body", body, "on i");
+    draft_node(d, "Relu", "none", "y", "");
+    refused(d, infer, "node 1, Loop 'n1': runs no round, and what it stacks is read");
     d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_whole(d, "trips", WHOLE(1001));
