@@ -495,7 +495,7 @@ static bool run_all(struct run *run, struct collective_cost *out, enum collectiv
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err)
 {
-    struct collective_ways own;
+    struct collective_ways own = {0};
     struct run run = { .t = t, .req = req, .a = scratch, .ways = req->ways ? req->ways : &own };
     enum collective_method method = req->method;
     bool by_domain = false;

@@ -191,8 +191,8 @@ static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uin
     uint32_t hub = node - t->first_hub;
     runs[n++] = (struct run_of_links){ t->first_port + 2 * hub * t->ipus_per_hub + 1, t->ipus_per_hub, 2 };
     if (t->n_memories)
-        runs[n++] = (struct run_of_links){ .first = t->first_streaming + 2 * hub, .n = 1 };
-    runs[n++] = (struct run_of_links){ .first = t->first_host_link + 2 * hub, .n = 1 };
+        runs[n++] = (struct run_of_links){ t->first_streaming + 2 * hub, 1, 0 };
+    runs[n++] = (struct run_of_links){ t->first_host_link + 2 * hub, 1, 0 };
     runs[n++] = gateways_of_hub(t, hub);
     return n;
 }
