@@ -3,36 +3,11 @@
  * t_simulate.c - laws of whole simulations: what folds, what sums, what never makes a run slower, what fits, what faults cost.
  */
 #include "tests/golden_text.h"
+#include "tests/simulated.h"
 #include "results/simulate/remedies.h"
-#include "results/simulate/simulator.h"
 
-static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
 static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",
                                                   .unfolded = true };
-
-struct texts { const char *items[8]; size_t n; };
-
-static void run_with(struct simulation *sim, struct result *r, const char *recipe, struct texts sets, const struct model_paths *how,
-                     struct plan_cache *cache)
-{
-    struct err err;
-    if (!simulate(sim, r, recipe, sets.items, sets.n, how, cache, &err)) {
-        print_error("%s: %s\n", recipe, err.msg);
-        assert_true(false);
-    }
-}
-
-static struct result result_of(const char *recipe, struct texts sets)
-{
-    struct simulation sim;
-    struct result r;
-    struct plan_cache cache = {0};
-    run_with(&sim, &r, recipe, sets, &paths, &cache);
-    simulation_free(&sim);
-    plan_cache_free(&cache);
-    r.id = r.workload = r.system = NULL;
-    return r;
-}
 
 /* ---- folded and unfolded ------------------------------------------------------------------------ */
 
@@ -215,167 +190,6 @@ static void sums_may_pass_64_bits(void **state)
     assert_true(large.mfu == small.mfu && large.hfu == small.hfu);
     plan_cache_free(&cache);
     simulation_free(&sim);
-}
-
-/* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW in every step and until training ends; how long is not always known. */
-static void energy_is_of_every_step(void **state)
-{
-    (void)state;
-    struct result r = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ .n = 0 });
-    struct result one_step = result_of("vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "training.epochs=" }, 1 });
-    struct result infers = result_of("vendor-ipu-m2000-resnet50-infer-b16", (struct texts){ .n = 0 });
-    struct result card = result_of("vendor-c600-resnet50-b16-poprt", (struct texts){ .n = 0 });
-    assert_true(r.time_to_train_s > 0);
-    assert_near(r.energy_per_step_j / (4000 * r.step_time_s), 1, 1e-12);
-    assert_near(r.energy_j / (4000 * r.time_to_train_s), 1, 1e-12);
-    assert_true(one_step.time_to_train_s == 0 && one_step.energy_j == 0 && one_step.energy_per_step_j > 0);
-    assert_near(infers.energy_per_step_j / ((double)infers.ipus * 250 * infers.step_time_s), 1, 1e-12);
-    assert_near(card.energy_per_step_j / (185 * card.step_time_s), 1, 1e-12);      /* no board: the chip's own */
-    assert_true(infers.energy_j == 0 && infers.latency_s > 0);
-    assert_true(r.latency_s == 0);      /* a matter of inference */
-}
-
-/* Boards that draw 200 W while their chips wait: 1000 W less 800 W for the share of the step spent on waiting and on the host. */
-static void waiting_draws_less_where_that_is_known(void **state)
-{
-    (void)state;
-    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
-    struct result r = result_of(recipe, (struct texts){ { "machine.board_idle_power_w=200" }, 1 });
-    double waits = (r.breakdown_s[PART_BUBBLE] + r.breakdown_s[PART_HOST]) / r.step_time_s;
-    assert_true(waits > 0.05);
-    assert_near(r.energy_per_step_j / r.step_time_s, 4 * (1000 - 800 * waits), 1e-9 * 4000);
-    assert_near(result_of(recipe, (struct texts){ { "machine.board_power_w=" }, 1 }).energy_per_step_j / (16 * 300 * r.step_time_s), 1, 1e-12);
-    struct result none = result_of(recipe, (struct texts){ { "machine.board_power_w=", "machine.tdp_w=" }, 2 });
-    assert_true(none.energy_per_step_j == 0 && none.energy_j == 0);
-}
-
-static void money_follows_the_price(void **state)
-{
-    (void)state;
-    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
-    struct result r = result_of(recipe, (struct texts){ { "cost.price_per_hour=36" }, 1 });
-    assert_near(r.cost_per_step, 0.01 * r.step_time_s, 1e-15);
-    assert_near(r.cost_to_train, 0.01 * r.time_to_train_s, 1e-9);
-    assert_true(result_of(recipe, (struct texts){ .n = 0 }).cost_per_step == 0);
-}
-
-/* The last call's results are read one call later, and no call is longer than the run. */
-static void the_last_call_is_no_longer_than_the_run(void **state)
-{
-    (void)state;
-    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
-    struct result one = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1" }, 1 });
-    struct result seven = result_of(recipe, (struct texts){ { "hosts.steps_per_call=7" }, 1 });
-    struct result all = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1e9" }, 1 });
-    assert_true(one.tail_time_s == one.step_time_s && seven.tail_time_s == 7 * seven.step_time_s);
-    assert_true(all.tail_time_s == all.train_time_s);
-}
-
-/* Input to result: a word from the host there and back, and the pipeline's way to its end. Each evaluation takes its time. */
-static void latency_and_evaluations_by_hand(void **state)
-{
-    (void)state;
-    struct simulation sim;
-    struct result r;
-    struct plan_cache cache = {0};
-    run_with(&sim, &r, "vendor-ipu-m2000-bert-base-infer-b1", (struct texts){ .n = 0 }, &paths, &cache);
-    assert_true(r.latency_s == (double)sim.timeline.first_output_cycles / sim.machine->chip.clock_hz + 2 * sim.machine->host_latency_s);
-    simulation_free(&sim);
-    run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large",
-             (struct texts){ { "training.samples_to_converge=2700000", "training.eval_every=300000" }, 2 }, &paths, &cache);
-    assert_true(sim.evaluation_s > 0 && r.eval_time_s == 9 * sim.evaluation_s);
-    simulation_free(&sim);
-    plan_cache_free(&cache);
-}
-
-/* A pass goes in whole calls of as many micro-batches as a step has; on the training program in whole steps; after the training in one call
- * that is no longer than it needs, and checkpoints are written and read. */
-static void evaluations_in_whole_calls(void **state)
-{
-    static const char *const inline_keys[] = { "training.eval_placement=inline", "training.eval_program=forward" };
-    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
-    struct simulation sim;
-    struct result r;
-    struct plan_cache cache = {0};
-    double of[3], ends[3];
-    (void)state;
-    run_with(&sim, &r, recipe, (struct texts){ .n = 0 }, &paths, &cache);
-    const uint64_t step = (uint64_t)r.global_batch, a_pass = step / sim.plan.options.grad_accum;
-    assert_true(a_pass > 1 && a_pass * sim.plan.options.grad_accum == step);
-    simulation_free(&sim);
-    const uint64_t samples[] = { 1, step, step + 1 }, after[] = { 1, a_pass, a_pass + 1 };
-    for (int i = 0; i < 3; i++) {
-        char set[64], end[64];
-        snprintf(set, sizeof set, "training.eval_samples=%ju", (uintmax_t)samples[i]);
-        run_with(&sim, &r, recipe, (struct texts){ { inline_keys[0], inline_keys[1], set }, 3 }, &paths, &cache);
-        of[i] = r.evaluation_time_s;
-        simulation_free(&sim);
-        run_with(&sim, &r, recipe, (struct texts){ { inline_keys[0], "training.eval_program=training", set }, 3 }, &paths, &cache);
-        assert_near(r.evaluation_time_s, (i + 2) / 2 * r.step_time_s, 1e-12);
-        simulation_free(&sim);
-        snprintf(end, sizeof end, "training.eval_samples=%ju", (uintmax_t)after[i]);
-        run_with(&sim, &r, recipe, (struct texts){ { "training.eval_placement=end", inline_keys[1], end }, 3 }, &paths, &cache);
-        ends[i] = r.evaluation_time_s - sim.sdk.checkpoint_save_s - sim.sdk.checkpoint_restore_s;
-        simulation_free(&sim);
-    }
-    assert_true(of[0] > 0 && of[1] == of[0] && of[2] == 2 * of[0]);
-    char set[64];
-    snprintf(set, sizeof set, "training.eval_samples=%ju", (uintmax_t)step);
-    run_with(&sim, &r, recipe, (struct texts){ { "training.eval_placement=end", inline_keys[1], set }, 3 }, &paths, &cache);
-    assert_near(r.evaluation_time_s - sim.sdk.checkpoint_save_s - sim.sdk.checkpoint_restore_s, of[1], 1e-9);   /* a call of a step's micro-batches */
-    simulation_free(&sim);
-    assert_true(ends[0] > 0 && ends[1] == ends[0] && ends[2] > ends[0] && ends[2] < 2 * ends[0]);
-    plan_cache_free(&cache);
-}
-
-/* 2.5 epochs of 1000 and a bit: whole steps; start and end by the SDK's sheet; evaluations as many as are stated, as fit, or one. */
-static void times_of_a_run_by_hand(void **state)
-{
-    static const struct { const char *sets[4]; double samples, evaluations; bool end, start; } cases[] = {
-        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.eval_every=", "training.evaluations=7" }, 2.5e6, 7, true, false },
-        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=500000" }, 2.5e6, 5, true, false },
-        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=500001" }, 2.5e6, 4, true, false },
-        { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=" }, 2.5e6, 1, true, false },
-        { { "training.epochs=", "training.samples_to_converge=1000001", "training.eval_placement=inline", "training.initial_checkpoint=yes" }, 1000001, 10, false, true },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct simulation sim;
-        struct result r;
-        struct plan_cache cache = {0};
-        struct texts sets = { { cases[i].sets[0], cases[i].sets[1], cases[i].sets[2], cases[i].sets[3] }, 4 };
-        run_with(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, &paths, &cache);
-        double n_steps = ceil(cases[i].samples / r.global_batch), calls = fmin(sim.plan.options.framework.steps_per_call, n_steps);
-        assert_near(r.samples_to_converge, cases[i].samples, 0);
-        assert_near(r.train_time_s, n_steps * r.step_time_s, 1e-9);
-        assert_near(r.eval_time_s, cases[i].evaluations * r.evaluation_time_s, 1e-9);
-        assert_near(r.startup_time_s, cases[i].start ? sim.sdk.checkpoint_start_s : 0, 0);
-        assert_near(r.tail_time_s, calls * r.step_time_s + (cases[i].end ? sim.sdk.eval_switch_s + sim.sdk.eval_load_s : 0), 1e-9);
-        assert_near(r.time_to_train_s, r.startup_time_s + r.train_time_s + r.eval_time_s + r.tail_time_s, 1e-9);
-        assert_true(sim.sdk.checkpoint_start_s > 0 && sim.sdk.eval_switch_s > 0 && sim.sdk.eval_load_s > 0);
-        simulation_free(&sim);
-        plan_cache_free(&cache);
-    }
-}
-
-/* An evaluation longer than a step may be is refused. */
-static void an_endless_evaluation_is_refused(void **state)
-{
-    (void)state;
-    struct simulation sim;
-    struct result r;
-    struct plan_cache cache = {0};
-    struct err err;
-    static const char *const sets[] = { "training.eval_samples=1000000000000" };
-    assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", sets, 1, &paths, &cache, &err));
-    assert_string_equal(err.msg, "training.eval_samples: 3.125e+09 micro-batches on every replica, at most 1e+06");
-    simulation_free(&sim);
-    static const char *const one_more[] = { "training.eval_samples=320000001" }, *const most[] = { "training.eval_samples=320000000" };     /* 320 at a time */
-    assert_false(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", one_more, 1, &paths, &cache, &err));
-    simulation_free(&sim);
-    assert_true(simulate(&sim, &r, "mlperf-v1.0-closed-ipu-pod16-resnet50", most, 1, &paths, &cache, &err));
-    simulation_free(&sim);
-    plan_cache_free(&cache);
 }
 
 static void expect_refusal(const char *recipe, const char *set, const char *message)
@@ -725,13 +539,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
     cmocka_unit_test(folded_equals_unfolded_where_it_is_uneven), cmocka_unit_test(faults_cost_the_difference),
     cmocka_unit_test(a_slow_chip_costs_no_more_than_its_own_work), cmocka_unit_test(every_recipe_adds_up),
-    cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
-    cmocka_unit_test(money_follows_the_price),
-    cmocka_unit_test(utilisation_is_of_the_precision_in_use), cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it),
-    cmocka_unit_test(evaluations_in_whole_calls), cmocka_unit_test(times_of_a_run_by_hand),
-    cmocka_unit_test(an_endless_evaluation_is_refused), cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(the_last_call_is_no_longer_than_the_run),
-    cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(published_runs_fit_their_machines),
-    cmocka_unit_test(known_misfits_do_not_fit), cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(a_micro_batch_of_one_is_not_halved),
-    cmocka_unit_test(a_result_as_text_and_back), cmocka_unit_test(results_of_other_versions),
+    cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(utilisation_is_of_the_precision_in_use),
+    cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it), cmocka_unit_test(a_better_machine_is_never_slower),
+    cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
+    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),
+    cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
+    cmocka_unit_test(results_of_other_versions),
 };
 TAP_MAIN(tests)
