@@ -4,7 +4,6 @@
  */
 #include "tests/simulated.h"
 
-
 /* 1000 W a board of four, by the sheet: sixteen chips draw 4 kW in every step and until training ends; how long is not always known. */
 static void energy_is_of_every_step(void **state)
 {

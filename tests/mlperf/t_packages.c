@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_packages.c - folders of five logs against the rules of packages: whole ones, each way to spoil one, rounds, formats. */
+#include "tests/mlperf/conforming.h"
+#include "tests/mlperf/judged.h"
+#include <jansson.h>
+#include <stdarg.h>
+
+static char top[64];
+static int set_up(void **state)
+{
+    (void)state;
+    snprintf(top, sizeof top, "/tmp/podbench-test-packages-%ld", (long)getpid());
+    return 0;
+}
+static int tear_down(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf '%s'", top);
+    return system(command);
+}
+
+static void write_five(struct submission_description s, const struct drawn_run *run, const char *ruleset, const char *division, struct arena *a)
+{
+    struct err err = { "" };
+    struct drawn_run runs[5];
+    s.name = "toy", s.ruleset = ruleset, s.division = division, s.replaces = true;
+    for (int i = 0; i < 5; i++) {
+        runs[i] = *run;
+        runs[i].seed = 90 + i, runs[i].time_s = 1000 + 10 * i;
+    }
+    mllog_write_submission(top, &s, runs, 5, a, &err);
+    assert_string_equal(err.msg, "");
+}
+
+/* Five ResNet-50 runs of 40 epochs: 39.2 are the reference's at a batch of 3200, 38.4 the least that pass. */
+static void write_package_of(const char *ruleset, const char *division, struct arena *a)
+{
+    write_five(resnet(), &resnet_run, ruleset, division, a);
+}
+
+static void write_package(const char *division, struct arena *a)
+{
+    write_package_of("2.1.0", division, a);
+}
+
+static void shell(const char *format, ...)
+{
+    char command[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    assert_int_equal(system(command), 0);
+}
+
+#define LOGS "'%s/podbench-simulated/results/toy-simulated/resnet/"
+static const struct { const char *command, *want; enum package_part part; bool fails; } spoilt[] = {
+    { "true", "5 logs, want 5", PACKAGE_FILES, false },
+    { "rm " LOGS "'result_4.txt", "4 logs, want 5", PACKAGE_FILES, true },
+    { "cp " LOGS "'result_4.txt '%s/podbench-simulated/results/toy-simulated/resnet/'result_5.txt", "6 logs, want 5", PACKAGE_FILES, true },
+    { "sed -i s/run_stop/run_end/ " LOGS "'result_[0].txt", "1 of 5 logs refused, at most 1 may be", PACKAGE_COMPLIANCE, false },
+    { "sed -i s/run_stop/run_end/ " LOGS "'result_[01].txt", "2 of 5 logs refused, at most 1 may be", PACKAGE_COMPLIANCE, true },
+    { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", "result_0.txt and result_1.txt have one seed (line 10 and line 10)", PACKAGE_SEEDS, true },
+    { "sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_[03].txt; sed -i '1i a line before' " LOGS "'result_0.txt",
+      "result_0.txt and result_3.txt have one seed (line 11 and line 10)", PACKAGE_SEEDS, true },     /* by logs, not by lines */
+    { "sed -i '/\"seed\"/d' " LOGS "'result_3.txt", "result_3.txt has no seed", PACKAGE_SEEDS, true },
+    { "sed -i '/\"seed\"/d' " LOGS "'result_*.txt", "no run logs one", PACKAGE_SEEDS, false },
+    { "sed -i '/\"seed\"/s/: 93/: \"x\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number", PACKAGE_SEEDS, true },
+    { "sed -i '/\"seed\"/s/: 93/: \" +93\"/' " LOGS "'result_3.txt", "each run has its own", PACKAGE_SEEDS, false },
+    { "sed -i '/\"seed\"/s/: 93/: \"9.3\"/' " LOGS "'result_3.txt", "result_3.txt has a seed that is not a whole number", PACKAGE_SEEDS, true },
+    { "echo ':::MLLOG {' >> " LOGS "'result_2.txt", "result_2.txt has lines that cannot be read", PACKAGE_SEEDS, true },
+    { "sed -i 's/\"epoch_num\": 38/\"epoch_num\": 33/' " LOGS "'result_*.txt", "mean 33 epochs to converge against at least", PACKAGE_CONVERGENCE, true },
+    { "sed -i 's/\"global_batch_size\", \"value\": 3200/\"global_batch_size\", \"value\": 999999/' " LOGS "'result_*.txt",
+      "no reference points at batch 999999 (largest", PACKAGE_CONVERGENCE, true },
+    { "sed -i s/global_batch_size/batch/ " LOGS "'result_*.txt", "no log has a global_batch_size", PACKAGE_CONVERGENCE, true },
+    { "rm '%s/podbench-simulated/systems/'*", "toy-simulated.json is missing or is not JSON", PACKAGE_DESCRIPTION, true },
+    { "sed -i /cooling/d '%s/podbench-simulated/systems/'*", "toy-simulated.json: 1 of 33 fields missing: cooling", PACKAGE_DESCRIPTION, true },
+    { "sed -i 's/\"division\": \"closed\"/\"division\": \"Closed\"/' '%s/podbench-simulated/systems/'*", "division 'Closed': not tested",
+      PACKAGE_SEEDS, false },
+};
+
+static void test_packages(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof spoilt / sizeof *spoilt; i++) {
+        write_package("closed", &a);
+        shell(spoilt[i].command, top, top);
+        struct judged j = judge_tree(top, NULL, &a);
+        const struct part_verdict *v = &j.folder.parts[spoilt[i].part];
+        if (!strstr(v->text, spoilt[i].want) || (v->state == PART_FAILED) != spoilt[i].fails)
+            print_error("%s: '%s', want '%s'\n", spoilt[i].command, v->text, spoilt[i].want);
+        assert_non_null(strstr(v->text, spoilt[i].want));
+        assert_true((v->state == PART_FAILED) == spoilt[i].fails);
+        if (spoilt[i].fails)
+            assert_false(j.folder.passed);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* From v3.0 on all logs have one batch; from v4.1 on a system's status is one of a list, whole. */
+static void test_what_later_rounds_ask(void **state)
+{
+    static const struct { const char *command, *want; enum package_part part; bool fails; } cases[] = {
+        { "true", ": status is 'research', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": \"Research, Development, or Internal (RDI)\",/' '%s/podbench-simulated/systems/'*", "toy-simulated.json", PACKAGE_DESCRIPTION, false },
+        { "sed -i 's/\"status\": .*/\"status\": \"Preview\",/' '%s/podbench-simulated/systems/'*", "toy-simulated.json", PACKAGE_DESCRIPTION, false },
+        { "sed -i 's/\"status\": .*/\"status\": \"Available on-premise\",/' '%s/podbench-simulated/systems/'*", "toy-simulated.json", PACKAGE_DESCRIPTION, false },
+        { "sed -i 's/\"status\": .*/\"status\": \"Available\",/' '%s/podbench-simulated/systems/'*", ": status is 'Available', want one of Available on-premise|",
+          PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": \"view\",/' '%s/podbench-simulated/systems/'*", ": status is 'view', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": \"\",/' '%s/podbench-simulated/systems/'*", ": status is '', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i 's/\"status\": .*/\"status\": 5,/' '%s/podbench-simulated/systems/'*", ": status is '', want", PACKAGE_DESCRIPTION, true },
+        { "sed -i '/global_batch_size/{p;s/3200/3264/}' " LOGS "'result_0.txt; sed -i '/global_batch_size/s/3200/3264/' " LOGS "'result_[1-4].txt",
+          "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
+        { "sed -i '/global_batch_size/s/3200/3264/' " LOGS "'result_2.txt", "the logs have different values of global_batch_size", PACKAGE_CONVERGENCE, true },
+        { "sed -i '/global_batch_size/{p}' " LOGS "'result_0.txt", "epochs to converge", PACKAGE_CONVERGENCE, false },
+        { "sed -i '/\"seed\"/s/: 93/: 92/' " LOGS "'result_3.txt; sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "result_2.txt and result_3.txt have one seed",
+          PACKAGE_SEEDS, true },                /* twice in one log is no matter */
+        { "sed -i '/\"seed\"/{p;p}' " LOGS "'result_1.txt", "each run has its own", PACKAGE_SEEDS, false },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool described = cases[i].part == PACKAGE_DESCRIPTION;
+        write_five(described ? bert() : resnet(), described ? &bert_run : &resnet_run, described ? "2.0.0" : "4.0.0", "closed", &a);
+        shell(cases[i].command, top, top);
+        struct judged j = judge_tree(top, &(struct judge_options){ .ruleset = described ? "4.1.0" : "4.0.0" }, &a);
+        const struct part_verdict *v = &j.folder.parts[cases[i].part];
+        if (!strstr(v->text, cases[i].want) || (v->state == PART_FAILED) != cases[i].fails)
+            print_error("%s: '%s', want '%s'\n", cases[i].command, v->text, cases[i].want);
+        assert_non_null(strstr(v->text, cases[i].want));
+        assert_true((v->state == PART_FAILED) == cases[i].fails);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+#define ERROR_LINE "sed -i '0,/\"eval_accuracy\"/{/\"eval_accuracy\"/{p;s/eval_accuracy/eval_error/;s/\"epoch_num\": [0-9]*/\"epoch_num\": 12/}}' " LOGS "'result_0.txt"
+/* An evaluation after run_stop is none of the run's; of two batches the last counts, of two divisions the first. A line of eval_error is read
+ * instead of those of eval_accuracy, from v3.0 on as one of them, and before v1.1 not at all. */
+static void test_what_comes_after_the_stop(void **state)
+{
+    static const struct { const char *command, *ruleset; double batch, point; } cases[] = {
+        { "true", "2.1.0", 3200, 38 },
+        { "sed -i '/run_stop/{p;s/run_stop/eval_accuracy/;s/\"metadata\": {/&\"epoch_num\": 40, /}' " LOGS "'result_0.txt", "2.1.0", 3200, 38 },
+        { "sed -i '/global_batch_size/{p;s/3200/3264/};/submission_division/{p;s/closed/open/}' " LOGS "'result_0.txt", "2.1.0", 3264, 38 },
+        { ERROR_LINE, "2.1.0", 3200, 12 }, { ERROR_LINE, "1.0.0", 3200, 38 }, { ERROR_LINE, "3.0.0", 3200, 38 },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_package_of(cases[i].ruleset, "closed", &a);
+        shell(cases[i].command, top, top);
+        struct judged j = judge_tree(top, NULL, &a);
+        struct log_judgement log;
+        struct err err = { "" };
+        assert_true(log_judge(&log, j.judge, arena_printf(&a, "%s/podbench-simulated/results/toy-simulated/resnet/result_0.txt", top), false,
+                              edition_find(cases[i].ruleset), "resnet", &a, &err));
+        assert_near(log.batch, cases[i].batch, 0);
+        assert_near(log.point, cases[i].point, 0);
+        assert_true(log.batch_differs == (cases[i].batch != 3200));
+        assert_int_equal(log.n_seeds, 1);
+        assert_string_equal(arena_printf(&a, "%s %s %s", log.round, log.division, log.benchmark), arena_printf(&a, "v%.3s closed resnet", cases[i].ruleset));
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* Seeds and convergence do not count in the open division, and may be passed over in the closed one. */
+static void test_open_and_bypassed(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    write_package("open", &a);
+    struct judged j = judge_tree(top, NULL, &a);
+    assert_true(j.folder.passed);
+    assert_int_equal(j.folder.parts[PACKAGE_SEEDS].state, PART_UNTESTED);
+    tear_down(state);
+    write_package("closed", &a);
+    shell("sed -i 's/\"epoch_num\": 38/\"epoch_num\": 33/' " LOGS "'result_*.txt", top);
+    j = judge_tree(top, &(struct judge_options){ .rcp_bypass = true }, &a);
+    assert_true(j.folder.passed);
+    assert_int_equal(j.folder.parts[PACKAGE_CONVERGENCE].state, PART_BYPASSED);
+    arena_free(&a);
+}
+
+/* A file beside the logs passes over a check where its last line, which nothing ends, is the option and no more. */
+static void test_parameters_beside_the_logs(void **state)
+{
+    static const struct { const char *text; bool rcp, seeds; } cases[] = {
+        { "", false, false }, { "rcp-bypass", true, false }, { "seed-checker-bypass", false, true }, { "rcp-bypass\\n", false, false },
+        { "no-rcp-bypass", false, false }, { "bypass", false, false }, { "other\\nrcp-bypass", true, false },
+        { "rcp-bypass\\nseed-checker-bypass", false, true },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_package_of("4.0.0", "closed", &a);
+        shell("sed -i 's/\"epoch_num\": 38/\"epoch_num\": 33/' " LOGS "'result_*.txt", top);
+        shell("sed -i '/\"seed\"/s/: 9[0-9]/: 90/' " LOGS "'result_*.txt", top);
+        shell("printf '%s' > " LOGS "'package_checker_params", cases[i].text, top);
+        struct judged j = judge_tree(top, NULL, &a);
+        if ((j.folder.parts[PACKAGE_CONVERGENCE].state == PART_BYPASSED) != cases[i].rcp)
+            print_error("'%s'\n", cases[i].text);
+        assert_int_equal(j.folder.parts[PACKAGE_CONVERGENCE].state, cases[i].rcp ? PART_BYPASSED : PART_FAILED);
+        assert_int_equal(j.folder.parts[PACKAGE_SEEDS].state, cases[i].seeds ? PART_BYPASSED : PART_FAILED);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* TAP says of each part that is not tested that it is skipped, and why; of no other. */
+static void test_skipped_parts(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        struct err err;
+        bool passed = false;
+        size_t n_skipped = 0, n_untested = 0;
+        write_package(open ? "open" : "closed", &a);
+        struct judged j = judge_tree(top, NULL, &a);
+        for (int i = 0; i < N_PACKAGE_PARTS; i++)
+            n_untested += j.folder.parts[i].state == PART_UNTESTED || j.folder.parts[i].state == PART_BYPASSED;
+        char *text = lint_text(top, NULL, LINT_TAP, &passed, &err);
+        for (const char *at = text; (at = strstr(at, " # SKIP ")); at++)
+            n_skipped++;
+        assert_true(passed && n_skipped == n_untested);
+        assert_true(open ? n_skipped > 0 : n_skipped == 0);
+        free(text);
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
+/* The same verdicts in each format: one log without run_stop, one seed twice. */
+static void test_formats(void **state)
+{
+    static const char *const want[] = {
+        [LINT_TEXT] = "0 of 1 folders pass, 4 of 5 logs pass; 1 error, 0 warnings, 0 for review, 0 not read\n",
+        [LINT_CSV] = ",result_1.txt,compliance,2.1.0,fail,run_stop,,,,,,,,,,",
+        [LINT_JSON] = ("\"counts\": {\"folders\": 1, \"folders_passed\": 0, \"logs\": 5, \"logs_passed\": 4, \"errors\": 1, "
+                      "\"warnings\": 0, \"reviews\": 0, \"not_read\": 0},\n\"pass\": false}\n"),
+        [LINT_JUNIT] = " tests=\"11\" failures=\"3\">\n",
+        [LINT_TAP] = "1..11\n",
+    };
+    struct arena a = { 0 };
+    (void)state;
+    write_package("closed", &a);
+    shell("sed -i s/run_stop/run_end/ " LOGS "'result_1.txt", top);
+    shell("sed -i '/\"seed\"/s/: 9[34]/: 90/' " LOGS "'result_*.txt", top);
+    for (int format = 0; format <= LINT_TAP; format++) {
+        struct err err;
+        bool passed = true;
+        char *text = lint_text(top, NULL, (enum lint_format)format, &passed, &err);
+        if (!strstr(text, want[format]))
+            print_error("want '%s' in\n%s", want[format], text);
+        assert_non_null(strstr(text, want[format]));
+        assert_false(passed);
+        for (int i = 0; i < N_PACKAGE_PARTS && format == LINT_CSV; i++)
+            assert_non_null(strstr(text, arena_printf(&a, ",,%s,2.1.0,", package_part_names[i])));
+        if (format == LINT_JSON) {
+            json_t *o = json_loads(text, 0, NULL), *group = json_array_get(json_object_get(o, "groups"), 0);
+            assert_int_equal(json_array_size(json_object_get(group, "runs")), 5);
+            assert_string_equal(json_string_value(json_object_get(json_array_get(json_object_get(o, "messages"), 0), "key")), "run_stop");
+            assert_true(json_is_false(json_object_get(group, "pass")));
+            assert_true(json_is_true(json_object_get(json_object_get(group, "reference_convergence"), "counts")));
+            json_decref(o);
+        }
+        free(text);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_later_rounds_ask, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_comes_after_the_stop, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_open_and_bypassed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_parameters_beside_the_logs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_skipped_parts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
