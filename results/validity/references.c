@@ -131,7 +131,8 @@ static bool is_reference(const struct figure *f)
     return f->role != FIGURE_CONTEXT && text_is(f->metric, "throughput_samples_per_s") && *f->recipe && !strchr(f->recipe, ':');
 }
 
-/* A configuration that is published again is the same measurement; one that ever calibrates is a calibrating one. */
+/* A configuration that is published again is the same measurement; one that ever calibrates is a calibrating one. Of rows of one run the
+ * last stands: its steady state, where that is known beside its median. */
 static void add_figure(struct references *out, const struct figure *f, struct arena *a)
 {
     for (size_t i = 0; i < out->n; i++)
