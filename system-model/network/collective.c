@@ -89,9 +89,9 @@ static size_t domain_rings(struct ring **rings, const struct run *run)
     uint32_t *ipus = ARENA_ARRAY(run->a, uint32_t, n * at->n_local);
     *rings = ARENA_ARRAY(run->a, struct ring, n);
     for (size_t i = 0; i < n; i++) {
-        const struct place *p = &at->places[at->first[i % at->n_groups] + i / at->n_groups];
+        struct place p = place_of(at, (uint32_t)(i % at->n_groups), (uint32_t)(i / at->n_groups));
         (*rings)[i] = (struct ring){ ipus + i * at->n_local, 0 };
-        (*rings)[i].n = peripheral_order((*rings)[i].ipus, run->t, p->domain, p->positions);
+        (*rings)[i].n = peripheral_order((*rings)[i].ipus, run->t, p.domain, p.positions);
     }
     return n;
 }
@@ -106,8 +106,10 @@ static size_t flat_rings(struct ring **rings, const struct run *run)
     for (uint32_t g = 0; g < at->n_groups; g++) {
         struct ring *r = &(*rings)[g];
         *r = (struct ring){ ipus + (size_t)g * n_ranks, 0 };
-        for (uint32_t i = at->first[g]; i < at->first[g + 1]; i++)
-            r->n += peripheral_order(r->ipus + r->n, run->t, at->places[i].domain, at->places[i].positions);
+        for (uint32_t k = 0; k < n_places_of(at, g); k++) {
+            struct place p = place_of(at, g, k);
+            r->n += peripheral_order(r->ipus + r->n, run->t, p.domain, p.positions);
+        }
     }
     return at->n_groups;
 }
@@ -289,7 +291,7 @@ static bool fills_torus(const struct run *run)
 /* Positions of a group's ranks in its first domain, the first of them 0. */
 static uint64_t positions_from_first(const struct run *run)
 {
-    uint64_t p = run->at.places[0].positions;
+    uint64_t p = place_of(&run->at, 0, 0).positions;
     while (p && !(p & 1))
         p >>= 1;
     return p;

@@ -21,11 +21,10 @@ static int by_domain_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Appends the places of group g. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
-static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const struct topology *t, const struct collective_request *r,
-                        struct err *err)
+/* The places of group g: n of them. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
+static bool list_places(struct place *places, uint32_t *n_places, uint32_t g, uint32_t *slot, const struct topology *t,
+                        const struct collective_request *r, struct err *err)
 {
-    struct place *places = at->places + at->first[g];
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->n_ranks; i++) {
         uint32_t ipu = rank_of(r, g, i), domain = ipu / t->ipus_per_domain;
@@ -41,7 +40,7 @@ static bool place_group(struct layout *at, uint32_t g, uint32_t *slot, const str
     for (uint32_t i = 0; i < n; i++)
         slot[places[i].domain] = 0;
     sort_items(places, n, sizeof *places, by_domain_number);
-    at->first[g + 1] = at->first[g] + n;
+    *n_places = n;
     return true;
 }
 
@@ -56,10 +55,6 @@ static void judge_layout(struct layout *at)
     at->spanning = at->regular = at->first[at->n_groups] == at->n_groups * at->n_domains;
     for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
         at->regular = at->regular && n_bits(at->places[i].positions) == at->n_local;
-    at->alike = at->regular;
-    for (uint32_t i = 0; at->alike && i < at->n_groups * at->n_domains; i++)
-        at->alike = at->places[i].domain == at->places[i % at->n_domains].domain &&
-                    at->places[i].positions == at->places[i - i % at->n_domains].positions;
 }
 
 static bool check_ranks(const struct topology *t, const struct collective_request *r, struct err *err)
@@ -72,28 +67,73 @@ static bool check_ranks(const struct topology *t, const struct collective_reques
     return true;
 }
 
+/* Has the group these domains, and in each the same positions, as many as group 0 has? */
+static bool is_alike(const struct layout *at, const struct place *places, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && n == at->n_domains; i++)
+        if (places[i].domain != at->places[i].domain || places[i].positions != places[0].positions)
+            return false;
+    return n == at->n_domains && n_bits(places[0].positions) == at->n_local;
+}
+
+/* alike stays false where the groups are not. */
+static bool find_alike(struct layout *at, uint32_t *slot, const struct topology *t, const struct collective_request *r, struct arena *a,
+                       struct err *err)
+{
+    size_t most = min_u32(r->n_ranks, t->n_domains);
+    struct place *places = ARENA_ARRAY(a, struct place, most);
+    at->places = ARENA_ARRAY(a, struct place, most);
+    at->positions = ARENA_ARRAY(a, uint64_t, r->n_groups);
+    for (uint32_t g = 0; g < r->n_groups; g++) {
+        uint32_t n;
+        if (!list_places(places, &n, g, slot, t, r, err))
+            return false;
+        if (g == 0) {
+            memcpy(at->places, places, n * sizeof *places);
+            at->n_domains = n, at->n_local = n_bits(places[0].positions);
+        }
+        if (!is_alike(at, places, n))
+            return true;
+        at->positions[g] = places[0].positions;
+    }
+    at->spanning = at->regular = at->alike = true;
+    return true;
+}
+
 static bool find_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct arena *a, struct err *err)
 {
     uint32_t *slot = ARENA_ARRAY(a, uint32_t, t->n_domains);
     *at = (struct layout){ .n_groups = r->n_groups };
+    if (!find_alike(at, slot, t, r, a, err) || at->alike)
+        return at->alike;
+    *at = (struct layout){ .n_groups = r->n_groups };
     at->places = ARENA_ARRAY(a, struct place, (size_t)r->n_groups * r->n_ranks);
     at->first = ARENA_ARRAY(a, uint32_t, (size_t)r->n_groups + 1);
-    for (uint32_t g = 0; g < r->n_groups; g++)
-        if (!place_group(at, g, slot, t, r, err))
+    for (uint32_t g = 0; g < r->n_groups; g++) {
+        uint32_t n;
+        if (!list_places(at->places + at->first[g], &n, g, slot, t, r, err))
             return false;
+        at->first[g + 1] = at->first[g] + n;
+    }
     judge_layout(at);
     return true;
+}
+
+static void *copy_of(const void *items, size_t n_bytes, struct arena *a)
+{
+    return memcpy(arena_alloc(a, n_bytes), items, n_bytes);
 }
 
 /* No more of it than is used. */
 static void keep_layout(struct layout *to, const struct layout *at, struct arena *a)
 {
-    uint32_t n_places = at->first[at->n_groups];
+    uint32_t n_places = at->alike ? at->n_domains : at->first[at->n_groups];
     *to = *at;
-    to->places = ARENA_ARRAY(a, struct place, n_places);
-    to->first = ARENA_ARRAY(a, uint32_t, (size_t)at->n_groups + 1);
-    memcpy(to->places, at->places, n_places * sizeof *to->places);
-    memcpy(to->first, at->first, ((size_t)at->n_groups + 1) * sizeof *to->first);
+    to->places = copy_of(at->places, n_places * sizeof *at->places, a);
+    if (at->alike)
+        to->positions = copy_of(at->positions, at->n_groups * sizeof *at->positions, a);
+    else
+        to->first = copy_of(at->first, ((size_t)at->n_groups + 1) * sizeof *at->first, a);
 }
 
 bool collective_layout(struct layout *at, const struct topology *t, const struct collective_request *r, struct collective_ways *ways,

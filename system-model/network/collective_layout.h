@@ -9,15 +9,27 @@
 /* What one group has in one domain; bit i: IPU i of the domain takes part. */
 struct place { uint32_t domain; uint64_t positions; };
 
-/* Where the ranks are. Places of group g: places[first[g] .. first[g + 1]), in ascending order of domains. */
+/* Where the ranks are: place_of() tells. Where all groups are alike, one list of domains and the positions of each group say it all. */
 struct layout {
     uint32_t n_groups, n_domains, n_local;  /* of a group: its domains at most, its ranks in a domain at most */
-    struct place *places;
-    uint32_t *first;
+    struct place *places;                   /* of group g: places[first[g] .. first[g + 1]), in ascending order of domains; alike: of group 0 */
+    uint32_t *first;                        /* alike: NULL */
+    uint64_t *positions;                    /* alike: of each group, in each of its domains; else NULL */
     bool spanning;                          /* every group has n_domains domains */
     bool regular;                           /* and n_local ranks in each */
     bool alike;                             /* and all groups the same domains, each domain the same positions */
 };
+
+static inline uint32_t n_places_of(const struct layout *at, uint32_t g)
+{
+    return at->alike ? at->n_domains : at->first[g + 1] - at->first[g];
+}
+
+/* Place k of group g. */
+static inline struct place place_of(const struct layout *at, uint32_t g, uint32_t k)
+{
+    return at->alike ? (struct place){ at->places[k].domain, at->positions[g] } : at->places[at->first[g] + k];
+}
 
 /* Rank i of group g. */
 static inline uint32_t rank_of(const struct collective_request *r, uint32_t g, uint32_t i)
