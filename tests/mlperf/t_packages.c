@@ -2,23 +2,9 @@
 /* t_packages.c - folders of five logs against the rules of packages: whole ones, each way to spoil one, rounds, formats. */
 #include "tests/mlperf/conforming.h"
 #include "tests/mlperf/judged.h"
+#include "tests/test_folder.h"
 #include <jansson.h>
 #include <stdarg.h>
-
-static char top[64];
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(top, sizeof top, "/tmp/podbench-test-packages-%ld", (long)getpid());
-    return 0;
-}
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", top);
-    return system(command);
-}
 
 static void write_five(struct submission_description s, const struct drawn_run *run, const char *ruleset, const char *division, struct arena *a)
 {

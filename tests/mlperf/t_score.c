@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include "tests/golden_text.h"
 #include "tests/mlperf/judged.h"
+#include "tests/test_folder.h"
 
 static double score(size_t dropped, size_t n, const double *minutes)
 {
@@ -70,21 +71,6 @@ static void write_tree(const char *dir)
         snprintf(path, sizeof path, "%s/result_%d.txt", dir, i);
         write_run(path, i);
     }
-}
-
-static char top[64];
-static int set_up(void **state)
-{
-    (void)state;
-    snprintf(top, sizeof top, "/tmp/podbench-test-score-%ld", (long)getpid());
-    return 0;
-}
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf '%s'", top);
-    return system(command);
 }
 
 static void test_names_from_the_path(void **state)

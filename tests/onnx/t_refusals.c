@@ -279,60 +279,61 @@ static void sequences_refused(void **state)
 }
 
 /* One node each, operands as in operands.h; "n2,3" is an input of whole numbers. "Split 2" has two results. */
+static const struct { const char *op, *operands, *attributes, *message; } node_refusals[] = {
+    { "CumSum", "2,65537 ='1", "", "sums over 65537 elements, at most 65536" },
+    { "CumSum", "2,6 n1", "", "its axis is computed while the model runs, or out of range" },
+    { "Trilu", "6", "", "its diagonal is computed while the model runs, or its input is not a matrix" },
+    { "ReduceSum", "2,6 n1", "", "its axes are not known" },
+    { "ScatterND", "5,3 =2x1:0,4 3,2", "", "" },
+    { "Pad", "2,5 =0,-7,0,4", "", "cuts off all of dimension 1" }, { "Pad", "2,5 =0,-3,0,-2", "", "its pads leave nothing" },
+    { "ScatterND", "5,3 =2x1:0,4 2,2", "", "has 4 updates, want 6" },
+    { "ScatterND", "5,3 =2x3:0,1,2,0,1,1 2", "", "its indices name 3 of 2 dimensions" },
+    { "ScatterElements", "2,6 =2x1:5,1 2,2", "axis=1", "axis is out of range, or there are not as many updates as indices" },
+    { "ScatterElements", "2,6 =1x1:5 1,1", "axis=1", "along dimension 1, of a part of the others; want all of them" },
+    { "ScatterElements", "2,6 =2x1:5,1 2,1", "axis=1 reduction=mul", "with reduction mul is not modelled; none, add and max are" },
+    { "GatherND", "2,6 =2x1:0,1", "batch_dims=1", "has batch dimensions; want none" },
+    { "OneHot", "n2,6 =7 2", "", "its two values are computed while the model runs" },
+    { "QuantizeLinear", "2,6 1", "", "of what is computed; want one scale and zero point that the file knows" },
+    { "QuantizeLinear", "2,6 ~0", "", "has a scale of 0" },
+    { "LSTM", "3,2,4 w1,20,4", "hidden_size=5", "has no input 2; want at least 3" },
+    { "LSTM", "3,2,4 1,20,4 w1,20,5", "hidden_size=5", "want weights that stand in the file" },
+    { "LSTM", "3,2,4 w1,20,4 w1,20,5", "hidden_size=5 layout=1", "want layout 0: time first" },
+    { "LSTM", "3,2,4 w1,20,4 w1,20,5 - - - - w1,15", "hidden_size=5", "peepholes are not modelled" },
+    { "RNN", "3,2,4 w2,5,4 w2,5,5 - - 1,2,5", "direction=bidirectional", "its initial state is not one of each direction, sample and unit" },
+    { "RNN", "3,2,4 w1,5,4 w1,5,5 - - 2,5", "", "its initial state is not one of each direction, sample and unit" },
+    { "RNN", "3,2,4 w1,5,4 w1,5,5 - - 1,2,5", "", "" },
+    { "Mod", "2,6 ~3.0", "fmod=1", "of the dividend's sign; want fmod = 0" },
+    { "Max", "2,6,3,4 2,6,3,4 3,4", "", "its inputs differ in their number of dimensions" },
+    { "Split 2", "2,6 =3,3", "axis=1", "" },
+    { "Slice", "2,6,3,4 =3 =3 =1", "", "works on a tensor without elements" },
+    { "Slice", "2,40 =39 =-100 =1 =-1", "", "goes backwards over 40 elements, at most 32; want positive steps" },
+    { "Tile", "2,6 =1,33", "", "puts 33 copies one behind the other, at most 32" },
+    { "Gather", "2,6 ='7", "axis=1", "takes row 7 of 6" },
+    { "GatherElements", "2,6 n1,3", "axis=1", "along dimension 1, of a part of the others; want all of them" },
+    { "Resize", "2,6,3,4 - ~1,2,2,2", "", "only depth, height and width of images can be resized" },
+    { "Resize", "2,6,3,4 - ~1,1,2,2", "mode=cubic", "mode cubic is not modelled; use linear or nearest" },
+    { "LRN", "2,6,3,4", "size=1025", "size is 1025, want 1 to 1024" },
+    { "ConvTranspose", "2,6,3,4,5 w6,4,2,2,2", "", "a transposed window in three dimensions is not modelled; use a resize and a convolution" },
+    { "Conv", "2,6,9,9 w4,6,3,3", "dilations=2,3", "dilations of 2 and 3; want the same in both directions" },
+    { "MatMul", "w6 2,6,5", "", "a vector times 3 dimensions; unsqueeze it to a matrix" },
+    { "Gemm", "2,6 w6,5 3,5", "", "its third input does not fit its result" },
+    { "Clip", "2,6,3,4 5", "", "its limits do not fit its input" },
+    { "PRelu", "2,1,3,4 w6,1,1", "", "its slopes do not fit its input; want as many dimensions, or ones behind the channels" },
+    { "GridSample", "2,6,3,4 2,2,5,2", "mode=bicubic", "mode bicubic, padding zeros: want bilinear or nearest, zeros or border" },
+    { "GridSample", "2,6,3,4 2,2,5,3", "", "wants two numbers a place, and as many grids as images" },
+    { "RoiAlign", "2,6,3,4 3,4 =0,1,1", "sampling_ratio=0",
+      "want sampling_ratio from 1 to 64 and mode avg; with 0 data decide how many points a region has" },
+    { "RoiAlign", "2,6,3,4 3,3 =0,1,1", "sampling_ratio=2", "wants four numbers and an image a region" },
+};
+
 static void nodes_refused(void **state)
 {
-    static const struct { const char *op, *operands, *attributes, *message; } rows[] = {
-        { "CumSum", "2,65537 ='1", "", "sums over 65537 elements, at most 65536" },
-        { "CumSum", "2,6 n1", "", "its axis is computed while the model runs, or out of range" },
-        { "Trilu", "6", "", "its diagonal is computed while the model runs, or its input is not a matrix" },
-        { "ReduceSum", "2,6 n1", "", "its axes are not known" },
-        { "ScatterND", "5,3 =2x1:0,4 3,2", "", "" },
-        { "Pad", "2,5 =0,-7,0,4", "", "cuts off all of dimension 1" }, { "Pad", "2,5 =0,-3,0,-2", "", "its pads leave nothing" },
-        { "ScatterND", "5,3 =2x1:0,4 2,2", "", "has 4 updates, want 6" },
-        { "ScatterND", "5,3 =2x3:0,1,2,0,1,1 2", "", "its indices name 3 of 2 dimensions" },
-        { "ScatterElements", "2,6 =2x1:5,1 2,2", "axis=1", "axis is out of range, or there are not as many updates as indices" },
-        { "ScatterElements", "2,6 =1x1:5 1,1", "axis=1", "along dimension 1, of a part of the others; want all of them" },
-        { "ScatterElements", "2,6 =2x1:5,1 2,1", "axis=1 reduction=mul", "with reduction mul is not modelled; none, add and max are" },
-        { "GatherND", "2,6 =2x1:0,1", "batch_dims=1", "has batch dimensions; want none" },
-        { "OneHot", "n2,6 =7 2", "", "its two values are computed while the model runs" },
-        { "QuantizeLinear", "2,6 1", "", "of what is computed; want one scale and zero point that the file knows" },
-        { "QuantizeLinear", "2,6 ~0", "", "has a scale of 0" },
-        { "LSTM", "3,2,4 w1,20,4", "hidden_size=5", "has no input 2; want at least 3" },
-        { "LSTM", "3,2,4 1,20,4 w1,20,5", "hidden_size=5", "want weights that stand in the file" },
-        { "LSTM", "3,2,4 w1,20,4 w1,20,5", "hidden_size=5 layout=1", "want layout 0: time first" },
-        { "LSTM", "3,2,4 w1,20,4 w1,20,5 - - - - w1,15", "hidden_size=5", "peepholes are not modelled" },
-        { "RNN", "3,2,4 w2,5,4 w2,5,5 - - 1,2,5", "direction=bidirectional", "its initial state is not one of each direction, sample and unit" },
-        { "RNN", "3,2,4 w1,5,4 w1,5,5 - - 2,5", "", "its initial state is not one of each direction, sample and unit" },
-        { "RNN", "3,2,4 w1,5,4 w1,5,5 - - 1,2,5", "", "" },
-        { "Mod", "2,6 ~3.0", "fmod=1", "of the dividend's sign; want fmod = 0" },
-        { "Max", "2,6,3,4 2,6,3,4 3,4", "", "its inputs differ in their number of dimensions" },
-        { "Split 2", "2,6 =3,3", "axis=1", "" },
-        { "Slice", "2,6,3,4 =3 =3 =1", "", "works on a tensor without elements" },
-        { "Slice", "2,40 =39 =-100 =1 =-1", "", "goes backwards over 40 elements, at most 32; want positive steps" },
-        { "Tile", "2,6 =1,33", "", "puts 33 copies one behind the other, at most 32" },
-        { "Gather", "2,6 ='7", "axis=1", "takes row 7 of 6" },
-        { "GatherElements", "2,6 n1,3", "axis=1", "along dimension 1, of a part of the others; want all of them" },
-        { "Resize", "2,6,3,4 - ~1,2,2,2", "", "only depth, height and width of images can be resized" },
-        { "Resize", "2,6,3,4 - ~1,1,2,2", "mode=cubic", "mode cubic is not modelled; use linear or nearest" },
-        { "LRN", "2,6,3,4", "size=1025", "size is 1025, want 1 to 1024" },
-        { "ConvTranspose", "2,6,3,4,5 w6,4,2,2,2", "", "a transposed window in three dimensions is not modelled; use a resize and a convolution" },
-        { "Conv", "2,6,9,9 w4,6,3,3", "dilations=2,3", "dilations of 2 and 3; want the same in both directions" },
-        { "MatMul", "w6 2,6,5", "", "a vector times 3 dimensions; unsqueeze it to a matrix" },
-        { "Gemm", "2,6 w6,5 3,5", "", "its third input does not fit its result" },
-        { "Clip", "2,6,3,4 5", "", "its limits do not fit its input" },
-        { "PRelu", "2,1,3,4 w6,1,1", "", "its slopes do not fit its input; want as many dimensions, or ones behind the channels" },
-        { "GridSample", "2,6,3,4 2,2,5,2", "mode=bicubic", "mode bicubic, padding zeros: want bilinear or nearest, zeros or border" },
-        { "GridSample", "2,6,3,4 2,2,5,3", "", "wants two numbers a place, and as many grids as images" },
-        { "RoiAlign", "2,6,3,4 3,4 =0,1,1", "sampling_ratio=0",
-          "want sampling_ratio from 1 to 64 and mode avg; with 0 data decide how many points a region has" },
-        { "RoiAlign", "2,6,3,4 3,3 =0,1,1", "sampling_ratio=2", "wants four numbers and an image a region" },
-    };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof node_refusals / sizeof *node_refusals; i++) {
         struct draft *d = draft_start(17);
-        const char *op = rows[i].op, *space = strchr(op, ' '), *names = "";
+        const char *op = node_refusals[i].op, *space = strchr(op, ' '), *names = "";
         size_t n;
-        char **words = draft_words(d, rows[i].operands, &n);
+        char **words = draft_words(d, node_refusals[i].operands, &n);
         for (size_t k = 0; k < n; k++) {
             const char *name = *words[k] ? arena_printf(&d->arena, "i%zu", k) : "-";
             if (*words[k] == 'n')
@@ -341,15 +342,15 @@ static void nodes_refused(void **state)
                 draft_operand(d, name, words[k]);
             names = arena_printf(&d->arena, "%s%s%s", names, k ? " " : "", name);
         }
-        draft_node(d, space ? arena_printf(&d->arena, "%.*s", (int)(space - op), op) : op, names, space ? "y z" : "y", rows[i].attributes);
+        draft_node(d, space ? arena_printf(&d->arena, "%.*s", (int)(space - op), op) : op, names, space ? "y z" : "y", node_refusals[i].attributes);
         draft_input(d, "beside", ONNX_FLOAT, "2,1");
         draft_weight(d, "one", DIMS(1, 1));
         draft_node(d, "MatMul", "beside one", "p", "");
         struct imported *r = import(d, "y p", (struct onnx_options){ .inference = true, .batch = 2 });
         const char *reason = strstr(r->err.msg, "': ");
-        if (!text_is(reason ? reason + 3 : r->err.msg, rows[i].message))
-            print_error("%s %s %s\n  \"%s\"\n", op, rows[i].operands, rows[i].attributes, r->err.msg);
-        assert_string_equal(reason ? reason + 3 : r->err.msg, rows[i].message);
+        if (!text_is(reason ? reason + 3 : r->err.msg, node_refusals[i].message))
+            print_error("%s %s %s\n  \"%s\"\n", op, node_refusals[i].operands, node_refusals[i].attributes, r->err.msg);
+        assert_string_equal(reason ? reason + 3 : r->err.msg, node_refusals[i].message);
         done(r);
     }
 }
