@@ -5,10 +5,12 @@
 # DIR of --build holds the objects, the library and the tests linked against it; DIR of --lines holds, for each test, the lines of the
 # product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
-# takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. A mutant that
-# the compiler turns into the same object is no change: it is dropped and counted. What passes is printed: FILE:LINE, the change, and
-# the line. Exit 1 when more than 5 % survive. Not drawn, as they can change nothing: room that is made, and the order of two equals where
-# the larger or the smaller of them is taken (orders_of_equals); and assertions, with the loops over them.
+# takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. What passes is
+# printed: FILE:LINE, the change, and the line. Exit 1 when more than 5 % survive.
+# What provably changes nothing is dropped and counted: a mutant that the compiler, or one of the others (MUTATE_OTHERS, by ';'; asked
+# about what no test noticed), turns into the same object as the file as it is. Not drawn, for the same reason: room that is made; which
+# of two equals the larger or the smaller is (orders_of_equals), and the order of two where they are known to differ (orders_of_different);
+# and assertions, with the loops over them.
 # Every verdict goes to DIR/verdicts at once, and holds while the file is as it was; that a mutant survives, while its tests are as they
 # were and the budget is no larger. So a sitting that was cut short goes on, and one after new tests tries the survivors only.
 use strict;
@@ -27,6 +29,7 @@ my @files = map { -d $_ ? sort(glob "$_/*.c $_/*/*.c") : $_ } @ARGV or die "muta
 my $compiler = $ENV{MUTATE_COMPILER} // die "mutate.pl: run it by 'make mutate'\n";
 my $linker = $ENV{MUTATE_LINKER};
 my $libs = $ENV{MUTATE_LIBS};
+my @others = split /\s*;\s*/, $ENV{MUTATE_OTHERS} // "";
 $| = 1;
 
 my %text;                               # file => its lines
@@ -73,6 +76,18 @@ sub orders_of_equals {
     return \%at;
 }
 
+# "a != b ? (a < b", and "return a < b ?" under "if (a != b)": whether equals count does not matter. Offsets of such an order.
+sub orders_of_different {
+    my ($code, $above) = @_;
+    my ($term, %at) = qr/[\w.\[\]>-]+/;
+    while ($code =~ m{(?<![\w.\[\]>-])($term) != ($term) \? \(\1 [<>]=? \2(?= \?)}g) { $at{$-[0] + length("$1 != $2 ? ($1")} = 1; }
+    if ($above =~ /^\s*(?:\} else )?if \(($term) != ($term)\)$/) {
+        my ($a, $b) = ($1, $2);
+        $at{$-[1]} = 1 if $code =~ /^\s*return \Q$a\E( [<>]=? )\Q$b\E \?/;
+    }
+    return \%at;
+}
+
 # The head of a loop over an assertion: it looks at the invariant of more or fewer, and does nothing else.
 sub is_round_assertion {
     my ($lines, $n) = @_;               # $n: of the line behind
@@ -94,12 +109,14 @@ sub sites {                             # [file, line number, offset, length, re
         $code =~ s{("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')}{" " x length $1}ge;
         next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_][a-z_0-9 *]*\(.*\)\s*$/;
         next if is_round_assertion(\@lines, $n);
-        my $equals = orders_of_equals($code, $lines[$n] // "");
+        my %no_matter = (%{orders_of_equals($code, $lines[$n] // "")}, %{orders_of_different($code, $n > 1 ? $lines[$n - 2] : "")});
         while ($code =~ /($operators)/g) {
             my $at = pos($code) - length $1;
-            push @found, [$file, $n, $at, length $1, $becomes{$1}] unless $equals->{$at};
+            push @found, [$file, $n, $at, length $1, $becomes{$1}] unless $no_matter{$at};
         }
-        $code =~ s/(\b(?:ARENA_ARRAY|arena_alloc|malloc|calloc)\(.*)/" " x length $1/e;     # more room than is used changes nothing
+        # More room than is used changes nothing; a number that is taken away, or divided by, makes less of it.
+        $code =~ s/(\b(?:ARENA_ARRAY|arena_alloc|malloc|calloc)\((?!.* [-\/] ).*)/" " x length $1/e;
+        $code =~ s/\b((?:cap|room) = (?!.* [-\/?] ).*[1-9].*)/" " x length $1/e;
         $code =~ s/\b((?:struct \w+|\w+_t|char|double|bool|int) \**\w+\[[^]]*\])/" " x length $1/ge;
         while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
             push @found, [$file, $n, $-[1], $+[2] - $-[1], changed_number($1, $2)];
@@ -161,11 +178,11 @@ my @program = split " ", $ENV{MUTATE_PROGRAM};
 sub with { my ($old, $new, @objects) = @_; return join " ", map { $_ eq $old ? $new : $_ } @objects; }
 
 sub compile_as {                        # the text of a file at its place, wherever it lies: assertions print the same name and line
-    my ($object, $file, $text, $slot) = @_;
+    my ($object, $file, $text, $slot, $by) = @_;
     open my $out, ">", "$slot/text.c" or die "$slot/text.c: $!\n";
     print $out qq{#line 1 "$file"\n$text};
     close $out;
-    return quiet("$compiler -w -c -o $object $slot/text.c", "$slot/log");
+    return quiet(($by // $compiler) . " -w -c -o $object $slot/text.c", "$slot/log");
 }
 
 sub unchanged_object {                  # of the text as it is, compiled once as mutants are
@@ -197,18 +214,30 @@ sub passes {
 
 sub same_bytes { my ($a, $b) = @_; return system("cmp", "-s", $a, $b) == 0; }
 
+sub is_same_to_others {                 # compilers prove more than the one that the tests are run by
+    my ($file, $unchanged, $mutant, $slot) = @_;
+    for my $by (@others) {
+        compile_as("$slot/other-$_->[0].o", $file, $_->[1], $slot, $by) or return 0 for ["same", $unchanged], ["mutant", $mutant];
+        return 1 if same_bytes("$slot/other-same.o", "$slot/other-mutant.o");
+    }
+    return 0;
+}
+
 sub verdict {                           # dropped, unbuilt, survived or the test that killed it
     my ($site, $slot) = @_;
     my ($file, $n, $offset, $length, $new) = @$site;
     my @text = text_of($file);
-    my $unchanged = unchanged_object($file, join("", @text), $slot);
+    my $as_it_is = join "", @text;
+    my $unchanged = unchanged_object($file, $as_it_is, $slot);
     substr($text[$n - 1], $offset, $length) = $new;
-    return "unbuilt" unless compile_as("$slot/mutant.o", $file, join("", @text), $slot);
+    my $mutant = join "", @text;
+    return "unbuilt" unless compile_as("$slot/mutant.o", $file, $mutant, $slot);
     return "same" if same_bytes($unchanged, "$slot/mutant.o");
     link_mutant($file, "$slot/mutant.o", $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
-    my @tests = tests_of($file, $n) or return "not run";
+    my @tests = tests_of($file, $n);
     for my $test (@tests) { return $test unless passes($test, $slot); }
-    return "survived";
+    return "same" if is_same_to_others($file, $as_it_is, $mutant, $slot);
+    return @tests ? "survived" : "not run";
 }
 
 # A test that fails before anything is changed kills nothing.

@@ -118,9 +118,11 @@ $(mutate_shell:%.sh=$B/%.lines): $B/%.lines: %.sh $B/podbench.linked
 
 mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
 
+# Whoever of these makes the same object of a mutant as of the file as it is has proved that nothing changed.
+mutate_others = $(CC) $(flags) -O2; $(CC) $(flags) -O3; clang $(flags) -O2; clang $(flags) -O3
 mutate-run: $(linked) $B/podbench.linked
 	$(quiet)MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' \
-	    MUTATE_PROGRAM='$(program)' perl tests/mutate.pl --build $B --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
+	    MUTATE_PROGRAM='$(program)' MUTATE_OTHERS='$(mutate_others)' perl tests/mutate.pl --build $B --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
 	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(MUTATE_ONLY:%=--only %) $(MUTATE)
 
 .PHONY: mutate mutate-lines mutate-run
