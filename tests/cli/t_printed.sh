@@ -75,6 +75,10 @@ show run $bert --set parallel.micro_batch=8 --set parallel.layers_per_ipu=
 show run vendor-ipu-pod16-resnet50-pipelined --set parallel.micro_batch=96 --set parallel.layers_per_ipu=
 show run $bert --runs 5 --seed 2 --set training.target=0.9
 show run $resnet --runs 5 --seed 11 --set training.epochs=30
+for layers in 3,2,4,3 2,4,3,3; do     # the second IPU waits most; works most
+    show run $bert --set recipe.workload=bert-base --set parallel.layers_per_ipu=$layers
+done
+show run $bert --set recipe.workload=bert-base --set parallel.ipus_per_replica=8 --set parallel.replicas=2 --set parallel.layers_per_ipu=1,2,1,2,2,1,2,1
 printed run
 
 for format in text csv json; do
