@@ -1,0 +1,62 @@
+#!/bin/sh
+# Where the program finds its data: the folder that is named, else beside the program, else here; the first that holds sheets.
+. tests/tap.sh
+unset PODBENCH_ROOT
+here=$PWD
+tree() {
+    mkdir -p "$1/results" && ln -s "$here/tests/root/system-model" "$here/tests/root/workloads" "$1" && ln -s "$here/tests/root/results/published" "$1/results"
+}
+program() { mkdir -p "${1%/*}" && cp -L "$PODBENCH" "$1"; }
+looks_in() { # FOLDER NAME PROGRAM [OPTION...] - where it looks for recipes
+    folder=$1 name=$2 program=$3
+    shift 3
+    "$program" run nowhere "$@" >"$work/out" 2>"$work/err"
+    status=$?
+    gives 2 "no recipe 'nowhere' in ${folder}workloads/recipes;" "$name"
+}
+work=$(cd "$work" && pwd -P)
+tree "$work/tree"
+tree "$work/usr/share/podbench"
+tree "$work/other"
+program "$work/tree/build/podbench"
+program "$work/tree/build/asan/podbench"
+program "$work/tree/build/asan/deeper/podbench"
+program "$work/usr/bin/podbench"
+mkdir "$work/empty" "$work/file"
+mkdir "$work/file/system-model" && touch "$work/file/system-model/specs"
+cd "$work/empty" || exit 1
+
+looks_in "$work/tree/" "the tree that the program was built in" ../tree/build/podbench
+looks_in "$work/tree/" "and of a build in a folder of its own" ../tree/build/asan/podbench
+looks_in "$work/usr/share/podbench/" "what was installed with it" ../usr/bin/podbench
+looks_in "$work/other/" "--root is heard before that" ../tree/build/podbench --root "$work/other"
+export PODBENCH_ROOT="$work/other"
+looks_in "$work/other/" "and PODBENCH_ROOT" ../tree/build/podbench
+looks_in "$work/tree/" "--root before PODBENCH_ROOT" ../tree/build/podbench --root "$work/tree"
+export PODBENCH_ROOT=
+looks_in "$work/tree/" "an empty PODBENCH_ROOT names nothing" ../tree/build/podbench
+unset PODBENCH_ROOT
+cd "$work/tree" || exit 1
+looks_in "" "paths begin in the folder that the program is run in" build/podbench
+cd "$work/other" || exit 1
+looks_in "$work/tree/" "data that lie here are not taken for the program's own" ../tree/build/podbench
+looks_in "" "beside no data, the program takes those that lie here" ../tree/build/asan/deeper/podbench
+
+cd "$work/empty" || exit 1
+PODBENCH="$work/tree/build/asan/deeper/podbench"
+refuses "$work/file: holds no system-model/specs (--root)" "a file is no folder of sheets" run nowhere --root "$work/file"
+refuses "$work/empty: holds no system-model/specs (--root)" "a root without data" run nowhere --root "$work/empty"
+if [ -e /usr/share/podbench ] || [ -e /usr/local/share/podbench ]; then
+    result 0 "a program without data # SKIP some is installed here"
+else
+    refuses "no system-model/specs beside the program or here: name its folder by --root or PODBENCH_ROOT" "a program without data" run nowhere
+fi
+PODBENCH_ROOT="$work/none" refuses "$work/none: holds no system-model/specs (PODBENCH_ROOT)" "a PODBENCH_ROOT without data" run nowhere
+
+# ---- what is installed is not written to; a tree keeps its runs
+figures=$here/tests/root/results/published/memory.csv
+../usr/bin/podbench bench --published "$figures" >/dev/null 2>"$work/err" && [ -s podbench-runs/latest/rows.csv ]
+result $? "an installed program writes its runs where it is run" "$(cat "$work/err")"
+../tree/build/podbench bench --published "$figures" >/dev/null 2>"$work/err" && [ -s "$work/tree/results/runs/latest/rows.csv" ]
+result $? "a tree keeps its own" "$(cat "$work/err")"
+done_testing
