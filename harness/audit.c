@@ -21,7 +21,7 @@ static void print(const struct options *o, const struct claims *c)
 
 int command_audit(const struct options *o, struct session *s, struct err *err)
 {
-    struct figures figures = {0};
+    struct figures figures;
     struct claims claims;
     struct csv_table facts;
     struct progress p;

@@ -217,7 +217,7 @@ static int bench_all(const struct options *o, struct figures *figures, struct cr
 
 int command_bench(const struct options *o, struct session *s, struct err *err)
 {
-    struct figures figures = {0};
+    struct figures figures;
     struct check_source parts = { .simulator = &s->simulator };
     struct crew crew;
     uint32_t n_threads;

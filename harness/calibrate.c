@@ -15,7 +15,7 @@ struct calibration { struct session *s; double chip_constants[MAX_FITTED]; };
 static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
-    struct figures figures = {0};
+    struct figures figures;
     struct kernel_fit fit;
     if (!published_load(&figures, s->published_dir, &s->arena, err) || !kernel_fit_run(&fit, &figures, &s->paths, &s->arena, err))
         return false;
@@ -39,7 +39,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
     struct session *s = c->s;
     struct model_paths paths = s->paths;
     paths.chip_constants = c->chip_constants;
-    struct figures figures = {0};
+    struct figures figures;
     struct system_fit fit;
     if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &paths, &s->arena, err))
         return false;
@@ -67,7 +67,7 @@ static bool write_fit(const struct fit *fit, const char *folder, struct calibrat
 
 static bool keeps_protocol(struct session *s, struct err *err)
 {
-    struct figures figures = {0};
+    struct figures figures;
     struct ledger ledger;
     struct run_rows runs;
     return protocol_allows_constants(n_fitted_constants + N_SYSTEM_CONSTANTS, err) &&

@@ -57,7 +57,7 @@ static bool own_recipe(const char **out, struct session *s, struct err *err)
 
 static bool own_figures(const char **out, struct session *s, struct err *err)
 {
-    struct figures figures = {0};
+    struct figures figures;
     char *text = NULL, value[32];
     size_t n;
     if (!published_load(&figures, s->published_dir, &s->arena, err))

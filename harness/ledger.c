@@ -39,7 +39,7 @@ static void judge(struct judgements *out, const struct ledger_faults *faults, co
 /* Text: what is wrong, or counts. CSV: lines to append. */
 int command_ledger(const struct options *o, struct session *s, struct err *err)
 {
-    struct figures figures = {0};
+    struct figures figures;
     struct ledger ledger;
     struct ledger_faults faults;
     if (!session_figures(&figures, NULL, s, err) ||

@@ -21,6 +21,14 @@ static void write_card(FILE *f, const char *number, const char *what)
     fprintf(f, "<div><b>%s</b>%s</div>\n", number, what);
 }
 
+static const char *cell_of(const struct csv_table *t, size_t id, const char *name, size_t column)
+{
+    for (size_t i = 0; i < t->n_rows; i++)
+        if (text_is(t->rows[i].cells[id], name))
+            return t->rows[i].cells[column];
+    return NULL;
+}
+
 /* Rows of the baseline's check that predict another value now; NAN: there is no baseline. */
 static double moved_rows(const struct check *c, const struct report *r)
 {
@@ -29,12 +37,11 @@ static double moved_rows(const struct check *c, const struct report *r)
     const char *path = arena_printf(r->a, "%s/check.csv", r->baselines_dir);
     if (!csv_load(&base, path, r->a, NULL) || !csv_column(&id, &base, "id", NULL) || !csv_column(&simulated, &base, "simulated", NULL))
         return NAN;
-    char text[32];
-    for (size_t i = 0, k = 0; i < c->n && base.n_rows; i++) {
-        for (size_t tried = 0; tried < base.n_rows && !text_is(base.rows[k].cells[id], c->rows[i].figure->id); tried++)
-            k = (k + 1) % base.n_rows;
-        snprintf(text, sizeof text, "%.10g", c->rows[i].simulated);
-        n += text_is(base.rows[k].cells[id], c->rows[i].figure->id) && c->rows[i].has_simulated && !text_is(base.rows[k].cells[simulated], text);
+    char now[32];
+    for (size_t i = 0; i < c->n; i++) {
+        const char *was = cell_of(&base, id, c->rows[i].figure->id, simulated);
+        snprintf(now, sizeof now, "%.10g", c->rows[i].simulated);
+        n += was && c->rows[i].has_simulated && !text_is(was, now);
     }
     return (double)n;
 }
@@ -182,7 +189,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
 int command_report(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *page;
-    struct figures published = {0};
+    struct figures published;
     struct check_source from = { .simulator = &s->simulator };
     struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .a = &s->arena };
     struct check c;

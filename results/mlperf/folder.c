@@ -51,9 +51,8 @@ static void take_logged_names(struct folder *f, const struct log_judgement *l, s
 static double samples_of(const struct log_judgement *l)
 {
     const char *unit = l->rules ? l->rules->terms->unit : "";
-    if (l->point > 1 && text_is(unit, "samples"))
-        return l->point;
-    return l->point > 1 && text_is(unit, "steps") ? l->point * l->batch : l->run.samples_to_converge;
+    double each = text_is(unit, "samples") ? 1 : text_is(unit, "steps") ? l->batch : 0;
+    return l->point > 1 && each != 0 ? l->point * each : l->run.samples_to_converge;
 }
 
 static void keep_measures(double *m, const struct run_log *r)

@@ -119,6 +119,51 @@ static void every_submitter_is_left_out_once(void **state)
     arena_free(&a);
 }
 
+/* A table of four submissions of one batch; the last one's runs are at the given counts of samples. */
+static const char *four_submissions(const double *samples, size_t n)
+{
+    static char text[4096];
+    static const double others[] = { 2.5e6, 2.7e6, 3.1e6 };
+    int at = snprintf(text, sizeof text, "round,division,submitter,system,accelerators,benchmark,run,role,status,time_to_train_s,startup_s,"
+                      "eval_placement,eval_s,post_train_s,global_batch,samples_to_converge,epochs,evals,final_accuracy,optimizer,"
+                      "base_learning_rate,throughput_samples_per_s,source\n");
+    for (size_t i = 0; i < 3 + n; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "v1.0,closed,%c,s%zu,8,bert,0,validate,success,9,1,inline,,,1536,%.0f,,9,0.72,lamb,"
+                       "0.002,,made\n", i < 3 ? 'A' + (int)i : 'D', i < 3 ? i : 3, i < 3 ? others[i] : samples[i - 3]);
+    return temp_file(text, (size_t)at, ".csv");
+}
+
+/* The interval of the one that is left out does not depend on its own runs: they are put at its ends, and one sample beyond. A run that
+ * would end within a batch of the lower end is inside, as samples come by the batch. */
+static void the_ends_of_an_interval_are_inside(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct run_rows runs;
+    struct convergence_tables *tables;
+    struct submissions others;
+    struct submitters_left_out l;
+    struct convergence c;
+    const double unknown[] = { 2.6e6 };
+    assert_true(run_rows_load(&runs, four_submissions(unknown, 1), &a, &err) && convergence_tables_load(&tables, "workloads/convergence", &a, &err));
+    submissions_of(&others, &runs, tables, &a);
+    struct effect_spreads spreads = effect_spreads(&others, "bert", "D", &a);
+    assert_int_equal(spreads.n, 3);
+    struct submission_terms terms = terms_of_run(&runs.items[3]);
+    terms.submitter = NULL;
+    assert_true(convergence_predict_from(&c, tables, &terms, &err));
+    double half = 1.6448536269514722 * hypot(effect_total(&spreads), c.sigma);
+    double low = convergence_observed(&c, c.median_samples * exp(-half), 0) - 1536, high = convergence_observed(&c, c.median_samples * exp(half), 0);
+    const double at_ends[] = { low - 1, low, high, high + 1, low };
+    assert_true(submitters_left_out(&l, four_submissions(at_ends, 5), "workloads/convergence", &a, &err));
+    assert_int_equal(l.n, 4);
+    assert_string_equal(l.items[3].submitter, "D");
+    assert_int_equal(l.items[3].n_runs, 5);
+    assert_int_equal(l.items[3].n_inside, 3);
+    arena_free(&a);
+}
+
 static void left_out_submitters_as_text(void **state)
 {
     struct submitter_left_out made[] = {
@@ -140,6 +185,7 @@ static void left_out_submitters_as_text(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
-    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(left_out_submitters_as_text),
+    cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
+    cmocka_unit_test(left_out_submitters_as_text),
 };
 TAP_MAIN(tests)

@@ -13,6 +13,9 @@ show merge "$work/part.1-of-2.csv" "$work/part.2-of-2.csv"
 show merge "$work/part.1-of-2.csv"
 show sweep $resnet --over parallel.micro_batch=9..1
 show sweep $resnet --over parallel.micro_batch
+show sweep $resnet --over parallel.micro_batch=1,2 --over parallel.replicas=1,2 --set parallel.replicas=4
+show sweep $resnet --zip parallel.micro_batch=1,2 --zip parallel.replicas=1,2 --set parallel.replicas=4
+show sweep $resnet --over parallel.replicas=8,16 --over parallel.embedding_serial_steps=2
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv"
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv" --resume
 for change in '2d' '2s/^1,5,/1,5;/' '2s/^1,/1;/' '2s/,mlperf/;mlperf/' '2s/^1,5,./1,5,0/' 's/^2,/3,/' 's/^2,5/2,6/' '3s/.*/a row of nothing/'; do
@@ -55,5 +58,8 @@ show search $bert --set parallel.available_memory=0.1,0.2
 show search $resnet --minimise nothing
 show search $resnet $fixed --set training.converge=model --set training.epochs= --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 \
     --over parallel.ipus_per_replica=1 --limit ipus=4..16 --limit global_batch=1000..6000 --minimise time-to-train
+# One batch alone is within the limit.
+show search $resnet $fixed --set training.converge=model --set training.epochs= --over parallel.micro_batch=8 --over parallel.io_tiles=32 \
+    --over parallel.ipus_per_replica=1 --limit ipus=16..16 --limit global_batch=1920..1920 --minimise time-to-train
 printed search
 done_testing

@@ -174,10 +174,5 @@ show init "$work/mine"
 show_file "$work"/mine/* 2>/dev/null
 show_file "$work"/mine/recipes/* "$work"/mine/published/*
 show init "$work/mine"
-show manual
-show manual watch
-for shell in bash zsh fish; do
-    show completion $shell
-done
 printed init
 done_testing

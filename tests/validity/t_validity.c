@@ -220,6 +220,31 @@ static void near_and_far(void **state)
     arena_free(&a);
 }
 
+/* Five published runs that are as far from it as can be told: the first three, in the table's order. */
+static void of_equally_near_the_first(void **state)
+{
+    struct simulator simulator;
+    struct simulation sim = {0};
+    struct result r;
+    struct validity v;
+    struct reference five[5];
+    const struct track_record record = { .references = { .items = five, .n = 5 } };
+    (void)state;
+    for (size_t i = 0; i < 5; i++)
+        five[i] = (struct reference){ .configuration = "alike", .group = "alike", .role = FIGURE_VALIDATE, .at = one };
+    five[1].at = with(1, "infer");                               /* farther */
+    simulator_open(&simulator, &paths);
+    assert_true(simulator_run(&simulator, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0, &err));
+    validity_of(&v, &record, &sim, &r, NULL, &a);
+    assert_int_equal(v.n_nearest, 3);
+    assert_ptr_equal(v.nearest[0].reference, &five[0]);
+    assert_ptr_equal(v.nearest[1].reference, &five[2]);
+    assert_ptr_equal(v.nearest[2].reference, &five[3]);
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 static bool extrapolates(const struct validity *v, const char *name)
 {
     for (size_t i = 0; i < v->n_extrapolates; i++)
@@ -355,7 +380,7 @@ static void a_judgement_as_text(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(the_table_is_read_as_written),
-    cmocka_unit_test(near_and_far), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
+    cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
     cmocka_unit_test(shares_are_of_the_chosen_plan),
 };
 
