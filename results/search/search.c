@@ -331,7 +331,7 @@ static void search_all(struct state *s)
     search_branches(s);
     bool open = s->any_open && (!out->any || better(s->q->objective, s->open_bound, out->best.value));
     out->exact = !open;
-    out->best_bound = open ? s->open_bound : 0;
+    out->best_bound = s->open_bound;
     out->whole &= !s->any_open;
 }
 

@@ -2,6 +2,7 @@
 /* t_rules.c - the table of rules: every edition loads, layers are called for as the official checkers do, and bad rows are refused by line. */
 #include "tests/check.h"
 #include "results/mlperf/judge.h"
+#include "tests/mlperf/judged.h"
 
 static struct rule_library load(struct arena *a)
 {
@@ -128,10 +129,51 @@ static void test_bad_rows(void **state)
     arena_free(&a);
 }
 
+/* The value is shown where the rule asks for it, wherever it stands; of names with a v in them it is not. */
+static void test_the_value_is_shown_where_it_is_asked_for(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct judge judge;
+    struct lint lint;
+    char *text;
+    (void)state;
+    const char *dir = arena_printf(&a, "/tmp/podbench-test-rules-%ld", (long)getpid());
+    assert_true(make_folders(dir, NULL));
+    const char *rules = arena_printf(&a, "%s/rules.csv", dir), *tensors = arena_printf(&a, "%s/tensors.csv", dir);
+    FILE *out = fopen(rules, "w");
+    fputs("rulesets,layer,key,occurs,check,once,action,severity,source\n2.0.0,common,,begin,,,st.evals:=5,error,s\n"
+          "2.0.0,common,a,1,st.evals<v,,,error,s\n2.0.0,common,b,1,st.evals<4,,,error,s\n2.0.0,common,c,1,v>st.evals,,,error,s\n", out);
+    fclose(out);
+    out = fopen(tensors, "w");
+    fputs("names,pattern,source\n", out);
+    fclose(out);
+    const char *fields = arena_printf(&a, "%s/system_fields.csv", dir), *log = temp_file("", 0, ".txt");
+    char here[512];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(symlink(arena_printf(&a, "%s/results/rules/system_fields.csv", here), fields), 0);
+    out = fopen(log, "w");
+    for (int k = 'a'; k <= 'c'; k++)
+        fprintf(out, ":::MLLOG {\"key\": \"%c\", \"value\": 3, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n", k);
+    fclose(out);
+    struct judge_options options = { .ruleset = "2.0.0", .rules_dir = dir, .data_dir = "workloads/convergence" };
+    PRINTED(text, assert_true(judge_load(&judge, &options, &a, &err) && lint_begin(&lint, f, LINT_TEXT, &judge, no_notice, &err)
+                              && lint_path(&lint, log, &err));
+            lint_end(&lint));
+    assert_non_null(strstr(text, "is 3, want st.evals<v (2.0.0 common)"));
+    assert_non_null(strstr(text, "is 3, want v>st.evals (2.0.0 common)"));
+    assert_non_null(strstr(text, "want st.evals<4 (2.0.0 common)"));
+    assert_null(strstr(text, "is 3, want st.evals<4"));
+    free(text);
+    unlink(log), unlink(fields), unlink(rules), unlink(tensors), rmdir(dir);
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
-                                        cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows) };
+                                        cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
+                                        cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
