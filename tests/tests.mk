@@ -11,6 +11,9 @@ seeds_fuzz_recipe := workloads/recipes
 seeds_fuzz_sheet  := system-model/specs system-model/specs/sdk system-model/specs/frameworks
 seeds_fuzz_mllog  := tests/bad/mllog
 seeds_fuzz_table  := results/published results/baselines
+# libFuzzer's own choice of what to try next counts each feature against all rare ones: until each was seen 256 times, that takes longer
+# than a slow target itself.
+$(foreach f,command diff fit model package search series sweep,$(eval schedule_fuzz_$f := -entropic=0))
 fuzz-run: $(fuzzers) $B/keys.dict
 	@mkdir -p $B/finds
 	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
@@ -53,6 +56,7 @@ $B/tests/fuzz/fuzz_%-replay: $B/tests/fuzz/fuzz_%.o $B/tests/fuzz/replay.o $(obj
 # The program's commands, without its main.
 of_command := $B/tests/fuzz/box.o $B/tests/fuzz/commands.o $(filter-out $B/harness/main.o,$(program))
 $(foreach f,fuzz_command fuzz_package,$B/tests/fuzz/$f $B/tests/fuzz/$f-replay): $(of_command)
+$B/tests/fuzz/fuzz_command $B/tests/fuzz/fuzz_command-replay: LDFLAGS += -Wl,--wrap=crew_open
 
 $B/tests/fuzz/commands.o: harness/main.c | $B/needs
 	@mkdir -p $(@D)

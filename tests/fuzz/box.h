@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * box.h - a folder in memory with a little of everything that commands read: some recipes and the published rows about them. What a
+ * box.h - a folder in memory with a little of everything that commands read: some recipes, the published rows about them, rules. What a
  * target runs there can neither read nor write the source by accident: recipes and tables are copies.
  */
 #ifndef BOX_H
@@ -8,8 +8,8 @@
 #include "system-model/base/base.h"
 
 struct box {
-    char source[4096];                  /* the source tree: where sheets and rules are read */
-    char folder[64];                    /* FOLDER/recipes, FOLDER/published, FOLDER/bin; FOLDER/work is the box's own */
+    char source[4096];                  /* the source tree: where sheets are read */
+    char folder[64];                    /* FOLDER/recipes, published, rules, bin; FOLDER/work is the box's own */
     int source_fd;
 };
 
