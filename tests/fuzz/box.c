@@ -16,7 +16,8 @@ static const char *const recipes[] = {
 static const struct table { const char *path, *with; size_t every; } tables[] = {
     { "published/mlperf.csv", NULL, 0 }, { "published/vendor.csv", NULL, 0 }, { "published/memory.csv", NULL, 0 },
     { "published/kernels.csv", NULL, 41 }, { "published/links.csv", NULL, 41 }, { "published/runs/mlperf_runs.csv", "v2.0,closed", 0 },
-    { "published/ledger/ledger.csv", "", 0 }, { "rules/rules.csv", "", 0 }, { "rules/system_fields.csv", "", 0 }, { "rules/tensors.csv", "output_conv,", 7 },
+    { "published/ledger/ledger.csv", "", 0 }, { "rules/rules.csv", "", 0 }, { "rules/system_fields.csv", "", 0 },
+    { "rules/tensors.csv", "output_conv,", 7 },
 };
 enum { N_RECIPES = sizeof recipes / sizeof *recipes, N_TABLES = sizeof tables / sizeof *tables };
 
