@@ -6,7 +6,7 @@
 # product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
 # takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. What passes is
-# printed: FILE:LINE, the change, and the line. Exit 1 when more than 5 % survive.
+# printed: FILE:LINE:COLUMN, the change, and the line. Exit 1 when more than 5 % survive.
 # What provably changes nothing is dropped and counted: a mutant that the compiler, or one of the others (MUTATE_OTHERS, by ';'; asked
 # about what no test noticed), turns into the same object as the file as it is. Not drawn, for the same reason: room that is made; which
 # of two equals the larger or the smaller is (orders_of_equals), and the order of two where they are known to differ (orders_of_different);
@@ -76,14 +76,15 @@ sub orders_of_equals {
     return \%at;
 }
 
-# "a != b ? (a < b", and "return a < b ?" under "if (a != b)": whether equals count does not matter. Offsets of such an order.
+# "a != b ? (a < b", and "a < b ?" in the one statement under "if (a != b)" that sets neither: whether equals count does not matter.
+# Offsets of such an order.
 sub orders_of_different {
     my ($code, $above) = @_;
     my ($term, %at) = qr/[\w.\[\]>-]+/;
     while ($code =~ m{(?<![\w.\[\]>-])($term) != ($term) \? \(\1 [<>]=? \2(?= \?)}g) { $at{$-[0] + length("$1 != $2 ? ($1")} = 1; }
     if ($above =~ /^\s*(?:\} else )?if \(($term) != ($term)\)$/) {
         my ($a, $b) = ($1, $2);
-        $at{$-[1]} = 1 if $code =~ /^\s*return \Q$a\E( [<>]=? )\Q$b\E \?/;
+        $at{$-[1]} = 1 if $code =~ /(?<![-+*\/%] )(?<![\w.>-])\Q$a\E( [<>]=? )\Q$b\E \?/ && $code !~ /\+\+|--|(?<![\w.>-])(?:\Q$a\E|\Q$b\E) [-+*\/]?= /;
     }
     return \%at;
 }
@@ -292,12 +293,12 @@ sub drawn {
     return @all;
 }
 
-sub shown {                             # FILE:LINE: 'old' -> 'new': the line
+sub shown {                             # FILE:LINE:COLUMN: 'old' -> 'new': the line
     my ($file, $n, $offset, $length, $new) = @{$_[0]};
     my $line = (text_of($file))[$n - 1];
     my $old = substr $line, $offset, $length;
     $line =~ s/^\s+|\s+$//g;
-    return "$file:$n: '$old' -> '$new': $line";
+    return "$file:$n:" . ($offset + 1) . ": '$old' -> '$new': $line";
 }
 
 read_lines();
