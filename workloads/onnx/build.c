@@ -64,7 +64,7 @@ static bool add_loss(struct mapper *p, uint32_t tensor)
     uint64_t dims[MAX_DIMS], last = t->dims[t->n_dims - 1], rows = tensor_elements(t) / last;
     memcpy(dims, t->dims, sizeof dims);
     if (t->n_dims < 2) {
-        tensor = map_view(p, tensor, 2, (uint64_t[]){ rows, last });
+        tensor = VIEW(p, tensor, rows, last);
         dims[0] = rows;
     }
     uint32_t labels = graph_tensor(p->g, "labels", ROLE_INPUT, TYPE_INT32, n, dims);

@@ -61,6 +61,11 @@ uint32_t emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attrib
     return emit(p, kind, &x, 1, at);
 }
 
+uint32_t emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at)
+{
+    return emit(p, kind, (uint32_t[]){ x, y }, 2, at);
+}
+
 uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x)
 {
     return emit1(p, OP_MAP, x, AT(.function = function));

@@ -168,7 +168,7 @@ static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters 
     if (x == NO_ID)
         return NO_ID;
     uint64_t n = all_of(s, &lone), rest = all_of(s, &kept);
-    x = map_view(s->p, x, 4, (uint64_t[]){ rest, n, 1, 1 });
+    x = VIEW(s->p, x, rest, n, 1, 1);
     x = emit1(s->p, OP_AVERAGE_POOL, x, AT(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
     *l = kept;
     return emit1(s->p, OP_SCALE, x, AT(.rate = (double)n));
@@ -213,9 +213,9 @@ static bool map_product(struct einsum *s, uint32_t a, uint32_t b)
         return false;
     uint64_t high = by_columns ? columns : inner, wide = by_columns ? inner : columns;
     bool one = stack == 1;
-    a = one ? map_view(s->p, a, 2, (uint64_t[]){ rows, inner }) : map_view(s->p, a, 3, (uint64_t[]){ stack, rows, inner });
-    b = one ? map_view(s->p, b, 2, (uint64_t[]){ high, wide }) : map_view(s->p, b, 3, (uint64_t[]){ stack, high, wide });
-    uint32_t y = emit(s->p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(.transpose_b = by_columns));
+    a = one ? VIEW(s->p, a, rows, inner) : VIEW(s->p, a, stack, rows, inner);
+    b = one ? VIEW(s->p, b, high, wide) : VIEW(s->p, b, stack, high, wide);
+    uint32_t y = emit2(s->p, OP_MATMUL, a, b, AT(.transpose_b = by_columns));
     y = ordered(s, y, &made, &s->e.out);
     s->p->into = "matmul";
     return y != NO_ID && map_done(s->p, 0, y, false);

@@ -42,7 +42,7 @@ static bool read_window(struct mapper *p, struct onnx_window *w)
 /* [batch x depth, height, width, channels] of an image with a depth. */
 static uint32_t each_frame(struct mapper *p, uint32_t x, const struct onnx_value *v)
 {
-    return map_view(p, x, 4, (uint64_t[]){ v->dims[0] * v->dims[2], v->dims[3], v->dims[4], v->dims[1] });
+    return VIEW(p, x, v->dims[0] * v->dims[2], v->dims[3], v->dims[4], v->dims[1]);
 }
 
 /* As the file has the result: a window that was rounded up reaches into more zeros. */
@@ -80,7 +80,7 @@ static uint32_t add_bias(struct mapper *p, uint32_t y, uint64_t channels, const 
     uint32_t bias = map_weight(p, norm ? NO_ID : in_id(p, 2), norm ? ONNX_FOLDED_BIAS : ONNX_AS_IS, 1, &channels);
     if (norm)
         name_norm(p, map_source(p, bias, ONNX_FOLDED_BIAS, NO_ID), norm);
-    return emit(p, OP_BIAS_ADD, (uint32_t[]){ y, bias }, 2, AT(0));
+    return emit2(p, OP_BIAS_ADD, y, bias, AT(0));
 }
 
 static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
@@ -102,13 +102,13 @@ static uint32_t frames_as_channels(struct mapper *p, uint32_t x, const struct on
         MAP_REFUSE(p, "a window of depth %u in groups, or of more than %d; want one group", w->kernel[0], MAX_OP_OUTPUTS);
         return NO_ID;
     }
-    x = map_view(p, x, 3, (uint64_t[]){ v->dims[0], v->dims[2], frame });
+    x = VIEW(p, x, v->dims[0], v->dims[2], frame);
     if (depth > v->dims[2])
         x = emit1(p, OP_PAD, x, AT(.axis = 1, .begin = w->before[0], .length = depth));
     for (uint32_t i = 0; i < w->kernel[0]; i++) {
         uint64_t from = (uint64_t)i * w->dilation[0];
         parts[i] = w->stride[0] > 1 ? every_nth(p, x, 1, from, n, w->stride[0]) : emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = from, .length = n));
-        parts[i] = map_view(p, parts[i], 4, (uint64_t[]){ v->dims[0] * n, v->dims[3], v->dims[4], v->dims[1] });
+        parts[i] = VIEW(p, parts[i], v->dims[0] * n, v->dims[3], v->dims[4], v->dims[1]);
     }
     return w->kernel[0] == 1 ? parts[0] : emit(p, OP_CONCAT, parts, w->kernel[0], AT(.axis = 3));
 }
@@ -131,7 +131,7 @@ bool map_conv(struct mapper *p)
         return false;
     struct op_attributes at = window_attributes(&w);
     at.groups = (uint32_t)onnx_int(p->n, "group", 1);
-    uint32_t y = add_bias(p, emit(p, OP_CONV, (uint32_t[]){ x, k }, 2, at), map_out(p, 0)->dims[1], norm);
+    uint32_t y = add_bias(p, emit2(p, OP_CONV, x, k, at), map_out(p, 0)->dims[1], norm);
     if (norm)
         p->of[norm->outputs[0]] = (struct mapped){ y, NO_ID, true, false };
     p->into = at.groups == 1 ? "conv" : k != NO_ID && p->g->tensors[k].dims[2] == 1 ? "depthwise conv" : "grouped conv";
@@ -152,7 +152,7 @@ bool map_conv_transpose(struct mapper *p)
     struct op_attributes at = window_attributes(&w);
     at.groups = (uint32_t)onnx_int(p->n, "group", 1);
     image_dims(at.view, y);
-    return map_done(p, 0, add_bias(p, emit(p, OP_CONV_TRANSPOSE, (uint32_t[]){ x, k }, 2, at), y->dims[1], NULL), true);
+    return map_done(p, 0, add_bias(p, emit2(p, OP_CONV_TRANSPOSE, x, k, at), y->dims[1], NULL), true);
 }
 
 /* ---- pooling -------------------------------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ bool map_pool(struct mapper *p)
     if (w.n < 3)
         return map_done(p, 0, x, true);
     const uint64_t *d = map_in(p, 0)->dims, *to = map_out(p, 0)->dims;      /* each frame first, then over the frames */
-    x = map_view(p, x, 4, (uint64_t[]){ d[0], d[2], to[3] * to[4], d[1] });
+    x = VIEW(p, x, d[0], d[2], to[3] * to[4], d[1]);
     at = AT(.kernel_h = w.kernel[0], .kernel_w = 1, .stride = w.stride[0], .stride_w = 1, .dilation = w.dilation[0],
             .zeros = { w.before[0], 0, w.after[0], 0 }, .counts_padding = at.counts_padding);
     return map_done(p, 0, emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at), true);
@@ -221,8 +221,8 @@ static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
     name_norm(p, s, p->n);
     s = map_source(p, shift, ONNX_NORM_SHIFT, NO_ID);
     name_norm(p, s, p->n);
-    x = emit(p, OP_MUL, (uint32_t[]){ x, scale }, 2, AT(0));
-    return emit(p, OP_BIAS_ADD, (uint32_t[]){ x, shift }, 2, AT(0));
+    x = emit2(p, OP_MUL, x, scale, AT(0));
+    return emit2(p, OP_BIAS_ADD, x, shift, AT(0));
 }
 
 bool map_batch_norm(struct mapper *p)
@@ -281,7 +281,7 @@ bool map_layer_norm(struct mapper *p)
         return false;
     const struct tensor *t = &p->g->tensors[x];
     if (t->dims[t->n_dims - 1] != inner)
-        x = map_view(p, x, 2, (uint64_t[]){ outer, inner });
+        x = VIEW(p, x, outer, inner);
     uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, inner), norm_vector(p, in_id(p, 2), 0, inner) };
     return map_done(p, 0, emit(p, OP_LAYER_NORM, three, 3, AT(.epsilon = norm_epsilon(p))), false);
 }

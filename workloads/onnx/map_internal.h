@@ -40,8 +40,10 @@ static inline bool known_number(const struct onnx_value *v) { return v && v->kno
 
 uint32_t emit(struct mapper *p, enum op_kind kind, const uint32_t *inputs, uint32_t n, struct op_attributes at);
 uint32_t emit1(struct mapper *p, enum op_kind kind, uint32_t x, struct op_attributes at);
+uint32_t emit2(struct mapper *p, enum op_kind kind, uint32_t x, uint32_t y, struct op_attributes at);
 uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x);
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims);  /* the tensor itself where they are its own */
+#define VIEW(p, tensor, ...) map_view(p, tensor, sizeof (uint64_t[]){ __VA_ARGS__ } / sizeof(uint64_t), (uint64_t[]){ __VA_ARGS__ })
 /* The value as a tensor of its own dimensions, of at most MAX_DIMS; NO_ID: refused. A scalar has one dimension. */
 uint32_t as_plain(struct mapper *p, uint32_t value);
 uint32_t as_image(struct mapper *p, uint32_t value);

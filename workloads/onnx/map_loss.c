@@ -18,12 +18,12 @@ static uint32_t rows_of_classes(struct mapper *p, uint64_t inner)
     uint32_t x = any_plain(p, in_id(p, 0));
     if (x != NO_ID && inner > 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { v->dims[0], v->dims[1], inner }, .order = { 0, 2, 1 }));
-    return x == NO_ID ? NO_ID : map_view(p, x, 2, (uint64_t[]){ onnx_elements(v) / v->dims[1], v->dims[1] });
+    return x == NO_ID ? NO_ID : VIEW(p, x, onnx_elements(v) / v->dims[1], v->dims[1]);
 }
 
 static uint32_t product(struct mapper *p, uint32_t x, uint32_t y)
 {
-    return emit(p, OP_MUL, (uint32_t[]){ x, y }, 2, AT(0));
+    return emit2(p, OP_MUL, x, y, AT(0));
 }
 
 /* By row, 1 where the label is another than the one that is ignored. */
@@ -31,8 +31,8 @@ static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
 {
     uint32_t number = graph_tensor(p->g, "ignored", ROLE_STATE, p->g->tensors[l->labels].type, 2, (uint64_t[]){ 1, 1 });
     map_source(p, number, ONNX_NUMBER, NO_ID)->number = (double)ignored;
-    uint32_t labels = map_view(p, l->labels, 2, (uint64_t[]){ l->rows, 1 });
-    uint32_t same = emit(p, OP_COMBINE, (uint32_t[]){ labels, number }, 2, AT(.function = FUNCTION_EQUAL));
+    uint32_t labels = VIEW(p, l->labels, l->rows, 1);
+    uint32_t same = emit2(p, OP_COMBINE, labels, number, AT(.function = FUNCTION_EQUAL));
     same = emit1(p, OP_CAST, same, AT(.to_type = p->g->tensors[l->hot].type));
     return emit1(p, OP_MAP, map_scaled(p, same, -1), AT(.function = FUNCTION_ADD, .low = 1));
 }
@@ -42,7 +42,7 @@ static uint32_t row_weights(struct mapper *p, const struct loss *l, uint32_t by_
 {
     uint32_t weights = NO_ID;
     if (by_class != NO_ID) {
-        by_class = map_view(p, by_class, 2, (uint64_t[]){ 1, l->classes });
+        by_class = VIEW(p, by_class, 1, l->classes);
         weights = map_row_sums(p, product(p, l->hot, by_class), l->rows, l->classes);
     }
     if (!onnx_attribute(p->n, "ignore_index"))
@@ -62,7 +62,7 @@ static uint32_t reduced(struct mapper *p, const struct loss *l, uint32_t losses,
         return sum;
     if (weights == NO_ID)
         return map_scaled(p, sum, 1 / (double)l->rows);
-    return emit(p, OP_COMBINE, (uint32_t[]){ sum, map_row_sums(p, weights, 1, l->rows) }, 2, AT(.function = FUNCTION_DIVIDE));
+    return emit2(p, OP_COMBINE, sum, map_row_sums(p, weights, 1, l->rows), AT(.function = FUNCTION_DIVIDE));
 }
 
 static bool check_loss(struct mapper *p)

@@ -74,7 +74,7 @@ static bool clip_computed(struct mapper *p, bool low, bool high)
         uint32_t limit = as_operand(p, in_id(p, i), false, p->g->tensors[x].n_dims);
         if (limit == NO_ID || !map_fits_in(&p->g->tensors[limit], &p->g->tensors[x]))
             return limit != NO_ID && MAP_REFUSE(p, "its limits do not fit its input");
-        x = emit(p, OP_COMBINE, (uint32_t[]){ x, limit }, 2, AT(.function = i == 1 ? FUNCTION_MAXIMUM : FUNCTION_MINIMUM));
+        x = emit2(p, OP_COMBINE, x, limit, AT(.function = i == 1 ? FUNCTION_MAXIMUM : FUNCTION_MINIMUM));
     }
     return x != NO_ID && map_done(p, 0, x, false);
 }
@@ -107,7 +107,7 @@ static uint32_t elu(struct mapper *p, uint32_t x, double alpha)
 static uint32_t softsign(struct mapper *p, uint32_t x)
 {
     uint32_t below = emit1(p, OP_MAP, emit_function(p, FUNCTION_ABS, x), AT(.function = FUNCTION_ADD, .low = 1));
-    return emit(p, OP_COMBINE, (uint32_t[]){ x, below }, 2, AT(.function = FUNCTION_DIVIDE));
+    return emit2(p, OP_COMBINE, x, below, AT(.function = FUNCTION_DIVIDE));
 }
 
 /* x where x > alpha, else 0 */
@@ -115,8 +115,8 @@ static uint32_t thresholded(struct mapper *p, uint32_t x, double alpha)
 {
     uint64_t ones[MAX_DIMS] = { 1, 1, 1, 1, 1 };
     uint32_t limit = map_view(p, map_filled(p, alpha, 1), p->g->tensors[x].n_dims, ones);
-    uint32_t above = emit(p, OP_COMBINE, (uint32_t[]){ x, limit }, 2, AT(.function = FUNCTION_GREATER));
-    return emit(p, OP_SELECT, (uint32_t[]){ x, above }, 2, AT(0));
+    uint32_t above = emit2(p, OP_COMBINE, x, limit, AT(.function = FUNCTION_GREATER));
+    return emit2(p, OP_SELECT, x, above, AT(0));
 }
 
 /* Functions that are made of others: gamma elu(x), alpha elu(x / alpha), x tanh(softplus(x)) and those above. */
@@ -133,7 +133,7 @@ bool map_composed(struct mapper *p)
     else if (text_is(op, "Celu"))
         y = map_scaled(p, elu(p, map_scaled(p, x, 1 / alpha), 1), alpha);
     else if (text_is(op, "Mish"))
-        y = emit(p, OP_MUL, (uint32_t[]){ x, emit1(p, OP_TANH, emit_function(p, FUNCTION_SOFTPLUS, x), AT(0)) }, 2, AT(0));
+        y = emit2(p, OP_MUL, x, emit1(p, OP_TANH, emit_function(p, FUNCTION_SOFTPLUS, x), AT(0)), AT(0));
     else
         y = text_is(op, "Softsign") ? softsign(p, x) : thresholded(p, x, alpha);
     p->into = "functions of elements";
@@ -155,8 +155,8 @@ bool map_prelu(struct mapper *p)
     if (slope == NO_ID || !map_fits_in(&p->g->tensors[slope], &p->g->tensors[x]))
         return slope != NO_ID && MAP_REFUSE(p, "its slopes do not fit its input; want as many dimensions, or ones behind the channels");
     uint32_t below = emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = -INFINITY, .high = 0));
-    below = emit(p, OP_MUL, (uint32_t[]){ below, slope }, 2, AT(0));
-    return map_done(p, 0, emit(p, OP_ADD, (uint32_t[]){ emit1(p, OP_RELU, x, AT(0)), below }, 2, AT(0)), image);
+    below = emit2(p, OP_MUL, below, slope, AT(0));
+    return map_done(p, 0, emit2(p, OP_ADD, emit1(p, OP_RELU, x, AT(0)), below, AT(0)), image);
 }
 
 bool map_not(struct mapper *p)
@@ -230,7 +230,7 @@ static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x,
                                       .high = two->function == FUNCTION_MINIMUM ? number : INFINITY));
     uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
     uint32_t b = map_view(p, map_filled(p, number, 1), p->g->tensors[x].n_dims, dims);
-    return emit(p, OP_COMBINE, (uint32_t[]){ x, b }, 2, AT(.function = two->function, .inverted = number_first));
+    return emit2(p, OP_COMBINE, x, b, AT(.function = two->function, .inverted = number_first));
 }
 
 /* Repeats x to the dimensions that both together have. */
@@ -267,15 +267,15 @@ static uint32_t combine(struct mapper *p, const struct two *two, uint32_t a, uin
     }
     if (p->g->tensors[a].producer_op == NO_ID && p->g->tensors[b].producer_op != NO_ID && two->kind != OP_COMBINE &&
         tensor_is_same_shape(&p->g->tensors[a], &p->g->tensors[b]))
-        return emit(p, two->kind, (uint32_t[]){ b, a }, 2, AT(0));
-    return emit(p, two->kind, (uint32_t[]){ a, b }, 2, AT(.function = two->function, .inverted = inverted));
+        return emit2(p, two->kind, b, a, AT(0));
+    return emit2(p, two->kind, a, b, AT(.function = two->function, .inverted = inverted));
 }
 
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y)
 {
     uint64_t width = tensor_elements(&p->g->tensors[y]);
     if (is_last_vector(&p->g->tensors[y], &p->g->tensors[x]))
-        return emit(p, OP_BIAS_ADD, (uint32_t[]){ x, map_view(p, y, 1, &width) }, 2, AT(0));
+        return emit2(p, OP_BIAS_ADD, x, VIEW(p, y, width), AT(0));
     return combine(p, find_two("Add"), x, y);
 }
 
@@ -317,7 +317,7 @@ static bool map_pair(struct mapper *p, const struct two *two, uint32_t a, uint32
     if (two->kind == OP_ADD && (first || second)) {
         uint32_t vector = second ? tb : ta;
         uint64_t width = tensor_elements(&p->g->tensors[vector]);
-        *out = emit(p, OP_BIAS_ADD, (uint32_t[]){ second ? ta : tb, map_view(p, vector, 1, &width) }, 2, AT(0));
+        *out = emit2(p, OP_BIAS_ADD, second ? ta : tb, VIEW(p, vector, width), AT(0));
     } else {
         *out = combine(p, two, ta, tb);
     }
@@ -393,7 +393,7 @@ bool map_pow(struct mapper *p)
     if (x == NO_ID)
         return map_binary(p);
     uint32_t y = emit_function(p, e == 0.5 ? FUNCTION_SQRT : FUNCTION_SQUARE, x);
-    return done_like_input(p, e == 3 ? emit(p, OP_MUL, (uint32_t[]){ y, x }, 2, AT(0)) : y);
+    return done_like_input(p, e == 3 ? emit2(p, OP_MUL, y, x, AT(0)) : y);
 }
 
 /* Of two numbers: condition (a - b) + b; where one of them cannot be subtracted from, the other is selected. */
@@ -407,7 +407,7 @@ static bool choose_number(struct mapper *p, double a, double b)
     if (isinf(a) || isinf(b)) {
         uint32_t finite = emit1(p, OP_SCALE, x, AT(.rate = 0));
         finite = emit1(p, OP_MAP, finite, AT(.function = FUNCTION_ADD, .low = isinf(a) ? b : a));
-        x = emit(p, OP_SELECT, (uint32_t[]){ finite, x }, 2, AT(.inverted = isinf(a) != 0, .rate = isinf(a) ? a : b));
+        x = emit2(p, OP_SELECT, finite, x, AT(.inverted = isinf(a) != 0, .rate = isinf(a) ? a : b));
     } else {
         x = emit1(p, OP_MAP, map_scaled(p, x, a - b), AT(.function = FUNCTION_ADD, .low = b));
     }
@@ -430,7 +430,7 @@ bool map_where(struct mapper *p)
     x = expanded(p, x, condition);
     struct op_attributes at = AT(.inverted = inverted, .rate = inverted ? a->known[0] : known_number(b) ? b->known[0] : 0);
     if (known_number(a) || known_number(b))
-        return map_done(p, 0, emit(p, OP_SELECT, (uint32_t[]){ x, condition }, 2, at), false);
+        return map_done(p, 0, emit2(p, OP_SELECT, x, condition, at), false);
     uint32_t other = as_operand(p, in_id(p, 2), false, n);
     if (other == NO_ID)
         return false;

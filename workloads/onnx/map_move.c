@@ -177,7 +177,7 @@ uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, u
     for (uint32_t i = 0; i < t.n_dims; i++)
         if (i != axis)
             *(i < axis ? &outer : &inner) *= t.dims[i];
-    x = map_view(p, x, 4, (uint64_t[]){ outer, n, step, inner });
+    x = VIEW(p, x, outer, n, step, inner);
     x = emit1(p, OP_SLICE, x, AT(.axis = 2, .length = 1));
     t.dims[axis] = n;
     return map_view(p, x, t.n_dims, t.dims);

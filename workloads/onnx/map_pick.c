@@ -28,7 +28,7 @@ static uint32_t index_tensor(struct mapper *p, uint64_t outer, uint64_t n)
     uint32_t x = any_plain(p, value);
     if (x == NO_ID || outer == 1)
         return x;
-    x = map_view(p, x, 2, (uint64_t[]){ 1, n });
+    x = VIEW(p, x, 1, n);
     return emit1(p, OP_EXPAND, x, AT(.view = { outer, n }));
 }
 
@@ -48,12 +48,12 @@ bool map_gather(struct mapper *p)
     if (index == NO_ID)
         return false;
     if (outer > 1)
-        table = map_view(p, table, 3, (uint64_t[]){ outer, rows, inner });
+        table = VIEW(p, table, outer, rows, inner);
     else
-        table = map_view(p, table, 2, (uint64_t[]){ rows, inner });
+        table = VIEW(p, table, rows, inner);
     if (outer == 1)
-        index = map_view(p, index, 1, &n);
-    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
+        index = VIEW(p, index, n);
+    return map_done(p, 0, emit2(p, OP_GATHER, table, index, AT(0)), false);
 }
 
 /* Seen as [outer, n, inner]: the axis, or all of it behind, last. */
@@ -79,9 +79,9 @@ bool map_gather_elements(struct mapper *p)
     uint32_t x = any_plain(p, in_id(p, 0)), index = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
     if (index == NO_ID)
         return false;
-    x = map_view(p, axis_last(p, x, v, axis), 3, (uint64_t[]){ rows, n, 1 });
-    index = map_view(p, axis_last(p, index, at, axis), 2, (uint64_t[]){ rows, wanted });
-    x = emit(p, OP_GATHER, (uint32_t[]){ x, index }, 2, AT(0));
+    x = VIEW(p, axis_last(p, x, v, axis), rows, n, 1);
+    index = VIEW(p, axis_last(p, index, at, axis), rows, wanted);
+    x = emit2(p, OP_GATHER, x, index, AT(0));
     if (rows != outer)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, rows / outer, wanted }, .order = { 0, 2, 1 }));
     p->into = "gather";
@@ -93,13 +93,13 @@ static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64
 {
     uint32_t sum = NO_ID;
     uint64_t passed = 1;
-    index = map_view(p, index, 2, (uint64_t[]){ n, deep });
+    index = VIEW(p, index, n, deep);
     for (uint64_t d = deep; d-- > 0; passed *= dims[d]) {
         uint32_t column = deep == 1 ? index : emit1(p, OP_SLICE, index, AT(.axis = 1, .begin = d, .length = 1));
         column = passed == 1 ? column : emit1(p, OP_SCALE, column, AT(.rate = (double)passed));
-        sum = sum == NO_ID ? column : emit(p, OP_ADD, (uint32_t[]){ sum, column }, 2, AT(0));
+        sum = sum == NO_ID ? column : emit2(p, OP_ADD, sum, column, AT(0));
     }
-    return map_view(p, sum, 1, &n);
+    return VIEW(p, sum, n);
 }
 
 bool map_gather_nd(struct mapper *p)
@@ -115,8 +115,8 @@ bool map_gather_nd(struct mapper *p)
     if (index == NO_ID)
         return false;
     index = row_numbers(p, index, n, deep, v->dims);
-    table = map_view(p, table, 2, (uint64_t[]){ rows, inner });
-    return map_done(p, 0, emit(p, OP_GATHER, (uint32_t[]){ table, index }, 2, AT(0)), false);
+    table = VIEW(p, table, rows, inner);
+    return map_done(p, 0, emit2(p, OP_GATHER, table, index, AT(0)), false);
 }
 
 /* An axis that was put in last moves to its place. */
@@ -171,9 +171,9 @@ bool map_scatter(struct mapper *p)
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis];
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
-    in[0] = map_view(p, axis_last(p, in[0], v, axis), 3, (uint64_t[]){ rows, n, 1 });
-    in[1] = map_view(p, axis_last(p, in[1], at, axis), 2, (uint64_t[]){ rows, wanted });
-    in[2] = map_view(p, axis_last(p, in[2], at, axis), 3, (uint64_t[]){ rows, wanted, 1 });
+    in[0] = VIEW(p, axis_last(p, in[0], v, axis), rows, n, 1);
+    in[1] = VIEW(p, axis_last(p, in[1], at, axis), rows, wanted);
+    in[2] = VIEW(p, axis_last(p, in[2], at, axis), rows, wanted, 1);
     uint32_t y = axis_back(p, emit(p, OP_SCATTER, in, 3, AT(.scatter = how)), v, axis);
     p->into = "scatter";
     return map_done(p, 0, y, false);
@@ -194,9 +194,9 @@ bool map_scatter_nd(struct mapper *p)
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     if (onnx_elements(map_in(p, 2)) != n * inner)
         return MAP_REFUSE(p, "has %ju updates, want %ju", (uintmax_t)onnx_elements(map_in(p, 2)), (uintmax_t)(n * inner));
-    in[0] = map_view(p, in[0], 2, (uint64_t[]){ rows, inner });
+    in[0] = VIEW(p, in[0], rows, inner);
     in[1] = row_numbers(p, in[1], n, deep, v->dims);
-    in[2] = map_view(p, in[2], 2, (uint64_t[]){ n, inner });
+    in[2] = VIEW(p, in[2], n, inner);
     uint32_t y = emit(p, OP_SCATTER, in, 3, AT(.scatter = how));
     p->into = "scatter";
     return map_done(p, 0, y, false);
@@ -211,10 +211,10 @@ bool map_top_k(struct mapper *p)
         return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
     x = axis_last(p, x, v, axis);
-    uint32_t keys = map_view(p, onnx_int(p->n, "largest", 1) ? x : emit_function(p, FUNCTION_NEGATE, x), 2, (uint64_t[]){ rows, n });
+    uint32_t keys = VIEW(p, onnx_int(p->n, "largest", 1) ? x : emit_function(p, FUNCTION_NEGATE, x), rows, n);
     uint32_t places = emit1(p, OP_TOP_K, keys, AT(.length = k));
     if (map_is_wanted(p, 0)) {
-        uint32_t values = emit(p, OP_GATHER, (uint32_t[]){ map_view(p, x, 3, (uint64_t[]){ rows, n, 1 }), places }, 2, AT(0));
+        uint32_t values = emit2(p, OP_GATHER, VIEW(p, x, rows, n, 1), places, AT(0));
         map_done(p, 0, axis_back(p, values, y, axis), false);
     }
     places = axis_back(p, places, y, axis);
@@ -236,10 +236,10 @@ uint32_t map_numbers(struct mapper *p, const char *name, enum data_type type, ui
 uint32_t map_ones_at(struct mapper *p, uint32_t index, uint64_t rows, uint64_t columns, enum data_type type)
 {
     uint32_t numbers = map_numbers(p, "columns", p->g->tensors[index].type, columns);
-    index = map_view(p, index, 2, (uint64_t[]){ rows, 1 });
+    index = VIEW(p, index, rows, 1);
     if (columns > 1)
         index = emit1(p, OP_EXPAND, index, AT(.view = { rows, columns }));
-    uint32_t y = emit(p, OP_COMBINE, (uint32_t[]){ index, numbers }, 2, AT(.function = FUNCTION_EQUAL));
+    uint32_t y = emit2(p, OP_COMBINE, index, numbers, AT(.function = FUNCTION_EQUAL));
     return p->g->tensors[y].type == type ? y : emit1(p, OP_CAST, y, AT(.to_type = type));
 }
 
@@ -273,7 +273,7 @@ bool map_hardmax(struct mapper *p)
         return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
     for (uint32_t i = axis; i < (row ? v->n_dims : axis + 1); i++)
         n *= v->dims[i];
-    x = map_view(p, row ? x : axis_last(p, x, v, axis), 2, (uint64_t[]){ all / n, n });
+    x = VIEW(p, row ? x : axis_last(p, x, v, axis), all / n, n);
     x = map_ones_at(p, emit1(p, OP_ARG_MAX, x, AT(0)), all / n, n, map_type(p, v->type));
     p->into = "arg-max, one-hot";
     return map_done(p, 0, row ? x : axis_back(p, x, v, axis), false);

@@ -152,13 +152,13 @@ static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidd
     uint32_t w = x == NO_ID ? NO_ID : gate_weight_of(p, 1, direction, (uint64_t[]){ v->dims[2], hidden }, false);
     if (w == NO_ID)
         return NO_ID;
-    x = emit(p, OP_MATMUL, (uint32_t[]){ map_view(p, x, 2, (uint64_t[]){ rows, v->dims[2] }), w }, 2, AT(0));
+    x = emit2(p, OP_MATMUL, VIEW(p, x, rows, v->dims[2]), w, AT(0));
     if (map_in(p, 3)) {
         uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden, 0 }, false), 2, dims);
         bias = map_scaled(p, map_mean(p, bias, dims, 2, first), 2);
-        x = emit(p, OP_ADD, (uint32_t[]){ x, map_view(p, bias, 2, (uint64_t[]){ 1, hidden }) }, 2, AT(0));
+        x = emit2(p, OP_ADD, x, VIEW(p, bias, 1, hidden), AT(0));
     }
-    return map_view(p, x, 3, (uint64_t[]){ v->dims[0], v->dims[1], hidden });
+    return VIEW(p, x, v->dims[0], v->dims[1], hidden);
 }
 
 /* Rows joined along the first dimension, as many at a time as an operation takes. */
@@ -194,12 +194,12 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
         uint64_t at = goes_back(p, direction) ? steps - 1 - i : i;
         uint32_t sum = map_view(p, emit1(p, OP_SLICE, shares, AT(.axis = 0, .begin = at, .length = 1)), 2, state);
         if (h != NO_ID)
-            sum = emit(p, OP_ADD, (uint32_t[]){ emit(p, OP_MATMUL, (uint32_t[]){ h, r }, 2, AT(0)), sum }, 2, AT(0));
+            sum = emit2(p, OP_ADD, emit2(p, OP_MATMUL, h, r, AT(0)), sum, AT(0));
         h = emit1(p, step_function(p, direction), sum, AT(0));
-        rows[at] = map_view(p, h, 3, (uint64_t[]){ 1, state[0], state[1] });
+        rows[at] = VIEW(p, h, 1, state[0], state[1]);
     }
-    *last = map_view(p, h, 3, (uint64_t[]){ 1, state[0], state[1] });
-    return map_view(p, joined(p, rows, steps), 4, (uint64_t[]){ steps, 1, state[0], state[1] });
+    *last = VIEW(p, h, 1, state[0], state[1]);
+    return VIEW(p, joined(p, rows, steps), steps, 1, state[0], state[1]);
 }
 
 static bool is_state(const struct onnx_value *v, uint64_t directions, uint64_t batch, uint64_t hidden)

@@ -24,13 +24,13 @@ static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
 
 static uint32_t both(struct mapper *p, enum op_kind kind, uint32_t a, uint32_t b)
 {
-    return emit(p, kind, (uint32_t[]){ a, b }, 2, AT(0));
+    return emit2(p, kind, a, b, AT(0));
 }
 
 /* 1 where they are the same. */
 static uint32_t same(struct mapper *p, uint32_t a, uint32_t b)
 {
-    return emit(p, OP_COMBINE, (uint32_t[]){ a, b }, 2, AT(.function = FUNCTION_EQUAL));
+    return emit2(p, OP_COMBINE, a, b, AT(.function = FUNCTION_EQUAL));
 }
 
 /* Neighbours outside count for nothing, or are those at the border. */
@@ -59,8 +59,8 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
 {
     uint32_t row = both(p, OP_ADD, map_scaled(p, s->y.at[above_y], (double)s->width), s->x.at[above_x]);
     row = s->first_row == NO_ID ? row : both(p, OP_ADD, row, s->first_row);
-    row = map_view(p, emit1(p, OP_CAST, row, AT(.to_type = TYPE_INT32)), 1, &s->n);
-    uint32_t found = emit(p, OP_GATHER, (uint32_t[]){ table, row }, 2, AT(0));
+    row = VIEW(p, emit1(p, OP_CAST, row, AT(.to_type = TYPE_INT32)), s->n);
+    uint32_t found = emit2(p, OP_GATHER, table, row, AT(0));
     if (s->y.weight[above_y] == NO_ID)
         return found;
     uint32_t weight = both(p, OP_MUL, s->y.weight[above_y], s->x.weight[above_x]);
@@ -76,7 +76,7 @@ static uint32_t sampled(struct mapper *p, const struct points *s)
     uint32_t table = as_image(p, in_id(p, 0)), sum = NO_ID;
     if (table == NO_ID)
         return NO_ID;
-    table = map_view(p, table, 2, (uint64_t[]){ v->dims[0] * s->height * s->width, v->dims[1] });
+    table = VIEW(p, table, v->dims[0] * s->height * s->width, v->dims[1]);
     for (int i = 0; i < 4; i++) {
         if (s->y.at[i / 2] == NO_ID || s->x.at[i % 2] == NO_ID)
             continue;
@@ -117,19 +117,19 @@ bool map_grid_sample(struct mapper *p)
     uint32_t places = as_float(p, any_plain(p, in_id(p, 1)));
     if (places == NO_ID)
         return false;
-    places = map_view(p, places, 2, (uint64_t[]){ s.n, 2 });
+    places = VIEW(p, places, s.n, 2);
     struct side (*side)(struct mapper *, uint32_t, uint64_t, bool) = linear ? side_of : nearest;
     s.x = side(p, place_of(p, column(p, places, 0), s.width, corners), s.width, text_is(outside, "zeros"));
     s.y = side(p, place_of(p, column(p, places, 1), s.height, corners), s.height, text_is(outside, "zeros"));
     if (images > 1) {
-        uint32_t rows = map_scaled(p, map_view(p, map_numbers(p, "places", TYPE_FP32, images), 2, (uint64_t[]){ images, 1 }), (double)(s.height * s.width));
-        s.first_row = map_view(p, emit1(p, OP_EXPAND, rows, AT(.view = { images, each })), 2, (uint64_t[]){ s.n, 1 });
+        uint32_t rows = map_scaled(p, VIEW(p, map_numbers(p, "places", TYPE_FP32, images), images, 1), (double)(s.height * s.width));
+        s.first_row = VIEW(p, emit1(p, OP_EXPAND, rows, AT(.view = { images, each })), s.n, 1);
     }
     uint32_t y = sampled(p, &s);
     if (y == NO_ID)
         return false;
     p->into = "gather, sums";
-    return map_done(p, 0, map_view(p, y, 4, (uint64_t[]){ images, grid->dims[1], grid->dims[2], v->dims[1] }), true);
+    return map_done(p, 0, VIEW(p, y, images, grid->dims[1], grid->dims[2], v->dims[1]), true);
 }
 
 /* ---- RoiAlign ------------------------------------------------------------------------------------------------------------ */
@@ -155,9 +155,9 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
 /* Every place along one side meets every one along the other: [regions, high, wide] as points. */
 static uint32_t spread(struct mapper *p, const struct regions *r, uint32_t x, bool along_height)
 {
-    x = map_view(p, x, 3, (uint64_t[]){ r->n, along_height ? r->high : 1, along_height ? 1 : r->wide });
+    x = VIEW(p, x, r->n, along_height ? r->high : 1, along_height ? 1 : r->wide);
     x = emit1(p, OP_EXPAND, x, AT(.view = { r->n, r->high, r->wide }));
-    return map_view(p, x, 2, (uint64_t[]){ r->n * r->high * r->wide, 1 });
+    return VIEW(p, x, r->n * r->high * r->wide, 1);
 }
 
 static void spread_side(struct mapper *p, const struct regions *r, struct side *s, bool along_height)
@@ -189,12 +189,12 @@ bool map_roi_align(struct mapper *p)
     s.y = region_side(p, &r, corners, 1, r.high, s.height);
     spread_side(p, &r, &s.x, false);
     spread_side(p, &r, &s.y, true);
-    image = map_view(p, map_scaled(p, image, (double)(s.height * s.width)), 2, (uint64_t[]){ r.n, 1 });
-    s.first_row = map_view(p, emit1(p, OP_EXPAND, image, AT(.view = { r.n, r.high * r.wide })), 2, (uint64_t[]){ s.n, 1 });
+    image = VIEW(p, map_scaled(p, image, (double)(s.height * s.width)), r.n, 1);
+    s.first_row = VIEW(p, emit1(p, OP_EXPAND, image, AT(.view = { r.n, r.high * r.wide })), s.n, 1);
     uint32_t x = sampled(p, &s);
     if (x == NO_ID)
         return false;
-    x = map_view(p, x, 4, (uint64_t[]){ r.n, r.high, r.wide, v->dims[1] });
+    x = VIEW(p, x, r.n, r.high, r.wide, v->dims[1]);
     if (points > 1)
         x = emit1(p, OP_AVERAGE_POOL, x, AT(.kernel_h = (uint32_t)points, .kernel_w = (uint32_t)points, .stride = (uint32_t)points));
     p->into = "gather, sums";

@@ -29,7 +29,7 @@ bool map_gemm(struct mapper *p)
         return false;
     if (ta)
         a = emit1(p, OP_TRANSPOSE, a, AT(.order = { 1, 0 }));
-    y = emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(.transpose_b = tb && !fixed));
+    y = emit2(p, OP_MATMUL, a, b, AT(.transpose_b = tb && !fixed));
     if (alpha != 1)
         y = emit1(p, OP_SCALE, y, AT(.rate = alpha));
     if (in_id(p, 2) == NO_ID || beta == 0)
@@ -76,12 +76,12 @@ static bool matmul_vector(struct mapper *p)
     if (b == NO_ID)
         return false;
     if (va->n_dims == 1)
-        a = map_view(p, a, 2, (uint64_t[]){ 1, va->dims[0] });
+        a = VIEW(p, a, 1, va->dims[0]);
     if (vb->n_dims == 1)
-        b = map_view(p, b, 2, (uint64_t[]){ vb->dims[0], 1 });
+        b = VIEW(p, b, vb->dims[0], 1);
     else if (vb->n_dims > 2)
         return MAP_REFUSE(p, "a vector times %u dimensions; unsqueeze it to a matrix", vb->n_dims);
-    return map_done(p, 0, emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(0)), false);
+    return map_done(p, 0, emit2(p, OP_MATMUL, a, b, AT(0)), false);
 }
 
 bool map_matmul(struct mapper *p)
@@ -103,7 +103,7 @@ bool map_matmul(struct mapper *p)
         return false;
     if (!flat && n > 2)
         same_stacks(p, &a, &b);
-    return map_done(p, 0, emit(p, OP_MATMUL, (uint32_t[]){ a, b }, 2, AT(.transpose_b = swapped)), false);
+    return map_done(p, 0, emit2(p, OP_MATMUL, a, b, AT(.transpose_b = swapped)), false);
 }
 
 /* ---- softmax, reductions ------------------------------------------------------------------------------------------------ */
@@ -141,7 +141,7 @@ bool map_softmax(struct mapper *p)
     if (x == NO_ID)
         return false;
     if (!channels && p->g->tensors[x].dims[p->g->tensors[x].n_dims - 1] != inner)
-        x = map_view(p, x, 2, (uint64_t[]){ outer, inner });
+        x = VIEW(p, x, outer, inner);
     x = emit1(p, OP_SOFTMAX, x, AT(0));
     if (text_is(p->n->op, "LogSoftmax"))
         x = emit_function(p, FUNCTION_LOG, x);
@@ -167,14 +167,14 @@ static bool reduced_axes(const struct mapper *p, uint32_t *gone)
 /* Products have no pool: the halves of [outer, n, inner] are multiplied until one is left, and an odd one waits. */
 static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner)
 {
-    x = map_view(p, x, 3, (uint64_t[]){ outer, n, inner });
+    x = VIEW(p, x, outer, n, inner);
     while (n > 1) {
         uint64_t half = n / 2;
         uint32_t a = emit1(p, OP_SLICE, x, AT(.axis = 1, .length = half));
         uint32_t b = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = half, .length = half));
-        uint32_t both = emit(p, OP_MUL, (uint32_t[]){ a, b }, 2, AT(0));
+        uint32_t both = emit2(p, OP_MUL, a, b, AT(0));
         uint32_t odd = n % 2 ? emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;
-        x = odd == NO_ID ? both : emit(p, OP_CONCAT, (uint32_t[]){ both, odd }, 2, AT(.axis = 1));
+        x = odd == NO_ID ? both : emit2(p, OP_CONCAT, both, odd, AT(.axis = 1));
         n -= half;
     }
     return x;
@@ -198,7 +198,7 @@ static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_
     }
     if (kind == OP_MUL)
         return multiplied_run(p, x, outer, mid, inner);
-    x = map_view(p, x, 4, (uint64_t[]){ outer, mid, 1, inner });
+    x = VIEW(p, x, outer, mid, 1, inner);
     return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
 }
 
@@ -212,7 +212,7 @@ uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n)
     uint64_t dims[] = { rows, n };
     uint32_t last = 2;
     x = map_scaled(p, pooled_run(p, x, dims, 2, &last, OP_AVERAGE_POOL), (double)n);
-    return map_view(p, x, 2, (uint64_t[]){ rows, 1 });
+    return VIEW(p, x, rows, 1);
 }
 
 /* What a reduction is made of: a function before; the mean, the largest or the product; times so many; a function after. */
@@ -259,11 +259,11 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
     uint64_t dims[] = { rows, n }, ends[] = { rows, n };
     uint32_t last = 2, again = 2;
     x = map_view(p, x, 2, dims);
-    uint32_t most = map_view(p, pooled_run(p, x, ends, 2, &last, OP_MAX_POOL), 2, (uint64_t[]){ rows, 1 });
-    x = emit(p, OP_COMBINE, (uint32_t[]){ x, most }, 2, AT(.function = FUNCTION_EQUAL));
+    uint32_t most = VIEW(p, pooled_run(p, x, ends, 2, &last, OP_MAX_POOL), rows, 1);
+    x = emit2(p, OP_COMBINE, x, most, AT(.function = FUNCTION_EQUAL));
     x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_INT32));
     uint32_t numbers = map_numbers(p, "columns", TYPE_INT32, n);
-    return pooled_run(p, emit(p, OP_MUL, (uint32_t[]){ x, numbers }, 2, AT(0)), dims, 2, &again, OP_MAX_POOL);
+    return pooled_run(p, emit2(p, OP_MUL, x, numbers, AT(0)), dims, 2, &again, OP_MAX_POOL);
 }
 
 /* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
@@ -282,7 +282,7 @@ bool map_arg_max(struct mapper *p)
     if (inner > 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
     else
-        x = map_view(p, x, 2, (uint64_t[]){ outer, v->dims[axis] });
+        x = VIEW(p, x, outer, v->dims[axis]);
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_int(p->n, "select_last_index", 0) != 0;
@@ -310,13 +310,13 @@ bool map_cumsum(struct mapper *p)
     enum data_type type = p->g->tensors[x].type;
     if (type != p->o->type)
         x = emit1(p, OP_CAST, x, AT(.to_type = p->o->type));
-    x = inner == 1 ? map_view(p, x, 2, (uint64_t[]){ outer, n })
+    x = inner == 1 ? VIEW(p, x, outer, n)
                    : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
     uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->o->type, 2, (uint64_t[]){ n, n });
     struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
     s->number = onnx_int(p->n, "exclusive", 0) ? 1 : 0;
     s->turned = onnx_int(p->n, "reverse", 0) != 0;
-    x = emit(p, OP_MATMUL, (uint32_t[]){ x, ones }, 2, AT(0));
+    x = emit2(p, OP_MATMUL, x, ones, AT(0));
     if (inner != 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
     if (type != p->o->type)
@@ -340,5 +340,5 @@ bool map_triangle(struct mapper *p)
     s->turned = !onnx_int(p->n, "upper", 1);
     if (s->turned)
         s->number = -s->number;
-    return map_done(p, 0, emit(p, OP_MUL, (uint32_t[]){ x, ones }, 2, AT(0)), false);
+    return map_done(p, 0, emit2(p, OP_MUL, x, ones, AT(0)), false);
 }
