@@ -39,6 +39,7 @@ static const struct row gelus[] = {
 static const struct row gates[] = {
     { "Sigmoid x > a; Mul x a > y", "swish" }, { "Sigmoid x > a; Mul a x > y", "swish" }, { "Sigmoid x > a; Mul u a > y", "sigmoid mul" },
     { "HardSigmoid x > a alpha=0.16666667; Mul a x > y", "map" }, { "HardSigmoid x > a alpha=0.16666667 beta=0.5; Mul x a > y", "map" },
+    { "HardSigmoid x > a alpha=0.1676; Mul a x > y", "map" }, { "HardSigmoid x > a alpha=0.1677; Mul a x > y", "map mul" },
     { "HardSigmoid x > a; Mul a x > y", "map mul" }, { "HardSigmoid x > a alpha=0.16666667 beta=0.25; Mul a x > y", "map mul" },
     { "Tanh x > a; Mul x a > y", "tanh mul" },
     { "Sigmoid x > a; Add x a > y", "sigmoid add" }, { "Sigmoid x > a; Mul x a > b; Add a b > y", "sigmoid mul add" },
@@ -61,6 +62,8 @@ static const struct row norms[] = {
     { NORM("Mul d u", "Add v small", "d r > y"), "average-pool combine mul average-pool map map combine" },
     { NORM("Mul d d", "Add v small", "u r > y"), "average-pool combine mul average-pool map map combine" },
     { NORM("Mul d d", "Mul v small", "d r > y"), "average-pool combine mul average-pool scale map combine" },
+    { "ReduceMean x > m axes=-1; Sub x m > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Sqrt p > r; Mul d r > y",
+      "average-pool combine mul average-pool map map mul" },
     { NORM("Mul d d", "Add v v", "d r > y"), "average-pool combine mul average-pool add map combine" },
     { "ReduceMean u > m axes=-1; Sub x m > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Sqrt p > r; Div d r > y",
       "average-pool combine mul average-pool map map combine" },

@@ -7,7 +7,8 @@
 #include "tests/onnx/import.h"
 #include "tests/onnx/operands.h"
 
-/* Operands as in operands.h; besides "n2,3" is an input of whole numbers, "t2,3" one of truth values. op: "Split 3" has three results. */
+/* Operands as in operands.h; besides "n2,3" is an input of whole numbers, "t2,3" one of truth values. op: "Split 3" has three results,
+ * "Softmax@12" is that of opset 12. */
 struct row { const char *op, *operands, *attributes; };
 static const struct row rows[] = {
     { "Conv", "2,6,5,7 w4,3,3,2", "group=2 strides=2,1 pads=1,0,2,1" },     { "Conv", "2,6,5,7 w8,6,3,2 w8", "dilations=2,2" },
@@ -147,6 +148,11 @@ static const struct row rows[] = {
     { "Where", "t2,6 2,6", "" }, { "CumSum", "2,6,3,4 ='-4", "reverse=1" }, { "ReduceSum", "2,6,3,4 n1", "" }, { "Mod", "n2,6 =4", "" },
     { "GRU", "3,2,4 w1,15,4", "hidden_size=5" }, { "LSTM 3", "3,2,4 w1,20,4 w1,20,5", "hidden_size=5" }, { "GRU 2", "3,2,4 w2,15,4 w2,15,5", "hidden_size=5 direction=bidirectional" },
     { "GRU", "3,2,4 w1,15,4 w1,15,5", "hidden_size=5 direction=reverse" },
+    { "Softmax@12", "2,6,3,4", "" }, { "Softmax@12", "2,6,1,1", "" }, { "Softmax@12", "2,6,3,4", "axis=2" }, { "LogSoftmax@12", "2,6,3,4", "axis=3" },
+    { "Hardmax@12", "2,6,3,4", "" }, { "RoiAlign", "2,6,3,4 3,4 =0,1,1", "sampling_ratio=1" },
+    { "RNN", "3,2,4 w1,5,4 w1,5,5", "hidden_size=5 direction=reverse" }, { "RNN 2", "3,2,4 w2,5,4 w2,5,5 w2,10", "hidden_size=5 direction=bidirectional" },
+    { "LSTM", "3,2,4 w1,20,4 1,20,5", "hidden_size=5" }, { "LSTM", "3,2,4 w1,20,4 w1,20,5 1,40", "hidden_size=5" },
+    { "GRU", "3,2,4 w3,15,4 w3,15,5", "hidden_size=5" },
 };
 
 /* ---- one operator drafted -------------------------------------------------------------------------------------- */
@@ -205,10 +211,16 @@ static const char *draft_one(struct draft *d, char *text, size_t i, enum way way
     return name;
 }
 
+static int64_t opset_of(const struct row *r)
+{
+    const char *at = strchr(r->op, '@');
+    return at ? strtol(at + 1, NULL, 10) : strstr(r->attributes, "axes=") ? 12 : 18;
+}
+
 /* NULL: this way is another one too, or leaves nothing to compute. */
 static struct draft *drafted(const struct row *r, enum way way, uint64_t n_outputs, uint64_t *batch)
 {
-    struct draft *d = draft_start(r->attributes && strstr(r->attributes, "axes=") ? 12 : 18);
+    struct draft *d = draft_start(opset_of(r));
     size_t n, first = SIZE_MAX, last = SIZE_MAX, n_floats = 0;
     char **words = draft_words(d, r->operands, &n);
     bool constant = way == FIRST_CONSTANT || way == LAST_CONSTANT;
@@ -223,12 +235,12 @@ static struct draft *drafted(const struct row *r, enum way way, uint64_t n_outpu
         draft_end(d);
         return NULL;
     }
-    const char *names = "", *made = "y0", *space = strchr(r->op, ' ');
+    const char *names = "", *made = "y0";
     for (size_t i = 0; i < n; i++)
         names = arena_printf(&d->arena, "%s%s%s", names, i ? " " : "", draft_one(d, words[i], i, way, is_chosen(way, i, first, last)));
     for (uint64_t i = 1; i < n_outputs; i++)
         made = arena_printf(&d->arena, "%s y%ju", made, (uintmax_t)i);
-    draft_node(d, space ? arena_printf(&d->arena, "%.*s", (int)(space - r->op), r->op) : r->op, names, made, r->attributes);
+    draft_node(d, arena_printf(&d->arena, "%.*s", (int)strcspn(r->op, " @"), r->op), names, made, r->attributes);
     *batch = d->graph.n_input ? (uint64_t)d->inputs[0]->type->tensor_type->shape->dim[0]->dim_value : 1;
     draft_input(d, "work", ONNX_FLOAT, "1,1");
     draft_weight(d, "work-w", DIMS(1, 1));

@@ -297,7 +297,7 @@ static bool fold_reduction(struct fold *f)
 static bool fold_nonzero(struct fold *f)
 {
     const struct onnx_value *x = input(f, 0);
-    uint64_t n = x->n_dims ? f->n_out / x->n_dims : 0, found = 0;
+    uint64_t n = f->out->dims[1], found = 0;
     if (!f->a)
         return false;
     for (uint64_t i = 0; i < onnx_elements(x); i++) {

@@ -45,9 +45,10 @@ static uint32_t row_weights(struct mapper *p, const struct loss *l, uint32_t by_
         by_class = VIEW(p, by_class, 1, l->classes);
         weights = map_row_sums(p, product(p, l->hot, by_class), l->rows, l->classes);
     }
-    if (!onnx_attribute(p->n, "ignore_index"))
+    const Onnx__AttributeProto *ignored = onnx_attribute(p->n, "ignore_index");
+    if (!ignored)
         return weights;
-    uint32_t kept = counted(p, l, onnx_int(p->n, "ignore_index", 0));
+    uint32_t kept = counted(p, l, ignored->i);
     return weights == NO_ID ? kept : product(p, weights, kept);
 }
 

@@ -215,9 +215,9 @@ bool shape_slice(const struct shape *s)
             return REFUSE(s, "axis or step out of range");
         int64_t size = (int64_t)x->dims[axis], from = starts.at[i] + (starts.at[i] < 0 ? size : 0);
         int64_t to = ends.at[i] + (ends.at[i] < 0 && ends.at[i] > INT64_MIN / 2 ? size : 0);
-        int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-        from = from < 0 ? 0 : from > high ? high : from;
-        to = to < low ? low : to > size ? size : to;
+        int64_t last = step > 0 ? size : size - 1;
+        from = from < 0 ? 0 : from > last ? last : from;
+        to = to < -1 ? -1 : to > size ? size : to;
         int64_t count = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
         dims[axis] = count > 0 ? (uint64_t)count : 0;
     }
