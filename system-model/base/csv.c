@@ -139,9 +139,10 @@ static void cut_line(struct csv_reader *r, char *line, char *end)
 /* Whether nothing but blanks is between a quote and the comma, or the line's end, beside it. */
 static bool opens_cell(const char *line, const char *quote)
 {
-    while (quote > line && is_blank(quote[-1]))
-        quote--;
-    return quote == line || quote[-1] == ',';
+    size_t n = (size_t)(quote - line);
+    while (n && is_blank(line[n - 1]))
+        n--;
+    return !n || line[n - 1] == ',';
 }
 
 static bool closes_cell(const char *quote, const char *end)

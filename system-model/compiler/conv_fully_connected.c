@@ -75,10 +75,7 @@ static void add_turned_weights(struct op_plan *p, uint64_t weight_bytes, const s
 
 static uint64_t plans_cycles(const struct op_plan *p)
 {
-    uint64_t sum = 0;
-    for (int pass = 0; pass < N_OP_PASSES; pass++)
-        sum += op_plan_cycles(&p[pass]);
-    return sum;
+    return op_plan_cycles(&p[PASS_FORWARD]) + op_plan_cycles(&p[PASS_BACKWARD_DATA]) + op_plan_cycles(&p[PASS_BACKWARD_WEIGHT]);
 }
 
 static void joint_layer_start(struct joint_layer *out, const struct layer_shape *l, const struct chip *chip, const struct op_plan_options *opt)

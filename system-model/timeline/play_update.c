@@ -31,8 +31,8 @@ static void wait_all(struct player *pl, uint64_t *at, uint64_t until, enum part 
 
 static uint64_t latest(const uint64_t *at, uint32_t n)
 {
-    uint64_t most = 0;
-    for (uint32_t r = 0; r < n; r++)
+    uint64_t most = at[0];
+    for (uint32_t r = 1; r < n; r++)
         most = max_u64(most, at[r]);
     return most;
 }

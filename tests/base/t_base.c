@@ -21,6 +21,9 @@ static void numbers_are_whole_texts(void **state)
     assert_false(parse_f64("1e999", &d));
     assert_false(parse_f64("0x10", &d));
     assert_false(parse_f64("1,5", &d));
+    assert_false(parse_f64("1..5", &d));
+    assert_false(parse_f64("1.2.5", &d));
+    assert_false(parse_f64("..", &d));
 }
 
 static void small_arithmetic(void **state)

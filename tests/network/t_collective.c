@@ -372,10 +372,10 @@ static void a_slow_chip_holds_up_the_adding(void **state)
     arena_free(&a);
 }
 
-/* Of several the slowest, in whatever order they are named; one that does not take part holds up nobody. */
+/* Of several the slowest, in whatever order they are named; one that does not take part, the first of the next group, holds up nobody. */
 static void the_slowest_of_several_chips(void **state)
 {
-    static const struct chip_fault orders[][3] = { { { 8, 2.5 }, { 4, 1.5 }, { 3, 9 } }, { { 3, 9 }, { 4, 1.5 }, { 8, 2.5 } }, { { 4, 1.5 }, { 3, 9 }, { 8, 2.5 } } };
+    static const struct chip_fault orders[][3] = { { { 8, 2.5 }, { 4, 1.5 }, { 1, 9 } }, { { 1, 9 }, { 4, 1.5 }, { 8, 2.5 } }, { { 4, 1.5 }, { 1, 9 }, { 8, 2.5 } } };
     (void)state;
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct machine *m = load("ipu-pod64");

@@ -48,6 +48,35 @@ static void branches(void **state)
     }
 }
 
+/* What may be given is what the condition follows from alone: an input, wherever it stands among numbers of the file; of two, the condition. */
+static void choices_by_inputs(void **state)
+{
+    static const struct { const char *operands, *name; } cases[] = {
+        { "a high", "a=NUMBER" }, { "high a", "a=NUMBER" }, { "a b", "condition=1 or 0" }, { "less high", "a=NUMBER" }, { "less b", "condition=1 or 0" },
+        { "b less", "condition=1 or 0" }, { "less a", "condition=1 or 0" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
+        draft_node(then, "Relu", "x", "t", "");
+        draft_node(other, "Neg", "x", "t", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_input(d, "a", ONNX_INT64, "1");
+        draft_input(d, "b", ONNX_INT64, "1");
+        draft_whole(d, "high", WHOLE(16));
+        draft_node(d, "Neg", "a", "less", "");
+        draft_node(d, "Greater", cases[i].operands, "condition", "");
+        draft_node(d, "If", "condition", "y", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", other, "t");
+        draft_end(then);
+        draft_end(other);
+        struct imported *r = import(d, "y", infer);
+        assert_non_null(strstr(r->err.msg, arena_printf(&r->arena, "say what it will be with --set data.%s, or", cases[i].name)));
+        done(r);
+    }
+}
+
 /* An If on an input's number, or on what the model computes: 3 x 5 products in one branch, 3 x 2 in the other, 3 for the condition. */
 static struct draft *draft_choice(bool computed)
 {
@@ -204,6 +233,31 @@ static void scans_refused(void **state)
         snprintf(message, sizeof message, "node 0, Scan 'n0': %s", cases[i].why);
         refused(d, infer, message);
     }
+}
+
+/* Where no place is given, an item is put behind the others, and the last one is taken out or read. */
+static void the_last_of_a_sequence(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 3));
+    draft_node(d, "MatMul", "x w", "z", "");
+    draft_node(d, "SequenceConstruct", "x", "s", "");
+    draft_node(d, "SequenceInsert", "s z", "longer", "");
+    draft_node(d, "SequenceInsert", "longer x", "longest", "");
+    draft_node(d, "SequenceErase", "longest", "shorter", "");
+    draft_node(d, "ConcatFromSequence", "shorter", "y", "axis=1");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 6);
+    for (uint64_t e = 0; e < 12; e++) {
+        double z = 0;
+        for (uint64_t k = 0; k < 3; k++)
+            z += draft_noise("x", e / 6 * 3 + k) * draft_noise("w", k * 3 + e % 3);
+        assert_near(y[e], e % 6 < 3 ? draft_noise("x", e / 6 * 3 + e % 3) : z, 1e-6);
+    }
+    done(r);
 }
 
 /* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
@@ -373,7 +427,7 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
-    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
+    cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

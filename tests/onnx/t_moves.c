@@ -273,6 +273,9 @@ static const struct ranges { const char *ranges[3], *attributes[3]; bool rows; u
     { { "h zero two d2", "h two three d2" }, { "", "" }, false, 0, 2 }, { { "h zero two d2", "h two four d1" }, { "", "" }, false, 0, 2 },
     { { "h zero two d1", "h two four d1", "h four six d1" }, { "", "", "" }, false, 1, 0 }, { { "h last far d2", "h zero two d2" }, { "", "" }, false, 1, 0 },
     { { "h i0", "h i1", "h i2" }, { "axis=3", "axis=3", "axis=3" }, true, 1, 0 }, { { "h last1", "h i1", "h i0" }, { "axis=3", "axis=3", "axis=3" }, true, 1, 0 },
+    { { "h zero two d2", "h two four d2", "h zero three d1" }, { "", "", "" }, false, 1, 1 },
+    { { "h zero two d2", "h two four d2", "h zero one d2" }, { "", "", "" }, false, 1, 1 },
+    { { "h zero two d2", "h two four d2", "x zero two d2" }, { "", "", "" }, false, 1, 1 },
     { { "h i0", "h i1", "h i1" }, { "axis=3", "axis=3", "axis=3" }, true, 0, 3 }, { { "h i0", "h i1", "h i2" }, { "axis=3", "axis=2", "axis=3" }, true, 0, 3 },
 };
 

@@ -292,6 +292,7 @@ static void contents(void **state)
         { "Trilu", "=2x3:1,2,3,4,5,6", "", "2x3 whole = 1 2 3 0 5 6" }, { "Trilu", "=2x3:1,2,3,4,5,6 ='1", "", "2x3 whole = 0 2 3 0 0 6" },
         { "Trilu", "=2x3:1,2,3,4,5,6", "upper=0", "2x3 whole = 1 0 0 4 5 0" },
         { "Trilu", "=2x2x2:1,2,3,4,5,6,7,8 ='-1", "upper=0", "2x2x2 whole = 0 0 3 0 0 0 7 0" },
+        { "Trilu", "=2x3:1,2,3,4,5,6 1", "", "2x3 whole" }, { "Trilu", "2,3 ='1", "", "2x3" }, { "Trilu", "=5,6", "", "2 whole" },
         { "Constant", "", "value_int=5", "one whole = 5" }, { "Constant", "", "value_float=2.5", "one = 2.5" },
         { "Constant", "", "value_ints=5,7", "2 whole = 5 7" },
     };
