@@ -174,6 +174,76 @@ static void loops(void **state)
     }
 }
 
+/* Without a round, what is carried goes on as it came, and what would be stacked may not be read. */
+static void no_round(void **state)
+{
+    (void)state;
+    for (int reads = 0; reads < 2; reads++) {
+        struct draft *d = draft_start(17), *body = draft_start(17);
+        draft_input(body, "round", ONNX_INT64, "1");
+        draft_input(body, "going", ONNX_BOOL, "1");
+        draft_input(body, "carried", ONNX_FLOAT, "2,3");
+        draft_node(body, "Neg", "carried", "more", "");
+        draft_node(body, "Identity", "going", "on", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "w", DIMS(3, 3));
+        draft_whole(d, "trips", WHOLE(0));
+        draft_node(d, "MatMul", "x w", "h", "");
+        draft_node(d, "Loop", "trips - h", "last rows", "");
+        draft_body(d, "body", body, "on more carried");
+        draft_node(d, "Add", reads ? "rows last" : "x last", "y", "");
+        draft_end(body);
+        if (reads) {
+            refused(d, infer, "node 1, Loop 'n1': runs no round, and what it stacks is read");
+            continue;
+        }
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 6; e++) {
+            double want = draft_noise("x", e);
+            for (uint64_t k = 0; k < 3; k++)
+                want += draft_noise("x", e / 3 * 3 + k) * draft_noise("w", k * 3 + e % 3);
+            assert_near(y[e], want, 1e-6);
+        }
+        done(r);
+    }
+}
+
+/* Two rounds that stack two results each: row by row of each, the second one's beside the first one's. */
+static void two_stacks(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *body = draft_start(17);
+    draft_input(body, "round", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_input(body, "carried", ONNX_FLOAT, "1,3");
+    draft_node(body, "Add", "carried w", "more", "");
+    draft_node(body, "Mul", "carried v", "times", "");
+    draft_node(body, "Identity", "going", "on", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3));
+    draft_weight(d, "v", DIMS(3));
+    draft_weight(d, "m", DIMS(3, 3));
+    draft_whole(d, "trips", WHOLE(2));
+    draft_node(d, "Loop", "trips - x", "- sums products", "");
+    draft_body(d, "body", body, "on more more times");
+    draft_node(d, "Sub", "sums products", "both", "");
+    draft_node(d, "MatMul", "both m", "y", "");
+    struct imported *r = import(d, "y", infer);
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 3);
+    for (uint64_t e = 0; e < 6; e++) {
+        double want = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double w = draft_noise("w", k), carried = draft_noise("x", k) + (e < 3 ? 0 : w);
+            want += (carried + w - carried * draft_noise("v", k)) * draft_noise("m", k * 3 + e % 3);
+        }
+        assert_near(y[e], want, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
 /* A round for each of the 4 rows of v: the sum so far, from x on, is carried, doubled it is stacked; a product behind both. */
 static void scans(void **state)
 {
@@ -427,7 +497,8 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
+    cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
     cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

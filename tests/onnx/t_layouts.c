@@ -153,6 +153,10 @@ static const struct row rows[] = {
     { "RNN", "3,2,4 w1,5,4 w1,5,5", "hidden_size=5 direction=reverse" }, { "RNN 2", "3,2,4 w2,5,4 w2,5,5 w2,10", "hidden_size=5 direction=bidirectional" },
     { "LSTM", "3,2,4 w1,20,4 1,20,5", "hidden_size=5" }, { "LSTM", "3,2,4 w1,20,4 w1,20,5 1,40", "hidden_size=5" },
     { "GRU", "3,2,4 w3,15,4 w3,15,5", "hidden_size=5" },
+    { "LRN", "2,6", "" }, { "LRN", "2,6,1,2,3,2", "" }, { "InstanceNormalization", "2,6 w6 w6", "" },
+    { "ThresholdedRelu", "2,3,2,3,2", "alpha=0.125" }, { "ScatterND", "2,3 =2x2:0,1,1,2 2", "" },
+    { "Mul", "2,6,3,4,5 2,6,3,4,5", "" }, { "Mul", "2,6,3,4,5 2,6,1,1,1", "" }, { "Mul", "2,6,3,4,5 2,6,3,1,1", "" }, { "Mul", "2,6,3,4,5 2,6,1,4,5", "" },
+    { "Mul", "2,6,3,4,5 w6,1,1,1", "" }, { "Add", "2,6,3,4,5 w5", "" }, { "Relu", "2,6,3,4,5", "" }, { "ReduceMean", "2,6,3,4,5", "axes=2,3,4" },
 };
 
 /* ---- one operator drafted -------------------------------------------------------------------------------------- */
@@ -162,13 +166,13 @@ static const char *const way_names[N_WAYS] = { "inputs", "images", "first an ima
 
 static bool is_floats(const char *text) { return *text >= '0' && *text <= '9'; }
 
-/* Of three or four dimensions: in through a convolution by ones on the diagonal. */
+/* Of three to five dimensions: in through a convolution by ones on the diagonal. */
 static bool can_be_image(const char *text)
 {
     size_t n_commas = 0;
     for (const char *c = text; *c; c++)
         n_commas += *c == ',';
-    return is_floats(text) && n_commas >= 2 && n_commas <= 3;
+    return is_floats(text) && n_commas >= 2 && n_commas <= 4;
 }
 
 static void through_convolution(struct draft *d, const char *name, const char *from, const char *text)
@@ -178,7 +182,7 @@ static void through_convolution(struct draft *d, const char *name, const char *f
     size_t n_dims = 1;
     for (const char *c = text; *c; c++)
         n_dims += *c == ',';
-    draft_weight(d, eye, n_dims, (uint64_t[]){ n, n, 1, 1 });
+    draft_weight(d, eye, n_dims, (uint64_t[]){ n, n, 1, 1, 1 });
     Onnx__TensorProto *t = d->weights[d->graph.n_initializer - 1];
     for (uint64_t i = 0; i < n * n; i++)
         t->float_data[i] = i / n == i % n;

@@ -110,11 +110,17 @@ static uint32_t softsign(struct mapper *p, uint32_t x)
     return emit2(p, OP_COMBINE, x, below, AT(.function = FUNCTION_DIVIDE));
 }
 
+/* One number, of as many dimensions as x. */
+static uint32_t number_beside(struct mapper *p, double number, uint32_t x)
+{
+    const uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    return map_view(p, map_filled(p, number, 1), p->g->tensors[x].n_dims, dims);
+}
+
 /* x where x > alpha, else 0 */
 static uint32_t thresholded(struct mapper *p, uint32_t x, double alpha)
 {
-    uint64_t ones[MAX_DIMS] = { 1, 1, 1, 1, 1 };
-    uint32_t limit = map_view(p, map_filled(p, alpha, 1), p->g->tensors[x].n_dims, ones);
+    uint32_t limit = number_beside(p, alpha, x);
     uint32_t above = emit2(p, OP_COMBINE, x, limit, AT(.function = FUNCTION_GREATER));
     return emit2(p, OP_SELECT, x, above, AT(0));
 }
@@ -228,9 +234,7 @@ static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x,
     if (two->function == FUNCTION_MAXIMUM || two->function == FUNCTION_MINIMUM)
         return emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = two->function == FUNCTION_MAXIMUM ? number : -INFINITY,
                                       .high = two->function == FUNCTION_MINIMUM ? number : INFINITY));
-    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
-    uint32_t b = map_view(p, map_filled(p, number, 1), p->g->tensors[x].n_dims, dims);
-    return emit2(p, OP_COMBINE, x, b, AT(.function = two->function, .inverted = number_first));
+    return emit2(p, OP_COMBINE, x, number_beside(p, number, x), AT(.function = two->function, .inverted = number_first));
 }
 
 /* Repeats x to the dimensions that both together have. */

@@ -43,7 +43,7 @@ bool map_gemm(struct mapper *p)
 }
 
 /* Both operands get the stack of matrices of the larger one. */
-static bool same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
+static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
 {
     const struct tensor *x = &p->g->tensors[*a], *y = &p->g->tensors[*b];
     struct op_attributes at[2] = { AT(0), AT(0) };
@@ -57,7 +57,6 @@ static bool same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
     }
     *a = smaller[0] ? emit1(p, OP_EXPAND, *a, at[0]) : *a;
     *b = smaller[1] ? emit1(p, OP_EXPAND, *b, at[1]) : *b;
-    return true;
 }
 
 /* A constant behind a transposition of its two dimensions: the product reads it as it lies, and shares it with who else does. */
@@ -101,7 +100,7 @@ bool map_matmul(struct mapper *p)
     uint32_t b = a == NO_ID ? NO_ID : flat ? matrix(p, b_value, false) : as_operand(p, b_value, false, n);
     if (b == NO_ID)
         return false;
-    if (!flat && n > 2)
+    if (!flat)
         same_stacks(p, &a, &b);
     return map_done(p, 0, emit2(p, OP_MATMUL, a, b, AT(.transpose_b = swapped)), false);
 }
