@@ -284,6 +284,8 @@ static void scans_refused(void **state)
 {
     static const struct { const char *attributes, *why; } cases[] = {
         { "num_scan_inputs=1 scan_input_directions=1,0", "scan_input_directions: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_input_axes=1,0", "scan_input_axes: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_output_directions=0,1", "scan_output_directions: want rows along the first dimension, forwards" },
         { "num_scan_inputs=1 scan_output_axes=1,0", "scan_output_axes: want rows along the first dimension, forwards" },
         { "num_scan_inputs=3", "its body does not have the inputs and outputs of a scan of 3 inputs" },
         { "num_scan_inputs=0", "its body does not have the inputs and outputs of a scan of 0 inputs" },
@@ -497,8 +499,9 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices), cmocka_unit_test(choices_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
-    cmocka_unit_test(scans), cmocka_unit_test(scans_refused),
-    cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices),
+    cmocka_unit_test(choices_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
+    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence),
+    cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

@@ -147,7 +147,84 @@ static void files_that_are_refused(void **state)
     unlink(path_of_file());
 }
 
+/* ---- passed over -------------------------------------------------------------------------------------------------------- */
+
+static Onnx__ModelProto *skimmed(struct arena *a)
+{
+    uint8_t *bytes;
+    size_t n;
+    FILE *f = fopen(path_of_file(), "rb");
+    assert_true(f && fseek(f, 0, SEEK_END) == 0);
+    uint64_t whole = (uint64_t)ftell(f);
+    rewind(f);
+    assert_true(onnx_skim(&bytes, &n, f, whole, a));
+    assert_int_equal(fclose(f), 0);
+    Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
+    assert_non_null(m);
+    return m;
+}
+
+enum { N_FIELDS = 6, N_PLACES = 3 };
+
+/* The field's numbers, n of them; returns how many bytes one has in a file. */
+static size_t *numbers_of(Onnx__TensorProto *t, int field, size_t *bytes)
+{
+    const size_t each[N_FIELDS] = { 4, 1, 1, 1, 8, 1 };
+    size_t *counts[N_FIELDS] = { &t->n_float_data, &t->n_int32_data, &t->n_int64_data, &t->raw_data.len, &t->n_double_data, &t->n_uint64_data };
+    *bytes = each[field];
+    return counts[field];
+}
+
+/* 40,960 bytes of zeros stay, one number more goes, whatever kind it is of and wherever the tensor stands: among the graph's, in a node, in a
+ * node of a function. All the rest stays as it is. */
+static void large_numbers_are_passed_over(void **state)
+{
+    (void)state;
+    for (int c = 0; c < N_FIELDS * N_PLACES * 2; c++) {
+        struct arena a = { 0 };
+        int field = c % N_FIELDS, place = c / N_FIELDS % N_PLACES, large = c / (N_FIELDS * N_PLACES);
+        struct draft *d = draft_start(17), *body = draft_start(17), *in = place == 2 ? body : d;
+        draft_input(d, "x", ONNX_FLOAT, "n,3");
+        Onnx__TensorProto *t = draft_tensor(in, "t", ONNX_FLOAT, DRAFT_DIMS(7, 5));
+        void *zeros = arena_alloc(&a, 41000);
+        size_t bytes, *n = numbers_of(t, field, &bytes);
+        t->float_data = zeros, t->int32_data = zeros, t->double_data = zeros;
+        t->int64_data = t->int32_data == zeros ? arena_alloc(&a, 41000 * sizeof(int64_t)) : NULL;
+        t->int32_data = (int32_t *)(void *)t->int64_data, t->uint64_data = (uint64_t *)t->int64_data;
+        t->has_raw_data = field == 3;
+        t->raw_data.data = zeros;
+        *n = 40960 / bytes + (size_t)large;
+        if (place > 0)
+            draft_as_node(in);
+        if (place == 2)
+            draft_function(d, body, "f", "x", "t", "");
+        draft_node(d, "Relu", "x", "y", "");
+        d->graph.name = (char *)"a graph by its name";
+        draft_write(d, "y", path_of_file());
+        Onnx__ModelProto *m = skimmed(&a);
+        assert_string_equal(m->graph->name, "a graph by its name");
+        Onnx__NodeProto *node = place == 1 ? m->graph->node[0] : place == 2 ? m->functions[0]->node[0] : NULL;
+        Onnx__TensorProto *found = node ? node->attribute[0]->t : m->graph->initializer[0];
+        assert_int_equal(*numbers_of(found, field, &bytes), large ? 0 : *n);
+        assert_true(found->n_dims == 2 && found->dims[0] == 7 && found->dims[1] == 5);
+        *numbers_of(found, field, &bytes) = 0;
+        *n = 0;
+        t->has_raw_data = found->has_raw_data = false;
+        size_t n_bytes = onnx__model_proto__get_packed_size(&d->model);
+        assert_int_equal(onnx__model_proto__get_packed_size(m), n_bytes);
+        uint8_t *want = arena_alloc(&a, n_bytes), *made = arena_alloc(&a, n_bytes);
+        onnx__model_proto__pack(&d->model, want);
+        onnx__model_proto__pack(m, made);
+        assert_memory_equal(made, want, n_bytes);
+        draft_end(body);
+        draft_end(d);
+        arena_free(&a);
+    }
+    unlink(path_of_file());
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(large_numbers_are_passed_over),
     cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
 };
 TAP_MAIN(tests)

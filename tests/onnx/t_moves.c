@@ -337,6 +337,31 @@ static void cut_off(void **state)
     done(r);
 }
 
+/* What has no elements is passed over where tensors are joined, wherever it stands. */
+static void nothing_is_joined(void **state)
+{
+    static const char *const orders[] = { "none p", "p none", "none p none" };
+    (void)state;
+    for (size_t c = 0; c < sizeof orders / sizeof *orders; c++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "2,5");
+        draft_weight(d, "w", DIMS(5, 3));
+        draft_weight(d, "none", DIMS(2, 0));
+        draft_node(d, "MatMul", "x w", "p", "");
+        draft_node(d, "Concat", orders[c], "y", "axis=1");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 3);
+        for (uint64_t i = 0; i < 6; i++) {
+            double want = 0;
+            for (uint64_t k = 0; k < 5; k++)
+                want += draft_noise("x", i / 3 * 5 + k) * draft_noise("w", k * 3 + i % 3);
+            assert_near(y[i], want, 1e-6);
+        }
+        done(r);
+    }
+}
+
 /* An operation joins 32 tensors: what there is so far, and 31 more each time. */
 static void many_are_joined(void **state)
 {
@@ -391,8 +416,9 @@ static void many_are_split(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands),
-    cmocka_unit_test(channels_stand_last), cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way),
-    cmocka_unit_test(largest), cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off), cmocka_unit_test(ranges_that_are_all),
+    cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands), cmocka_unit_test(channels_stand_last),
+    cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(largest),
+    cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off),
+    cmocka_unit_test(nothing_is_joined), cmocka_unit_test(ranges_that_are_all),
 };
 TAP_MAIN(tests)

@@ -52,6 +52,25 @@ static void operators_refused(void **state)
     draft_node(d, "Det", "x", "y", "");
     refused(d, infer, "node 0, Det 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
     d = draft_start(17);
+    draft_node(d, "Det", "", "y", "");
+    refused(d, (struct onnx_options){ .inference = true, .approximate = true },
+            "node 0, Det 'n0': this operator is not modelled, and neither its result nor its input has a shape");
+    for (int reads = 0; reads < 2; reads++) {
+        d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,4,6,6");
+        draft_weight(d, "w", DIMS(3, 3));
+        draft_node(d, "MaxPool", "x", reads ? "p i" : "p -", "kernel_shape=2,2 strides=2,2");
+        draft_node(d, "Cast", reads ? "i" : "p", "c", "to=1");
+        draft_node(d, "MatMul", "c w", "y", "");
+        struct imported *r = reads ? NULL : import(d, "y", infer);
+        if (reads)
+            refused(d, infer, "node 0, MaxPool 'n0': its indices are read; only its values can be modelled");
+        else
+            assert_string_equal(r->err.msg, "");
+        if (r)
+            done(r);
+    }
+    d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "If", "x", "y", "");
     refused(d, infer, "node 0, If 'n0': its condition is known only while the model runs; export the model without it, or price the longer branch "
@@ -272,6 +291,11 @@ static void sequences_refused(void **state)
     draft_node(d, "SequenceLength", "s", "y", "");
     refused(d, infer, "node 0, SplitToSequence 'n0': its parts are known only while the model runs, or more than 1000");
     d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "SequenceConstruct", "- x", "s", "");
+    draft_node(d, "ConcatFromSequence", "s", "y", "axis=0");
+    refused(d, infer, "node 0, SequenceConstruct 'n0': leaves an item out");
+    d = draft_start(17);
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "SequenceEmpty", "", "s", "");
     draft_node(d, "ConcatFromSequence", "s", "y", "");
@@ -520,8 +544,9 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far),
-    cmocka_unit_test(sequences_refused), cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused),
+    cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
+    cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
     cmocka_unit_test(approximated), cmocka_unit_test(several_results_approximated),
 };

@@ -104,6 +104,7 @@ static void computed_weights(void **state)
         { { { "ReduceL2", "v", "l", "axes=1" }, { "Div", "v l", "d", "" }, { "Mul", "d g", "w", "" } }, 5 * 5 },
         { { { "Add", "one v", "w", "" } }, 5 * 5 }, { { { "Sub", "one v", "a", "" }, { "Exp", "a", "b", "" }, { "Transpose", "b", "w", "" } }, 5 * 5 },
         { { { "Cast", "whole", "c", "to=1" }, { "Mul", "c one", "k", "" }, { "Expand", "k shape", "w", "" } }, 0 },
+        { { { "Mul", "g v", "w", "" } }, 5 * 5 },
         { { { "MatMul", "v v", "w", "" } }, 0 }, { { { "Sin", "v", "w", "" } }, 0 },
     };
     (void)state;
@@ -123,6 +124,26 @@ static void computed_weights(void **state)
         struct imported *r = import(d, "y", train);
         assert_string_equal(r->err.msg, "");
         assert_int_equal(graph_parameters(&r->g), 5 * 7 + cases[i].n_trained);
+        done(r);
+    }
+}
+
+/* Eight steps element by element are followed to a parameter; behind nine it is a number of the model's code. */
+static void computed_in_many_steps(void **state)
+{
+    (void)state;
+    for (int steps = 8; steps <= 9; steps++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "batch,5");
+        draft_weight(d, "v0", DIMS(5, 5));
+        draft_weight(d, "head", DIMS(5, 7));
+        for (int i = 0; i < steps; i++)
+            draft_node(d, "Neg", arena_printf(&d->arena, "v%d", i), arena_printf(&d->arena, "v%d", i + 1), "");
+        draft_node(d, "MatMul", arena_printf(&d->arena, "x v%d", steps), "h", "");
+        draft_node(d, "MatMul", "h head", "y", "");
+        struct imported *r = import(d, "y", train);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), 5 * 7 + (steps == 8 ? 5 * 5 : 0));
         done(r);
     }
 }
@@ -213,7 +234,8 @@ static void losses_as_outputs(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
+    cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights),
+    cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
     cmocka_unit_test(losses_of_files), cmocka_unit_test(losses_as_outputs),
 };
 TAP_MAIN(tests)

@@ -6,10 +6,10 @@
 #include <assert.h>
 #include <math.h>
 
-/* Inputs first to last, where they are there, stand in the file. */
-static bool wants_constants(struct mapper *p, uint32_t first, uint32_t last)
+/* All inputs but the first, where they are there, stand in the file. */
+static bool wants_constants(struct mapper *p)
 {
-    for (uint32_t i = first; i <= last; i++)
+    for (uint32_t i = 1; i < p->n->n_inputs; i++)
         if (map_in(p, i) && !map_in(p, i)->constant)
             return MAP_REFUSE(p, "its input %u, %.60s, is computed while the model runs; want a constant", i, map_in(p, i)->name);
     return true;
@@ -118,7 +118,7 @@ bool map_conv(struct mapper *p)
     struct onnx_window w;
     if (!read_window(p, &w))
         return false;
-    if (!wants_constants(p, 1, 2))
+    if (!wants_constants(p))
         return false;
     const struct onnx_node *norm = norm_behind(p);
     uint32_t x = as_image(p, in_id(p, 0)), k = kernel(p, &w);
@@ -142,7 +142,7 @@ bool map_conv_transpose(struct mapper *p)
 {
     struct onnx_window w;
     const struct onnx_value *y = map_out(p, 0);
-    if (!read_window(p, &w) || !wants_constants(p, 1, 2))
+    if (!read_window(p, &w) || !wants_constants(p))
         return false;
     if (w.n == 3)
         return MAP_REFUSE(p, "a transposed window in three dimensions is not modelled; use a resize and a convolution");
@@ -229,7 +229,7 @@ bool map_batch_norm(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     bool image = v->n_dims > 2;
-    if (!wants_constants(p, 1, 6))
+    if (!wants_constants(p))
         return false;
     if (p->n->n_outputs && p->of[p->n->outputs[0]].tensor != NO_ID) {
         p->into = "folded into the convolution before it";
@@ -260,7 +260,7 @@ bool map_group_norm(struct mapper *p)
         return MAP_REFUSE(p, "%ju groups of %ju channels in %u dimensions", (uintmax_t)groups, (uintmax_t)channels, v->n_dims);
     if (scale && onnx_elements(scale) != channels)
         return MAP_REFUSE(p, "its scale is by group; export with opset 21, where it is by channel");
-    uint32_t x = wants_constants(p, 1, 2) ? as_image(p, in_id(p, 0)) : NO_ID;
+    uint32_t x = wants_constants(p) ? as_image(p, in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
     uint32_t three[] = { x, norm_vector(p, in_id(p, 1), 1, channels), norm_vector(p, in_id(p, 2), 0, channels) };
@@ -276,7 +276,7 @@ bool map_layer_norm(struct mapper *p)
     uint64_t inner = 1, outer = 1;
     for (uint32_t i = 0; i < v->n_dims; i++)
         *(i < axis ? &outer : &inner) *= v->dims[i];
-    uint32_t x = wants_constants(p, 1, 2) ? any_plain(p, in_id(p, 0)) : NO_ID;
+    uint32_t x = wants_constants(p) ? any_plain(p, in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;
     const struct tensor *t = &p->g->tensors[x];
