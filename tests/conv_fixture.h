@@ -28,7 +28,8 @@ static inline struct conv_shape random_shape(uint64_t *seed)
     uint32_t kernel = 1 + 2 * draw32(seed, 0, 2), stride = draw32(seed, 1, 2), out = draw32(seed, 1, 23);
     struct conv_params p = { .groups = groups, .batch = draw32(seed, 1, 5), .in_h = out * stride, .in_w = out * stride,
                              .out_h = out, .out_w = out, .kernel_h = kernel, .kernel_w = kernel,
-                             .in_chans = 4 * draw32(seed, 1, 30), .out_chans = draw32(seed, 1, 120), .stride = stride, .type = type };
+                             .in_chans = 4 * draw32(seed, 1, 30), .out_chans = draw32(seed, 1, 120), .stride = stride,
+                             .pad_h = (kernel - 1) / 2, .pad_w = (kernel - 1) / 2, .type = type };
     return conv_shape_of_pass(&p, pass);
 }
 

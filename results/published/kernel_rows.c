@@ -165,7 +165,7 @@ static bool multiplies(const struct kernel_case *c, const struct chip *chip, con
 /* Pairs of a position and an element of the kernel, along one axis, that meet the input. */
 static uint64_t met_pairs(const struct kernel_case *c)
 {
-    const struct conv_axis axis = { (c->input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, c->input };
+    const struct conv_axis axis = { (c->input + 2 * c->pad - c->filter) / c->stride + 1, c->filter, c->stride, c->pad, c->input, 1 };
     uint64_t n = 0;
     for (uint64_t k = 0; k < c->filter; k++)
         n += conv_axis_met(&axis, 0, axis.positions, k, k);

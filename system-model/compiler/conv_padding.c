@@ -8,9 +8,7 @@
  * out 18 in 100, over 56 x 56 2.
  * A tile inside the field has no padding, and a tile with the middle row of a kernel has none above and below: the tile that leaves
  * out least is what the others wait for.
- * Limits: padding is what kernels reach beyond the input, evenly on both sides; rows of it that stand on one side alone, while as many of the
- * input's are not reached on the other (a stride of 3, a kernel of 3 and a row of padding over 9), are not seen. The elements of a dilated
- * kernel are taken as neighbours, as for halos: less is left out than there is.
+ * Padding is the operation's own: what stands before the input, and what is reached beyond it.
  */
 #include "system-model/compiler/conv_internal.h"
 
@@ -62,18 +60,20 @@ static uint64_t rows_cycles(const struct chip *chip, const struct candidate *c, 
     return amp_rows_cycles(chip, &c->amp, rows.n, rows.width);
 }
 
-/* Padding lies evenly on both sides, of an odd number one more before. */
-static struct conv_axis axis_of(uint64_t positions, uint64_t kernel, uint64_t stride, uint64_t pad)
+/* Nothing is reached before the input or beyond it. */
+static bool has_no_padding(const struct conv_axis *x)
 {
-    return (struct conv_axis){ positions, kernel, stride, ceil_div(pad, 2), (positions - 1) * stride + kernel - pad };
+    return x->pad_before == 0 && (x->positions - 1) * x->stride + (x->kernel - 1) * x->dilation < x->in;
 }
 
 /* A load of weights goes over all positions: one for each pair of passes over rows and columns of the kernel. */
 static uint64_t left_out_of_a_block(const struct chip *chip, const struct candidate *c, const struct share *t)
 {
     uint64_t stride = max_u64(c->s.in_stride, c->s.out_stride), sum = 0;
-    const struct conv_axis high = axis_of(c->s.field_h, c->s.kernel_h, stride, c->s.pad_h);
-    const struct conv_axis wide = axis_of(c->s.field_w, c->s.kernel_w, stride, c->s.pad_w);
+    const struct conv_axis high = { c->s.field_h, c->s.kernel_h, stride, c->s.before_h, c->s.met_h, c->s.dilation };
+    const struct conv_axis wide = { c->s.field_w, c->s.kernel_w, stride, c->s.before_w, c->s.met_w, c->s.dilation };
+    if (has_no_padding(&high) && has_no_padding(&wide))
+        return 0;
     struct part rows = busiest_part(&high, t->height, t->kernel_h, c->filter_height), columns = busiest_part(&wide, t->width, c->s.kernel_w, 1);
     uint64_t all = rows_cycles(chip, c, t, t->height, t->width);
     for (uint64_t i = 0; i < n_passes(&rows); i++)
@@ -85,7 +85,7 @@ static uint64_t left_out_of_a_block(const struct chip *chip, const struct candid
 uint64_t conv_padding_cycles(const struct chip *chip, const struct candidate *c, const struct share *t)
 {
     bool by_lists = c->vertex == VERTEX_AMP_NX1 || c->vertex == VERTEX_HMAC;
-    if (c->flat || !by_lists || c->s.pad_h + c->s.pad_w == 0)
+    if (c->flat || !by_lists)
         return 0;
     uint64_t blocks = t->groups * t->out * (c->vertex == VERTEX_HMAC ? 1 : t->in * c->passes);
     return blocks * chip_turn_cycles(chip) * left_out_of_a_block(chip, c, t);

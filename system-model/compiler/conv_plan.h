@@ -19,7 +19,9 @@ struct conv_shape {
     uint32_t out_chans;
     uint32_t in_stride, out_stride;     /* input steps a position; output elements a position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field, without padding: where halos end */
-    uint32_t pad_h, pad_w;              /* rows and columns of padding that kernels reach, both sides together */
+    uint32_t before_h, before_w;        /* rows and columns of padding before those that kernels may meet, */
+    uint32_t met_h, met_w;              /* which are the input's of the convolution itself, for the gradient to that input as well */
+    uint32_t dilation;                  /* from one element of the kernel to the next */
     uint32_t in_expand;                 /* each input element stands in so many rows (weight gradient of a k x k kernel) */
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */
@@ -27,11 +29,15 @@ struct conv_shape {
     uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid them out, so that all of it moves */
     uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
     uint32_t rearrange_out;                         /* 1: so do the results */
-    uint32_t nothing;                               /* 0: the cache of plans compares shapes by their bytes, so there is no padding */
 };
 
-/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. */
-struct conv_params { uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride; enum data_type type; };
+/* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. Padding: above and on the left; what
+ * else is reached beyond the input is below or on the right. */
+struct conv_params {
+    uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride;
+    enum data_type type;
+    uint32_t pad_h, pad_w, dilation;    /* dilation: 0 is 1 */
+};
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,
                                     enum op_pass pass);

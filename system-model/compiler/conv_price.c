@@ -83,9 +83,9 @@ static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint6
 
 struct operand_bytes { uint64_t in, in_received, weights, weights_received, partials, outputs; };
 
-static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint64_t limit)
+static uint64_t reach(const struct conv_shape *s, uint64_t positions, uint64_t kernel, uint64_t limit)
 {
-    return min_u64((positions - 1) * stride + kernel, max_u64(limit, 1));
+    return min_u64((positions - 1) * s->in_stride + (kernel - 1) * s->dilation + 1, max_u64(limit, 1));
 }
 
 /* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p (poplin's planner). */
@@ -100,8 +100,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
     uint64_t es = c->amp.element_bytes, in_chans = t->groups * t->in * c->in_grain;
     uint64_t own = share_positions(t) * (c->flat ? 1 : (uint64_t)s->in_stride * s->in_stride), field = own;
     if (!c->flat)
-        field = t->batch * reach(t->height, s->in_stride, t->kernel_h, s->in_h)
-              * reach(t->width, s->in_stride, s->kernel_w, s->in_w);
+        field = t->batch * reach(s, t->height, t->kernel_h, s->in_h) * reach(s, t->width, s->kernel_w, s->in_w);
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
     uint64_t halo = field > own ? (field - own) * in_chans * es : 0;

@@ -14,22 +14,17 @@
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"
 
-/* What kernels reach beyond the input, both sides together. */
-static uint32_t reached_padding(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride)
-{
-    uint64_t reach = (uint64_t)(out - 1) * stride + kernel;
-    return reach > in ? (uint32_t)(reach - in) : 0;
-}
-
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel)
 {
-    uint64_t begin = x->pad_before, end = begin + x->in;
-    uint64_t low = begin > to_kernel ? ceil_div(begin - to_kernel, x->stride) : 0;
-    uint64_t high = end > from_kernel ? ceil_div(end - from_kernel, x->stride) : 0;
+    uint64_t begin = x->pad_before, end = begin + x->in, from = from_kernel * x->dilation, to = to_kernel * x->dilation;
+    uint64_t low = begin > to ? ceil_div(begin - to, x->stride) : 0;
+    uint64_t high = end > from ? ceil_div(end - from, x->stride) : 0;
     low = max_u64(low, first);
     high = min_u64(high, first + n);
     return high > low ? high - low : 0;
 }
+
+static uint32_t dilation_of(const struct conv_params *p) { return p->dilation ? p->dilation : 1; }
 
 /* A gradient to the input multiplies the same pairs of an output and a kernel element as the convolution. */
 static struct conv_shape data_gradient_shape(const struct conv_params *p)
@@ -38,8 +33,7 @@ static struct conv_shape data_gradient_shape(const struct conv_params *p)
         .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
         .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->out_chans, .out_chans = p->in_chans,
         .in_stride = 1, .out_stride = p->stride, .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
-        .pad_h = reached_padding(p->in_h, p->out_h, p->kernel_h, p->stride),
-        .pad_w = reached_padding(p->in_w, p->out_w, p->kernel_w, p->stride),
+        .before_h = p->pad_h, .before_w = p->pad_w, .met_h = p->in_h, .met_w = p->in_w, .dilation = dilation_of(p),
         .type = p->type, .pass = PASS_BACKWARD_DATA, .rearrange_weights = 1,
     };
 }
@@ -52,7 +46,7 @@ static struct conv_shape weight_gradient_shape(const struct conv_params *p)
     return (struct conv_shape){
         .groups = p->groups, .batch = 1, .field_h = p->in_chans * kernel, .field_w = 1,
         .kernel_h = 1, .kernel_w = 1, .in_chans = (uint64_t)p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
-        .in_stride = 1, .out_stride = 1, .in_h = p->in_chans * kernel, .in_w = 1, .in_expand = expand ? expand : 1,
+        .in_stride = 1, .out_stride = 1, .in_h = p->in_chans * kernel, .in_w = 1, .dilation = 1, .in_expand = expand ? expand : 1,
         .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
         .in_elsewhere = 1, .weights_elsewhere = 1,      /* spread evenly by the change of layout */
     };
@@ -68,8 +62,7 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
         .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
         .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->in_chans, .out_chans = p->out_chans,
         .in_stride = p->stride, .out_stride = 1, .in_h = p->in_h, .in_w = p->in_w, .in_expand = 1,
-        .pad_h = reached_padding(p->in_h, p->out_h, p->kernel_h, p->stride),
-        .pad_w = reached_padding(p->in_w, p->out_w, p->kernel_w, p->stride),
+        .before_h = p->pad_h, .before_w = p->pad_w, .met_h = p->in_h, .met_w = p->in_w, .dilation = dilation_of(p),
         .type = p->type, .pass = PASS_FORWARD,
     };
 }
@@ -81,7 +74,7 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
     return (struct conv_shape){
         .groups = groups, .batch = 1, .field_h = rows, .field_w = 1, .kernel_h = 1, .kernel_w = 1,
         .in_chans = inner, .out_chans = columns, .in_stride = 1, .out_stride = 1, .in_h = rows, .in_w = 1,
-        .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
+        .dilation = 1, .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
         .rearrange_weights = pass != PASS_FORWARD,
         .in_elsewhere = pass == PASS_BACKWARD_WEIGHT, .weights_elsewhere = pass == PASS_BACKWARD_WEIGHT,
     };
@@ -147,13 +140,16 @@ static void add_amp_grains(struct candidates *list, const struct conv_shape *s, 
         conv_add_amp(list, s, expand, chip, amp, thin, narrow);
 }
 
+enum { ALL_ARE_MET = INT32_MAX };       /* as long an axis as none is */
+
 static struct conv_shape columns_as_channels(const struct conv_shape *s)
 {
     struct conv_shape e = *s;
     e.in_chans *= s->kernel_w;
     e.kernel_w = 1;
     e.in_w = s->field_w;
-    e.pad_w = 0;                        /* zeros are copied like anything else */
+    e.before_w = 0;                     /* zeros are copied like anything else */
+    e.met_w = ALL_ARE_MET;
     return e;
 }
 
@@ -166,7 +162,6 @@ static void add_expanded(struct candidates *list, const struct conv_shape *s, co
     e.in_chans *= s->kernel_h;
     e.kernel_h = 1;
     e.in_h = s->field_h;
-    e.pad_h = 0;
     e.in_stride = 1;
     uint64_t expand = (uint64_t)s->kernel_h * s->kernel_w / ((uint64_t)s->in_stride * s->in_stride);
     conv_add_amp(list, &e, max_u64(1, expand), chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));

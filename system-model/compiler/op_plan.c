@@ -20,7 +20,7 @@ const char *const vertex_kind_names[N_VERTEX_KINDS] = {
 
 /* splits_of: the digest of the chip whose splits are priced; 0: none, they are searched. */
 struct plan_key { struct conv_shape shape; uint64_t digest, splits_of, fully_connected; };
-_Static_assert(offsetof(struct conv_shape, nothing) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
+_Static_assert(offsetof(struct conv_shape, rearrange_out) + sizeof(uint32_t) == sizeof(struct conv_shape), "a shape ends without padding");
 _Static_assert(sizeof(struct plan_key) == sizeof(struct conv_shape) + 3 * sizeof(uint64_t), "so does a key");
 
 /* The answers to one key, each for other bounds on the memory. */
@@ -173,6 +173,12 @@ bool chip_multiplies(const struct chip *c, enum data_type type, const char *wher
 
 /* ---- from the graph ---------------------------------------------------------------------------- */
 
+/* Along one axis, 0 down and 1 across: a kernel of one element has no pad of its own. */
+static uint32_t zeros_before(const struct op_attributes *at, uint32_t axis, uint32_t kernel)
+{
+    return (kernel > 1 ? at->pad : 0) + at->zeros[axis];
+}
+
 /* A transposed convolution's result is the input of the convolution that it turns round. */
 static struct conv_params conv_params(const struct graph *g, const struct op *op)
 {
@@ -181,12 +187,12 @@ static struct conv_params conv_params(const struct graph *g, const struct op *op
     const struct tensor *w = &g->tensors[f->inputs[1]];
     const struct tensor *x = &g->tensors[turned ? f->outputs[0] : f->inputs[0]];
     const struct tensor *y = &g->tensors[turned ? f->inputs[0] : f->outputs[0]];
-    uint32_t groups = f->at->groups ? f->at->groups : 1;
+    uint32_t groups = f->at->groups ? f->at->groups : 1, kernel_h = (uint32_t)w->dims[0], kernel_w = (uint32_t)w->dims[1];
     return (struct conv_params){
         .groups = groups, .batch = (uint32_t)x->dims[0], .in_h = (uint32_t)x->dims[1], .in_w = (uint32_t)x->dims[2],
-        .out_h = (uint32_t)y->dims[1], .out_w = (uint32_t)y->dims[2], .kernel_h = (uint32_t)w->dims[0],
-        .kernel_w = (uint32_t)w->dims[1], .in_chans = (uint32_t)w->dims[2], .out_chans = (uint32_t)(w->dims[3] / groups),
-        .stride = f->at->stride ? f->at->stride : 1, .type = x->type,
+        .out_h = (uint32_t)y->dims[1], .out_w = (uint32_t)y->dims[2], .kernel_h = kernel_h, .kernel_w = kernel_w,
+        .in_chans = (uint32_t)w->dims[2], .out_chans = (uint32_t)(w->dims[3] / groups), .stride = f->at->stride ? f->at->stride : 1,
+        .type = x->type, .pad_h = zeros_before(f->at, 0, kernel_h), .pad_w = zeros_before(f->at, 1, kernel_w), .dilation = f->at->dilation,
     };
 }
 

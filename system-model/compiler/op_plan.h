@@ -60,10 +60,11 @@ void plan_cache_free(struct plan_cache *c);
 /* Multiply-accumulates a tile's AMP can do in a cycle: what shares of peak are shares of. fp8 where the chip has it. */
 uint64_t chip_mac_per_cycle(const struct chip *c, enum data_type type, enum partials_type partials);
 
-/* One axis of a convolution: so many elements of padding before those of the input, and what is reached beyond is padding too. */
-struct conv_axis { uint64_t positions, kernel, stride, pad_before, in; };
-/* Of n positions from the first on, those where one of the kernel elements from_kernel to to_kernel (included) meets an element of the
- * input. The sum over all elements of a kernel is what there is to multiply. */
+/* One axis of a convolution: so many elements of padding before those of the input, and what is reached beyond is padding too. The kernel's
+ * elements are a dilation apart. */
+struct conv_axis { uint64_t positions, kernel, stride, pad_before, in, dilation; };
+/* Of n positions from the first on, those from the first to the last where one of the kernel elements from_kernel to to_kernel (included)
+ * meets an element of the input. The sum over all elements of a kernel, each by itself, is what there is to multiply. */
 uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, uint64_t from_kernel, uint64_t to_kernel);
 
 /* False, with err told, where the chip has no arithmetic of this type: fp8 where it multiplies none. */

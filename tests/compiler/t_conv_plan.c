@@ -139,7 +139,7 @@ static void test_hmac_takes_columns_as_channels(void **state)
     (void)state;
     struct chip chip = small_chip(3);
     struct conv_params p = { .groups = 3, .batch = 1, .in_h = 26, .in_w = 26, .out_h = 26, .out_w = 26, .kernel_h = 3,
-                             .kernel_w = 3, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+                             .kernel_w = 3, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16, .pad_h = 1, .pad_w = 1 };
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
     struct op_plan got = planned(&s, &chip, &options);
     assert_int_equal(got.vertex, VERTEX_HMAC);
@@ -155,7 +155,7 @@ static void test_images_beside_each_other_are_one_row(void **state)
     struct chip chip = small_chip(3);
     chip.tile_memory_bytes = 638976;
     struct conv_params p = { .groups = 3, .batch = 4, .in_h = 26, .in_w = 26, .out_h = 26, .out_w = 26, .kernel_h = 3,
-                             .kernel_w = 3, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+                             .kernel_w = 3, .in_chans = 4, .out_chans = 16, .stride = 1, .type = TYPE_FP16, .pad_h = 1, .pad_w = 1 };
     struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
     struct op_plan got = planned(&s, &chip, &options);
     assert_int_equal(got.split.serial_out, 1);
@@ -183,11 +183,12 @@ static void test_what_kernels_meet(void **state)
     (void)state;
     uint64_t seed = 9;
     for (int i = 0; i < 2000; i++) {
-        const struct conv_axis x = { draw(&seed, 1, 12), draw(&seed, 1, 7), draw(&seed, 1, 4), draw(&seed, 0, 9), draw(&seed, 1, 30) };
+        const struct conv_axis x = { draw(&seed, 1, 12), draw(&seed, 1, 7), draw(&seed, 1, 4), draw(&seed, 0, 9), draw(&seed, 1, 30),
+                                     draw(&seed, 1, 3) };
         uint64_t first = draw(&seed, 0, x.positions - 1), n = draw(&seed, 1, x.positions - first);
         uint64_t from = draw(&seed, 0, x.kernel - 1), to = draw(&seed, from, x.kernel - 1), met = 0;
         for (uint64_t p = first; p < first + n; p++) {
-            uint64_t low = p * x.stride + from, high = p * x.stride + to;
+            uint64_t low = p * x.stride + from * x.dilation, high = p * x.stride + to * x.dilation;
             met += high >= x.pad_before && low < x.pad_before + x.in;
         }
         assert_int_equal(conv_axis_met(&x, first, n, from, to), met);
@@ -197,8 +198,16 @@ static void test_what_kernels_meet(void **state)
 static struct conv_shape square(uint32_t in, uint32_t out, uint32_t stride, enum op_pass pass)
 {
     const struct conv_params p = { .groups = 1, .batch = 1, .in_h = in, .in_w = in, .out_h = out, .out_w = out, .kernel_h = 3, .kernel_w = 3,
-                                   .in_chans = 16, .out_chans = 16, .stride = stride, .type = TYPE_FP16 };
+                                   .in_chans = 16, .out_chans = 16, .stride = stride, .pad_h = 1, .pad_w = 1, .type = TYPE_FP16 };
     return conv_shape_of_pass(&p, pass);
+}
+
+/* The same over an input that goes on beyond all that a kernel reaches. */
+static struct conv_shape without_padding(struct conv_shape s)
+{
+    s.before_h = s.before_w = 0;
+    s.met_h = s.met_w = 1000;
+    return s;
 }
 
 /* 3x3 over 7 x 7 positions on one tile: the outer rows and columns of the kernel meet 6 of 7. A worker's 9 positions in three pieces take
@@ -209,10 +218,9 @@ static void test_padding_is_left_out(void **state)
 {
     (void)state;
     struct chip one = small_chip(1);
-    struct conv_shape s = square(7, 7, 1, PASS_FORWARD), full = s;
+    struct conv_shape s = square(7, 7, 1, PASS_FORWARD), full = without_padding(s);
     struct conv_choice choice;
     struct op_plan all, got;
-    full.pad_h = full.pad_w = 0;
     conv_plan_search(&all, &choice, &full, &one, &options);
     assert_int_equal(choice.vertex, VERTEX_AMP_NX1);
     for (uint64_t n = 1; n <= 7; n += 6) {
@@ -235,31 +243,65 @@ static void test_padding_beside_one_column(void **state)
     (void)state;
     struct chip chip = small_chip(1);
     const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 7, .in_w = 1, .out_h = 7, .out_w = 1, .kernel_h = 3, .kernel_w = 3,
-                                   .in_chans = 16, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
-    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD), full = s;
+                                   .in_chans = 16, .out_chans = 16, .stride = 1, .pad_h = 1, .pad_w = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD), full = without_padding(s);
     struct conv_choice choice;
     struct op_plan all, got;
-    full.pad_h = full.pad_w = 0;
     conv_plan_search(&all, &choice, &full, &chip, &options);
     assert_int_equal(choice.vertex, VERTEX_AMP_NX1);
     assert_true(conv_plan_as(&got, &choice, &s, &chip, &options));
     assert_int_equal(all.compute_cycles - got.compute_cycles, 6 * (6 * 24 + 2 * (24 - 20)));
 }
 
-/* A stride of two over an even field meets padding before it alone; the gradient to its input leaves out the same, and the one to its weights
- * sums over the field with its zeros. */
-static void test_padding_of_strides_and_gradients(void **state)
+/* What 3x3 kernels leave out on one tile, with padding of the operation's own. A stride of 2 over an even field has padding before it alone, as
+ * the test above counts it one has 84 for all positions; of 6 rows of 7 44, of 7 rows of 6 76, of 6 of 6 40. A stride of 3 over 9 has as
+ * much of the input left over as there is padding: 28 for 3 x 3, 20 where a row or a column is missing. Dilated by 2, with two rows of
+ * padding, the outer elements meet 5 of 7: 44 for 5 rows of 7, a row each; 72 for 7 rows of 5; 36 for 5 of 5. */
+static void test_padding_is_the_operations_own(void **state)
 {
     (void)state;
-    static const struct { uint32_t in; enum op_pass pass; uint32_t pad; } cases[] = {
-        { 14, PASS_FORWARD, 1 }, { 13, PASS_FORWARD, 2 }, { 15, PASS_FORWARD, 0 }, { 16, PASS_FORWARD, 0 },
-        { 13, PASS_BACKWARD_DATA, 2 }, { 13, PASS_BACKWARD_WEIGHT, 0 },
+    struct chip chip = small_chip(1);
+    static const struct { uint32_t in, out, stride, pad, dilation; enum op_pass pass; uint64_t less; } cases[] = {
+        { 14, 7, 2, 1, 1, PASS_FORWARD, 2 * (84 - 44) + 2 * (84 - 76) + 84 - 40 }, { 15, 7, 2, 0, 1, PASS_FORWARD, 0 },
+        { 13, 7, 2, 1, 1, PASS_FORWARD, 2 * (84 - 44) + 2 * (84 - 76) + 4 * (84 - 40) },
+        { 13, 7, 2, 1, 1, PASS_BACKWARD_DATA, 2 * (84 - 44) + 2 * (84 - 76) + 4 * (84 - 40) },
+        { 9, 3, 3, 1, 1, PASS_FORWARD, 5 * (28 - 20) }, { 9, 3, 3, 0, 1, PASS_FORWARD, 0 },
+        { 7, 7, 1, 2, 2, PASS_FORWARD, 2 * (84 - 44) + 2 * (84 - 72) + 4 * (84 - 36) }, { 7, 7, 1, 1, 0, PASS_BACKWARD_WEIGHT, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct conv_shape s = square(cases[i].in, 7, 2, cases[i].pass);
-        assert_int_equal(s.pad_h, cases[i].pad);
-        assert_int_equal(s.pad_w, cases[i].pad);
+        uint32_t in = cases[i].in, out = cases[i].out, pad = cases[i].pad;
+        const struct conv_params p = { .groups = 1, .batch = 1, .in_h = in, .in_w = in, .out_h = out, .out_w = out, .kernel_h = 3,
+                                       .kernel_w = 3, .in_chans = 16, .out_chans = 16, .stride = cases[i].stride, .type = TYPE_FP16,
+                                       .pad_h = pad, .pad_w = pad, .dilation = cases[i].dilation };
+        struct conv_shape s = conv_shape_of_pass(&p, cases[i].pass);
+        struct candidates list;
+        conv_candidates(&list, &s, &chip, &options);
+        struct share whole = conv_whole(&list.items[0], 1, 1);
+        assert_int_equal(list.items[0].vertex, s.pass == PASS_BACKWARD_WEIGHT ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1);
+        assert_int_equal(conv_padding_cycles(&chip, &list.items[0], &whole), 6 * cases[i].less);
     }
+}
+
+/* Elements of a kernel that are three apart reach over six rows and columns more: a tile with a row of 9 holds 7 of the input instead of 3. */
+static void test_dilated_kernels_reach_farther(void **state)
+{
+    (void)state;
+    struct conv_params p = { .groups = 1, .batch = 1, .in_h = 9, .in_w = 9, .out_h = 9, .out_w = 9, .kernel_h = 3, .kernel_w = 3,
+                             .in_chans = 16, .out_chans = 16, .stride = 1, .pad_h = 3, .pad_w = 3, .dilation = 3, .type = TYPE_FP16 };
+    struct chip chip = small_chip(9);
+    struct conv_shape wide = conv_shape_of_pass(&p, PASS_FORWARD), narrow;
+    p.pad_h = p.pad_w = p.dilation = 1;
+    narrow = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct conv_choice choice;
+    struct op_plan far, near;
+    conv_plan_search(&near, &choice, &narrow, &chip, &options);
+    choice.share.p_field = choice.share.width = 9;
+    choice.share.p_kernel = choice.share.p_in = choice.share.p_out = choice.share.height = 1;
+    choice.share.kernel_h = 3;
+    assert_true(conv_plan_as(&near, &choice, &narrow, &chip, &options));
+    assert_true(conv_plan_as(&far, &choice, &wide, &chip, &options));
+    assert_int_equal(far.temp_bytes_per_tile - near.temp_bytes_per_tile, 4 * 9 * 16 * 2);
+    assert_int_equal(far.exchanged_bytes - near.exchanged_bytes, 9 * 4 * 9 * 16 * 2);
 }
 
 /* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
@@ -510,6 +552,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
     cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
-    cmocka_unit_test(test_padding_of_strides_and_gradients),
+    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther),
 };
 TAP_MAIN(tests)
