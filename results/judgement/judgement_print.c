@@ -7,6 +7,7 @@
  * SOURCE_DATE_EPOCH's, as reproducible builds have it.
  */
 #include "results/judgement/judgement.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static const char *message_of(const struct judgement *j)
 static void write_line(FILE *f, const char *text)
 {
     for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 || *text == '#' ? ' ' : *text, f);
+        fputc(iscntrl((unsigned char)*text) || *text == '#' ? ' ' : *text, f);
 }
 
 void judgements_print_tap(FILE *f, const struct judgements *set)
@@ -107,7 +108,7 @@ static void write_cell(FILE *f, const char *text)
         if (*text == '|')
             fputs("\\|", f);
         else
-            fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+            fputc(iscntrl((unsigned char)*text) ? ' ' : *text, f);
 }
 
 void judgement_print_row(FILE *f, const struct judgement *j)

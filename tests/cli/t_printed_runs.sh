@@ -126,6 +126,12 @@ drawn_by "$work/bin" history throughput_samples_per_s --from "$work/h.csv" --out
 drawn_by "$work/none" history throughput_samples_per_s --from "$work/h.csv" --out "$work/it's/h.svg"
 drawn_by "$work/none" plot "$work/one"
 show_file "$work/drawn" "$work/it's/h.svg.csv"
+for name in a.svg .svg a.png; do        # of no folder; without a name
+    (here=$PWD && cd "$work" && case $PODBENCH in /*) ;; *) PODBENCH=$here/$PODBENCH ;; esac &&
+        PATH=$work/bin PODBENCH_ROOT=$here/tests/root "$PODBENCH" history throughput_samples_per_s --from h.csv --out $name >/dev/null 2>"$old_err"
+        echo "= $?" >>"$old_err")
+    plain <"$old_err" >>"$work/shown"
+done
 printed history
 
 awk 'BEGIN { print "commit,step_time_s"; for (i = 0; i < 70; i++) print "c" i "," 10 + (i * 7 % 11) / 100 + (i > 40) * 0.7 }' >"$work/series.csv"

@@ -58,6 +58,23 @@ static void every_format_to_the_byte(void **state)
     arena_free(&a);
 }
 
+/* A line stays a line, and a row a row. */
+static void control_characters_are_blanks(void **state)
+{
+    struct arena a = {0};
+    struct judgements set = { .suite = "s" };
+    char *tap, *markdown;
+    (void)state;
+    judgements_add(&set, (struct judgement){ .name = "one\t", .message = "a\nb\177c ~\037d", .judged = JUDGED_FAIL }, &a);
+    PRINTED(tap, judgements_print_tap(f, &set));
+    PRINTED(markdown, judgements_print_markdown(f, &set));
+    assert_string_equal(tap, "1..1\nnot ok 1 - one : a b c ~ d\n");
+    assert_non_null(strstr(markdown, "\n| one  | a b c ~ d |\n"));
+    free(tap);
+    free(markdown);
+    arena_free(&a);
+}
+
 static void expected_failures_do_not_fail_and_unexpected_passes_are_told(void **state)
 {
     struct arena a = {0};
@@ -94,7 +111,8 @@ static void lists_that_do_not_hold_are_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_format_to_the_byte), cmocka_unit_test(expected_failures_do_not_fail_and_unexpected_passes_are_told),
+    cmocka_unit_test(every_format_to_the_byte), cmocka_unit_test(control_characters_are_blanks),
+    cmocka_unit_test(expected_failures_do_not_fail_and_unexpected_passes_are_told),
     cmocka_unit_test(lists_that_do_not_hold_are_refused),
 };
 TAP_MAIN(tests)

@@ -121,6 +121,23 @@ static void coverage_by_hand(void **state)
         sum += halves[i];
     }
     assert_near(c.all.mean_half_width, sum / 3, 1e-12);
+    /* Each alone left out, its group told by the spread alone: the others of the three stand beside it. */
+    double near_sum = 0;
+    size_t near_inside = 0;
+    for (size_t i = 0; i < 3; i++) {
+        struct spread others = spread_of(&three_groups, three[i].group, &a);
+        double half = spread_half_width(&others, &three_groups, &three[i].at, &(struct left_out){ .configuration = three[i].configuration });
+        near_inside += fabs(three[i].left_out) <= half;
+        near_sum += half;
+    }
+    assert_int_equal(c.near.n, 3);
+    assert_int_equal(c.near.inside, near_inside);
+    assert_near(c.near.mean_half_width, near_sum / 3, 1e-12);
+    /* Of a single group nothing is left to tell an interval from. */
+    interval_coverage(&c, &(struct references){ .items = three, .n = 1 }, &a);
+    assert_int_equal(c.n_groups, 1);
+    assert_int_equal(c.all.n, 0);
+    assert_int_equal(c.groups[0].n, 0);
     arena_free(&a);
 }
 
