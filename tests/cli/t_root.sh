@@ -59,4 +59,12 @@ figures=$here/tests/root/results/published/memory.csv
 result $? "an installed program writes its runs where it is run" "$(cat "$work/err")"
 ../tree/build/podbench bench --published "$figures" >/dev/null 2>"$work/err" && [ -s "$work/tree/results/runs/latest/rows.csv" ]
 result $? "a tree keeps its own" "$(cat "$work/err")"
+cd "$work/tree" || exit 1
+PODBENCH=build/podbench
+run check latest
+[ "$status" -ne 2 ] && [ -s "$work/out" ]
+result $? "a run is found by its name among them" "$(cat "$work/err")"
+refuses "none: no such run; known: latest" "one that is not there" check none
+rm -r results/runs
+refuses "latest: no such run; there are none yet: 'podbench bench' makes one" "before there is any" check latest
 done_testing

@@ -216,8 +216,25 @@ static void pruning_by_hand(void **state)
         }
 }
 
+/* At a point its own values, between two the line, outside nothing. */
+static void lines_between_points(void **state)
+{
+    struct rcp_point points[] = { { .batch = 10, .mean = 4, .sd = 0.5 }, { .batch = 20, .mean = 7, .sd = 0.25 }, { .batch = 60, .mean = 8, .sd = 1.25 } };
+    const struct rcp_table t = { .points = points, .n = 3 };
+    static const struct { double batch, mean, sd; } cases[] = { { 10, 4, 0.5 }, { 12, 4.6, 0.45 }, { 20, 7, 0.25 }, { 50, 7.75, 1 }, { 60, 8, 1.25 } };
+    double mean = 0, sd = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(rcp_interpolate(&mean, &sd, &t, cases[i].batch));
+        assert_near(mean, cases[i].mean, 1e-12);
+        assert_near(sd, cases[i].sd, 1e-12);
+    }
+    assert_false(rcp_interpolate(&mean, &sd, &t, 9));
+    assert_false(rcp_interpolate(&mean, &sd, &t, 61));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
-    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand),
+    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points),
 };
 TAP_MAIN(tests)

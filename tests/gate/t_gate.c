@@ -49,6 +49,21 @@ static void equal_runs_pass(void **state)
     arena_free(&p.a);
 }
 
+/* Each of the four tables is looked at. */
+static void tables_without_ids_are_refused(void **state)
+{
+    (void)state;
+    for (int wrong = 0; wrong < 4; wrong++) {
+        struct pair p = {0};
+        struct csv_table *tables[] = { &p.base.rows, &p.base.check, &p.run.rows, &p.run.check };
+        for (int i = 0; i < 4; i++)
+            load(tables[i], i == wrong ? "name,id\n" : i % 2 ? check_header : rows_header, "", &p.a);
+        assert_false(gate_build(&p.g, &p.base, &p.run, 0.01, &p.a, &p.err));
+        assert_string_equal(p.err.msg, arena_printf(&p.a, "%s:1: the first column is 'name', want 'id'", tables[wrong]->path));
+        arena_free(&p.a);
+    }
+}
+
 /* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r does not fit any more; s: memory alone; k: 11 -> 10.5, error 10 -> 5 %. */
 static void moves_are_grouped_by_what_moved_most(void **state)
 {
@@ -176,7 +191,7 @@ static void inputs_that_changed_are_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
+    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
     cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)

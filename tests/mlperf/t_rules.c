@@ -95,37 +95,98 @@ static void test_every_benchmark(void **state)
     arena_free(&a);
 }
 
+/* A folder of rules of one's own; the other tables stand beside them. */
+static const char *folder_of_rules(const char *rows, struct arena *a)
+{
+    char here[512];
+    const char *dir = arena_printf(a, "/tmp/podbench-test-rules-%ld", (long)getpid());
+    const char *const tables[][2] = { { "rules.csv", arena_printf(a, "rulesets,layer,key,occurs,check,once,action,severity,source\n%s\n", rows) },
+                                      { "tensors.csv", "names,pattern,source\ntwo,\"{a,b}\",s\n" } };
+    assert_true(make_folders(dir, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        FILE *f = fopen(arena_printf(a, "%s/%s", dir, tables[i][0]), "w");
+        fputs(tables[i][1], f);
+        fclose(f);
+    }
+    assert_non_null(getcwd(here, sizeof here));
+    const char *fields = arena_printf(a, "%s/system_fields.csv", dir);
+    assert_true(access(fields, F_OK) == 0 || symlink(arena_printf(a, "%s/results/rules/system_fields.csv", here), fields) == 0);
+    return dir;
+}
+
+static int remove_rules(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf /tmp/podbench-test-rules-%ld", (long)getpid());
+    return system(command);
+}
+
 static void test_bad_rows(void **state)
 {
     static const struct { const char *row, *want; } bad[] = {
         { "2.0.0,common,k,twice,,,,error,s", "occurs: 'twice', want nothing, 1, N+, 1+ of KEY KEY, begin or end" },
+        { "2.0.0,common,k,+,,,,error,s", "occurs: '+', want nothing, 1, N+, 1+ of KEY KEY, begin or end" },
         { "2.0.0,common,k,1,v>,,,error,s", "'v>': at '', want a value" },
         { "2.0.0,common,k,1,,,x:=1,error,s", "action: 'x', want st.NAME:=VALUE, append, apply or gather" },
         { "2.0.0,common,k,1,,,apply closed,error,s", "action: apply closed, want apply \"LAYER\"" },
+        { "2.0.0,common,k,1,,,\"apply \"\"\",error,s", "action: apply \", want apply \"LAYER\"" },
+        { "2.0.0,common,k,1,,,\"apply \"\"closed\",error,s", "action: apply \"closed, want apply \"LAYER\"" },
         { "2.0.0,common,k,1,,,append v,error,s", "action: want append VALUE to st.NAME" },
         { "2.0.0,common,k,1,,,gather v,error,s", "action: want gather KEY into KEY by MEMBER" },
         { "2.0.0,common,k,1,,,,mild,s", "severity: 'mild', want error, warning or absent: warning" },
         { "2.0.0,common,k,begin,,,,error,s", "key: 'k' with occurs 'begin'" },
         { "2.0.0,common,k,1,,,,error,", "source is empty" },
+        { "2.0.0,common,k,1+ of a b c d,,,,error,s", "occurs: more than 3 keys in a group" },
+        { "2.0.0,common,k,1,v ;; v ;; v ;; v ;; v ;; v ;; v,,,error,s", "check: more than 6 parts" },
+        { "2.0.0,common,k,1,,,st.a:=1; st.b:=1; st.c:=1; st.d:=1; st.e:=1; st.f:=1; st.g:=1,error,s", "action: more than 6 parts" },
     };
     struct arena a = { 0 };
     (void)state;
-    const char *dir = arena_printf(&a, "/tmp/podbench-test-rules-%ld", (long)getpid());
-    assert_true(make_folders(dir, NULL));
-    const char *rules = arena_printf(&a, "%s/rules.csv", dir), *tensors = arena_printf(&a, "%s/tensors.csv", dir);
-    FILE *f = fopen(tensors, "w");
-    fputs("names,pattern,source\ntwo,\"{a,b}\",s\n", f);
-    fclose(f);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct rule_library l;
         struct err err = { "" };
-        f = fopen(rules, "w");
-        fprintf(f, "rulesets,layer,key,occurs,check,once,action,severity,source\n%s\n", bad[i].row);
-        fclose(f);
+        const char *dir = folder_of_rules(bad[i].row, &a);
         assert_false(rules_load(&l, dir, &a, &err));
-        assert_string_equal(err.msg, arena_printf(&a, "%s:2: %s", rules, bad[i].want));
+        assert_string_equal(err.msg, arena_printf(&a, "%s/rules.csv:2: %s", dir, bad[i].want));
     }
-    unlink(rules), unlink(tensors), rmdir(dir);
+    arena_free(&a);
+}
+
+/* As many as there is room for; and what only shows when an edition is asked for. */
+static void test_rows_at_their_limits(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct rule_library l;
+    const struct rule_book *b;
+    size_t at;
+    (void)state;
+    assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,1+ of a b c,v ;; v ;; v ;; v ;; v ;; v,,st.a:=1; st.b:=1; st.c:=1; st.d:=1; st.e:=1; st.f:=[],error,s\n"
+                                               "2.0.0 2.1.0,common,j,13+,,,\"apply \"\"\"\"; gather x into y by z; append v to st.w\",warning,s\n"
+                                               "2.1.0,other,j,,,,,error,s", &a), &a, &err));
+    assert_true(rules_of(&b, &l, "v2.0", &err));
+    assert_int_equal(b->n_layers, 1);
+    const struct rule *k = rule_find(&b->layers[0], "k", &at), *j = rule_find(&b->layers[0], "j", &at);
+    assert_int_equal(at, 0);
+    assert_true(k->occurs == OCCURS_ANY_OF && k->n_of == 3 && k->n_checks == 6 && k->n_actions == 6 && !k->only_warns);
+    assert_true(k->actions[5].kind == ACTION_NEW_NAMES && k->actions[4].kind == ACTION_SET);
+    assert_string_equal(k->actions[5].name, "f");
+    assert_true(j->occurs == OCCURS_TIMES && j->at_least == 13 && j->n_actions == 3 && j->only_warns);
+    assert_string_equal(j->actions[0].name, "");
+    assert_string_equal(j->actions[1].member, "z");
+    assert_string_equal(j->actions[2].name, "w");
+    assert_null(rule_find(&b->layers[0], "l", &at));
+    assert_null(rule_layer_find(b, "other"));
+    assert_true(rules_of(&b, &l, "v2.1", &err));
+    assert_ptr_equal(rule_layer_find(b, "other"), &b->layers[1]);
+    assert_false(rules_of(&b, &l, "v3.0", &err));
+    assert_string_equal(err.msg, "rules.csv: no rules of 3.0.0");
+    assert_false(rules_of(&b, &l, "v9.9", &err));
+    assert_non_null(strstr(err.msg, "round 'v9.9' is unknown; known: v0.7"));
+    assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,1,,,,error,s\n2.0.0,common,a,1,,,,error,s\n2.0.0,common,k,,,,,error,s", &a), &a, &err));
+    assert_false(rules_of(&b, &l, "v2.0", &err));
+    assert_string_equal(err.msg, "rules.csv: common of 2.0.0: key 'k' stands twice");
     arena_free(&a);
 }
 
@@ -138,21 +199,10 @@ static void test_the_value_is_shown_where_it_is_asked_for(void **state)
     struct lint lint;
     char *text;
     (void)state;
-    const char *dir = arena_printf(&a, "/tmp/podbench-test-rules-%ld", (long)getpid());
-    assert_true(make_folders(dir, NULL));
-    const char *rules = arena_printf(&a, "%s/rules.csv", dir), *tensors = arena_printf(&a, "%s/tensors.csv", dir);
-    FILE *out = fopen(rules, "w");
-    fputs("rulesets,layer,key,occurs,check,once,action,severity,source\n2.0.0,common,,begin,,,st.evals:=5,error,s\n"
-          "2.0.0,common,a,1,st.evals<v,,,error,s\n2.0.0,common,b,1,st.evals<4,,,error,s\n2.0.0,common,c,1,v>st.evals,,,error,s\n", out);
-    fclose(out);
-    out = fopen(tensors, "w");
-    fputs("names,pattern,source\n", out);
-    fclose(out);
-    const char *fields = arena_printf(&a, "%s/system_fields.csv", dir), *log = temp_file("", 0, ".txt");
-    char here[512];
-    assert_non_null(getcwd(here, sizeof here));
-    assert_int_equal(symlink(arena_printf(&a, "%s/results/rules/system_fields.csv", here), fields), 0);
-    out = fopen(log, "w");
+    const char *dir = folder_of_rules("2.0.0,common,,begin,,,st.evals:=5,error,s\n2.0.0,common,a,1,st.evals<v,,,error,s\n"
+                                      "2.0.0,common,b,1,st.evals<4,,,error,s\n2.0.0,common,c,1,v>st.evals,,,error,s", &a);
+    const char *log = temp_file("", 0, ".txt");
+    FILE *out = fopen(log, "w");
     for (int k = 'a'; k <= 'c'; k++)
         fprintf(out, ":::MLLOG {\"key\": \"%c\", \"value\": 3, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n", k);
     fclose(out);
@@ -165,7 +215,7 @@ static void test_the_value_is_shown_where_it_is_asked_for(void **state)
     assert_non_null(strstr(text, "want st.evals<4 (2.0.0 common)"));
     assert_null(strstr(text, "is 3, want st.evals<4"));
     free(text);
-    unlink(log), unlink(fields), unlink(rules), unlink(tensors), rmdir(dir);
+    unlink(log);
     arena_free(&a);
 }
 
@@ -173,7 +223,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
+                                        cmocka_unit_test(test_rows_at_their_limits),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, remove_rules);
 }

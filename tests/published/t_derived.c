@@ -118,6 +118,8 @@ static void what_makes_no_line_is_refused(void **state)
         { "x,bananas,a+b,0.1,", "2: metric: 'bananas' is not derived; known: loop_s_per_micro_batch, update_s, forward_s_per_micro_batch, "
                                 "call_s, step_increase_s, speedup_x" },
         { "x,update_s,a,0.1,", "2: parents: 'a' is one row, want two or more, joined by +" },
+        { "x,update_s,a+b+a+b+a+b+a+b+a+b+a+b+a+b+a+b+a,0.1,", "2: parents: more than 16" },
+        { "x,step_increase_s,a+b+a+b+a+b+a+b+a+b+a+b+a+b+a+b,0.1,", "2: x: the parents give -9.26783, want a value above 0" },
         { "x,update_s,a+z,0.1,", "2: parents: no published row 'z'" },
         { "x,update_s,a+f,0.1,", "2: parents: f is of time_to_train_min; want throughput_samples_per_s or step_time_s" },
         { "x,call_s,c+a,0.1,", "2: parents: a is of throughput_samples_per_s; want evaluation_time_s" },

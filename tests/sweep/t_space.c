@@ -102,6 +102,25 @@ static void what_is_no_space_is_refused(void **state)
     arena_free(&w.a);
 }
 
+/* Of two recipes, 5e14 each are as many as there may be. */
+static void there_are_not_too_many(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct world w;
+        start(&w);
+        assert_true(space_over(&w.s, "a.b=1", &w.a, &w.err) && space_over(&w.s, "a.c=1", &w.a, &w.err) && space_over(&w.s, "a.d=1", &w.a, &w.err));
+        w.s.axes[0].n = w.s.axes[1].n = 10000000;               /* which takes long to write */
+        w.s.axes[2].n = more ? 6 : 5;
+        assert_int_equal(space_close(&w.s, &w.err), !more);
+        if (more)
+            assert_string_equal(w.err.msg, "more than 1000000000000000 configurations; sweep fewer keys or values");
+        else
+            assert_int_equal(w.s.n, 1000000000000000);
+        arena_free(&w.a);
+    }
+}
+
 static void a_table_is_an_axis(void **state)
 {
     (void)state;
@@ -319,7 +338,7 @@ static void a_sweep_is_known_by_its_recipes(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_last_axis_varies_fastest), cmocka_unit_test(lists_and_ranges), cmocka_unit_test(what_is_no_space_is_refused),
-    cmocka_unit_test(a_table_is_an_axis), cmocka_unit_test(shards_take_each_configuration_once),
+    cmocka_unit_test(there_are_not_too_many), cmocka_unit_test(a_table_is_an_axis), cmocka_unit_test(shards_take_each_configuration_once),
     cmocka_unit_test(shards_from_the_environment), cmocka_unit_test(a_sweep_is_known_by_its_recipes), cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
 };
 TAP_MAIN(tests)

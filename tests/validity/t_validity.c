@@ -197,6 +197,18 @@ static void the_table_is_read_as_written(void **state)
     assert_near(back.items[2].left_out, 0.09, 0);
     assert_true(references_load(&back, "no/such/left-out.csv", &a, &err));
     assert_int_equal(back.n, 0);
+    /* A count and a number that are none; each of the three numbers is looked at. */
+    static const struct { const char *from, *to, *message; } bad[] = {
+        { ",1536,", ",1.5,", ":2: global_batch: '1.5' is not a whole number" }, { ",512,", ",x,", ":2: sequence_length: 'x' is not a whole number" },
+        { ",0.02\n", ",much\n", ":2: left_out_log_error: 'much' is not a number" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *at = strstr(text, bad[i].from);
+        assert_non_null(at);
+        const char *changed = arena_printf(&a, "%.*s%s%s", (int)(at - text), text, bad[i].to, at + strlen(bad[i].from));
+        assert_false(references_load(&back, temp_file(changed, strlen(changed), ".csv"), &a, &err));
+        assert_string_equal(strrchr(err.msg, '/') + strcspn(strrchr(err.msg, '/'), ":"), bad[i].message);
+    }
     free(text);
     arena_free(&a);
 }
