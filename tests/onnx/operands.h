@@ -3,7 +3,7 @@
  * operands.h - the inputs of one operator in words.
  *
  * "2,3" (floats of that shape), "w2,3" (a weight), "=1,-2" (a list of whole numbers), "='4" (one number), "=2x3:1,2,3,4,5,6" (a matrix of
- * them), "~0.5,2" (a list of floats), "-" (left out).
+ * them), "~0.5,2" (a list of floats), "?2,3" (a constant whose floats stand in another file), "-" (left out).
  */
 #ifndef OPERANDS_H
 #define OPERANDS_H
@@ -50,13 +50,16 @@ static inline void draft_operand(struct draft *d, const char *name, char *text)
     size_t n = 0;
     if (*text == '=' || *text == '~')
         draft_constant(d, name, text);
-    else if (*text != 'w')
+    else if (*text != 'w' && *text != '?')
         draft_input(d, name, ONNX_FLOAT, text);
     else {
-        text++;
+        bool elsewhere = *text++ == '?';
         for (char *item; (item = strsep(&text, ",")); )
             dims[n++] = strtoull(item, NULL, 10);
-        draft_weight(d, name, n, dims);
+        if (elsewhere)
+            draft_tensor(d, name, ONNX_FLOAT, n, dims);
+        else
+            draft_weight(d, name, n, dims);
     }
 }
 #endif
