@@ -264,24 +264,25 @@ static bool find_split(struct plan_options *opt, struct compiler *c, struct err 
 
 /* All that a split follows from, beside the graph and the machine: the options, with texts in place of what they point to. Which faults
  * there are the compiler's topology has; here it matters that there are some. */
-static const char *question_of(size_t *n_bytes, const struct plan_options *opt, struct arena *a)
+struct question { struct plan_options plain; bool faulty; char checkpoints[]; };
+
+static const struct question *question_of(size_t *n_bytes, const struct plan_options *opt, struct arena *a)
 {
-    size_t n = sizeof *opt + 1;
+    const char *checkpoints = "";
     for (uint32_t i = 0; i < opt->n_checkpoints; i++)
-        n += strlen(opt->checkpoints[i]) + 1;
-    char *bytes = arena_alloc(a, n), *at = bytes + sizeof *opt + 1;
-    struct plan_options *plain = (struct plan_options *)(void *)bytes;
+        checkpoints = arena_printf(a, "%s%s\n", checkpoints, opt->checkpoints[i]);
+    *n_bytes = sizeof(struct question) + strlen(checkpoints);
+    struct question *q = arena_alloc(a, *n_bytes);
+    memcpy(q->checkpoints, checkpoints, strlen(checkpoints));
+    q->faulty = opt->faults != NULL;
+    struct plan_options *plain = &q->plain;
     memcpy(plain, opt, sizeof *opt);
     memset(plain->checkpoints, 0, sizeof plain->checkpoints);
     memset(&plain->fitted.sheet, 0, sizeof plain->fitted.sheet);
     memset(plain->framework.sheets, 0, sizeof plain->framework.sheets);
     plain->framework.name = plain->framework.schedules = NULL;
     plain->faults = NULL;
-    bytes[sizeof *opt] = opt->faults != NULL;
-    for (uint32_t i = 0; i < opt->n_checkpoints; i++)
-        at = stpcpy(at, opt->checkpoints[i]) + 1;
-    *n_bytes = n;
-    return bytes;
+    return q;
 }
 
 struct answer { uint32_t n_stages; struct stage_size sizes[MAX_STAGES]; };
@@ -292,7 +293,7 @@ bool split_layers(struct plan_options *opt, struct compiler *c, struct err *err)
     size_t n_bytes;
     if (opt->n_stages || opt->ipus_per_replica < 2)
         return true;
-    const char *question = question_of(&n_bytes, opt, &scratch);
+    const struct question *question = question_of(&n_bytes, opt, &scratch);
     struct answer *answer = memo_find(&c->splits, question, n_bytes);
     bool good = answer || find_split(opt, c, err);
     if (good && !answer) {

@@ -120,18 +120,19 @@ static void remembered(void **state)
 {
     (void)state;
     struct planned y;
-    char first[] = "encoder3/attention", again[] = "encoder3/attention", other[] = "encoder4/attention";
+    char first[] = "encoder3/attention", again[] = "encoder3/attention", other[] = "encoder4/attention", longer[] = "encoder11/attention";
     start(&y, "vendor-bow-pod16-bert-base-ph1-popart");
     y.opt.recompute = RECOMPUTE_CHECKPOINTS;
-    y.opt.n_checkpoints = 1;
+    y.opt.n_checkpoints = 2;
     y.opt.n_stages = 0;
-    const struct { char *name; uint32_t grad_accum; size_t n_known; } asked[] = {
-        { first, 512, 1 }, { again, 512, 1 }, { first, 256, 2 }, { other, 512, 3 }, { again, 256, 3 },
+    const struct { char *names[2]; uint32_t grad_accum; size_t n_known; } asked[] = {
+        { { first, longer }, 512, 1 }, { { again, longer }, 512, 1 }, { { first, longer }, 256, 2 }, { { other, longer }, 512, 3 }, { { again, longer }, 256, 3 },
+        { { longer, again }, 512, 4 }, { { longer, other }, 512, 5 },
     };
     struct plan_options answers[sizeof asked / sizeof *asked];
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         answers[i] = y.opt;
-        answers[i].checkpoints[0] = asked[i].name;
+        memcpy(answers[i].checkpoints, asked[i].names, sizeof asked[i].names);
         answers[i].grad_accum = asked[i].grad_accum;
         assert_true(split_layers(&answers[i], y.sim.compiler, &y.err));
         assert_int_equal(y.sim.compiler->splits.n, asked[i].n_known);
