@@ -229,6 +229,7 @@ static void parts(void **state)
         { "Pad", "2,3,4 =1,2 - =3", "", "its pads are not known, or not two for each of 3 dimensions" },
         { "Resize", "2,3,4,5 - ~2,0.5", "axes=3,2", "2x3x2x10" }, { "Resize", "2,3,4,5 - ~2,3,1", "axes=3,2", "its scales or sizes are not known" },
         { "Resize", "2,3,4,5 - - =9,7", "axes=3,2", "2x3x7x9" }, { "Resize", "2,3,4,5 - ~3", "axes=-2", "2x3x12x5" },
+        { "Resize", "1,1 - - =1,4294967295", "", "1x4294967295" }, { "Resize", "1,1 - - =1,4294967296", "", "makes 4.29497e+09 of dimension 1" },
         { "Resize", "2,3,4,5 - - =9", "axes=4", "axis is out of range" },
         { "Resize", "2,3,4,5 - ~1,1,2,2.5", "", "2x3x8x12" }, { "Resize", "2,3,4,5 - - =2,3,7,9", "", "2x3x7x9" },
         { "Upsample", "2,3,4,5 ~1,1,2,3", "", "2x3x8x15" },

@@ -34,7 +34,7 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
     for (uint32_t i = 0; i < n; i++) {
         if (dims[perm[i]] == 1)
             continue;
-        bool follows = previous != NO_ID && perm[i] > previous;
+        bool follows = perm[i] > previous;              /* than NO_ID nothing is larger */
         for (uint32_t d = previous + 1; follows && d < perm[i]; d++)
             follows = dims[d] == 1;
         if (follows) {
