@@ -2,7 +2,7 @@
 /*
  * t_simulator.c - what a simulator keeps never shows: after any other simulations a result is what it is from nothing, to the byte.
  */
-#include "tests/check.h"
+#include "tests/test_folder.h"
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
 
@@ -293,6 +293,30 @@ static void long_work_is_told(void **state)
     arena_free(&a);
 }
 
+/* A sheet of one name beside each of two recipes: each recipe has its own. */
+static void sheets_beside_recipes(void **state)
+{
+    static const struct { const char *folder, *system; double clock_hz; } places[] = { { "gc200", "ipu-pod16", 1.325e9 }, { "bow", "bow-pod16", 1.85e9 } };
+    (void)state;
+    struct simulator s;
+    simulator_open(&s, &paths);
+    for (size_t i = 0; i < 4; i++) {
+        struct simulation sim;
+        struct result r;
+        struct err err = { "" };
+        struct arena a = { 0 };
+        const char *folder = arena_printf(&a, "%s/%s", top, places[i % 2].folder), *recipe = arena_printf(&a, "%s/mine.ini", folder);
+        assert_int_equal(system(arena_printf(&a, "mkdir -p %s && cp system-model/specs/%s.csv %s/mine.csv && "
+                                                 "sed 's/^system = .*/system = mine.csv/' workloads/recipes/%s.ini > %s",
+                                             folder, places[i % 2].system, folder, recipes[1], recipe)), 0);
+        assert_true(simulator_run(&s, &sim, &r, recipe, NULL, 0, &err));
+        assert_near(sim.machine->chip.clock_hz, places[i % 2].clock_hz, 0);
+        simulation_free(&sim);
+        arena_free(&a);
+    }
+    simulator_close(&s);
+}
+
 /* What no single key sets shapes the graph too. */
 static void graphs_are_told_apart_by_file_and_dimensions(void **state)
 {
@@ -346,7 +370,7 @@ static void alike_operations_have_equal_plans(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions),
+    cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions), cmocka_unit_test_setup_teardown(sheets_beside_recipes, set_up, tear_down),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
     cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(nothing_outlives_who_stands_on_it), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
     cmocka_unit_test(long_work_is_told), cmocka_unit_test(alike_operations_have_equal_plans),
