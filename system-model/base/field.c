@@ -35,13 +35,14 @@ static bool field_set_number(void *at, const struct field *f, const char *text, 
     }
     if (!parse_u64(text, &u))
         return fail(err, "%s: '%.60s' %s", where, text, why_no_u64(text));
-    if (f->type == FIELD_U32 && u > UINT32_MAX)
-        return fail(err, "%s: %s is outside 0 to %u", where, text, UINT32_MAX);
+    if (!in_range(f, (double)u, text, where, err))
+        return false;
+    assert(f->type != FIELD_U32 || u <= UINT32_MAX);        /* a field's range is within its type */
     if (f->type == FIELD_U32)
         *(uint32_t *)at = (uint32_t)u;
     else
         *(uint64_t *)at = u;
-    return in_range(f, (double)u, text, where, err);
+    return true;
 }
 
 static bool field_set_choice(void *at, const struct field *f, const char *text, const char *where, struct err *err)

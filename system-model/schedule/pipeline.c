@@ -54,6 +54,7 @@ void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool 
     t->slot = schedule == SCHEDULE_GROUPED && !forward;
 }
 
+/* In the order in which they begin, in every schedule. */
 static void make_tasks(struct plan *p, struct arena *a)
 {
     bool training = p->options.training;
@@ -65,6 +66,7 @@ static void make_tasks(struct plan *p, struct arena *a)
         t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
         t->n_cycles = t->kind == TASK_FORWARD ? p->stages[t->stage].forward_cycles : p->stages[t->stage].backward_cycles;
         place_task(t, p->options.schedule, p->n_stages, training);
+        assert(i == 0 || t[-1].first_cycle <= t->first_cycle);
         if (p->n_slots <= t->slot)
             p->n_slots = t->slot + 1;
     }
@@ -126,17 +128,6 @@ static bool plan_copy(struct pipeline_run *r, uint32_t slot, const struct plan *
 
 /* ---- runs of equal cycles ------------------------------------------------------------------ */
 
-/* Tasks in the order in which they begin; in that they end too, as each is at work once a micro-batch. */
-static void order_tasks(uint32_t *order, const struct plan *p)
-{
-    for (uint32_t i = 0; i < p->n_tasks; i++) {
-        uint32_t at = i;
-        for (; at > 0 && p->tasks[order[at - 1]].first_cycle > p->tasks[i].first_cycle; at--)
-            order[at] = order[at - 1];
-        order[at] = i;
-    }
-}
-
 static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     if (r > p->runs && copies_in_full(p)) {         /* the same in all of them */
@@ -151,23 +142,23 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
     return true;
 }
 
-/* A run lasts to the next cycle at which a task begins or ends. */
+/* A run lasts to the next cycle at which a task begins or ends. They end in the order in which they begin, as each is at work once a
+ * micro-batch. */
 static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
     const uint64_t grad_accum = p->options.grad_accum;
-    uint32_t order[2 * MAX_STAGES], begun = 0, ended = 0;
+    uint32_t begun = 0, ended = 0;
     uint64_t cycle = 0, active = 0;
-    order_tasks(order, p);
     p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
     for (;;) {
-        for (; begun < p->n_tasks && p->tasks[order[begun]].first_cycle <= cycle; begun++)
-            active |= (uint64_t)1 << order[begun];
-        for (; ended < begun && p->tasks[order[ended]].first_cycle + grad_accum <= cycle; ended++)
-            active &= ~((uint64_t)1 << order[ended]);
+        for (; begun < p->n_tasks && p->tasks[begun].first_cycle <= cycle; begun++)
+            active |= (uint64_t)1 << begun;
+        for (; ended < begun && p->tasks[ended].first_cycle + grad_accum <= cycle; ended++)
+            active &= ~((uint64_t)1 << ended);
         if (ended == p->n_tasks)
             return true;
-        uint64_t end = p->tasks[order[ended]].first_cycle + grad_accum;
-        uint64_t next = begun < p->n_tasks ? min_u64(end, p->tasks[order[begun]].first_cycle) : end;
+        uint64_t end = p->tasks[ended].first_cycle + grad_accum;
+        uint64_t next = begun < p->n_tasks ? min_u64(end, p->tasks[begun].first_cycle) : end;
         struct pipeline_run *r = &p->runs[p->n_runs++];
         *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active };
         if (!copy_in_run(r, p, c, a, err))

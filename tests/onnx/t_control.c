@@ -77,6 +77,30 @@ static void choices_by_inputs(void **state)
     }
 }
 
+/* Twelve numbers that the file counts: their number may be said again, not otherwise. */
+static void a_number_that_is_known(void **state)
+{
+    (void)state;
+    for (uint64_t said = 11; said <= 13; said++) {
+        struct onnx_dimension one = { "size", said };
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "w", DIMS(3, 4));
+        draft_node(d, "Size", "w", "size", "");
+        draft_node(d, "Cast", "size", "number", "to=1");
+        draft_node(d, "MatMul", "x w", "z", "");
+        draft_node(d, "Add", "z number", "y", "");
+        struct onnx_options o = { .inference = true, .dimensions = &one, .n_dimensions = 1 };
+        if (said != 12) {
+            refused(d, o, "data.size: the model has 12 there already");
+            continue;
+        }
+        struct imported *r = import(d, "y", o);
+        assert_string_equal(r->err.msg, "");
+        done(r);
+    }
+}
+
 /* An If on an input's number, or on what the model computes: 3 x 5 products in one branch, 3 x 2 in the other, 3 for the condition. */
 static struct draft *draft_choice(bool computed)
 {
@@ -500,7 +524,7 @@ static void readers_through_a_function(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices),
-    cmocka_unit_test(choices_by_inputs), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
+    cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
     cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };

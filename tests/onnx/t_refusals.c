@@ -52,6 +52,15 @@ static void operators_refused(void **state)
     draft_node(d, "Det", "x", "y", "");
     refused(d, infer, "node 0, Det 'n0': this operator is not modelled; change the model, or price it roughly with --approximate");
     d = draft_start(17);
+    draft_input(d, "words", ONNX_STRING, "n,4");
+    draft_node(d, "Identity", "words", "y", "");
+    refused(d, infer, "input words holds strings; cut the model behind what reads them");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    d->inputs[0]->type->tensor_type->shape = NULL;
+    draft_node(d, "Relu", "x", "y", "");
+    refused(d, infer, "input x has no shape; export the model with shapes");
+    d = draft_start(17);
     draft_node(d, "Det", "", "y", "");
     refused(d, (struct onnx_options){ .inference = true, .approximate = true },
             "node 0, Det 'n0': this operator is not modelled, and neither its result nor its input has a shape");

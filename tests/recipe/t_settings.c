@@ -239,6 +239,7 @@ static void values_at_their_ends(void **state)
         { "parallel.layers_per_ipu=10000,0,0,0", NULL }, { "parallel.layers_per_ipu=10001,0,0,0", "'10001' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
         { "parallel.layers_per_ipu=7/10001,0,0,0", "'7/10001' is not the size of a stage; want blocks, as in 3,7,7,7,0, or halves, as in 7/6,6/7" },
         { "parallel.layers_per_ipu=1,2,3", "has 3 stages for 4 IPUs a replica; want at least one an IPU" }, { "parallel.layers_per_ipu=auto", NULL },
+        { "parallel.io_tiles=4294967296", "4294967296 is outside 0 to 1472" },
         { "parallel.available_memory=1", NULL }, { "parallel.available_memory=0", "'0' is not a share; want more than 0, at most 1, as in 0.25" },
         { "parallel.available_memory=0.2, 1.01", "'1.01' is not a share; want more than 0, at most 1, as in 0.25" },
         { "parallel.recompute_checkpoints=a,,b", "an empty name; want layers, as in stage1/unit1,stage2/unit1" },

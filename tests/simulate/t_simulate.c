@@ -5,6 +5,7 @@
 #include "tests/golden_text.h"
 #include "tests/simulated.h"
 #include "results/simulate/remedies.h"
+#include <jansson.h>
 
 static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",
                                                   .unfolded = true };
@@ -429,6 +430,30 @@ static void remedies_do_what_they_say(void **state)
     }
 }
 
+/* One that fits says its rate, one that does not what is missing; both how to ask for it. */
+static void remedies_as_text(void **state)
+{
+    static const struct remedy list[] = {
+        { .what = "half of it", .sets = { "parallel.micro_batch=3", "parallel.rts=yes" }, .n_sets = 2, .fits = true, .throughput_samples_per_s = 1234.5 },
+        { .what = "less", .sets = { "parallel.available_memory=0.1" }, .n_sets = 1, .shortfall_bytes_per_tile = 777 },
+    };
+    (void)state;
+    char *text;
+    PRINTED(text, remedies_print(f, list, 2));
+    assert_string_equal(text, "does not fit; what was tried:\n"
+                              "  half of it                                   fits, 1234.5 samples/s: --set parallel.micro_batch=3 --set parallel.rts=yes\n"
+                              "  less                                         777 bytes too many on the fullest tile: --set parallel.available_memory=0.1\n");
+    free(text);
+    json_t *json = remedies_json(list, 2);
+    text = json_dumps(json, JSON_COMPACT);
+    assert_string_equal(text, "[{\"what\":\"half of it\",\"set\":[\"parallel.micro_batch=3\",\"parallel.rts=yes\"],\"fits\":true,"
+                              "\"throughput_samples_per_s\":1234.5,\"shortfall_bytes_per_tile\":0},"
+                              "{\"what\":\"less\",\"set\":[\"parallel.available_memory=0.1\"],\"fits\":false,"
+                              "\"throughput_samples_per_s\":0.0,\"shortfall_bytes_per_tile\":777}]");
+    free(text);
+    json_decref(json);
+}
+
 /* A micro-batch of two can be halved, its samples accumulated instead; one of one cannot. */
 static void a_micro_batch_of_one_is_not_halved(void **state)
 {
@@ -542,7 +567,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(utilisation_is_of_the_precision_in_use),
     cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it), cmocka_unit_test(a_better_machine_is_never_slower),
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
-    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say),
+    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(remedies_as_text),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
     cmocka_unit_test(results_of_other_versions),
 };
