@@ -157,6 +157,39 @@ static void golden_text(void **state)
     arena_free(&a);
 }
 
+/* 128 products of 8 bits a tile and cycle on 1,472 tiles at 1.5 GHz; a Bow has none. */
+static void only_who_has_fp8_says_so(void **state)
+{
+    (void)state;
+    for (int bow = 0; bow < 2; bow++) {
+        struct machine m = load(bow ? "bow-pod4" : "c600");
+        char *text;
+        PRINTED(text, machine_print(f, &m));
+        assert_int_equal(strstr(text, "  peak fp8                                 565.248 Tflop/s") != NULL, !bow);
+        assert_int_equal(strstr(text, "peak fp8") != NULL, !bow);
+        free(text);
+    }
+    arena_free(&a);
+}
+
+/* Power that no sheet gives is said to be missing, not nothing. */
+static void power_that_nobody_gives(void **state)
+{
+    (void)state;
+    struct machine m = load("bow-pod256");
+    char *text;
+    m.board_power_w = 0;
+    PRINTED(text, machine_print(f, &m));
+    assert_null(strstr(text, "not known"));                 /* that of its chips */
+    free(text);
+    m.chip.tdp_w = 0;
+    PRINTED(text, machine_print(f, &m));
+    assert_non_null(strstr(text, "  power                                  not known W         no source gives the power of this board or of its chip; "
+                                 "--set machine.board_power_w=W says what if\n"));
+    free(text);
+    arena_free(&a);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -224,7 +257,7 @@ int main(void)
         cmocka_unit_test(off_chip_rates_are_those_of_the_board),
         cmocka_unit_test(every_sheet_loads),
         cmocka_unit_test(a_path_is_a_machine_too),
-        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(golden_text),
+        cmocka_unit_test(sheets_as_long_as_may_be), cmocka_unit_test(golden_text), cmocka_unit_test(only_who_has_fp8_says_so), cmocka_unit_test(power_that_nobody_gives),
         cmocka_unit_test(refusals),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
