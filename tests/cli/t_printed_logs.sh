@@ -21,6 +21,20 @@ for format in text csv json tap junit markdown annotations; do
 done
 show lint "$work/logs" --ruleset 2.1.0
 show lint "$work/bert" --rcp-bypass --seed-bypass
+# Two folders in one tree, one of a round that is none, one that lies too deep, and none at all.
+mkdir "$work/both" "$work/empty"
+mv "$work/bert" "$work/logs" "$work/both"
+mkdir -p "$work/both/training_results_v9.9/me/results/box/bert" "$work/both/$(printf 'a/%.0s' $(seq 33))"
+cp "$(find "$work/both" -name result_1.txt | sort | head -1)" "$work/both/training_results_v9.9/me/results/box/bert/result_0.txt"
+for format in text csv; do
+    show compare-logs "$work/both" --format $format
+done
+show score "$work/both//"
+show lint "$work/both/bert//"
+for command in score compare-logs lint; do
+    show $command "$work/empty"
+done
+mv "$work/both/bert" "$work/both/logs" "$work"
 printed judged
 
 # Logs that were tampered with.
