@@ -171,11 +171,8 @@ static bool rename_all(struct new_file *files, size_t n, const char *folder, str
 {
     int lock = lock_folder(folder);
     bool good = lock >= 0 || fail(err, "%s: cannot be locked", folder);
-    for (size_t i = 0; i < n; i++)
-        if (good)
-            good = new_file_save(&files[i], err);
-        else
-            new_file_drop(&files[i]);
+    for (size_t i = 0; good && i < n; i++)
+        good = new_file_save(&files[i], err);
     if (lock >= 0)
         close(lock);
     return good;

@@ -139,6 +139,7 @@ static void tables_without_ids_are_refused(void **state)
     load(&bad, "name,v\nx,1\n", &a);
     assert_false(compare_tables(&c, &good, &bad, &a, &err));
     assert_non_null(strstr(err.msg, ":1: the first column is 'name', want 'id'"));
+    assert_false(compare_tables(&c, &bad, &good, &a, &err));
     load(&bad, "id,v\nx,1\nx,2\n", &a);
     assert_false(compare_tables(&c, &good, &bad, &a, &err));
     assert_non_null(strstr(err.msg, ":3: id: x stands twice"));

@@ -164,6 +164,38 @@ static void the_ends_of_an_interval_are_inside(void **state)
     arena_free(&a);
 }
 
+/* A system that is handed in again with the same first run counts once; whatever differs makes it another. */
+static void what_was_handed_in_before_counts_once(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct run_rows runs;
+    struct convergence_tables *tables;
+    struct submissions s;
+    struct submitters_left_out l;
+    const double samples[] = { 2.6e6 };
+    const char *path = four_submissions(samples, 1);
+    assert_true(run_rows_load(&runs, path, &a, &err) && convergence_tables_load(&tables, "workloads/convergence", &a, &err));
+    struct run_row *first = &runs.items[0], *again = &runs.items[3];
+    for (int differs = 0; differs < 7; differs++) {
+        *again = *first;
+        again->round = "v1.1";
+        again->submitter = differs == 1 ? "E" : again->submitter;
+        again->system = differs == 2 ? "other" : again->system;
+        again->division = differs == 3 ? "open" : again->division;
+        again->samples_to_converge += differs == 4;
+        again->time_to_train_s += differs == 5;
+        if (differs == 6)
+            again->benchmark = "resnet", again->global_batch = 3200;
+        submissions_of(&s, &runs, tables, &a);
+        assert_int_equal(s.n, differs ? 4 : 3);
+    }
+    assert_false(submitters_left_out(&l, "no/such.csv", "workloads/convergence", &a, &err));
+    assert_false(submitters_left_out(&l, path, "no/such", &a, &err));
+    arena_free(&a);
+}
+
 static void left_out_submitters_as_text(void **state)
 {
     struct submitter_left_out made[] = {
@@ -186,6 +218,7 @@ static void left_out_submitters_as_text(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
     cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
+    cmocka_unit_test(what_was_handed_in_before_counts_once),
     cmocka_unit_test(left_out_submitters_as_text),
 };
 TAP_MAIN(tests)

@@ -15,6 +15,7 @@ show sweep $resnet --over parallel.micro_batch=9..1
 show sweep $resnet --over parallel.micro_batch
 show sweep $resnet --over parallel.micro_batch=1,2 --over parallel.replicas=1,2 --set parallel.replicas=4
 show sweep $resnet --zip parallel.micro_batch=1,2 --zip parallel.replicas=1,2 --set parallel.replicas=4
+show sweep $resnet --over parallel.replicas=8 --set parallel.io_tiles=32         # another key of as many letters
 show sweep $resnet --over parallel.replicas=8,16 --over parallel.embedding_serial_steps=2
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv"
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/part.csv" --resume

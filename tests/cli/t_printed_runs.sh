@@ -42,6 +42,20 @@ ls "$work/killed" >>"$work/shown"
 echo >>"$work/killed/rows.csv"
 show check "$work/killed"
 show check "$work/none"
+# A run remembers where its recipes and figures were; an option is heard before that.
+mkdir "$work/own" "$work/figures"
+cp tests/root/workloads/recipes/vendor-ipu-m2000* "$work/own"
+cp tests/root/results/published/memory.csv "$work/figures"
+sed -i '2,$d' "$work/figures/memory.csv"
+echo 'mine,vendor-ipu-m2000-bert-base-infer-b16,fits,0,yes=1,0.5,validate,here,,' >>"$work/figures/memory.csv"
+show bench --recipes "$work/own" --published "$work/figures" --out "$work/remembered"
+show check "$work/remembered"
+show check "$work/remembered" --published tests/root/results/published/memory.csv
+show check "$work/remembered" --recipes tests/root/workloads/recipes --published tests/root/results/published/memory.csv
+# What cannot be written leaves nothing behind.
+mkdir -p "$work/taken/manifest.json"
+show bench --recipes "$work/own" --published "$work/figures" --out "$work/taken"
+ls "$work/taken" >>"$work/shown"
 # Of another version: a row of other columns, no list of files, no manifest that can be read.
 cp -r "$work/one" "$work/old"
 sed -i 's/"schema": "[^"]*"/"schema": "xxh3:0"/; s/"podbench": "[^"]*"/"podbench": "0.1"/' "$work/old/manifest.json"
@@ -99,6 +113,8 @@ show history time_to_train_s --from "$work/h.csv" --format csv
 show history time_to_train_s --from "$work/h.csv" --format json
 echo 'half a line' >>"$work/h.csv"
 show history time_to_train_s --from "$work/h.csv"
+awk -F, -v OFS=, 'NR == 2 { for (i = 1; i <= NF; i++) if ($i + 0 > 0) last = i; $last = "x" } { print }' "$work/h.csv" >"$work/bad.csv"      # a value that is none
+show history mean_abs_error --from "$work/bad.csv" --all
 echo 'no header' >"$work/bad.csv"
 show history time_to_train_s --from "$work/bad.csv"
 show record "$work/one" --from "$work/h.csv" --label second         # said again: in the place of what was

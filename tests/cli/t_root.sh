@@ -65,6 +65,8 @@ run check latest
 [ "$status" -ne 2 ] && [ -s "$work/out" ]
 result $? "a run is found by its name among them" "$(cat "$work/err")"
 refuses "none: no such run; known: latest" "one that is not there" check none
+run record --label first
+gives 0 "recorded latest as first in results/baselines/history.csv" "a tree has its own history"
 rm -r results/runs
 refuses "latest: no such run; there are none yet: 'podbench bench' makes one" "before there is any" check latest
 done_testing

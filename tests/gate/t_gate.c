@@ -64,6 +64,42 @@ static void tables_without_ids_are_refused(void **state)
     }
 }
 
+/* Twelve groups and eight accuracies are shown, six files; of more, how many. A group that stayed as it was is none. */
+static void long_lists_are_cut(void **state)
+{
+    struct gate_move move = { .id = "r", .what = "moved" };
+    struct gate_group groups[13];
+    struct accuracy_group accuracy[11];
+    const char *inputs[] = { "a", "b", "c", "d", "e", "f", "g" };
+    (void)state;
+    for (size_t i = 0; i < 13; i++)
+        groups[i] = (struct gate_group){ .cause = "c", .n = 1, .low = 0.1, .high = 0.1, .largest = &move };
+    for (size_t i = 0; i < 11; i++)
+        accuracy[i] = (struct accuracy_group){ .name = "g", .n = 1, .before = 0.1, .after = i < 2 ? 0.1 : 0.05, .growth = i == 1 ? 0.005 : 0, .holds = true };
+    for (size_t more = 0; more < 2; more++) {
+        struct gate g = { .groups = groups, .n_groups = 12 + more, .n_moves = 13, .accuracy = accuracy, .n_accuracy = 9 + more, .inputs = inputs,
+                          .n_inputs = 6 + more, .inputs_known = true, .margin = 0.01 };
+        char *text;
+        size_t n_lines = 0;
+        PRINTED(text, gate_print(f, &g));
+        for (const char *at = text; (at = strchr(at, '\n')); at++)
+            n_lines++;
+        assert_int_equal(n_lines, 1 + 1 + 1 + 12 + more + 1 + 8 + more + 1);
+        assert_int_equal(strstr(text, "  inputs that differ: a, b, c, d, e, f, and 1 more\n") != NULL, more);
+        assert_int_equal(strstr(text, "  and 1 more: --all lists every cell\n") != NULL, more);
+        assert_int_equal(strstr(text, "  and 1 more groups that moved less\n") != NULL, more);
+        assert_non_null(strstr(text, "grew by 0.50 points"));
+        free(text);
+    }
+    /* Nothing moved, and nothing that was read differs: no word of the program. */
+    struct gate still = { .inputs_known = true, .n_rows = 3 };
+    char *text;
+    PRINTED(text, gate_print(f, &still));
+    assert_string_equal(strtok(text, "\n"), "change: none, the same: 3 rows");
+    assert_true(strncmp(strtok(NULL, "\n"), "accuracy", 8) == 0);
+    free(text);
+}
+
 /* p: 100 -> 90, host 0.4 -> 0.5; q: 200 -> 196, host +0.01; r does not fit any more; s: memory alone; k: 11 -> 10.5, error 10 -> 5 %. */
 static void moves_are_grouped_by_what_moved_most(void **state)
 {
@@ -191,7 +227,7 @@ static void inputs_that_changed_are_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
+    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(long_lists_are_cut), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
     cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)

@@ -63,15 +63,19 @@ static void control_characters_are_blanks(void **state)
 {
     struct arena a = {0};
     struct judgements set = { .suite = "s" };
-    char *tap, *markdown;
+    char *tap, *markdown, *annotations;
     (void)state;
     judgements_add(&set, (struct judgement){ .name = "one\t", .message = "a\nb\177c ~\037d", .judged = JUDGED_FAIL }, &a);
     PRINTED(tap, judgements_print_tap(f, &set));
     PRINTED(markdown, judgements_print_markdown(f, &set));
+    set.items[0].name = "a:b,c\r", set.items[0].message = "d:e,f%\r\n";
+    PRINTED(annotations, judgements_print_annotations(f, &set));
+    assert_string_equal(annotations, "::error title=a%3Ab%2Cc%0D::d:e,f%25%0D%0A\n");
     assert_string_equal(tap, "1..1\nnot ok 1 - one : a b c ~ d\n");
     assert_non_null(strstr(markdown, "\n| one  | a b c ~ d |\n"));
     free(tap);
     free(markdown);
+    free(annotations);
     arena_free(&a);
 }
 

@@ -190,6 +190,47 @@ static void test_rows_at_their_limits(void **state)
     arena_free(&a);
 }
 
+/* What lint says of a log of three lines, each with the value 3: of keys a, a and b. */
+static char *lint_of_three(const char *rows, struct arena *a)
+{
+    struct err err = { "" };
+    struct judge judge;
+    struct lint lint;
+    char *text;
+    const char *log = temp_file("", 0, ".txt"), *keys = "aab";
+    FILE *out = fopen(log, "w");
+    for (int k = 0; k < 3; k++)
+        fprintf(out, ":::MLLOG {\"key\": \"%c\", \"value\": 3, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n", keys[k]);
+    fclose(out);
+    struct judge_options options = { .ruleset = "2.0.0", .rules_dir = folder_of_rules(rows, a), .data_dir = "workloads/convergence" };
+    PRINTED(text, assert_true(judge_load(&judge, &options, a, &err) && lint_begin(&lint, f, LINT_TEXT, &judge, no_notice, &err)
+                              && lint_path(&lint, log, &err));
+            lint_end(&lint));
+    unlink(log);
+    return text;
+}
+
+static void test_how_often_a_key_is_logged(void **state)
+{
+    static const struct { const char *key, *occurs, *severity, *said; } cases[] = {
+        { "a", "1", "error", "a: is logged 2 times with one value, want it exactly once (2.0.0 common)" }, { "b", "1", "error", NULL },
+        { "c", "1", "error", "c: is not logged, want it exactly once (2.0.0 common)" }, { "c", "1", "warning", "c: is not logged, want it exactly once" },
+        { "c", "1+", "error", "c: is not logged, want it at least once (2.0.0 common)" }, { "c", "2+", "error", "c: is logged 0 times, want it at least 2 times" },
+        { "a", "2+", "error", NULL }, { "a", "3+", "error", "a: is logged 2 times, want it at least 3 times" }, { "b", "1+", "error", NULL },
+        { "b", "1+ of c b", "error", NULL }, { "c", "1+ of c d", "error", "c or d: is not logged, want one of them at least once" },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = lint_of_three(arena_printf(&a, "2.0.0,common,%s,%s,,,,%s,s", cases[i].key, cases[i].occurs, cases[i].severity), &a);
+        if (cases[i].said && !strstr(text, cases[i].said))
+            print_error("%s\n", text);
+        assert_true(cases[i].said ? strstr(text, cases[i].said) != NULL : !strstr(text, "want it"));
+        free(text);
+    }
+    arena_free(&a);
+}
+
 /* The value is shown where the rule asks for it, wherever it stands; of names with a v in them it is not. */
 static void test_the_value_is_shown_where_it_is_asked_for(void **state)
 {
@@ -223,7 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
-                                        cmocka_unit_test(test_rows_at_their_limits),
+                                        cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, remove_rules);

@@ -44,6 +44,9 @@ static void distances_by_hand(void **state)
     assert_near(distance_with(6, "128"), 0.75, 1e-12);          /* three doublings, a quarter each */
     assert_near(distance_with(10, "128"), 1, 1e-12);            /* two, a half each */
     assert_near(distance_with(10, "0"), 0.5, 1e-12);            /* none at all counts as one */
+    assert_near(distance_with(10, "1"), 4.5, 1e-12);            /* of one it is nine doublings to 512, from there as far */
+    struct properties single = with(10, "1");
+    assert_near(property_distance(&single, &one), 4.5, 1e-12);
 }
 
 /* ---- intervals ------------------------------------------------------------------------------------ */
