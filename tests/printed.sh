@@ -33,3 +33,20 @@ printed() { # NAME - all that was shown since the last one
     result $? "$1" "$(diff "$golden" "$work/shown" | head -8 | cut -c1-300)"
     : >"$work/shown"
 }
+drawn_by() { # PATH ARGUMENT... - what a command says that finds its programs in PATH alone
+    old=$PATH PATH=$1
+    shift
+    "$PODBENCH" "$@" >/dev/null 2>"$old_err"
+    echo "= $?" >>"$old_err"
+    PATH=$old
+    plain <"$old_err" >>"$work/shown"
+}
+old_err=$work/said
+run_of_others() { # FOLDER - a run whose recipes differ far, one of them gone
+    mkdir -p "$work/recipes"
+    for r in tests/root/workloads/recipes/*; do
+        sed 's/^\(gradient_accumulation\|micro_batch\|instances\|loss_scale\) = \(.*\)$/\1 = 1\2/; s/^stochastic_rounding = yes/stochastic_rounding = no/' "$r" >"$work/recipes/${r##*/}"
+    done
+    rm "$work/recipes/vendor-dss8440-resnet50-tf1.ini"
+    "$PODBENCH" bench --recipes "$work/recipes" --out "$1" >/dev/null 2>&1
+}
