@@ -221,6 +221,11 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
     struct check_source parts = { .simulator = &s->simulator };
     struct crew crew;
     uint32_t n_threads;
+    if (o->published && (!o->recipes || !text_is(s->published_dir, o->published))) {
+        fail(err, "bench --published: %.200s: want %s", *o->published ? o->published : "''",
+             o->recipes ? "a folder of tables" : "--recipes too: whose figures they are");
+        return EXIT_BAD_INPUT;
+    }
     if (!session_figures(&figures, NULL, s, err) || !count_threads(&n_threads, o, err))
         return EXIT_BAD_INPUT;
     if (o->kernels || o->links)

@@ -84,6 +84,44 @@ static bool take_values(struct search_request *q, const struct options *o, struc
     return true;
 }
 
+static bool accepts(const struct search_request *q, const char *setting, struct session *s, struct err *err)
+{
+    struct arena *a = &s->arena;
+    const char **sets = ARENA_ARRAY(a, const char *, q->n_sets + 1), **of_recipe;
+    size_t n;
+    struct what_ifs of_sheets;
+    struct recipe rec;
+    struct simulation sim;
+    struct result r;
+    for (size_t i = 0; i < q->n_sets; i++)
+        sets[i] = q->sets[i];
+    sets[q->n_sets] = setting;
+    if (!what_ifs_take(&of_sheets, &of_recipe, &n, sets, q->n_sets + 1, a, err)
+        || !recipe_load(&rec, q->recipe, s->paths.recipes_dir, of_recipe, n, a, err))
+        return false;
+    bool good = strncmp(setting, "machine.", 8) != 0 || simulator_run(&s->simulator, &sim, &r, q->recipe, sets, q->n_sets + 1, err);
+    if (good && strncmp(setting, "machine.", 8) == 0)
+        simulation_free(&sim);
+    return good;
+}
+
+/* A value that is refused by itself is told; a key of which all are is a mistake. */
+static bool check_values(const struct search_request *q, struct session *s, struct err *err)
+{
+    struct err why;
+    for (size_t i = 0; i < q->n_given; i++) {
+        const struct dimension *d = &q->given[i];
+        size_t n_refused = 0;
+        for (size_t k = 0; k < d->n; k++)
+            n_refused += !accepts(q, arena_printf(&s->arena, "%s=%s", d->key, d->values[k]), s, &why);
+        if (n_refused == d->n)
+            return fail(err, "search: no value of --over %s can be tried: %s", d->key, why.msg);
+        if (n_refused)
+            fprintf(stderr, "podbench: search: %zu of %zu values of --over %s cannot be tried: %s\n", n_refused, d->n, d->key, why.msg);
+    }
+    return true;
+}
+
 /* ---- text ------------------------------------------------------------------------------------------- */
 
 static void print_found(FILE *f, const char *head, const struct found *x, const struct found *own)
@@ -205,7 +243,8 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     struct result again;
     struct progress p;
     q.user = &p;
-    if (!count_threads(&q.n_threads, o, err) || !take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err))
+    if (!count_threads(&q.n_threads, o, err) || !take_objective(&q, o, err) || !take_limits(&q, o, err) || !take_values(&q, o, &s->arena, err)
+        || !check_values(&q, s, err))
         return EXIT_BAD_INPUT;
     progress_start(&p, "searching");
     s->simulator.options.totals_only = true;

@@ -97,7 +97,7 @@ bool simulate_argument(struct simulation *sim, struct result *r, const struct op
 /* A run of recipes of one's own: their folders, as bench was told them, unless options name others. */
 static void take_folders(const char *manifest_path, struct session *s)
 {
-    json_t *manifest = json_load_file(manifest_path, 0, NULL), *folders = json_object_get(manifest, "folders");
+    json_t *manifest = manifest_load(manifest_path, NULL), *folders = json_object_get(manifest, "folders");
     const char *recipes = json_string_value(json_object_get(folders, "recipes"));
     const char *published = json_string_value(json_object_get(folders, "published"));
     bool own = text_is(s->paths.recipes_dir, root_path(s->root, "workloads/recipes", &s->arena));
@@ -132,7 +132,8 @@ bool session_figures(struct figures *out, const char *published, struct session 
 
 bool all_recipes(char ***ids, size_t *n, struct session *s, struct err *err)
 {
-    return list_folder(ids, n, s->paths.recipes_dir, ".ini", &s->arena, err);
+    return list_folder(ids, n, s->paths.recipes_dir, ".ini", &s->arena, err)
+        && (*n || fail(err, "%s: holds no recipe; want files that end in .ini", s->paths.recipes_dir));
 }
 
 void print_json(FILE *f, json_t *json)

@@ -6,6 +6,7 @@
  * throughput; its cause is the part of the breakdown whose seconds a sample changed most. Kernels and links move by their own prediction.
  */
 #include "results/gate/gate.h"
+#include "results/simulate/run_folder.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -246,13 +247,8 @@ bool gate_build(struct gate *out, const struct gate_tables *base, const struct g
 static json_t *manifest_inputs(const char *path, json_t **manifest, struct err *err)
 {
     json_error_t why;
-    FILE *f = fopen(path, "r");
-    *manifest = NULL;
-    if (!f)
-        return NULL;
-    *manifest = json_loadf(f, 0, &why);
-    fclose(f);
-    if (!*manifest)
+    *manifest = manifest_load(path, &why);
+    if (!*manifest && why.line >= 0)
         fail(err, "%s:%d: %s", path, why.line, why.text);
     return json_object_get(*manifest, "inputs");
 }

@@ -31,6 +31,17 @@ static bool file_hash(const char **out, const char *path, struct arena *a, struc
     return true;
 }
 
+json_t *manifest_load(const char *path, json_error_t *why)
+{
+    FILE *f = open_regular(NULL, path, NULL);
+    if (!f && why)
+        why->line = -1;
+    json_t *m = f ? json_loadf(f, 0, why) : NULL;
+    if (f)
+        fclose(f);
+    return m;
+}
+
 /* The lock goes with the descriptor, and with the process. -1: the folder cannot be opened. */
 static int lock_folder(const char *folder)
 {
@@ -68,7 +79,7 @@ static bool roll_forward(const char *folder, const char *manifest, struct arena 
 {
     const char *suffix = manifest + strlen(MANIFEST);
     const char *path = arena_printf(a, "%s/%s", folder, manifest);
-    json_t *m = json_load_file(path, 0, NULL), *files = json_object_get(m, "files"), *hash;
+    json_t *m = manifest_load(path, NULL), *files = json_object_get(m, "files"), *hash;
     bool good = json_is_object(files) && is_complete(folder, files, suffix, a);
     const char *name;
     if (good)
@@ -131,7 +142,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
         return fail(err, "%s: no such run folder", folder);
     finish_begun_run(folder, &scratch);
     json_error_t why;
-    json_t *m = json_load_file(arena_printf(&scratch, "%s/%s", folder, MANIFEST), 0, &why);
+    json_t *m = manifest_load(arena_printf(&scratch, "%s/%s", folder, MANIFEST), &why);
     bool good = m ? check_manifest(folder, schema, m, &scratch, err)
                   : fail(err, "%s/%s: %s: the run is not whole; simulate again with 'podbench bench --out %s'", folder, MANIFEST,
                          why.line > 0 ? why.text : "cannot be read", folder);
@@ -230,7 +241,7 @@ static void write_text(FILE *f, const void *text)
 bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err)
 {
     struct arena scratch = {0};
-    json_t *m = json_load_file(arena_printf(&scratch, "%s/%s", from, MANIFEST), 0, NULL), *files = json_object_get(m, "files"), *hash;
+    json_t *m = manifest_load(arena_printf(&scratch, "%s/%s", from, MANIFEST), NULL), *files = json_object_get(m, "files"), *hash;
     struct run_table *all = ARENA_ARRAY(&scratch, struct run_table, json_object_size(files) + 1);
     bool good = json_is_object(files) || fail(err, "%s: is not the folder of a run", from);
     const char *name;

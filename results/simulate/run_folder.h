@@ -24,6 +24,10 @@ bool run_folder_write(const char *folder, const struct run_table *tables, size_t
 struct run_record { bool (*write)(void *what, struct err *err); void *what; };
 bool run_folder_copy(const char *to, const char *from, const struct run_record *record, struct err *err);
 
+/* A JSON file, where a regular file stands; NULL: none, or it is broken: why->line is 0 or less where it cannot be read at all. Free it. */
+struct json_error_t;
+struct json_t *manifest_load(const char *path, struct json_error_t *why);
+
 /* Finishes what a killed program began, then checks that every file is the one the manifest lists, and, unless schema is NULL, that
  * the tables have the columns of this version. The message says what to do. */
 bool run_folder_check(const char *folder, const char *schema, struct err *err);

@@ -132,11 +132,17 @@ static bool row_place(struct place *out, const char *line)
         && skip(&line, between[2]) && take_number(&out->identity, &line, 16) && skip(&line, between[3]);
 }
 
-/* A line with its newline; false at the end, and for a last line that has none. */
-static bool whole_line(char **line, size_t *room, ssize_t *n, FILE *f)
+/* A line with its newline; false at the end, where *n is 0, for a last line that has none, and for one that is longer than any row. */
+static bool whole_line(char **line, size_t *n, FILE *f)
 {
-    *n = getline(line, room, f);
-    return *n > 0 && (*line)[*n - 1] == '\n';
+    enum { LONGEST_BYTES = 1 << 20 };
+    *line = *line ? *line : malloc(LONGEST_BYTES);
+    if (!*line)
+        out_of_memory(LONGEST_BYTES);
+    bool any = fgets(*line, LONGEST_BYTES, f);
+    size_t length = any ? strlen(*line) : 0;
+    *n = any ? max_u64(length, 1) : 0;
+    return length > 0 && (*line)[length - 1] == '\n';
 }
 
 /* ---- going on ------------------------------------------------------------------------------------- */
@@ -174,16 +180,15 @@ static bool count_row(struct look *l, const char *line, struct err *err)
 bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const struct sweep *w, uint64_t first, struct err *err)
 {
     struct look l = { .w = w, .path = path, .first = first };
-    FILE *f = fopen(path, "r");
+    FILE *f = open_regular(NULL, path, NULL);
     char *line = NULL;
-    size_t room = 0;
-    ssize_t n;
+    size_t n;
     bool good = true, has_header = w->format == SWEEP_JSON;
     *n_rows = *n_bytes = 0;
-    while (f && good && whole_line(&line, &room, &n, f)) {
+    while (f && good && whole_line(&line, &n, f)) {
         good = has_header ? count_row(&l, line, err) : check_header(&l, line, err);
         has_header = true;
-        l.n_bytes += (uint64_t)n;
+        l.n_bytes += n;
     }
     free(line);
     if (f)
@@ -196,19 +201,19 @@ bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const stru
 /* ---- joining -------------------------------------------------------------------------------------- */
 
 struct piece { const char *path; struct place place; bool has_rows; };
-struct merge { FILE *f; char *header, *line; size_t room; struct place last; const char *last_path; };
+struct merge { FILE *f; char *header, *line; struct place last; const char *last_path; };
 
 /* The header, where there is one, is held; the first row tells where the part stands. */
 static bool open_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
 {
-    ssize_t n;
-    bool any = whole_line(&m->line, &m->room, &n, f);
+    size_t n;
+    bool any = whole_line(&m->line, &n, f);
     if (any && *m->line != '{') {
         if (!m->header)
             m->header = arena_strdup(a, m->line);
         else if (strcmp(m->header, m->line) != 0)
             return fail(err, "%s:1: other columns than %s: parts of different sweeps or versions", p->path, m->last_path);
-        any = whole_line(&m->line, &m->room, &n, f);
+        any = whole_line(&m->line, &n, f);
     }
     m->last_path = p->path;
     p->has_rows = any;
@@ -219,8 +224,8 @@ static bool look_at_parts(struct piece *parts, struct merge *m, size_t n, struct
 {
     bool good = true;
     for (size_t i = 0; i < n && good; i++) {
-        FILE *f = fopen(parts[i].path, "r");
-        good = f ? open_part(&parts[i], m, f, a, err) : fail(err, "%s: cannot be read", parts[i].path);
+        FILE *f = open_regular(NULL, parts[i].path, err);
+        good = f && open_part(&parts[i], m, f, a, err);
         if (f)
             fclose(f);
     }
@@ -253,16 +258,16 @@ static bool follows(struct merge *m, const struct place *p, const char *path, st
 static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct err *err)
 {
     struct place p;
-    ssize_t n;
+    size_t n;
     bool good = true, at_header = m->header != NULL;
-    while (good && whole_line(&m->line, &m->room, &n, f)) {
+    while (good && whole_line(&m->line, &n, f)) {
         if (!at_header) {
             good = row_place(&p, m->line) ? follows(m, &p, part->path, err) : fail(err, "%s: a line that is not a row", part->path);
-            good = good && (fwrite(m->line, 1, (size_t)n, m->f) == (size_t)n || fail(err, "the output cannot be written whole"));
+            good = good && (fwrite(m->line, 1, n, m->f) == n || fail(err, "the output cannot be written whole"));
         }
         at_header = false;
     }
-    return good && (n <= 0 || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
+    return good && (n == 0 || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
 }
 
 static bool join(struct merge *m, const struct piece *parts, size_t n, struct err *err)
@@ -270,8 +275,8 @@ static bool join(struct merge *m, const struct piece *parts, size_t n, struct er
     if (m->header)
         fputs(m->header, m->f);
     for (size_t i = 0; i < n && parts[i].has_rows; i++) {
-        FILE *f = fopen(parts[i].path, "r");
-        bool good = f ? copy_rows(m, &parts[i], f, err) : fail(err, "%s: cannot be read", parts[i].path);
+        FILE *f = open_regular(NULL, parts[i].path, err);
+        bool good = f && copy_rows(m, &parts[i], f, err);
         if (f)
             fclose(f);
         if (!good)

@@ -91,6 +91,9 @@ uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3:
 
 /* ---- files --------------------------------------------------------------------- */
 
+/* Opens a regular file to read. Whatever else stands there is refused at once. NULL: refused. *n_bytes, its size, may be NULL. */
+FILE *open_regular(size_t *n_bytes, const char *path, struct err *err);
+
 /* Reads a whole text file into the arena (NUL added). Refuses a directory, a file over max_bytes,
  * a NUL byte inside (binary). Bytes that are not UTF-8 are taken for Latin-1. *n_bytes may be NULL. */
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,

@@ -15,28 +15,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_open(FILE **f, size_t *size, const char *path, size_t max_bytes, struct err *err)
+FILE *open_regular(size_t *n_bytes, const char *path, struct err *err)
 {
     struct stat st;
+    FILE *f = NULL;
     if (stat(path, &st) != 0)
-        return fail(err, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return fail(err, "%s: is not a regular file", path);
-    if ((uintmax_t)st.st_size > max_bytes)
-        return fail(err, "%s: %jd bytes, more than the %zu that such a file may have", path, (intmax_t)st.st_size, max_bytes);
-    *f = fopen(path, "rb");
-    if (!*f)
-        return fail(err, "%s: %s", path, strerror(errno));
-    *size = (size_t)st.st_size;
-    return true;
+        fail(err, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        fail(err, "%s: is not a regular file", path);
+    else if (!(f = fopen(path, "rbe")))
+        fail(err, "%s: %s", path, strerror(errno));
+    else if (n_bytes)
+        *n_bytes = (size_t)st.st_size;
+    return f;
 }
 
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes, struct arena *a, struct err *err)
 {
-    FILE *f;
     size_t size = 0;
-    if (!read_open(&f, &size, path, max_bytes, err))
+    FILE *f = open_regular(&size, path, err);
+    if (!f)
         return false;
+    if (size > max_bytes) {
+        fclose(f);
+        return fail(err, "%s: %zu bytes, more than the %zu that such a file may have", path, size, max_bytes);
+    }
     char *text = arena_alloc(a, size + 1);
     size_t n = fread(text, 1, size, f);
     bool broken = ferror(f) || n != size;
@@ -58,7 +61,7 @@ bool file_has_text(const char *path, const char *text)
     for (const char *p = text; *p; p++)
         if ((unsigned char)*p > 127)
             return true;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = is_device(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
     bool can_look = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
     void *bytes = can_look ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     bool has = bytes == MAP_FAILED || memmem(bytes, (size_t)st.st_size, text, strlen(text));
@@ -139,6 +142,13 @@ static void remove_leftovers(const char *path)
     arena_free(&scratch);
 }
 
+/* A pipe is read from by someone already, or refused. */
+static FILE *open_device(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "wb") : NULL;
+}
+
 bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
     char suffix[32];
@@ -147,11 +157,12 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
     remove_leftovers(path);
     snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
     out->path = joined(path, "");
-    out->temp_path = joined(path, is_device(path) ? "" : suffix);
-    out->f = fopen(out->temp_path, "wb");
+    bool device = is_device(path);
+    out->temp_path = joined(path, device ? "" : suffix);
+    out->f = device ? open_device(path) : fopen(out->temp_path, "wb");
     if (out->f)
         return true;
-    fail(err, "%s: cannot be written: %s", path, strerror(errno));
+    fail(err, "%s: cannot be written: %s", path, device && errno == ENXIO ? "no one reads from it; start its reader first" : strerror(errno));
     free(out->path);
     free(out->temp_path);
     return false;

@@ -46,6 +46,13 @@ run check "$work/own"
 grep -q 'derived rows left out; .*: no recipe' "$work/err"
 result $? "check of that run says so too"
 refuses "no such run" "check of a run that is not there" check bananas
+mkdir "$work/none"
+run bench --recipes "$work/none" --out "$work/own"
+[ "$status" -eq 2 ] && grep -q "$work/none: holds no recipe; want files that end in .ini" "$work/err" && [ "$(wc -l <"$work/own/rows.csv")" -eq 2 ]
+result $? "bench of a folder without recipes is refused, and the run stays" "$(cat "$work/err")"
+refuses "want --recipes too" "bench: figures of no recipes of one's own are refused" bench --published "$work/none" --out "$work/own"
+refuses "table.csv: want a folder of tables" "bench: a table that it would not read is refused" \
+    bench --recipes "$work/recipes" --published "$work/table.csv" --out "$work/own"
 
 run validate "$work/one" --format json
 perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); ref $o->{constants} eq "ARRAY" or exit 1; for my $r (qw(calibrate validate)) {

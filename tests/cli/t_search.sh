@@ -25,6 +25,12 @@ gives 1 "none: no configuration that was simulated fits within the limits" "no a
 refuses "cannot minimise 'throughput'" "an objective the wrong way round is refused" search $resnet --minimise throughput
 refuses "want ipus, global_batch, tokens or throughput" "an unknown limit is refused" search $resnet --limit speed=3
 refuses "--minimise ipus wants a throughput to keep" "fewest IPUs of no throughput are refused" search $resnet --minimise ipus
+refuses "no value of --over parcllel.micro_batch can be tried: --set parcllel.micro_batch=4: unknown section" "a key that is none is refused" \
+    search $resnet --over parcllel.micro_batch=2,4
+refuses "machine.clock_hzz=2e9: no sheet of this machine has such a key" "and one that no sheet has" search $resnet --over machine.clock_hzz=2e9
+run search vendor-c600-resnet50-b1-poprt --over parallel.micro_batch=2,4a --most 2
+gives 0 "1 of 2 values of --over parallel.micro_batch cannot be tried: --set parallel.micro_batch=4a: '4a' is not a whole number" \
+    "a value that is none is told"
 refuses "cannot be searched around" "a share for each IPU is refused" \
     search mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.available_memory=0.1,0.2,0.3,0.4
 run search vendor-ipu-pod16-bert-base-ph1-popart --set parallel.available_memory=0.3 --set parallel.gradient_accumulation=9 --set parallel.io_tiles=32 \

@@ -53,18 +53,15 @@ static bool read_all(uint8_t **bytes, size_t *n, FILE *f, uint64_t file_bytes, s
 
 static bool read_bytes(uint8_t **bytes, size_t *n, const char *path, bool contents, struct arena *a, struct err *err)
 {
-    FILE *f = fopen(path, "rb");
-    struct stat s;
+    size_t size;
+    struct err why;
+    FILE *f = open_regular(&size, path, &why);
     if (!f)
-        return fail(err, "%s: cannot be opened: %m; give the path of an ONNX file", path);
-    bool good = fstat(fileno(f), &s) == 0 && S_ISREG(s.st_mode);
-    if (!good)
-        fail(err, "%s: not a regular file", path);
-    else if (s.st_size > MAX_FILE_BYTES)
-        good = fail(err, "%s: %jd bytes, at most %d; export with external data: weights are not read", path, (intmax_t)s.st_size,
-                    MAX_FILE_BYTES);
-    if (good && !(contents ? read_all : onnx_skim)(bytes, n, f, (uint64_t)s.st_size, a))
-        good = contents || ferror(f) ? fail(err, "%s: cannot be read to its end", path) : refuse_bytes(path, (uint64_t)s.st_size, err);
+        return fail(err, "%s; give the path of an ONNX file", why.msg);
+    bool good = size <= MAX_FILE_BYTES || fail(err, "%s: %zu bytes, at most %d; export with external data: weights are not read", path, size,
+                                               MAX_FILE_BYTES);
+    if (good && !(contents ? read_all : onnx_skim)(bytes, n, f, size, a))
+        good = contents || ferror(f) ? fail(err, "%s: cannot be read to its end", path) : refuse_bytes(path, size, err);
     fclose(f);
     return good;
 }
