@@ -55,6 +55,12 @@ for set in parallel.stash_type=fp8 parallel.schedule=sequential; do
     show search $deep --over parallel.ipus_per_replica=2,4 --set $set --minimise time-to-train --limit global_batch=1500..6000 --most 200
 done
 show search $deep --over parallel.ipus_per_replica=4 --over parallel.schedule=grouped,interleaved --set framework.schedules=popart,grouped,interleaved --most 100
+# Limits that are open at one end.
+open="$resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 --over parallel.ipus_per_replica=1 --over parallel.available_memory=0.3"
+show search $open --limit ipus=..16 --limit throughput=20000.. --minimise ipus
+show search $open --limit ipus=8.. --limit global_batch=3000..6000 --most 40
+show search $open --limit "ipus=000000000000000000000000000000000000004..8" --limit global_batch=..2000
+show search $open --limit "ipus=0000000000000000000000000000000000000004..8"
 show search $bert --set parallel.available_memory=0.1,0.2
 show search $resnet --minimise nothing
 show search $resnet $fixed --set training.converge=model --set training.epochs= --over parallel.micro_batch=8,16 --over parallel.io_tiles=32 \
