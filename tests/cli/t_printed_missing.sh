@@ -21,7 +21,7 @@ without() { # FILE COMMAND... - each command without the file, and with another 
     mv "$work/kept" "$work/$file"
 }
 run run $resnet --mllog "$work/logs" --seed 3
-run bench --published "$work/root/results/published/memory.csv" --out "$work/one"
+run bench --out "$work/one"
 
 for sheet in bow bow-2000 bow-pod16; do
     without root/system-model/specs/$sheet.csv "run $resnet" "machine bow-pod16"

@@ -24,7 +24,7 @@ drawn_by "$work/bin:$PATH" plot "$work/one"
 printed plot
 show report "$work/one"
 sed -n '/<body/,$p' "$work/one/report.html" | plain >>"$work/shown"
-"$PODBENCH" bench --published tests/root/results/published/vendor.csv --out "$work/vendor" >/dev/null 2>&1
+"$PODBENCH" bench --out "$work/vendor" >/dev/null 2>&1
 show report "$work/vendor" --published tests/root/results/published/vendor.csv
 sed -n "/<table/,/<.table>/p" "$work/vendor/report.html" | plain >>"$work/shown"
 run_of_others "$work/three"

@@ -54,10 +54,10 @@ fi
 PODBENCH_ROOT="$work/none" refuses "$work/none: holds no system-model/specs (PODBENCH_ROOT)" "a PODBENCH_ROOT without data" run nowhere
 
 # ---- what is installed is not written to; a tree keeps its runs
-figures=$here/tests/root/results/published/memory.csv
-../usr/bin/podbench bench --published "$figures" >/dev/null 2>"$work/err" && [ -s podbench-runs/latest/rows.csv ]
+mkdir "$work/recipes" && cp "$here/tests/root/workloads/recipes/vendor-ipu-m2000-bert-base-infer-b16.ini" "$work/recipes"
+../usr/bin/podbench bench --recipes "$work/recipes" >/dev/null 2>"$work/err" && [ -s podbench-runs/latest/rows.csv ]
 result $? "an installed program writes its runs where it is run" "$(cat "$work/err")"
-../tree/build/podbench bench --published "$figures" >/dev/null 2>"$work/err" && [ -s "$work/tree/results/runs/latest/rows.csv" ]
+../tree/build/podbench bench --recipes "$work/recipes" >/dev/null 2>"$work/err" && [ -s "$work/tree/results/runs/latest/rows.csv" ]
 result $? "a tree keeps its own" "$(cat "$work/err")"
 cd "$work/tree" || exit 1
 PODBENCH=build/podbench
