@@ -38,7 +38,7 @@ static double mean_samples(const struct run_row *rows, size_t n)
     return sum / (double)n;
 }
 
-void submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a)
+bool submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a, struct err *err)
 {
     *out = (struct submissions){ .items = ARENA_ARRAY(a, struct submission, runs->n + 1) };
     for (size_t i = 0, n; i < runs->n; i += n) {
@@ -49,8 +49,13 @@ void submissions_of(struct submissions *out, const struct run_rows *runs, struct
         if (!*rcp_ruleset(r->round) || handed_in_before(runs, i) || !convergence_reference(&c, tables, &terms, NULL))
             continue;
         double half_grid = r->eval_at_end ? 0 : c.schedule.interval / 2 * c.samples_per_epoch;
-        out->items[out->n++] = (struct submission){ r, n, r->eval_at_end, log((mean_samples(r, n) - half_grid) / c.median_samples) };
+        double latent = mean_samples(r, n) - half_grid;
+        if (!(latent > 0))
+            return fail(err, "%s %s %s %s: %.6g samples to converge, and evaluations are %.6g apart", r->round, r->submitter, r->system,
+                        r->benchmark, mean_samples(r, n), 2 * half_grid);
+        out->items[out->n++] = (struct submission){ r, n, r->eval_at_end, log(latent / c.median_samples) };
     }
+    return true;
 }
 
 /* ---- spreads ------------------------------------------------------------------------------------------------ */
@@ -234,9 +239,9 @@ bool submitters_left_out(struct submitters_left_out *out, const char *runs, cons
     struct run_rows rows;
     struct convergence_tables *tables;
     struct submissions all;
-    if (!run_rows_load(&rows, runs, a, err) || !convergence_tables_load(&tables, data_dir, a, err))
+    if (!run_rows_load(&rows, runs, a, err) || !convergence_tables_load(&tables, data_dir, a, err)
+        || !submissions_of(&all, &rows, tables, a, err))
         return false;
-    submissions_of(&all, &rows, tables, a);
     *out = (struct submitters_left_out){ .items = ARENA_ARRAY(a, struct submitter_left_out, all.n + 1) };
     for (size_t i = 0; i < all.n; i++) {
         const struct run_row *r = all.items[i].first;

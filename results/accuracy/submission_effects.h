@@ -20,8 +20,9 @@ struct submission {
 };
 struct submissions { struct submission *items; size_t n; };
 
-/* Those whose batch lies inside the reference points. A system whose runs were handed in again in a later round counts once. */
-void submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a);
+/* Those whose batch lies inside the reference points. A system whose runs were handed in again in a later round counts once.
+ * Fails on samples to converge that an evaluation cannot have seen. */
+bool submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a, struct err *err);
 
 struct effect_spreads { double submitter, round, submission; size_t n; };
 double effect_total(const struct effect_spreads *s);

@@ -297,9 +297,9 @@ bool convergence_calibrate(FILE *f, const char *data_dir, const char *runs, stru
     struct submissions all;
     const char *missing = NULL;
     struct writer w = { f, data_dir, &rows, a, err, &missing };
-    if (!run_rows_load(&rows, runs, a, err) || !read_plans(&plans, &w) || !convergence_tables_load(&tables, data_dir, a, err))
+    if (!run_rows_load(&rows, runs, a, err) || !read_plans(&plans, &w) || !convergence_tables_load(&tables, data_dir, a, err)
+        || !submissions_of(&all, &rows, tables, a, err))
         return false;
-    submissions_of(&all, &rows, tables, a);
     fprintf(f, "benchmark,ruleset,key,value,standard_error,unit,source\n");
     for (size_t b = 0; b < N_BENCHMARKS; b++) {
         for (size_t r = 0; r < N_ROUNDS; r++)

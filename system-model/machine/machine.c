@@ -294,7 +294,8 @@ static bool load_sheets(struct sheet *sheets, size_t *n, const char *name, const
 
 /* ---- what belongs together ---------------------------------------------------------- */
 
-/* A multiply unit takes one operand of the data path's 8 bytes a cycle: PopLibs' chain of four over 32 bytes of weights. */
+/* A multiply unit takes one operand of the data path's 8 bytes a cycle: PopLibs' chain of four over 32 bytes of weights. The workers'
+ * own dot products take vector_bytes_per_cycle: a chip's rate is never below theirs, or it would be beaten by itself. */
 static bool check_mac(const struct machine *m, const char *path, struct err *err)
 {
     enum { OPERAND_BYTES = 8 };
@@ -305,11 +306,16 @@ static bool check_mac(const struct machine *m, const char *path, struct err *err
         { "mac_fp32_per_cycle", c->mac_fp32_per_cycle, c->conv_units_fp32, 4, "conv_units_fp32" },
         { "mac_fp8_per_cycle", c->mac_fp8_per_cycle, c->conv_units_fp16_fp16, 1, "conv_units_fp16_fp16" },
     };
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+        uint64_t least = c->vector_bytes_per_cycle / rates[i].bytes;
+        if (rates[i].mac && rates[i].mac < least)
+            return fail(err, "%s: %s: %llu, but the workers' dot products of %llu bytes a cycle do %llu; raise it or lower vector_bytes_per_cycle",
+                        path, rates[i].name, (unsigned long long)rates[i].mac, (unsigned long long)c->vector_bytes_per_cycle, (unsigned long long)least);
         if (rates[i].mac > rates[i].units * OPERAND_BYTES / rates[i].bytes)
             return fail(err, "%s: %s: %llu, but %llu units fed %d bytes a cycle do at most %llu; lower it or raise %s", path,
                         rates[i].name, (unsigned long long)rates[i].mac, (unsigned long long)rates[i].units, OPERAND_BYTES,
                         (unsigned long long)(rates[i].units * OPERAND_BYTES / rates[i].bytes), rates[i].units_name);
+    }
     return true;
 }
 

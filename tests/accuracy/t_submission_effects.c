@@ -147,7 +147,7 @@ static void the_ends_of_an_interval_are_inside(void **state)
     struct convergence c;
     const double unknown[] = { 2.6e6 };
     assert_true(run_rows_load(&runs, four_submissions(unknown, 1), &a, &err) && convergence_tables_load(&tables, "workloads/convergence", &a, &err));
-    submissions_of(&others, &runs, tables, &a);
+    assert_true(submissions_of(&others, &runs, tables, &a, &err));
     struct effect_spreads spreads = effect_spreads(&others, "bert", "D", &a);
     assert_int_equal(spreads.n, 3);
     struct submission_terms terms = terms_of_run(&runs.items[3]);
@@ -187,10 +187,14 @@ static void what_was_handed_in_before_counts_once(void **state)
         again->samples_to_converge += differs == 4;
         again->time_to_train_s += differs == 5;
         if (differs == 6)
-            again->benchmark = "resnet", again->global_batch = 3200;
-        submissions_of(&s, &runs, tables, &a);
+            again->benchmark = "resnet", again->global_batch = 3200, again->samples_to_converge = 5e7;
+        assert_true(submissions_of(&s, &runs, tables, &a, &err));
         assert_int_equal(s.n, differs ? 4 : 3);
     }
+    for (size_t i = 0; i < 3; i++)          /* found by fuzzing: the logarithm of what is left of them was none */
+        runs.items[i].samples_to_converge = 262.207;
+    assert_false(submissions_of(&s, &runs, tables, &a, &err));
+    assert_non_null(strstr(err.msg, "262.207 samples to converge, and evaluations are "));
     assert_false(submitters_left_out(&l, "no/such.csv", "workloads/convergence", &a, &err));
     assert_false(submitters_left_out(&l, path, "no/such", &a, &err));
     arena_free(&a);

@@ -229,6 +229,8 @@ static void refusals(void **state)
         { BAD "too_large.csv", BAD "too_large.csv:3: n_ipus: 2000000 is outside 1 to 1000000" },
         { BAD "too_many_links.csv", BAD "too_many_links.csv: rung_links: 6, and twice 3 rail_links, are more than the 10 n_links of gc2" },
         { BAD "two_parts.csv", BAD "two_parts.csv:8: chip: does not belong on the sheet of a system" },
+        { BAD "too_slow.csv", BAD "too_slow.csv: mac_fp32_per_cycle: 1, but the workers' dot products of 8 bytes a cycle do 2; raise it or lower "
+          "vector_bytes_per_cycle" },
         { BAD "wrong_columns.csv", BAD "wrong_columns.csv:1: column 3 is 'units', want 'unit'" },
         { BAD "wrong_level.csv", BAD "wrong_level.csv:33: rail_links: does not belong on the sheet of a chip (links to each rail neighbour)" },
         { BAD "wrong_unit.csv", BAD "wrong_unit.csv:4: clock_hz is in 'GHz', want 'Hz'" },
