@@ -81,16 +81,16 @@ static void operand_units(struct conv_units *u, const struct search *f, const st
 {
     const struct conv_shape *s = &c->s;
     double channel_bytes = real(c->in_grain * c->amp.element_bytes), positions = real(shape_positions(s));
-    uint64_t rows = max_u64(s->in_h, 1), columns = min_u64(max_u64(s->in_w, 1), (uint64_t)s->field_w * min_u64(s->in_stride, s->kernel_w));
+    uint64_t rows = max_u64(s->in_h, 1), columns = min_u64(max_u64(s->in_w, 1), (uint64_t)s->field_w * min_u64(s->in_stride_w, s->kernel_w));
     u->weights = channel_bytes * real(c->out_grain * s->kernel_w);
     u->input = channel_bytes * positions;
     u->thin_input = u->input;
     if (!c->flat) {                     /* a share of the field reaches over strides, and no farther than the input goes */
-        u->input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, (uint64_t)s->field_h * s->in_stride));
+        u->input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, (uint64_t)s->field_h * s->in_stride_h));
         u->thin_input = channel_bytes * real(s->batch * columns) * real(min_u64(rows, s->field_h));
     }
     u->results = positions * real(c->out_grain);
-    u->outputs = real((uint64_t)s->out_stride * s->out_stride);
+    u->outputs = real((uint64_t)s->out_stride_h * s->out_stride_w);
     u->received = 1 / (u->rate * s->in_expand);
     if (conv_pads_tiles(f, c)) {
         u->padding = padding_slope(f, c);
@@ -284,7 +284,7 @@ static struct point point_of(const struct search *f, const struct candidate *c, 
     double groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
     struct point p = { .n = n, .depth = real(t->p_in * t->p_kernel), .steps = real(t->serial_in * t->serial_out), .groups = 1 };
     p.weights = in * out * real(t->kernel_h) * u->weights;
-    p.input = in / n * (open == OPEN_FIELD && t->kernel_h >= c->s.in_stride ? u->input : u->thin_input);
+    p.input = in / n * (open == OPEN_FIELD && t->kernel_h >= c->s.in_stride_h ? u->input : u->thin_input);
     p.results = groups * out / n * u->results;
     p.outputs = p.results * u->outputs;
     if (p.steps > 1)

@@ -69,13 +69,13 @@ static bool has_no_padding(const struct conv_axis *x)
 /* A load of weights goes over all positions: one for each pair of passes over rows and columns of the kernel. */
 static uint64_t left_out_of_a_block(const struct chip *chip, const struct candidate *c, const struct share *t)
 {
-    uint64_t stride = max_u64(c->s.in_stride, c->s.out_stride), sum = 0;
-    const struct conv_axis high = { c->s.field_h, c->s.kernel_h, stride, c->s.before_h, c->s.met_h, c->s.dilation };
-    const struct conv_axis wide = { c->s.field_w, c->s.kernel_w, stride, c->s.before_w, c->s.met_w, c->s.dilation };
+    const struct conv_shape *s = &c->s;
+    const struct conv_axis high = { s->field_h, s->kernel_h, max_u64(s->in_stride_h, s->out_stride_h), s->before_h, s->met_h, s->dilation };
+    const struct conv_axis wide = { s->field_w, s->kernel_w, max_u64(s->in_stride_w, s->out_stride_w), s->before_w, s->met_w, s->dilation };
     if (has_no_padding(&high) && has_no_padding(&wide))
         return 0;
     struct part rows = busiest_part(&high, t->height, t->kernel_h, c->filter_height), columns = busiest_part(&wide, t->width, c->s.kernel_w, 1);
-    uint64_t all = rows_cycles(chip, c, t, t->height, t->width);
+    uint64_t all = rows_cycles(chip, c, t, t->height, t->width), sum = 0;
     for (uint64_t i = 0; i < n_passes(&rows); i++)
         for (uint64_t k = 0; k < n_passes(&columns); k++)
             sum += all - min_u64(all, rows_cycles(chip, c, t, met_in_pass(&high, &rows, i), met_in_pass(&wide, &columns, k)));

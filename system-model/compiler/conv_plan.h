@@ -17,7 +17,8 @@ struct conv_shape {
     uint32_t kernel_h, kernel_w;
     uint64_t in_chans;                  /* of one group; a weight gradient's are all positions of all samples, more than 32 bits hold */
     uint32_t out_chans;
-    uint32_t in_stride, out_stride;     /* input steps a position; output elements a position (dilated gradient) */
+    uint32_t in_stride_h, in_stride_w;  /* input steps a position, down and across; */
+    uint32_t out_stride_h, out_stride_w;            /* output elements a position (dilated gradient) */
     uint32_t in_h, in_w;                /* the input field, without padding: where halos end */
     uint32_t before_h, before_w;        /* rows and columns of padding before those that kernels may meet, */
     uint32_t met_h, met_w;              /* which are the input's of the convolution itself, for the gradient to that input as well */
@@ -36,7 +37,7 @@ struct conv_shape {
 struct conv_params {
     uint32_t groups, batch, in_h, in_w, out_h, out_w, kernel_h, kernel_w, in_chans, out_chans, stride;
     enum data_type type;
-    uint32_t pad_h, pad_w, dilation;    /* dilation: 0 is 1 */
+    uint32_t stride_w, pad_h, pad_w, dilation;      /* stride_w: 0 is as stride; dilation: 0 is 1 */
 };
 struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass pass);
 struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inner, uint32_t columns, enum data_type type,

@@ -62,7 +62,7 @@ static uint64_t vertex_cycles(const struct search *f, const struct candidate *c,
                               ceil_div(t->kernel_h, c->filter_height), kernel_w, c->filter_height)
              + zero_sums_cycles(f, c, t);
     case VERTEX_SLIC:
-        return slic_cycles(f->chip, t->groups, t->batch * t->height, t->width, t->kernel_h, kernel_w, c->s.in_stride,
+        return slic_cycles(f->chip, t->groups, t->batch * t->height, t->width, t->kernel_h, kernel_w, c->s.in_stride_w,
                            f->shape->in_chans, c->amp.partial_bytes == 4);
     case VERTEX_HMAC:
         return hmac_cycles(f->chip, t->groups, t->in * c->in_grain, t->out, rows.n, rows.width, t->kernel_h * kernel_w,
@@ -83,9 +83,9 @@ static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint6
 
 struct operand_bytes { uint64_t in, in_received, weights, weights_received, partials, outputs; };
 
-static uint64_t reach(const struct conv_shape *s, uint64_t positions, uint64_t kernel, uint64_t limit)
+static uint64_t reach(uint64_t positions, uint64_t stride, uint64_t kernel, uint64_t dilation, uint64_t limit)
 {
-    return min_u64((positions - 1) * s->in_stride + (kernel - 1) * s->dilation + 1, max_u64(limit, 1));
+    return min_u64((positions - 1) * stride + (kernel - 1) * dilation + 1, max_u64(limit, 1));
 }
 
 /* The share of a moved operand that p tiles holding it in turn do not have: all but one part in p (poplin's planner). */
@@ -98,9 +98,10 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
 {
     const struct conv_shape *s = &c->s;
     uint64_t es = c->amp.element_bytes, in_chans = t->groups * t->in * c->in_grain;
-    uint64_t own = share_positions(t) * (c->flat ? 1 : (uint64_t)s->in_stride * s->in_stride), field = own;
+    uint64_t own = share_positions(t) * (c->flat ? 1 : (uint64_t)s->in_stride_h * s->in_stride_w), field = own;
     if (!c->flat)
-        field = t->batch * reach(s, t->height, t->kernel_h, s->in_h) * reach(s, t->width, s->kernel_w, s->in_w);
+        field = t->batch * reach(t->height, s->in_stride_h, t->kernel_h, s->dilation, s->in_h)
+              * reach(t->width, s->in_stride_w, s->kernel_w, s->dilation, s->in_w);
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
     uint64_t halo = field > own ? (field - own) * in_chans * es : 0;
@@ -109,7 +110,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
     b.weights_received = s->weights_elsewhere ? b.weights : missing_part(b.weights, t->p_batch * t->p_field);
     uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
     b.partials = outputs * c->amp.partial_bytes;
-    b.outputs = outputs * s->out_stride * s->out_stride;
+    b.outputs = outputs * s->out_stride_h * s->out_stride_w;
     return b;
 }
 
@@ -441,10 +442,10 @@ static void leave_out_padding(const struct search *f, struct cost *k)
 static double output_imbalance(const struct search *f)
 {
     const struct share *t = &f->best;
-    uint64_t stride = f->best_candidate->s.out_stride, parts = t->p_in * t->p_kernel;
-    double fullest = (double)(t->serial_out * t->groups * share_positions(t) * t->out * f->best_candidate->out_grain * stride * stride) / (double)parts;
+    uint64_t strides = (uint64_t)f->best_candidate->s.out_stride_h * f->best_candidate->s.out_stride_w, parts = t->p_in * t->p_kernel;
+    double fullest = (double)(t->serial_out * t->groups * share_positions(t) * t->out * f->best_candidate->out_grain * strides) / (double)parts;
     double all = (double)f->shape->groups * (double)shape_positions(f->shape) * (double)f->shape->out_chans
-               * (double)(f->shape->out_stride * f->shape->out_stride);
+               * (double)(f->shape->out_stride_h * f->shape->out_stride_w);
     double imbalance = fullest * (double)f->n_tiles / all;
     return imbalance > 1 ? imbalance : 1;
 }
@@ -475,7 +476,7 @@ void conv_fill_plan(struct op_plan *out, struct search *f)
 static uint64_t all_operand_bytes(const struct conv_shape *s, uint64_t element_bytes)
 {
     uint64_t in = (uint64_t)s->batch * s->in_h * s->in_w * s->in_chans, weights = (uint64_t)s->kernel_h * s->kernel_w * s->in_chans * s->out_chans;
-    return (in + weights + shape_positions(s) * s->out_chans * s->out_stride * s->out_stride) * s->groups * element_bytes;
+    return (in + weights + shape_positions(s) * s->out_chans * s->out_stride_h * s->out_stride_w) * s->groups * element_bytes;
 }
 
 uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt)

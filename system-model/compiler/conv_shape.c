@@ -24,6 +24,7 @@ uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, ui
     return high > low ? high - low : 0;
 }
 
+static uint32_t stride_across(const struct conv_params *p) { return p->stride_w ? p->stride_w : p->stride; }
 static uint32_t dilation_of(const struct conv_params *p) { return p->dilation ? p->dilation : 1; }
 
 /* A gradient to the input multiplies the same pairs of an output and a kernel element as the convolution. */
@@ -32,7 +33,8 @@ static struct conv_shape data_gradient_shape(const struct conv_params *p)
     return (struct conv_shape){
         .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
         .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->out_chans, .out_chans = p->in_chans,
-        .in_stride = 1, .out_stride = p->stride, .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
+        .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = p->stride, .out_stride_w = stride_across(p),
+        .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
         .before_h = p->pad_h, .before_w = p->pad_w, .met_h = p->in_h, .met_w = p->in_w, .dilation = dilation_of(p),
         .type = p->type, .pass = PASS_BACKWARD_DATA, .rearrange_weights = 1,
     };
@@ -42,12 +44,12 @@ static struct conv_shape data_gradient_shape(const struct conv_params *p)
 static struct conv_shape weight_gradient_shape(const struct conv_params *p)
 {
     uint32_t kernel = p->kernel_h * p->kernel_w;
-    uint32_t expand = kernel / (p->stride * p->stride);
+    uint32_t expand = kernel / (p->stride * stride_across(p));
     return (struct conv_shape){
         .groups = p->groups, .batch = 1, .field_h = p->in_chans * kernel, .field_w = 1,
         .kernel_h = 1, .kernel_w = 1, .in_chans = (uint64_t)p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
-        .in_stride = 1, .out_stride = 1, .in_h = p->in_chans * kernel, .in_w = 1, .dilation = 1, .in_expand = expand ? expand : 1,
-        .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
+        .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1, .in_h = p->in_chans * kernel, .in_w = 1, .dilation = 1,
+        .in_expand = expand ? expand : 1, .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
         .in_elsewhere = 1, .weights_elsewhere = 1,      /* spread evenly by the change of layout */
     };
 }
@@ -61,7 +63,8 @@ struct conv_shape conv_shape_of_pass(const struct conv_params *p, enum op_pass p
     return (struct conv_shape){
         .groups = p->groups, .batch = p->batch, .field_h = p->out_h, .field_w = p->out_w,
         .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .in_chans = p->in_chans, .out_chans = p->out_chans,
-        .in_stride = p->stride, .out_stride = 1, .in_h = p->in_h, .in_w = p->in_w, .in_expand = 1,
+        .in_stride_h = p->stride, .in_stride_w = stride_across(p), .out_stride_h = 1, .out_stride_w = 1,
+        .in_h = p->in_h, .in_w = p->in_w, .in_expand = 1,
         .before_h = p->pad_h, .before_w = p->pad_w, .met_h = p->in_h, .met_w = p->in_w, .dilation = dilation_of(p),
         .type = p->type, .pass = PASS_FORWARD,
     };
@@ -73,8 +76,8 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
 {
     return (struct conv_shape){
         .groups = groups, .batch = 1, .field_h = rows, .field_w = 1, .kernel_h = 1, .kernel_w = 1,
-        .in_chans = inner, .out_chans = columns, .in_stride = 1, .out_stride = 1, .in_h = rows, .in_w = 1,
-        .dilation = 1, .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
+        .in_chans = inner, .out_chans = columns, .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1,
+        .in_h = rows, .in_w = 1, .dilation = 1, .in_expand = 1, .type = type, .pass = pass, .rearrange_in = pass == PASS_BACKWARD_WEIGHT,
         .rearrange_weights = pass != PASS_FORWARD,
         .in_elsewhere = pass == PASS_BACKWARD_WEIGHT, .weights_elsewhere = pass == PASS_BACKWARD_WEIGHT,
     };
@@ -84,7 +87,8 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
  * other was. All of them are laid out anew for it, as the planner of PopLibs charges operands that are swapped. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
-    if (s->batch * s->field_w * s->kernel_h * s->kernel_w * s->in_stride * s->out_stride * s->in_expand != 1 || s->in_h != s->field_h)
+    uint32_t strides = s->in_stride_h * s->in_stride_w * s->out_stride_h * s->out_stride_w;
+    if (s->batch * s->field_w * s->kernel_h * s->kernel_w * strides * s->in_expand != 1 || s->in_h != s->field_h)
         return false;
     *out = *s;
     out->field_h = out->in_h = s->out_chans;
@@ -140,16 +144,14 @@ static void add_amp_grains(struct candidates *list, const struct conv_shape *s, 
         conv_add_amp(list, s, expand, chip, amp, thin, narrow);
 }
 
-enum { ALL_ARE_MET = INT32_MAX };       /* as long an axis as none is */
-
 static struct conv_shape columns_as_channels(const struct conv_shape *s)
 {
     struct conv_shape e = *s;
     e.in_chans *= s->kernel_w;
-    e.kernel_w = 1;
+    e.kernel_w = e.in_stride_w = 1;
     e.in_w = s->field_w;
     e.before_w = 0;                     /* zeros are copied like anything else */
-    e.met_w = ALL_ARE_MET;
+    e.met_w = s->field_w * s->out_stride_w;
     return e;
 }
 
@@ -158,12 +160,12 @@ static void add_expanded(struct candidates *list, const struct conv_shape *s, co
 {
     struct conv_shape e = columns_as_channels(s);
     if (s->kernel_h > 1 && s->in_chans <= amp.in_grain)
-        add_amp_grains(list, &e, max_u64(1, s->kernel_w / s->in_stride), chip, amp);
+        add_amp_grains(list, &e, max_u64(1, s->kernel_w / s->in_stride_w), chip, amp);
     e.in_chans *= s->kernel_h;
     e.kernel_h = 1;
     e.in_h = s->field_h;
-    e.in_stride = 1;
-    uint64_t expand = (uint64_t)s->kernel_h * s->kernel_w / ((uint64_t)s->in_stride * s->in_stride);
+    e.in_stride_h = 1;
+    uint64_t expand = (uint64_t)s->kernel_h * s->kernel_w / ((uint64_t)s->in_stride_h * s->in_stride_w);
     conv_add_amp(list, &e, max_u64(1, expand), chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
 }
 
@@ -193,7 +195,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     if (!sparse && s->kernel_h * s->kernel_w > 1)
         add_expanded(list, s, chip, amp);
     if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
-        && s->kernel_w > 1 && s->in_stride <= 2) {
+        && s->kernel_w > 1 && s->in_stride_h <= 2 && s->in_stride_w <= 2) {
         struct conv_shape e = *s;
         uint32_t together = s->in_chans == s->out_chans ? 4 / s->out_chans : 1;      /* groups of one or two channels fill a vertex's four */
         if (together > 1) {
@@ -210,7 +212,7 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
     add_hmac(list, s, 1, amp);
     if (s->groups > 1 && s->kernel_w > 1) {
         struct conv_shape e = columns_as_channels(s);
-        add_hmac(list, &e, max_u64(1, s->kernel_w / s->in_stride), amp);
+        add_hmac(list, &e, max_u64(1, s->kernel_w / s->in_stride_w), amp);
     }
     if (s->in_chans == 1 && s->kernel_h * s->kernel_w == 1) {
         struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s, 1);

@@ -192,7 +192,7 @@ static struct conv_params conv_params(const struct graph *g, const struct op *op
         .groups = groups, .batch = (uint32_t)x->dims[0], .in_h = (uint32_t)x->dims[1], .in_w = (uint32_t)x->dims[2],
         .out_h = (uint32_t)y->dims[1], .out_w = (uint32_t)y->dims[2], .kernel_h = kernel_h, .kernel_w = kernel_w,
         .in_chans = (uint32_t)w->dims[2], .out_chans = (uint32_t)(w->dims[3] / groups), .stride = f->at->stride ? f->at->stride : 1,
-        .type = x->type, .pad_h = zeros_before(f->at, 0, kernel_h), .pad_w = zeros_before(f->at, 1, kernel_w), .dilation = f->at->dilation,
+        .type = x->type, .stride_w = f->at->stride_w, .pad_h = zeros_before(f->at, 0, kernel_h), .pad_w = zeros_before(f->at, 1, kernel_w), .dilation = f->at->dilation,
     };
 }
 

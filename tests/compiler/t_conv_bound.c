@@ -9,16 +9,16 @@
 
 struct shape_case { const char *name; struct conv_params p; enum op_pass pass; };
 static const struct shape_case convs[] = {
-    { "3x3 of stride 2", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16, 1, 1, 1 }, PASS_FORWARD },
-    { "its data gradient", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16, 1, 1, 1 }, PASS_BACKWARD_DATA },
-    { "its weight gradient", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16, 1, 1, 1 }, PASS_BACKWARD_WEIGHT },
-    { "7x7 of 3 channels", { 1, 2, 32, 32, 16, 16, 7, 7, 3, 64, 2, TYPE_FP16, 3, 3, 1 }, PASS_FORWARD },
-    { "5x5 in floats", { 1, 2, 11, 11, 11, 11, 5, 5, 16, 24, 1, TYPE_FP32, 2, 2, 1 }, PASS_FORWARD },
-    { "depthwise", { 24, 2, 13, 13, 13, 13, 3, 3, 1, 1, 1, TYPE_FP16, 1, 1, 1 }, PASS_FORWARD },
-    { "depthwise, in two channels and a stride", { 12, 2, 14, 14, 7, 7, 3, 3, 2, 2, 2, TYPE_FP16, 1, 1, 1 }, PASS_FORWARD },
-    { "in groups", { 5, 2, 9, 9, 9, 9, 3, 3, 8, 12, 1, TYPE_FP16, 1, 1, 1 }, PASS_FORWARD },
-    { "in two thin groups", { 2, 2, 9, 9, 9, 9, 3, 3, 4, 12, 1, TYPE_FP16, 1, 1, 1 }, PASS_FORWARD },
-    { "in quarters", { 1, 2, 9, 9, 9, 9, 3, 3, 40, 36, 1, TYPE_FP8, 1, 1, 1 }, PASS_FORWARD },
+    { "3x3 of stride 2", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16, 0, 1, 1, 1 }, PASS_FORWARD },
+    { "its data gradient", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16, 0, 1, 1, 1 }, PASS_BACKWARD_DATA },
+    { "its weight gradient", { 1, 3, 15, 15, 8, 8, 3, 3, 48, 40, 2, TYPE_FP16, 0, 1, 1, 1 }, PASS_BACKWARD_WEIGHT },
+    { "7x7 of 3 channels", { 1, 2, 32, 32, 16, 16, 7, 7, 3, 64, 2, TYPE_FP16, 0, 3, 3, 1 }, PASS_FORWARD },
+    { "5x5 in floats", { 1, 2, 11, 11, 11, 11, 5, 5, 16, 24, 1, TYPE_FP32, 0, 2, 2, 1 }, PASS_FORWARD },
+    { "depthwise", { 24, 2, 13, 13, 13, 13, 3, 3, 1, 1, 1, TYPE_FP16, 0, 1, 1, 1 }, PASS_FORWARD },
+    { "depthwise, in two channels and a stride", { 12, 2, 14, 14, 7, 7, 3, 3, 2, 2, 2, TYPE_FP16, 0, 1, 1, 1 }, PASS_FORWARD },
+    { "in groups", { 5, 2, 9, 9, 9, 9, 3, 3, 8, 12, 1, TYPE_FP16, 0, 1, 1, 1 }, PASS_FORWARD },
+    { "in two thin groups", { 2, 2, 9, 9, 9, 9, 3, 3, 4, 12, 1, TYPE_FP16, 0, 1, 1, 1 }, PASS_FORWARD },
+    { "in quarters", { 1, 2, 9, 9, 9, 9, 3, 3, 40, 36, 1, TYPE_FP8, 0, 1, 1, 1 }, PASS_FORWARD },
 };
 static const struct { const char *name; uint32_t groups, rows, inner, columns; enum data_type type; enum op_pass pass; } products[] = {
     { "product", 1, 130, 200, 90, TYPE_FP16, PASS_FORWARD }, { "its data gradient", 1, 130, 90, 200, TYPE_FP16, PASS_BACKWARD_DATA },

@@ -304,6 +304,39 @@ static void test_dilated_kernels_reach_farther(void **state)
     assert_int_equal(far.exchanged_bytes - near.exchanged_bytes, 9 * 4 * 9 * 16 * 2);
 }
 
+/* What a tile holds of the input, less weights and sums, on the candidate of this order and kernel width. */
+static uint64_t input_bytes(const struct conv_shape *s, const struct chip *chip, uint32_t kernel_w)
+{
+    struct candidates list;
+    size_t i = 0;
+    conv_candidates(&list, s, chip, &options);
+    while (list.items[i].s.kernel_w != kernel_w || list.items[i].s.kernel_h == 1)
+        i++;
+    struct share t = conv_whole(&list.items[i], 1, 1);
+    struct search f = conv_search_start(s, chip, &options);
+    t.p_field = 5;
+    t.width = 4;
+    f.bound_bytes = UINT64_MAX;
+    conv_price(&f, &list.items[i], &t);
+    uint64_t weights = t.in * list.items[i].in_grain * t.out * list.items[i].out_grain * t.kernel_h * kernel_w * 2;
+    uint64_t sums = share_positions(&t) * t.out * list.items[i].out_grain * 2, copies = conv_pads_tiles(&f, &list.items[i]) ? 2 : 1;
+    return (f.best_cost.temp_bytes - weights - sums) / copies;
+}
+
+/* A stride of 2 across and 1 down: 4 of 20 columns of positions reach over 3 x 2 + 5 columns of the input, and all 9 rows with it. Columns that
+ * have become channels, 5 x 16 of them, stand once for each position, a stride apart no more. */
+static void test_strides_differ(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(5);
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 9, .in_w = 40, .out_h = 9, .out_w = 20, .kernel_h = 3, .kernel_w = 5,
+                                   .in_chans = 16, .out_chans = 16, .stride = 1, .type = TYPE_FP16, .stride_w = 2, .pad_h = 1, .pad_w = 2 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD), back = conv_shape_of_pass(&p, PASS_BACKWARD_DATA);
+    assert_int_equal(input_bytes(&s, &chip, 5), 9 * (3 * 2 + 5) * 16 * 2);
+    assert_int_equal(input_bytes(&s, &chip, 1), 9 * 4 * 5 * 16 * 2);
+    assert_true(back.out_stride_h == 1 && back.out_stride_w == 2);
+}
+
 /* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
 static void test_hmac_pads_channels(void **state)
 {
@@ -526,7 +559,8 @@ static void test_only_products_are_turned(void **state)
 {
     (void)state;
     struct conv_shape s = matmul_conv_shape(3, 13, 16, 24, TYPE_FP16, PASS_FORWARD), t;
-    uint32_t *sizes[] = { &s.batch, &s.field_w, &s.kernel_h, &s.kernel_w, &s.in_stride, &s.out_stride, &s.in_expand };
+    uint32_t *sizes[] = { &s.batch, &s.field_w, &s.kernel_h, &s.kernel_w, &s.in_stride_h, &s.in_stride_w, &s.out_stride_h, &s.out_stride_w,
+                          &s.in_expand };
     enum { N = sizeof sizes / sizeof *sizes };
     assert_true(conv_shape_swapped(&t, &s) && t.field_h == 24 && t.in_h == 24 && t.out_chans == 13 && t.in_chans == 16 && t.groups == 3);
     for (size_t i = 0; i < N; i++)
@@ -552,6 +586,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
     cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
-    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther),
+    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther), cmocka_unit_test(test_strides_differ),
 };
 TAP_MAIN(tests)
