@@ -70,11 +70,9 @@ static void vertex_units(struct conv_units *u, const struct search *f, const str
 static double padding_slope(const struct search *f, const struct candidate *c)
 {
     uint64_t es = c->amp.element_bytes, vector_bytes = f->chip->vector_bytes_per_cycle;
-    if (f->shape->in_chans % 4 == 0)
+    if (conv_plans_by_fours(f, c))
         return 1.25 / real(min_u64(vector_bytes, es));
-    if (f->chip->planner_copies == COPIES_MEASURED)
-        return es < 4 ? 5.15 : 3.13;
-    return 1.25 / real(vector_bytes);
+    return es < 4 ? 5.15 : 3.13;
 }
 
 static void operand_units(struct conv_units *u, const struct search *f, const struct candidate *c)

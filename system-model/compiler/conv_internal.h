@@ -94,6 +94,7 @@ struct search conv_search_start(const struct conv_shape *s, const struct chip *c
 void conv_price(struct search *f, const struct candidate *c, const struct share *t);
 void conv_fill_plan(struct op_plan *out, struct search *f);
 bool conv_pads_tiles(const struct search *f, const struct candidate *c);
+bool conv_plans_by_fours(const struct search *f, const struct candidate *c);
 
 struct rows { uint64_t n, width; };
 struct rows conv_tile_rows(const struct candidate *c, const struct share *t);

@@ -337,6 +337,36 @@ static void test_strides_differ(void **state)
     assert_true(back.out_stride_h == 1 && back.out_stride_w == 2);
 }
 
+/* 3 channels of 10 x 10 positions on one tile: filled up to 4, 800 B, one by one, 587 + 5.15 a byte whatever the planner. Three columns make 9 of
+ * them, filled up to 16, 10 x 10 x 32 B: by single elements as measured, and 5/4 cycles an element of two bytes where the planner has the rule
+ * of channels in fours alone. */
+static void test_copies_as_planned(void **state)
+{
+    (void)state;
+    struct chip measured = small_chip(1), of_fours = measured;
+    of_fours.planner_copies = COPIES_ESTIMATED;
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 10, .in_w = 10, .out_h = 10, .out_w = 10, .kernel_h = 3, .kernel_w = 3,
+                                   .in_chans = 3, .out_chans = 16, .stride = 1, .type = TYPE_FP16, .pad_h = 1, .pad_w = 1 };
+    const struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    for (int fours = 0; fours <= 1; fours++) {
+        struct candidates list;
+        const struct chip *chip = fours ? &of_fours : &measured;
+        conv_candidates(&list, &s, chip, &options);
+        for (size_t i = 0; i < list.n; i++) {
+            const struct candidate *c = &list.items[i];
+            if (c->vertex != VERTEX_AMP_NX1 || (c->s.kernel_w == 3 ? c->in_grain != 4 : c->in_grain != 16))
+                continue;
+            struct search f = conv_search_start(&s, chip, &options);
+            const struct share t = conv_whole(c, 1, 1);
+            f.bound_bytes = UINT64_MAX;
+            conv_price(&f, c, &t);
+            uint64_t bytes = c->s.kernel_w == 3 ? 100 * 4 * 2 : 100 * 16 * 2;
+            assert_int_equal(f.best_cost.copied_bytes, bytes);
+            assert_int_equal(f.best_cost.planned_copies, fours && c->s.kernel_w == 1 ? bytes * 5 / 4 / 2 : 587 + (bytes * 515 + 99) / 100);
+        }
+    }
+}
+
 /* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
 static void test_hmac_pads_channels(void **state)
 {
@@ -586,6 +616,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
     cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
-    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther), cmocka_unit_test(test_strides_differ),
+    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther), cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned),
 };
 TAP_MAIN(tests)
