@@ -133,6 +133,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
     operand_units(&u, f, c);
     sum_units(&u, f, c);
     u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
+    u.serial = 2 * (25 + 63 * u.turn) + real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + 3 * u.sync;
     u.stage = 33 + 20 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
     u.once = real(f->layout.compute + f->layout.exchange) + real(f->layout.supersteps) * u.sync;
     c->units = u;
@@ -231,7 +232,7 @@ static void add_inputs(struct step *s, const struct search *f, const struct cand
 static void add_serial(struct step *s, const struct search *f, const struct candidate *c, const struct share *t, const struct point *p)
 {
     const struct conv_units *u = &c->units;
-    s->rest += 2 * (25 + 63 * u->turn + u->sync) + p->weights / p->parts * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
+    s->rest += u->serial + p->weights / p->parts * u->slice + (real(f->by_step.exchange) + u->sync) / p->steps;
     if (t->serial_in > 1)
         s->rest += 25 + 63 * u->turn + p->input / real(t->p_out) * u->slice;
     else

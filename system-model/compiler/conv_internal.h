@@ -25,6 +25,7 @@ struct conv_units {
     double weights, weight_copy, input, thin_input; /* bytes of a block's weights, cycles a byte to copy them; bytes of a grain of the input */
     double received, padding, slice;    /* cycles a byte */
     double results, outputs, partial_bytes;         /* of a grain of output channels; elements for each; bytes */
+    double serial;                      /* of each of several steps: its slices and its counter */
     double stage, exchanged, added;     /* cycles: a stage of sums; for each element on its way, and added up */
     double cast, cast_fixed, zero;      /* cycles: for each element, of a cast at all; to set an element to zero */
     bool by_in, by_out;                 /* loads: a number for each grain of input channels, of output channels */
@@ -51,6 +52,8 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t 
                   struct amp amp, uint64_t in_grain, uint64_t out_grain);
 
 /* ---- conv_price.c: one split, priced ------------------------------------------------------------ */
+
+enum { COUNTER_BYTES = 4 };     /* of a serial loop */
 
 struct cost {
     uint64_t compute, exchange, supersteps, rearrange, temp_bytes, received_bytes;

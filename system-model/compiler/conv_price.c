@@ -214,7 +214,8 @@ static void add_kernel_padding(struct cost *k, const struct candidate *c, const 
     k->supersteps += alone;             /* or together with the input's channels */
 }
 
-/* What serial steps add: slices of the operands before each, the result put in its place or added after. */
+/* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter,
+ * which lies on a tile as any number does (poplin's loop; its planner leaves that out, as it does all syncs). */
 static void add_serial_steps(const struct search *f, struct cost *k, const struct share *t, const struct candidate *c,
                              const struct operand_bytes *b)
 {
@@ -226,7 +227,8 @@ static void add_serial_steps(const struct search *f, struct cost *k, const struc
                     + add_in_place_cycles(f->chip, outputs, c->amp.partial_bytes);
     else
         k->compute += dynamic_slice_cycles(f->chip, ceil_div(outputs * c->amp.partial_bytes, es));
-    k->supersteps += 2;
+    k->compute += add_in_place_cycles(f->chip, 1, COUNTER_BYTES);
+    k->supersteps += 3;
 }
 
 static void multiply_cost(struct cost *k, uint64_t n)

@@ -10,6 +10,7 @@
  *     softmax       max, subtract, exponential, sum, inverse, multiply: at least 6 compute sets
  *     gather        two stages: each tile looks its rows up in its part of the table, then candidates are chosen
  *     scatter       the same split: each tile writes or adds the rows that it holds; the table is copied first
+ *     dropout       the generators' state kept, set, put back: 3 compute sets besides the mask's
  *     top-k         a bitonic network over runs of k (see there), pairs of values and places
  *     LSTM, GRU     a matmul (a GRU that resets before it: two) and ten small compute sets a time step, one step after the other
  * Limits: what moves is taken to be even over the tiles afterwards; broadcasts of vectors cost the vector's bytes once a tile.
@@ -76,9 +77,22 @@ static void plan_nonlinearity(struct passes *p, const struct work *w)
     static const enum map_op ops[][2] = {
         [OP_RELU] = { MAP_RELU, MAP_RELU_GRAD }, [OP_GELU] = { MAP_GELU, MAP_GELU_GRAD },
         [OP_TANH] = { MAP_TANH, MAP_TANH_GRAD }, [OP_SIGMOID] = { MAP_SIGMOID, MAP_SIGMOID_GRAD },
-        [OP_SWISH] = { MAP_SWISH, MAP_SWISH_GRAD }, [OP_DROPOUT] = { MAP_DROPOUT, MAP_DROPOUT },
+        [OP_SWISH] = { MAP_SWISH, MAP_SWISH_GRAD },
     };
     add_map(p, ops[w->op->kind][w->backward], w->n);
+}
+
+/* The mask comes from a seed, so that the backward pass draws the same: poprand reads the state of every worker's generator, which rounding
+ * draws from as well, sets it from the seed, draws, and puts it back. */
+static void plan_dropout(struct passes *p, const struct work *w)
+{
+    enum { GENERATOR_BYTES = 16, SEED_BYTES = 8 };
+    uint64_t states = copy_cycles(p->chip, p->chip->n_workers * GENERATOR_BYTES);
+    add_superstep(p, states);
+    add_exchange(p, SEED_BYTES);
+    add_superstep(p, states);
+    add_map(p, MAP_DROPOUT, w->n);
+    add_superstep(p, states);
 }
 
 static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
@@ -577,7 +591,7 @@ static const struct op_row { enum part part; void (*plan)(struct passes *p, cons
     [OP_SCALE] = { PART_ELEMENTWISE, plan_scale }, [OP_BIAS_ADD] = { PART_ELEMENTWISE, plan_bias_add },
     [OP_RELU] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_GELU] = { PART_ELEMENTWISE, plan_nonlinearity },
     [OP_TANH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_SIGMOID] = { PART_ELEMENTWISE, plan_nonlinearity },
-    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_nonlinearity },
+    [OP_SWISH] = { PART_ELEMENTWISE, plan_nonlinearity }, [OP_DROPOUT] = { PART_ELEMENTWISE, plan_dropout },
     [OP_MAP] = { PART_ELEMENTWISE, plan_map }, [OP_COMBINE] = { PART_ELEMENTWISE, plan_combine },
     [OP_SELECT] = { PART_ELEMENTWISE, plan_select }, [OP_EXPAND] = { PART_ELEMENTWISE, plan_expand },
     [OP_ARG_MAX] = { PART_ELEMENTWISE, plan_arg_max }, [OP_TOP_K] = { PART_ELEMENTWISE, plan_top_k },

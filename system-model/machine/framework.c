@@ -40,6 +40,7 @@ const struct field framework_fields[] = {
     NUMBER(uploads_per_step, "uploads", 0, 1000, "uploads of optimizer values in each step"),
     NUMBER(upload_s, "s", 0, 10, "time of one such upload"),
     COUNT(fetch_threads, "threads", 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
+    FLAG(outputs_each_micro_batch, "results of every micro-batch go to the host, in a host exchange of their own"),
     COUNT(output_reductions, "reductions", 1000, "values averaged over the host processes in each call"),
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;

@@ -106,6 +106,8 @@ static void test_memory_forces_serial_steps(void **state)
     assert_true(p.temp_bytes_per_tile <= 180000);
     assert_true(p.temp_bytes_per_tile >= 400 * 192 * 4 / 4 + 192 * 256 * 4 / 4);
     assert_int_equal(p.rearrange_cycles, 49152 / 4 + 1 + 37);       /* all weights into the order of the steps, once */
+    assert_int_equal(p.split.serial_out, 8);
+    assert_int_equal(p.n_supersteps, 8 * (1 + 2 + 1) + 2);          /* product, slice and result, counter; that order, and the input */
     chip.tile_memory_bytes = 100 * 1000 * 1000;
     p = planned(&s, &chip, &options);
     assert_int_equal(p.split.serial_out * p.split.serial_in, 1);

@@ -216,6 +216,21 @@ static void test_rows_meet_their_values_in_pieces(void **state)
     toy_end(&t);
 }
 
+/* 3 x 50 halves, 24 on the fullest tile: 6 + 6 x 24 + 2 x 6 vectors. Three times the states of six generators, 16 bytes each, pass:
+ * 6 x (48 + 2); the seed of 8 bytes moves once. Drawn again backward. */
+static void test_dropout_sets_and_restores_generators(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_DROPOUT, &x, 1, (struct op_attributes){ .rate = 0.1 });
+    assert_int_equal(p.compute_cycles, 6 + 6 * 24 + 2 * 6 + 3 * 6 * 50);
+    assert_int_equal(p.n_supersteps, 4);
+    assert_int_equal(p.exchanged_bytes, 7 * 8);
+    toy_end(&t);
+}
+
 /* Equal pieces of an axis lie where they lay; a range is copied: 5 x 4 halves, 4 on the fullest tile, 8 bytes. */
 static void test_slice(void **state)
 {
@@ -438,7 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
         cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
-        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces),
+        cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_top_k), cmocka_unit_test(test_scatter),
