@@ -285,7 +285,7 @@ static bool fills_torus(const struct run *run)
 {
     const struct topology *t = run->t;
     return t->machine->domain_topology == DOMAIN_TORUS && run->at.n_groups == 1 && run->at.regular &&
-           run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain > 4;
+           run->at.n_local == t->ipus_per_domain && t->ipus_per_domain % 4 == 0 && t->ipus_per_domain >= 8;
 }
 
 /* Positions of a group's ranks in its first domain, the first of them 0. */

@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "system-model/base/base.h"
 #include <csv.h>
+#include <sys/wait.h>
 
 static void numbers_are_whole_texts(void **state)
 {
@@ -315,6 +316,28 @@ static void files_appear_whole_or_not_at_all(void **state)
     assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
 }
 
+/* More bytes than can be counted are more than there are, also where their number, cut to 64 bits, would be small. */
+static void too_much_ends_the_program(void **state)
+{
+    static const struct { size_t n, item_bytes; bool too_much; } cases[] = {
+        { SIZE_MAX / 8 + 2, 8, true }, { SIZE_MAX, 2, true }, { SIZE_MAX / 2 + 2, 2, true }, { 3, 8, false }, { 3, 0, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            struct arena a = {0};
+            assert_int_equal(close(STDERR_FILENO), 0);
+            arena_array(&a, cases[i].n, cases[i].item_bytes);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), cases[i].too_much ? EXIT_OUT_OF_MEMORY : 0);
+    }
+}
+
 /* Of a writer that is dead; not of one that lives, of another file, or of no writer at all. No process has a number above 2^22. */
 static void leftovers_are_removed(void **state)
 {
@@ -532,6 +555,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
-    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
+    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

@@ -169,6 +169,32 @@ static void rnnt_is_exact(void **state)
  * a convolution 3 h^2 + (2 + 31 + 1 + 2 + 1) h, and norms 5 of 2 h; front end two convolutions and the product of 19 h columns; predictor
  * 1023 p + 8 p^2 + 8 p, joint (h + 1) p + (p + 1) p + (p + 1) 1024. Within 6 % of what the paper says.
  */
+/* The joint network on one slice of time of several: it repeats as often, each time on so many frames that all are seen. */
+static void a_joint_network_in_slices(void **state)
+{
+    (void)state;
+    uint64_t frames = 0;
+    for (uint64_t slices = 0; slices <= 3; slices++) {
+        struct arena a;
+        struct graph g;
+        struct model_options o = own_options;
+        o.micro_batch = 2;
+        o.joint_slices = slices;
+        build(&g, "rnnt", &o, &a);
+        for (size_t i = 0; i < g.n_forward_ops; i++) {
+            const struct op *op = &g.ops[i];
+            if (op->kind != OP_OUTER_ADD)
+                continue;
+            uint64_t seen = g.tensors[op->inputs[0]].dims[1];
+            frames = slices ? frames : seen;
+            assert_int_equal(op_repeats(&g, op), slices > 1 ? slices : 1);
+            assert_int_equal(seen, slices > 1 ? (frames + slices - 1) / slices : frames);
+        }
+        assert_true(frames > 3);
+        arena_free(&a);
+    }
+}
+
 static void conformers_are_exact(void **state)
 {
     static const struct { const char *name; uint64_t blocks, h, p; double millions; } sizes[] = {
@@ -565,7 +591,7 @@ static void dropout_rates(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes), cmocka_unit_test(images_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
-    cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(conformers_are_exact), cmocka_unit_test(recipes_shape_the_graph),
+    cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(a_joint_network_in_slices), cmocka_unit_test(conformers_are_exact), cmocka_unit_test(recipes_shape_the_graph),
     cmocka_unit_test(fine_tuning_scores_an_answer), cmocka_unit_test(inference_folds_batch_norms), cmocka_unit_test(lengths_beyond_a_model_are_refused),
     cmocka_unit_test(products_too_long_to_plan_are_refused),
     cmocka_unit_test(unknown_workloads_list_the_known), cmocka_unit_test(training_graphs_obey_the_chain_rule),

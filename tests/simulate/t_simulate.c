@@ -454,6 +454,30 @@ static void remedies_as_text(void **state)
     json_decref(json);
 }
 
+/* Tiles that load samples: twice as many is one of the things that are tried, where there are some. */
+static void twice_the_tiles_that_load(void **state)
+{
+    static const char *const sets[][2] = { { "parallel.micro_batch=160", "parallel.io_tiles=0" }, { "parallel.micro_batch=160", "parallel.io_tiles=40" } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct simulator s;
+        struct simulation sim = {0};
+        struct remedy list[MAX_REMEDIES];
+        struct result r;
+        struct err err = { "" };
+        size_t n, found = 0;
+        const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+        simulator_open(&s, &paths);
+        assert_true(simulator_run(&s, &sim, &r, recipe, sets[i], 2, &err));
+        assert_true(remedies_find(list, &n, &sim, recipe, sets[i], 2, &sim.arena, &err));
+        for (size_t k = 0; k < n; k++)
+            found += list[k].n_sets == 1 && text_is(list[k].sets[0], "parallel.io_tiles=80");
+        assert_int_equal(found, i);
+        simulation_free(&sim);
+        simulator_close(&s);
+    }
+}
+
 /* A micro-batch of two can be halved, its samples accumulated instead; one of one cannot. */
 static void a_micro_batch_of_one_is_not_halved(void **state)
 {
@@ -567,7 +591,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(utilisation_is_of_the_precision_in_use),
     cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it), cmocka_unit_test(a_better_machine_is_never_slower),
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
-    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(remedies_as_text),
+    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
     cmocka_unit_test(results_of_other_versions),
 };
