@@ -21,6 +21,7 @@
 #include "system-model/schedule/plan_stages.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 const char *const schedule_names[N_SCHEDULES + 1] = {
@@ -206,8 +207,8 @@ static void plan_input(struct plan *p, struct arena *a)
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
     double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
     double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
-    if (m->pcie_shared_ipus > 1 && port_share < rate)
-        rate = port_share;
+    if (m->pcie_shared_ipus > 1)
+        rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
         step_bytes += bytes * p->options.grad_accum;
@@ -217,8 +218,8 @@ static void plan_input(struct plan *p, struct arena *a)
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
     double floor_s = m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0;
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
-    if (decode > 0 && step_bytes * p->options.n_replicas / decode > floor_s)
-        floor_s = step_bytes * p->options.n_replicas / decode;
+    if (decode > 0)
+        floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);
     p->host_floor_cycles = cycles_of(p->topology, floor_s);
     plan_fetch(p, step_bytes);
 }

@@ -148,6 +148,10 @@ ASK(by_itself_interleaved, o->n_stages = 0; o->schedule = SCHEDULE_INTERLEAVED; 
 ASK(by_itself_in_turn, o->n_stages = 0; o->schedule = SCHEDULE_SEQUENTIAL; o->rts = RTS_YES)
 ASK(by_itself_infers, o->n_stages = 0; o->training = false; o->recompute = RECOMPUTE_NONE)
 ASK(by_itself_as_popart, o->n_stages = 0; o->schedule = SCHEDULE_POPART; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(two_replicas, o->n_replicas = 2; o->framework.merge_buffer_bytes = 0)
+ASK(two_replicas_sharded, o->n_replicas = 2; o->rts = RTS_YES)
+ASK(two_replicas_streaming, o->n_replicas = 2; o->rts = RTS_YES; o->optimizer_place = OPTIMIZER_STREAMING)
+ASK(two_of_one_ipu, o->n_stages = 0; o->ipus_per_replica = 1; o->n_replicas = 2; o->schedule = SCHEDULE_NONE; o->grad_accum = 2)
 
 #define ROW(name) { #name, name }
 static const struct { const char *name; void (*ask)(struct plan_options *o); } asked[] = {
@@ -159,7 +163,7 @@ static const struct { const char *name; void (*ask)(struct plan_options *o); } a
     ROW(stash_in_floats), ROW(stash_in_quarters), ROW(with_io_tiles), ROW(many_hosts), ROW(data_in_calls), ROW(slow_decoding), ROW(uploads),
     ROW(one_long_call), ROW(by_rings), ROW(hierarchical), ROW(each_replica_alone), ROW(in_floats), ROW(little_memory), ROW(more_memory_asked_than_fits),
     ROW(three_replicas), ROW(two_ipus), ROW(by_itself), ROW(by_itself_on_two), ROW(by_itself_on_five), ROW(by_itself_interleaved), ROW(by_itself_in_turn),
-    ROW(by_itself_infers), ROW(by_itself_as_popart),
+    ROW(by_itself_infers), ROW(by_itself_as_popart), ROW(two_replicas), ROW(two_replicas_sharded), ROW(two_replicas_streaming), ROW(two_of_one_ipu),
 };
 
 /* ---- what follows ----------------------------------------------------------------------------------------------------------- */
