@@ -47,9 +47,8 @@ bool what_ifs_take(struct what_ifs *out, const char ***rest, size_t *n_rest, con
 
 static void drop_row(struct sheet *s, size_t at)
 {
-    for (size_t i = at; i + 1 < s->n_rows; i++)
-        s->rows[i] = s->rows[i + 1];
     s->n_rows--;
+    memmove(&s->rows[at], &s->rows[at + 1], (s->n_rows - at) * sizeof *s->rows);
 }
 
 static void put(struct sheet *s, size_t at, struct what_if *w, struct arena *a)

@@ -20,7 +20,6 @@
  */
 #include "system-model/schedule/plan_stages.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -56,7 +55,6 @@ void place_task(struct task *t, enum schedule schedule, uint32_t n_stages, bool 
     t->slot = schedule == SCHEDULE_GROUPED && !forward;
 }
 
-/* In the order in which they begin, in every schedule. */
 static void make_tasks(struct plan *p, struct arena *a)
 {
     bool training = p->options.training;
@@ -68,7 +66,6 @@ static void make_tasks(struct plan *p, struct arena *a)
         t->kind = i < p->n_stages ? TASK_FORWARD : TASK_BACKWARD;
         t->n_cycles = t->kind == TASK_FORWARD ? p->stages[t->stage].forward_cycles : p->stages[t->stage].backward_cycles;
         place_task(t, p->options.schedule, p->n_stages, training);
-        assert(i == 0 || t[-1].first_cycle <= t->first_cycle);
         if (p->n_slots <= t->slot)
             p->n_slots = t->slot + 1;
     }
@@ -144,29 +141,35 @@ static bool copy_in_run(struct pipeline_run *r, const struct plan *p, struct com
     return true;
 }
 
-/* A run lasts to the next cycle at which a task begins or ends. They end in the order in which they begin, as each is at work once a
- * micro-batch. */
+/* Which tasks are at work in a cycle, each once a micro-batch; returns the next cycle at which one begins or ends. */
+static uint64_t tasks_at(uint64_t *active, const struct plan *p, uint64_t cycle)
+{
+    uint64_t next = UINT64_MAX;
+    *active = 0;
+    for (uint32_t i = 0; i < p->n_tasks; i++) {
+        uint64_t begin = p->tasks[i].first_cycle, end = begin + p->options.grad_accum;
+        if (begin > cycle) {
+            next = min_u64(next, begin);
+        } else if (end > cycle) {
+            *active |= (uint64_t)1 << i;
+            next = min_u64(next, end);
+        }
+    }
+    return next;
+}
+
+/* A run lasts to the next cycle at which a task begins or ends. */
 static bool make_runs(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    const uint64_t grad_accum = p->options.grad_accum;
-    uint32_t begun = 0, ended = 0;
-    uint64_t cycle = 0, active = 0;
+    uint64_t cycle = 0, active, next;
     p->runs = ARENA_ARRAY(a, struct pipeline_run, 2 * p->n_tasks);
-    for (;;) {
-        for (; begun < p->n_tasks && p->tasks[begun].first_cycle <= cycle; begun++)
-            active |= (uint64_t)1 << begun;
-        for (; ended < begun && p->tasks[ended].first_cycle + grad_accum <= cycle; ended++)
-            active &= ~((uint64_t)1 << ended);
-        if (ended == p->n_tasks)
-            return true;
-        uint64_t end = p->tasks[ended].first_cycle + grad_accum;
-        uint64_t next = begun < p->n_tasks ? min_u64(end, p->tasks[begun].first_cycle) : end;
+    for (; (next = tasks_at(&active, p, cycle)) != UINT64_MAX; cycle = next) {
         struct pipeline_run *r = &p->runs[p->n_runs++];
         *r = (struct pipeline_run){ .first_cycle = (uint32_t)cycle, .n_cycles = (uint32_t)(next - cycle), .active = active };
         if (!copy_in_run(r, p, c, a, err))
             return false;
-        cycle = next;
     }
+    return true;
 }
 
 /* ---- stash depth, input ----------------------------------------------------------------------- */
