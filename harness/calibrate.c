@@ -54,15 +54,20 @@ static const struct fit { const char *file; bool (*run)(FILE *f, struct calibrat
 };
 enum { N_FITS = sizeof fits / sizeof *fits };
 
-static bool write_fit(const struct fit *fit, const char *folder, struct calibration *c, struct err *err)
+/* folder NULL: to stdout. Sheets build on each other: all of them are written, or none. */
+static bool fit_all(struct new_file *files, const char *folder, struct calibration *c, struct err *err)
 {
-    struct new_file file;
-    if (!make_folders(folder, err) || !new_file_open(&file, arena_printf(&c->s->arena, "%s/%s", folder, fit->file), err))
-        return false;
-    if (fit->run(file.f, c, err))
-        return new_file_save(&file, err);
-    new_file_drop(&file);
-    return false;
+    for (int i = 0; i < N_FITS; i++) {
+        if (isatty(STDERR_FILENO))
+            fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
+        if (!folder)
+            printf("# %s\n", fits[i].file);
+        else if (!new_file_open(&files[i], arena_printf(&c->s->arena, "%s/%s", folder, fits[i].file), err))
+            return false;
+        if (!fits[i].run(folder ? files[i].f : stdout, c, err))
+            return false;
+    }
+    return true;
 }
 
 static bool keeps_protocol(struct session *s, struct err *err)
@@ -81,14 +86,12 @@ static bool keeps_protocol(struct session *s, struct err *err)
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
     struct calibration c = { .s = s };
-    if (!keeps_protocol(s, err))
-        return EXIT_BAD_INPUT;
-    for (int i = 0; i < N_FITS; i++) {
-        if (isatty(STDERR_FILENO))
-            fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
-        bool good = o->out ? write_fit(&fits[i], o->out, &c, err) : printf("# %s\n", fits[i].file) > 0 && fits[i].run(stdout, &c, err);
-        if (!good)
-            return EXIT_BAD_INPUT;
-    }
-    return EXIT_DONE;
+    struct new_file files[N_FITS] = {0};
+    bool good = keeps_protocol(s, err) && (!o->out || make_folders(o->out, err)) && fit_all(files, o->out, &c, err);
+    for (int i = 0; i < N_FITS && o->out; i++)
+        if (good)
+            good = new_file_save(&files[i], err);
+        else
+            new_file_drop(&files[i]);
+    return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

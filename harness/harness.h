@@ -96,6 +96,8 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */
 void print_json(FILE *f, struct json_t *json);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, those within doubled; plot.c */
+/* Runs a script with these settings in a folder. What it draws becomes the picture, whole or not at all. */
+bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);
 
 /* A line on stderr when it is a terminal and the work has taken two seconds. */
 struct progress { const char *what; double started_s, shown_s; };

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -207,19 +206,11 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     const char *data = arena_printf(a, "%s.csv", picture);
     if (!write_drawing(data, h, n_lines, err))
         return false;
-    const char *settings = arena_printf(a, "data=%s; series=%zu; name=%s; finding=%s; style=%s", gnuplot_string(data, a), n_lines,
-                                        gnuplot_string(arena_printf(a, "%.*s", (int)n - 4, picture), a), gnuplot_string(finding(h, a), a),
+    const char *settings = arena_printf(a, "data=%s; series=%zu; finding=%s; style=%s", gnuplot_string(data, a), n_lines,
+                                        gnuplot_string(finding(h, a), a),
                                         gnuplot_string(arena_printf(a, "%s/style.gp", s->plots_dir), a));
     const char *script = arena_printf(a, "%s/single/history.gp", s->plots_dir);
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("gnuplot", "gnuplot", "-e", settings, script, (char *)NULL);
-        _exit(127);
-    }
-    int status;
-    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
-        return fail(err, "%s: gnuplot could not draw it with %s", picture, script);
-    return true;
+    return gnuplot_draw(picture, script, settings, ".", err);
 }
 
 static bool none_there(const struct history *h, const char *metric, const char *path, struct session *s, struct err *err)

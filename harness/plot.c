@@ -86,37 +86,46 @@ static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *er
     return fail(err, "%s: gnuplot failed: %s", script, line);
 }
 
-static bool draw(const char *script, const char *style, const char *name, const char *finding, const char *format, const char *folder,
-                 struct arena *a, struct err *err)
+bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
 {
-    const char *set = arena_printf(a, "style=%s; name=%s; finding=%s; format='%s'", gnuplot_string(style, a), gnuplot_string(name, a),
-                                   gnuplot_string(finding, a), format);
+    struct new_file file;
     FILE *talk = tmpfile();
     if (!talk)
         return fail(err, "%s: no temporary file could be made", script);
+    if (!new_file_open(&file, picture, err)) {
+        fclose(talk);
+        return false;
+    }
     pid_t child = fork();
     if (child == 0) {
         setenv("LC_ALL", "C", 1);
-        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && chdir(folder) == 0)
-            execlp("gnuplot", "gnuplot", "-d", "-e", set, script, (char *)NULL);
+        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && dup2(fileno(file.f), STDOUT_FILENO) >= 0 && chdir(folder) == 0)
+            execlp("gnuplot", "gnuplot", "-d", "-e", settings, script, (char *)NULL);
         _exit(127);
     }
     bool good = child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script);
     fclose(talk);
-    return good;
+    if (!good)
+        new_file_drop(&file);
+    return good && new_file_save(&file, err);
 }
 
 /* plots/NAME.gp draws NAME, as SVG and as PNG. */
 static bool draw_both(const char *name, const char *finding, const char *folder, struct session *s, struct err *err)
 {
     static const char *const formats[] = { "svg", "png" };
+    struct arena *a = &s->arena;
     char plots[4096];
     if (!realpath(s->plots_dir, plots))
         return fail(err, "%s: cannot be read", s->plots_dir);
-    for (size_t k = 0; k < 2; k++)
-        if (!draw(arena_printf(&s->arena, "%s/%s.gp", plots, name), arena_printf(&s->arena, "%s/style.gp", plots), name, finding, formats[k],
-                  folder, &s->arena, err))
+    const char *script = arena_printf(a, "%s/%s.gp", plots, name);
+    for (size_t k = 0; k < 2; k++) {
+        const char *settings = arena_printf(a, "style=%s; finding=%s; format='%s'",
+                                            gnuplot_string(arena_printf(a, "%s/style.gp", plots), a),
+                                            gnuplot_string(finding, a), formats[k]);
+        if (!gnuplot_draw(arena_printf(a, "%s/%s.%s", folder, name, formats[k]), script, settings, folder, err))
             return false;
+    }
     return true;
 }
 

@@ -1,8 +1,7 @@
 # style.gp - what all figures share: terminal, colours that colour-blind readers tell apart (Okabe and Ito), grid.
-# Set before: format (svg or png), name, finding, width, height in points.
+# Set before: format (svg or png), finding, width, height in points. What is drawn goes to stdout.
 if (format eq 'svg') set terminal svg size width,height font 'Helvetica,13' background rgb 'white'
 if (format eq 'png') set terminal pngcairo size width,height font 'Sans,10.5' background rgb 'white'
-set output name.'.'.format
 set datafile separator comma
 set datafile missing 'NaN'
 set datafile columnheaders

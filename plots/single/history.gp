@@ -1,4 +1,4 @@
-# history.gp - one metric, point by point, a line a recipe, relative to its first point. Set before: data, series (how many), name, finding.
+# history.gp - one metric, point by point, a line a recipe, relative to its first point. Set before: data, series (how many), finding.
 width = 900; height = 420
 format = 'svg'
 load style

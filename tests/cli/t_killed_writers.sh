@@ -1,6 +1,7 @@
 #!/bin/sh
 # What else writes, killed at its system calls that write, rename, cut or remove: a sweep goes on where it stopped, a merge, a baseline and a
-# history are as before or as after, a package and a project are whole once they are written again.
+# history are as before or as after, a package and a project are whole once they are written again; so is each file that others write.
+# KILL_EVERY=1 kills at every call, where otherwise samples of many are tried, and commands that take longer too.
 . tests/tap.sh
 if ! strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
     echo "1..0 # SKIP strace cannot trace here"
@@ -18,12 +19,12 @@ mv $id.ini recipes/
 # STATE (folder that the command starts from), CHECK (function: status 0 when all is well), EVERY (so many'th call), then the command.
 # Sets n_killed and torn.
 kill_everywhere() {
-    state=$1 check=$2 every=$3
+    state=$1 check=$2 every=${KILL_EVERY:-$3}
     shift 3
     n_killed=0 torn=
     for call in write rename ftruncate unlink fsync; do
         at=1
-        while [ "$at" -lt 100 ]; do
+        while [ "$at" -lt "${KILL_EVERY:+4}100" ]; do
             rm -rf now
             cp -r "$state" now
             (cd now && strace -f -qq -o ../trace -e "trace=$call" -e "inject=$call:signal=KILL:when=$at" "$PODBENCH" "$@" >../out 2>../err </dev/null) 2>/dev/null
@@ -45,14 +46,6 @@ goes_on() { again "$@" --resume && same swept; }
 kill_everywhere empty goes_on 1 $sweep
 [ -z "$torn" ] && [ "$n_killed" -ge 4 ]
 result $? "a sweep killed at each of $n_killed calls goes on to the same bytes" "$torn"
-
-# ---- merge
-mkdir parts && (cd parts && for i in 1 2; do "$PODBENCH" $sweep --shard $i/2 2>/dev/null; done)
-cp -r parts merged && (cd merged && "$PODBENCH" merge s.1-of-2.csv s.2-of-2.csv --out m.csv)
-old_or_new() { [ ! -e now/m.csv ] || cmp -s now/m.csv merged/m.csv; }
-kill_everywhere parts old_or_new 1 merge s.1-of-2.csv s.2-of-2.csv --out m.csv
-[ -z "$torn" ] && [ "$n_killed" -ge 2 ]
-result $? "a merge killed at each of $n_killed calls leaves the whole or nothing" "$torn"
 
 # ---- baseline: another run in its place, never without its reason, never torn
 "$PODBENCH" bench --recipes recipes --out first >/dev/null 2>&1
@@ -97,4 +90,35 @@ is_project() { again init mine || { grep -q 'mine' err && rm -rf now/mine && aga
 kill_everywhere empty is_project 1 init mine
 [ -z "$torn" ] && [ "$n_killed" -ge 4 ]
 result $? "a project killed at each of $n_killed calls is whole, or is said to be there" "$torn"
+
+# ---- whoever writes files that stand for themselves: each is as before or as after, and all are as after when it is asked again
+mkdir parts && (cd parts && for i in 1 2; do "$PODBENCH" $sweep --shard $i/2 2>/dev/null; done)
+mkdir ran && cp -r first ran/run && "$PODBENCH" baseline first --baseline ran/base --reason first >/dev/null
+for label in one two; do "$PODBENCH" record first --baseline ran/base --label $label >/dev/null; done
+is_whole() {
+    for file in $(cd now && find . -type f ! -name '*.new'); do
+        cmp -s "now/$file" "done/$file" || cmp -s "now/$file" "$state/$file" || { echo "$file is torn" >>err; return 1; }
+    done
+    again "$@" && same done
+}
+while IFS='|' read -r name from every least command; do
+    [ "$every" != slow ] || [ -n "${KILL_EVERY:-}" ] || continue
+    rm -rf done
+    # shellcheck disable=SC2086
+    cp -r "$from" done && (cd done && "$PODBENCH" $command >/dev/null 2>&1)
+    # shellcheck disable=SC2086
+    kill_everywhere "$from" is_whole "$every" $command
+    [ -z "$torn" ] && [ "$n_killed" -ge "$least" ]
+    result $? "$name killed at $n_killed calls: each file is as before or as after" "$torn"
+done <<END
+a merge|parts|1|2|merge s.1-of-2.csv s.2-of-2.csv --out m.csv
+a trace|empty|4|2|timeline $id --trace t.json
+errors left out|ran|slow|2|validate run --out left
+a history drawn|ran|40|2|history throughput_samples_per_s --baseline base --out h.svg
+figures|ran|45|3|plot run
+a report|ran|slow|2|report run
+END
+"$PODBENCH" calibrate --root "$PODBENCH_ROOT/tests/root" --out sheets >out 2>err
+[ $? -eq 2 ] && grep -q 'too few runs of role calibrate' err && [ -z "$(ls sheets)" ]
+result $? "fitted sheets, of which the last is refused, are not there" "$(ls sheets; tail -n 1 err)"
 done_testing

@@ -10,8 +10,8 @@ mkdir "$work/bin"
 cat >"$work/bin/gnuplot" <<'EOF'
 #!/bin/sh
 echo "$@" >>drawn.txt
-name=$(echo "$3" | sed "s/.*; name=.\\([a-z-]*\\).;.*; format=.\\([a-z]*\\).\$/\\1.\\2/")
-echo "<svg>$name</svg>" >"$name"
+name=$(basename "$4" .gp).$(echo "$3" | sed "s/.*; format=.\\([a-z]*\\).\$/\\1/")
+echo "<svg>$name</svg>"
 EOF
 chmod +x "$work/bin/gnuplot"
 show_plot() { PATH="$work/bin:$PATH" show plot "$work/one"; }
