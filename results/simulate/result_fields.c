@@ -243,7 +243,7 @@ static bool check_ids(const struct results *all, const struct csv_table *t, stru
     for (size_t i = 0; i < all->n; i++)
         ids[i] = all->items[i].id ? all->items[i].id : "";
     size_t again = first_repeated(&earlier, ids, all->n);
-    return again == all->n ? true : fail(err, "%s:%u: id: %s stands twice", t->path, t->rows[again - (all->n - t->n_rows)].line, ids[again]);
+    return again == all->n ? true : fail(err, "%s:%u: id: %s stands twice", t->path, t->rows[again].line, ids[again]);
 }
 
 bool results_load(struct results *out, const char *rows_csv, struct arena *a, struct err *err)
@@ -251,6 +251,7 @@ bool results_load(struct results *out, const char *rows_csv, struct arena *a, st
     struct csv_table t;
     size_t at[N_COLUMNS + N_PARTS];
     char name[64];
+    *out = (struct results){0};
     if (!csv_load(&t, rows_csv, a, err))
         return false;
     for (size_t i = 0; i < N_COLUMNS; i++)

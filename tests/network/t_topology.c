@@ -80,6 +80,12 @@ static void hosts_and_memories(void **state)
     assert_near(flows_s(&t, pair, 2), 8e-6 + 2e9 / 6e9, 1e-12);             /* the board's network */
     assert_near(flows_s(&t, stream, 2), 2e9 / (9e9 * 0.7), 1e-12);          /* the board's memory */
     assert_string_equal(route(&t, t.first_host, 7), "no route from host 16 to IPU 7 of toy");
+    m.pcie_shared_ipus = 2;
+    m.pcie_shared_bytes_per_s = 3e9;
+    t = build(&m, NULL);
+    const struct flow both[2] = { { t.first_host, 2, 1e9 }, { t.first_host, 3, 1e9 } }, apart[2] = { { t.first_host, 1, 1e9 }, { t.first_host, 2, 1e9 } };
+    assert_near(flows_s(&t, both, 2), 8e-6 + 2e9 / 3e9, 1e-12);             /* the port that two chips share */
+    assert_near(flows_s(&t, apart, 2), 8e-6 + 1e9 / 3e9, 1e-12);
     arena_free(&a);
 }
 

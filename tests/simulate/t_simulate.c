@@ -390,6 +390,32 @@ static void results_of_other_versions(void **state)
     free(csv);
 }
 
+/* One name for two rows is refused where it stands for the second time; what was read before is forgotten. */
+static void rows_have_names_of_their_own(void **state)
+{
+    static const char *const names[] = { "a", "b", "c", "b", "d" };
+    (void)state;
+    struct arena a = {0};
+    struct results back = {0};
+    for (int reads = 0; reads < 2; reads++) {
+        char *csv;
+        PRINTED(csv, {
+            result_write_csv_header(f);
+            for (size_t i = reads ? 0 : 1; i < (reads ? 5 : 3); i++)
+                result_write_csv(f, &(struct result){ .id = names[i], .workload = "w", .system = "s", .ipus = 7, .global_batch = 33,
+                                                      .throughput_samples_per_s = 1, .step_time_s = 1, .version = "v", .overrides = "", .inputs = "i" });
+        });
+        struct err err = { "" };
+        const char *path = temp_file(csv, strlen(csv), ".csv");
+        assert_int_equal(results_load(&back, path, &a, &err), !reads);
+        unlink(path);
+        free(csv);
+        assert_true(reads || (back.n == 2 && text_is(back.items[1].id, "c")));
+        assert_non_null(strstr(err.msg, reads ? ".csv:5: id: b stands twice" : ""));
+    }
+    arena_free(&a);
+}
+
 /* What is listed is what simulating it says; those that fit come first, the fastest of them leading; two together where none alone helps. */
 static void remedies_do_what_they_say(void **state)
 {
@@ -591,7 +617,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(utilisation_is_of_the_precision_in_use),
     cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it), cmocka_unit_test(a_better_machine_is_never_slower),
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
-    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
+    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
     cmocka_unit_test(results_of_other_versions),
 };
