@@ -92,9 +92,10 @@ static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
     for (uint32_t r = 0; r < t->n_rows && t->plan->options.training; r++) {
         size_t n = stash_changes(changes, t, r);
         int64_t held = 0;
+        changes[n].at = UINT64_MAX;                 /* none is behind the last */
         for (size_t i = 0; i < n; i++) {
             held += changes[i].bytes;
-            if (i + 1 == n || changes[i + 1].at != changes[i].at)
+            if (changes[i + 1].at != changes[i].at)
                 fprintf(f, "{\"ph\":\"C\",\"name\":\"stash of IPU %u\",\"pid\":%u,\"ts\":%.3f,\"args\":{\"bytes\":%" PRId64 "}},\n", t->rows[r].ipu,
                         t->rows[r].replica, slice_us(t, changes[i].at), held);
         }
