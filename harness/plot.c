@@ -8,6 +8,7 @@
 #include "harness/harness.h"
 #include "harness/more_chips.h"
 #include "results/drawings/drawings.h"
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,27 +87,47 @@ static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *er
     return fail(err, "%s: gnuplot failed: %s", script, line);
 }
 
-bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
+/* gnuplot in a folder. What it draws comes out of *drawn: it would not tell that a disk is full. */
+static pid_t start_gnuplot(FILE **drawn, FILE *talk, const char *script, const char *settings, const char *folder)
 {
-    struct new_file file;
-    FILE *talk = tmpfile();
-    if (!talk)
-        return fail(err, "%s: no temporary file could be made", script);
-    if (!new_file_open(&file, picture, err)) {
-        fclose(talk);
-        return false;
-    }
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
     pid_t child = fork();
     if (child == 0) {
         setenv("LC_ALL", "C", 1);
-        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && dup2(fileno(file.f), STDOUT_FILENO) >= 0 && chdir(folder) == 0)
+        if (dup2(fileno(talk), STDERR_FILENO) >= 0 && dup2(ends[1], STDOUT_FILENO) >= 0 && chdir(folder) == 0)
             execlp("gnuplot", "gnuplot", "-d", "-e", settings, script, (char *)NULL);
         _exit(127);
     }
-    bool good = child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script);
-    fclose(talk);
-    if (!good)
+    close(ends[1]);
+    *drawn = fdopen(ends[0], "rb");
+    return child;
+}
+
+static void copy_all(FILE *to, FILE *from)
+{
+    char bytes[8192];
+    for (size_t n; (n = fread(bytes, 1, sizeof bytes, from)) > 0; )
+        fwrite(bytes, 1, n, to);
+    fclose(from);
+}
+
+bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err)
+{
+    struct new_file file;
+    FILE *talk = tmpfile(), *drawn = NULL;
+    if (!talk)
+        return fail(err, "%s: no temporary file could be made", script);
+    bool good = new_file_open(&file, picture, err);
+    pid_t child = good ? start_gnuplot(&drawn, talk, script, settings, folder) : -1;
+    if (drawn)
+        copy_all(file.f, drawn);
+    if (good && !(child > 0 ? wait_for(child, script, talk, err) : fail(err, "%s: no new process could be made", script))) {
         new_file_drop(&file);
+        good = false;
+    }
+    fclose(talk);
     return good && new_file_save(&file, err);
 }
 
