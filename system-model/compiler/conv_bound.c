@@ -225,7 +225,9 @@ static void add_inputs(struct step *s, const struct search *f, const struct cand
     if (t->serial_out > 1)
         received /= p->steps;
     s->inputs = received + p->input * u->padding;
-    if (!c->s.in_elsewhere)
+    if (c->gathered && t->serial_out == 1)
+        s->rest += u->sync;
+    if (!c->s.in_elsewhere && !c->gathered)
         s->rest -= open >= OPEN_OUTPUTS ? received : received / real(t->p_out);
 }
 

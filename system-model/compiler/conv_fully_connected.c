@@ -39,7 +39,7 @@ static void joint_start(struct joint *out, struct conv_shape s, const struct chi
     out->s = s;
     out->start = conv_search_start(&out->s, chip, opt);
     out->list.n = 0;
-    conv_add_amp(&out->list, &out->s, 1, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    conv_add_amp(&out->list, &out->s, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
 }
 
 /* One pass with its split given; false when it is over the memory bound, or takes more than *left, of which it takes its cycles. */

@@ -36,7 +36,8 @@ struct candidate {
     struct amp amp;
     struct conv_shape s;                /* with kernel dimensions moved into the input channels, where that is tried */
     uint64_t in_grain, out_grain, filter_height, passes;
-    uint64_t expand;                    /* input elements a raw one has become */
+    bool joined;                        /* kernel elements have become input channels, */
+    bool gathered;                      /* beside whole grains of them: the exchange lays them out, and nothing is copied */
     bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
     struct conv_units units;
     size_t order;                       /* in which it is tried: of equal plans the earlier one is kept */
@@ -48,8 +49,8 @@ struct candidates { struct candidate items[MAX_CANDIDATES]; size_t n; };
 /* Vertices in the order in which they are tried. */
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
                      const struct op_plan_options *opt);
-void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t expand, const struct chip *chip,
-                  struct amp amp, uint64_t in_grain, uint64_t out_grain);
+void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
+                  uint64_t out_grain);
 
 /* ---- conv_price.c: one split, priced ------------------------------------------------------------ */
 

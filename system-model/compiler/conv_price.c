@@ -108,7 +108,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
     uint64_t halo = field > own ? (field - own) * in_chans * es : 0;
-    b.in_received = s->in_elsewhere ? raw : min_u64(raw, missing_part(raw, t->p_out) + halo);
+    b.in_received = s->in_elsewhere || c->gathered ? raw : min_u64(raw, missing_part(raw, t->p_out) + halo);
     b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
     b.weights_received = s->weights_elsewhere ? b.weights : missing_part(b.weights, t->p_batch * t->p_field);
     uint64_t outputs = t->groups * share_positions(t) * t->out * c->out_grain;
@@ -172,8 +172,7 @@ static void add_layout_changes(const struct search *f, struct cost *k, uint64_t 
  * planner that has that rule alone takes their copy for one, whatever channels the input has. */
 bool conv_plans_by_fours(const struct search *f, const struct candidate *c)
 {
-    bool joined = c->s.kernel_w != f->shape->kernel_w;
-    return f->shape->in_chans % 4 == 0 || (joined && f->chip->planner_copies == COPIES_ESTIMATED);
+    return f->shape->in_chans % 4 == 0 || (c->joined && f->chip->planner_copies == COPIES_ESTIMATED);
 }
 
 /* Channels that do not fill a grain are padded, and kernel elements become channels, on each tile after the exchange:
@@ -181,7 +180,7 @@ bool conv_plans_by_fours(const struct search *f, const struct candidate *c)
 bool conv_pads_tiles(const struct search *f, const struct candidate *c)
 {
     uint64_t chans = c->vertex == VERTEX_SLIC ? c->s.in_chans : f->shape->in_chans;
-    return c->expand > 1 || (f->shape->pass == PASS_FORWARD && chans < c->in_grain);
+    return (c->joined && !c->gathered) || (f->shape->pass == PASS_FORWARD && chans < c->in_grain);
 }
 
 static void add_tile_padding(struct cost *k, const struct candidate *c, const struct search *f,
@@ -247,6 +246,7 @@ static struct cost step_cost(const struct search *f, const struct candidate *c, 
     struct cost k = { .compute = compute, .supersteps = 1 };
     bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
     uint64_t in = t->serial_out > 1 ? 0 : b->in_received;
+    k.supersteps += c->gathered && t->serial_out == 1;      /* an exchange of its own, as the one before the steps is */
     k.exchange = exchange_cycles(f->chip, b->weights_received + (paired ? 0 : in), paired ? in : 0);
     k.exchange += k.exchange ? f->chip->exchange_transit_cycles : 0;
     k.received_bytes = b->weights_received + in;

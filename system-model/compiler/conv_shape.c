@@ -4,8 +4,11 @@
  *
  * The data gradient swaps the channels; the weight gradient sums over batch and field, which become input channels, and
  * has each kernel element and input channel as a row. A vertex wants channels in grains; what does not fill one is
- * padded, and counts. Kernel elements may become input channels (im2col) where there are few. The order, AMP, slices, HMAC,
- * outer product, is that of poplin's planner (PopLibs 7eac0f2).
+ * padded, and counts. Kernel columns, or all kernel elements, may become input channels (im2col, expandDims of poplin), however many there
+ * are. The order, AMP, slices, HMAC, outer product, is that of poplin's planner (PopLibs 7eac0f2).
+ * Where input channels come in whole grains of the AMP, a kernel element is another grain of the same positions: the exchange lays it out, and
+ * nothing is copied on the tile. The rows of images beside each other are one then (conv_price.c). Measured, 3x3 kernels over 5 x 5 to
+ * 13 x 13 positions on GC2 (arXiv:1912.03413 Table 5.5) are up to a fifth faster than with a list of rows for each column.
  * A slice vertex takes four channels: four groups of one, two of two, or one of four (poplin's convGroupsPerGroup).
  * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
  * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
@@ -106,22 +109,21 @@ uint64_t conv_shape_mac(const struct conv_shape *s)
 
 /* ---- candidates: a vertex, its grains, and the shape it sees -------------------------------- */
 
-static struct candidate *add_candidate(struct candidates *list, enum vertex_kind vertex, const struct conv_shape *s,
-                                       uint64_t expand)
+static struct candidate *add_candidate(struct candidates *list, enum vertex_kind vertex, const struct conv_shape *s)
 {
     assert(list->n < MAX_CANDIDATES);
     struct candidate *c = &list->items[list->n];
-    *c = (struct candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1, .expand = expand,
+    *c = (struct candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1,
                              .flat = s->kernel_h == 1 && s->kernel_w == 1, .order = list->n++ };
     return c;
 }
 
 /* Output channels in grains of 16, or of 8 where that wastes less; AMP units serve a grain in passes. */
-void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t expand, const struct chip *chip,
-                  struct amp amp, uint64_t in_grain, uint64_t out_grain)
+void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
+                  uint64_t out_grain)
 {
     bool flat = s->kernel_h == 1 && s->kernel_w == 1;
-    struct candidate *c = add_candidate(list, flat ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s, expand);
+    struct candidate *c = add_candidate(list, flat ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s);
     c->amp = out_grain < amp.units ? amp_with_units(chip, amp, out_grain) : amp;
     c->passes = ceil_div(out_grain, amp.units);
     c->in_grain = in_grain;
@@ -129,19 +131,18 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, uint64_t 
     c->filter_height = flat ? 1 : amp.in_grain / in_grain;
 }
 
-static void add_amp_grains(struct candidates *list, const struct conv_shape *s, uint64_t expand,
-                           const struct chip *chip, struct amp amp)
+static void add_amp_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
     uint64_t wide = max_u64(amp.units, amp.in_grain), narrow = 8;
-    conv_add_amp(list, s, expand, chip, amp, amp.in_grain, wide);
+    conv_add_amp(list, s, chip, amp, amp.in_grain, wide);
     if (narrow < wide)
-        conv_add_amp(list, s, expand, chip, amp, amp.in_grain, narrow);
+        conv_add_amp(list, s, chip, amp, amp.in_grain, narrow);
     if (s->in_chans > amp.in_grain / 2 || s->kernel_h == 1 || s->type != TYPE_FP16)
         return;
     uint64_t thin = s->in_chans <= amp.in_grain / 4 ? 4 : 8;    /* 4 or 2 kernel rows share a pass */
-    conv_add_amp(list, s, expand, chip, amp, thin, wide);
+    conv_add_amp(list, s, chip, amp, thin, wide);
     if (narrow < wide)
-        conv_add_amp(list, s, expand, chip, amp, thin, narrow);
+        conv_add_amp(list, s, chip, amp, thin, narrow);
 }
 
 static struct conv_shape columns_as_channels(const struct conv_shape *s)
@@ -159,21 +160,20 @@ static struct conv_shape columns_as_channels(const struct conv_shape *s)
 static void add_expanded(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
     struct conv_shape e = columns_as_channels(s);
-    if (s->kernel_h > 1 && s->in_chans <= amp.in_grain)
-        add_amp_grains(list, &e, max_u64(1, s->kernel_w / s->in_stride_w), chip, amp);
+    if (s->kernel_h > 1 && s->kernel_w > 1)
+        add_amp_grains(list, &e, chip, amp);
     e.in_chans *= s->kernel_h;
     e.kernel_h = 1;
     e.in_h = s->field_h;
     e.in_stride_h = 1;
-    uint64_t expand = (uint64_t)s->kernel_h * s->kernel_w / ((uint64_t)s->in_stride_h * s->in_stride_w);
-    conv_add_amp(list, &e, max_u64(1, expand), chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    conv_add_amp(list, &e, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
 }
 
 enum { HMAC_BYTES = 8 };        /* input channels come in the words of the memory */
 
-static void add_hmac(struct candidates *list, const struct conv_shape *s, uint64_t expand, struct amp amp)
+static void add_hmac(struct candidates *list, const struct conv_shape *s, struct amp amp)
 {
-    struct candidate *c = add_candidate(list, VERTEX_HMAC, s, expand);
+    struct candidate *c = add_candidate(list, VERTEX_HMAC, s);
     c->in_grain = HMAC_BYTES / amp.element_bytes;
     c->out_grain = 1;
     c->amp = amp;
@@ -184,14 +184,13 @@ static void add_hmac(struct candidates *list, const struct conv_shape *s, uint64
 static bool has_slic(const struct chip *chip) { return chip->conv_units_fp16_fp16 >= 16; }
 
 /* Groups that would fill less than half of the AMP's input chain: not its work (file head). */
-void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip,
-                     const struct op_plan_options *opt)
+static void add_vertices(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct amp amp = amp_for(chip, (enum data_type)s->type, opt->partials);
     list->n = 0;
     bool sparse = s->groups > 1 && CHAIN_PARTS_IN_USE * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
     if (!sparse)
-        add_amp_grains(list, s, 1, chip, amp);
+        add_amp_grains(list, s, chip, amp);
     if (!sparse && s->kernel_h * s->kernel_w > 1)
         add_expanded(list, s, chip, amp);
     if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
@@ -202,23 +201,36 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
             e.groups = (uint32_t)ceil_div(s->groups, together);
             e.in_chans = e.out_chans = 4;
         }
-        struct candidate *c = add_candidate(list, VERTEX_SLIC, &e, 1);
+        struct candidate *c = add_candidate(list, VERTEX_SLIC, &e);
         c->in_grain = c->out_grain = 4;
         c->amp = amp;
     }
     if (s->type == TYPE_FP8)            /* quarters are multiplied by the AMP alone */
         return;
     uint64_t lanes = HMAC_BYTES / amp.element_bytes;
-    add_hmac(list, s, 1, amp);
+    add_hmac(list, s, amp);
     if (s->groups > 1 && s->kernel_w > 1) {
         struct conv_shape e = columns_as_channels(s);
-        add_hmac(list, &e, max_u64(1, s->kernel_w / s->in_stride_w), amp);
+        add_hmac(list, &e, amp);
     }
     if (s->in_chans == 1 && s->kernel_h * s->kernel_w == 1) {
-        struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s, 1);
+        struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s);
         c->in_grain = 1;
         c->out_grain = lanes;
         c->amp = amp;
         c->amp.partial_bytes = amp.element_bytes;
+    }
+}
+
+/* The AMP reads its channels by grains, each with all positions: which kernel element one belongs to is a matter of where it is sent. A dot of
+ * HMAC reads all channels of a position one after the other. */
+void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    add_vertices(list, s, chip, opt);
+    for (size_t i = 0; i < list->n; i++) {
+        struct candidate *c = &list->items[i];
+        bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
+        c->joined = c->s.kernel_h != s->kernel_h || c->s.kernel_w != s->kernel_w;
+        c->gathered = c->joined && is_amp && s->in_chans % c->in_grain == 0;
     }
 }

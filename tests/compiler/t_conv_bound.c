@@ -34,9 +34,9 @@ static void print_units(FILE *f, const struct candidate *c)
                            u->results, u->outputs, u->partial_bytes, u->stage, u->exchanged, u->added, u->cast, u->cast_fixed, u->zero,
                            u->by_in, u->by_out };
     const struct conv_shape *s = &c->s;
-    fprintf(f, "  %s, grains %ju in %ju out, filter %ju, %ju passes, expanded %ju times, as %u x [%u, %u, %u, %ju] by %u x %u to %u, input %u x %u; amp %ju in %ju, "
+    fprintf(f, "  %s, grains %ju in %ju out, filter %ju, %ju passes, %s, as %u x [%u, %u, %u, %ju] by %u x %u to %u, input %u x %u; amp %ju in %ju, "
             "%.9g core, %ju load, bytes %ju %ju %ju\n    units", vertex_kind_names[c->vertex], (uintmax_t)c->in_grain, (uintmax_t)c->out_grain,
-            (uintmax_t)c->filter_height, (uintmax_t)c->passes, (uintmax_t)c->expand, s->groups, s->batch, s->field_h, s->field_w, (uintmax_t)s->in_chans,
+            (uintmax_t)c->filter_height, (uintmax_t)c->passes, c->gathered ? "gathered" : c->joined ? "joined" : "as it is", s->groups, s->batch, s->field_h, s->field_w, (uintmax_t)s->in_chans,
             s->kernel_h, s->kernel_w, s->out_chans, s->in_h, s->in_w, (uintmax_t)c->amp.units, (uintmax_t)c->amp.in_grain,
             c->amp.core_cycles, (uintmax_t)c->amp.load_cycles, (uintmax_t)c->amp.element_bytes, (uintmax_t)c->amp.partial_bytes,
             (uintmax_t)c->amp.result_bytes);
