@@ -137,8 +137,10 @@ static void find_accumulations(struct branch *b, const struct state *s)
         low = fmax(low, q->tokens.low / tokens);
         high = fmin(high, q->tokens.high / tokens);
     }
-    uint64_t least = (uint64_t)fmax(1, ceil(low - 1e-9)), most = (uint64_t)fmin(1e6, floor(high + 1e-9));
     b->n_accumulations = 0;
+    if (low > 1e6)
+        return;
+    uint64_t least = (uint64_t)fmax(1, ceil(low - 1e-9)), most = (uint64_t)fmin(1e6, floor(high + 1e-9));
     if (most < least)
         return;
     if (!by_batch(s)) {
@@ -309,7 +311,7 @@ static void add_shapes(struct state *s, struct branch *b)
     if (b->width > b->graph->work.n_body + (b->width == 1) || b->width > MAX_STAGES / 2)
         return;
     for (double n = l->high; n >= l->low && n >= (double)b->width; n = n == l->high && exp2(floor(log2(n))) < n ? exp2(floor(log2(n))) : n / 2)
-        if (fmod(n, (double)b->width) == 0) {
+        if (fmod(n, (double)b->width) == 0 && n / (double)b->width <= UINT32_MAX) {     /* a limit may have no upper end */
             b->replicas = (uint32_t)(n / (double)b->width);
             add_branch(s, b);
         }

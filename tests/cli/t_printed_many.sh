@@ -60,6 +60,7 @@ open="$resnet $fixed --over parallel.micro_batch=8,16 --over parallel.io_tiles=3
 show search $open --limit ipus=..16 --limit throughput=20000.. --minimise ipus
 show search $open --limit ipus=8.. --limit global_batch=3000..6000 --most 40
 show search $open --limit "ipus=000000000000000000000000000000000000004..8" --limit global_batch=..2000
+show search $open --limit global_batch=1e30..1e31       # more than any number of steps reaches
 show search $open --limit "ipus=0000000000000000000000000000000000000004..8"
 show search $bert --set parallel.available_memory=0.1,0.2
 show search $resnet --minimise nothing
