@@ -124,6 +124,7 @@ void conv_add_units(struct candidate *c, const struct search *f)
 {
     struct conv_units u = { .turn = real(chip_turn_cycles(f->chip)), .sync = real(superstep_cycles(f->chip)),
                             .rate = chip_exchange_bytes_per_cycle(f->chip), .bus = real(f->chip->tiles_per_exchange_bus) };
+    struct cost gathering = conv_gathering(f, c);
     vertex_units(&u, f, c);
     u.positions = real(shape_positions(&c->s));
     u.row_positions = real(f->chip->n_workers * longest_row(&c->s));
@@ -135,7 +136,8 @@ void conv_add_units(struct candidate *c, const struct search *f)
     u.slice = u.turn / real(2 * f->chip->n_workers * c->amp.element_bytes);
     u.serial = 2 * (25 + 63 * u.turn) + real(add_in_place_cycles(f->chip, 1, COUNTER_BYTES)) + 3 * u.sync;
     u.stage = 33 + 20 * u.turn + u.sync + real(f->chip->exchange_transit_cycles);
-    u.once = real(f->layout.compute + f->layout.exchange) + real(f->layout.supersteps) * u.sync;
+    u.once = real(f->layout.compute + f->layout.exchange + gathering.compute + gathering.exchange)
+           + real(f->layout.supersteps + gathering.supersteps) * u.sync;
     c->units = u;
 }
 
@@ -225,8 +227,6 @@ static void add_inputs(struct step *s, const struct search *f, const struct cand
     if (t->serial_out > 1)
         received /= p->steps;
     s->inputs = received + p->input * u->padding;
-    if (c->gathered && t->serial_out == 1)
-        s->rest += u->sync;
     if (!c->s.in_elsewhere && !c->gathered)
         s->rest -= open >= OPEN_OUTPUTS ? received : received / real(t->p_out);
 }

@@ -37,7 +37,7 @@ struct candidate {
     struct conv_shape s;                /* with kernel dimensions moved into the input channels, where that is tried */
     uint64_t in_grain, out_grain, filter_height, passes;
     bool joined;                        /* kernel elements have become input channels, */
-    bool gathered;                      /* beside whole grains of them: the exchange lays them out, and nothing is copied */
+    bool gathered;                      /* beside whole grains of them, which are laid out before the loop and not on each tile */
     bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
     struct conv_units units;
     size_t order;                       /* in which it is tried: of equal plans the earlier one is kept */
@@ -97,6 +97,7 @@ struct search conv_search_start(const struct conv_shape *s, const struct chip *c
 /* Keeps the split if it is the fastest so far and within the bound. */
 void conv_price(struct search *f, const struct candidate *c, const struct share *t);
 void conv_fill_plan(struct op_plan *out, struct search *f);
+struct cost conv_gathering(const struct search *f, const struct candidate *c);
 bool conv_pads_tiles(const struct search *f, const struct candidate *c);
 bool conv_plans_by_fours(const struct search *f, const struct candidate *c);
 

@@ -213,6 +213,25 @@ static void add_kernel_padding(struct cost *k, const struct candidate *c, const 
     k->supersteps += alone;             /* or together with the input's channels */
 }
 
+/* All of the input laid out by kernel elements, an even share of a tile. */
+static uint64_t gathered_bytes(const struct search *f, const struct candidate *c)
+{
+    return c->gathered ? ceil_div(shape_positions(&c->s) * c->s.groups * c->s.in_chans * c->amp.element_bytes, f->n_tiles) : 0;
+}
+
+/* It is laid out so once, before all steps: grains at the data path's width, each sent to where it lies then (poplin's transforms at the level of
+ * the chip). What a tile needs of it comes from there. */
+struct cost conv_gathering(const struct search *f, const struct candidate *c)
+{
+    uint64_t bytes = gathered_bytes(f, c);
+    if (bytes == 0)
+        return (struct cost){ 0 };
+    struct cost k = { .compute = regroup_cycles(f->chip, bytes), .supersteps = 1, .received_bytes = bytes,
+                      .exchange = exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles };
+    k.rearrange = k.compute + k.exchange;
+    return k;
+}
+
 /* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter,
  * which lies on a tile as any number does (poplin's loop; its planner leaves that out, as it does all syncs). */
 static void add_serial_steps(const struct search *f, struct cost *k, const struct share *t, const struct candidate *c,
@@ -246,7 +265,6 @@ static struct cost step_cost(const struct search *f, const struct candidate *c, 
     struct cost k = { .compute = compute, .supersteps = 1 };
     bool paired = t->p_out % f->chip->tiles_per_exchange_bus == 0;
     uint64_t in = t->serial_out > 1 ? 0 : b->in_received;
-    k.supersteps += c->gathered && t->serial_out == 1;      /* an exchange of its own, as the one before the steps is */
     k.exchange = exchange_cycles(f->chip, b->weights_received + (paired ? 0 : in), paired ? in : 0);
     k.exchange += k.exchange ? f->chip->exchange_transit_cycles : 0;
     k.received_bytes = b->weights_received + in;
@@ -273,7 +291,7 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
         working += ceil_div(partials, t->p_in * t->p_kernel);
     if (t->serial_in * t->serial_out > 1)           /* the weights of all steps, in their order */
         working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
-    return max_u64(2 * f->rearranged_bytes, working);
+    return max_u64(2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c)), working);
 }
 
 static uint64_t cost_cycles(const struct search *f, const struct cost *k)
@@ -314,11 +332,12 @@ static struct cost split_cost(const struct search *f, const struct candidate *c,
                               uint64_t compute)
 {
     uint64_t steps = t->serial_in * t->serial_out;
-    struct cost k = step_cost(f, c, t, b, compute);
+    struct cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c);
     add_tile_padding(&k, c, f, b);
     add_kernel_padding(&k, c, t, b);
     multiply_cost(&k, steps);
     add_cost(&k, &f->layout);
+    add_cost(&k, &gathering);
     if (steps > 1)
         add_cost(&k, &f->by_step);
     if (t->serial_out > 1) {

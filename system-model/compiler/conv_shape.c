@@ -6,8 +6,8 @@
  * has each kernel element and input channel as a row. A vertex wants channels in grains; what does not fill one is
  * padded, and counts. Kernel columns, or all kernel elements, may become input channels (im2col, expandDims of poplin), however many there
  * are. The order, AMP, slices, HMAC, outer product, is that of poplin's planner (PopLibs 7eac0f2).
- * Where input channels come in whole grains of the AMP, a kernel element is another grain of the same positions: the exchange lays it out, and
- * nothing is copied on the tile. The rows of images beside each other are one then (conv_price.c). Measured, 3x3 kernels over 5 x 5 to
+ * Where input channels come in whole grains of the AMP, a kernel element is another grain of the same positions: all of the input is laid out
+ * so once, spread over the tiles, and nothing is copied on a tile that shares it. The rows of images beside each other are one then (conv_price.c). Measured, 3x3 kernels over 5 x 5 to
  * 13 x 13 positions on GC2 (arXiv:1912.03413 Table 5.5) are up to a fifth faster than with a list of rows for each column.
  * A slice vertex takes four channels: four groups of one, two of two, or one of four (poplin's convGroupsPerGroup).
  * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
