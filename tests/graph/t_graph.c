@@ -315,6 +315,28 @@ static void what_needs_no_gradient_gets_none(void **state)
     arena_free(&a);
 }
 
+/* Of three pieces the loss reads one: the others' gradients are zeros made of its, and the gradient of the whole is put together of all. */
+static void pieces_beside_one_that_is_read(void **state)
+{
+    (void)state;
+    for (uint32_t read = 0; read < 3; read++) {
+        struct graph g;
+        struct arena a;
+        start(&g, &a);
+        uint32_t x = dense(&g, given(&g, TYPE_FP16, DIMS(3, 7)), 7, 6);
+        uint32_t first = graph_op(&g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .pieces = 3 });
+        lose(&g, dense(&g, first + read, 2, 2));
+        graph_add_backward(&g);
+        const struct op *whole = find(&g, OP_SLICE, PASS_BACKWARD_DATA, 0);
+        assert_int_equal(count(&g, OP_SCALE, PASS_BACKWARD_DATA), 2);
+        assert_int_equal(whole->n_inputs, 3);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(g.ops[g.tensors[whole->inputs[i]].producer_op].kind, i == read ? OP_MATMUL : OP_SCALE);
+        assert_dims(&g, whole->outputs[0], 2, (uint64_t[]){ 3, 6 });
+        arena_free(&a);
+    }
+}
+
 static void every_kind_has_a_name(void **state)
 {
     (void)state;
@@ -351,7 +373,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(transposes), cmocka_unit_test(slices_pads_and_joins), cmocka_unit_test(gathers),
     cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
-    cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none),
+    cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
     cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph),
 };
 TAP_MAIN(tests)
