@@ -9,8 +9,10 @@
  *     bidirectional   n-1 steps of V/2n to both neighbours
  *     meet in middle  n/2 steps of V/n to both neighbours (the last one way only where n is even), and one to join
  *     quad            n-1 steps of V/4n each way on two rings that share no rail, over a whole torus
+ *     broadcast       no ring: every rank sends every other V/n in one step; for an all-reduce V, which does both at once
  * Across domains: reduce-scatter in each domain, all-reduce of the V/n shards between domains on a ring over the
- * gateways, all-gather in each domain. A broadcast is a scatter by the root and an all-gather.
+ * gateways, all-gather in each domain; an all-reduce by broadcast: one in each domain, then V goes round the domains. A broadcast as a kind is a
+ * scatter by the root and an all-gather.
  * Domains of unequal ranks do the same at their own sizes, the pieces between them those of the largest; where that is
  * slower than one ring over all ranks (few ranks, most of them in one domain), AUTO takes the ring.
  *     step = sync + latency of the longest route + max over links (bytes / rate) + a superstep that adds what came on the tiles
@@ -18,7 +20,9 @@
  *
  * AUTO follows the open ancestor of the communication library (PopLibs before 887b9d3a, ReplicatedCollectives) on links in
  * their default configuration. There quad is for links set up as a twisted torus (BarleyTwist) alone; no source says that
- * of a published run, so it is used only where a recipe forces it.
+ * of a published run, so it is used only where a recipe forces it. That library has no broadcast; its successor, GCL, lists one among its
+ * methods. Its rule is not known: here an all-reduce of three ranks or more takes it where it is faster, which is where a vector is too
+ * small to be worth cutting in pieces.
  * On a torus the copies of a step go round in several exchanges where replicas are wider than two IPUs, or they would wait for one
  * another in a circle (PopLibs, the same). How many is not known here: such steps are played once, and told apart (split_s).
  * The steps of a phase are alike, so one is played and counted n times. Folding: where nothing is at fault and all domains hold the
@@ -34,7 +38,7 @@
 
 const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
 const char *const collective_method_names[N_COLLECTIVE_METHODS] = {
-    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical",
+    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", "broadcast",
 };
 
 struct ring { uint32_t *ipus; uint32_t n; };
@@ -249,6 +253,19 @@ static bool quad_ring(struct run *run, const struct ring *rings, size_t n_rings,
     return play_steps(run, &e, share, n - 1, add ? 4 * share : 0, err);
 }
 
+/* Every rank to every other of its ring, at once. */
+static bool to_all(struct run *run, const struct ring *rings, size_t n_rings, double share, bool add, struct err *err)
+{
+    uint32_t n = rings[0].n;
+    struct ends e = ends_new(n_rings * n * (n - 1), run->a);
+    for (size_t i = 0; i < n_rings; i++)
+        for (uint32_t j = 0; j < n; j++)
+            for (uint32_t k = 1; k < n; k++)
+                add_ends(&e, rings[i].ipus[j], rings[i].ipus[(j + k) % n]);
+    run->cost->bytes_sent_per_rank += (n - 1) * share;
+    return play_steps(run, &e, share, 1, add ? (n - 1) * share : 0, err);
+}
+
 static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings, enum collective_method method, double bytes, bool add,
                        struct err *err)
 {
@@ -262,6 +279,8 @@ static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings
         return meet_in_middle(run, rings, n_rings, bytes, add, err);
     case METHOD_QUAD_RING:
         return quad_ring(run, rings, n_rings, bytes, add, err);
+    case METHOD_BROADCAST:
+        return to_all(run, rings, n_rings, bytes / n, add, err);
     default:
         return ring_steps(run, rings, n_rings, n - 1, bytes / n, false, add, false, err);
     }
@@ -341,7 +360,10 @@ static bool settle_method(enum collective_method *local, bool *by_domain, const 
         return fail(err, "%s: quad-ring wants one group of all %u IPUs of one torus; %u ranks, %u groups, %u domains on %s",
                     collective_kind_names[run->req->kind], run->t->ipus_per_domain, run->req->n_ranks, run->at.n_groups,
                     run->at.n_domains, run->t->machine->name);
-    *by_domain = several && run->at.spanning && (m == METHOD_AUTO || m == METHOD_HIERARCHICAL);
+    if (m == METHOD_BROADCAST && !run->at.regular)
+        return fail(err, "%s: broadcast wants as many ranks of each group in every domain of %s", collective_kind_names[run->req->kind],
+                    run->t->machine->name);
+    *by_domain = several && run->at.spanning && (m == METHOD_AUTO || m == METHOD_HIERARCHICAL || m == METHOD_BROADCAST);
     *local = m;
     if (m == METHOD_AUTO || m == METHOD_HIERARCHICAL)
         *local = several && !run->at.spanning ? METHOD_RING : choose_method(run, *by_domain ? run->at.n_local : run->req->n_ranks);
@@ -455,6 +477,20 @@ static bool run_by_domain(struct run *run, enum collective_method method, struct
             local_phase(run, local, n_local_rings, method, false, err));
 }
 
+/* An all-reduce by broadcast: n pieces, each of them the whole vector. */
+static bool reduce_at_once(struct run *run, struct err *err)
+{
+    struct ring *local, *between;
+    const struct layout *at = &run->at;
+    size_t n_local_rings = domain_rings(&local, run), n_between = between_rings(&between, run, local);
+    double bytes = run->req->bytes;
+    if (run->fold_domains)
+        n_local_rings = at->n_groups;
+    run->cost->method = METHOD_BROADCAST;
+    return scatter_or_gather(run, local, n_local_rings, METHOD_BROADCAST, at->n_local * bytes, true, err) &&
+           ring_steps(run, between, n_between, at->n_domains - 1, bytes, false, true, run->fold_domains, err);
+}
+
 /* The slowest of the chips that take part holds up every step. */
 static double slowest(const struct topology *t, const struct collective_request *r)
 {
@@ -488,9 +524,30 @@ static bool run_all(struct run *run, struct collective_cost *out, enum collectiv
     run_start(run, out, by_domain ? METHOD_HIERARCHICAL : method);
     if (run->req->kind == COLLECTIVE_BROADCAST && !scatter_by_root(run, err))
         return false;
-    if (!(by_domain ? run_by_domain(run, method, err) : run_flat(run, method, err)))
+    bool at_once = method == METHOD_BROADCAST && run->req->kind == COLLECTIVE_ALL_REDUCE;
+    if (!(at_once ? reduce_at_once(run, err) : by_domain ? run_by_domain(run, method, err) : run_flat(run, method, err)))
         return false;
     out->time_s = steps_time_s(out);
+    return true;
+}
+
+/* Bytes that would take an IPU's links longer than the method at hand need not be routed. */
+static bool may_broadcast(const struct run *run, double time_s)
+{
+    const struct collective_request *r = run->req;
+    const struct chip *c = &run->t->machine->chip;
+    return r->kind == COLLECTIVE_ALL_REDUCE && run->at.regular && r->n_ranks > 2 &&
+           (run->at.n_local - 1) * r->bytes < time_s * (double)c->n_links * c->link_bytes_per_s;
+}
+
+/* By another method, all ranks alike, if that is faster. */
+static bool try_instead(struct run *run, struct collective_cost *best, enum collective_method method, struct err *err)
+{
+    struct collective_cost other;
+    if (!run_all(run, &other, method, false, err))
+        return false;
+    if (other.time_s < best->time_s)
+        *best = other;
     return true;
 }
 
@@ -516,12 +573,8 @@ bool collective_run(struct collective_cost *out, const struct topology *t, const
     run.n_shown = run.fold_domains ? min_u32(2, run.at.n_domains) : run.at.n_domains;
     if (!run_all(&run, out, method, by_domain, err))
         return false;
-    struct collective_cost flat;
-    if (!by_domain || run.at.regular || req->method != METHOD_AUTO)
+    if (req->method != METHOD_AUTO)
         return true;
-    if (!run_all(&run, &flat, METHOD_RING, false, err))
-        return false;
-    if (flat.time_s < out->time_s)
-        *out = flat;
-    return true;
+    return (!by_domain || run.at.regular || try_instead(&run, out, METHOD_RING, err)) &&
+           (!may_broadcast(&run, out->time_s) || try_instead(&run, out, METHOD_BROADCAST, err));
 }

@@ -10,7 +10,7 @@
 enum collective_kind { COLLECTIVE_ALL_REDUCE, COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER,
                        COLLECTIVE_BROADCAST, N_COLLECTIVE_KINDS };
 enum collective_method { METHOD_AUTO, METHOD_RING, METHOD_BIDIRECTIONAL_RING, METHOD_MEET_IN_MIDDLE,
-                         METHOD_QUAD_RING, METHOD_HIERARCHICAL, N_COLLECTIVE_METHODS };
+                         METHOD_QUAD_RING, METHOD_HIERARCHICAL, METHOD_BROADCAST, N_COLLECTIVE_METHODS };
 extern const char *const collective_kind_names[N_COLLECTIVE_KINDS];
 extern const char *const collective_method_names[N_COLLECTIVE_METHODS];
 
@@ -41,7 +41,7 @@ struct collective_cost {
     double link_s, reduce_s, sync_s;        /* sum to time_s: on the links, adding on the tiles, steps' sync */
     double split_s;                         /* of link_s and sync_s: of steps that a torus takes in several exchanges, each as long */
     uint32_t n_steps;
-    double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce */
+    double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
     enum collective_method method;          /* the one used */
     double busiest_link_bytes;
     double busiest_bytes[N_LINK_KINDS];     /* the same by kind of link */

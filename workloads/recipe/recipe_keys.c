@@ -22,7 +22,7 @@ static const char *const optimizer_places[] = { "on-chip", "streaming", NULL };
 static const char *const no_yes[] = { "no", "yes", NULL };
 static const char *const rts_domains[] = { "all", "pod", NULL };
 static const char *const all_reduces[] = {                                      /* as enum collective_method */
-    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", NULL };
+    "auto", "ring", "bidirectional-ring", "meet-in-middle", "quad-ring", "hierarchical", "broadcast", NULL };
 static const char *const schedules[] = { "none", "sequential", "grouped", "interleaved", "popart", NULL };
 static const char *const recomputes[] = { "none", "stage", "layer", "checkpoints", NULL };
 _Static_assert(sizeof all_reduces / sizeof *all_reduces == N_COLLECTIVE_METHODS + 1, "one name per method");
