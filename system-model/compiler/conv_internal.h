@@ -36,8 +36,8 @@ struct candidate {
     struct amp amp;
     struct conv_shape s;                /* with kernel dimensions moved into the input channels, where that is tried */
     uint64_t in_grain, out_grain, filter_height, passes;
-    bool joined;                        /* kernel elements have become input channels, */
-    bool gathered;                      /* beside whole grains of them, which are laid out before the loop and not on each tile */
+    bool joined;                        /* kernel elements have become input channels, or what a stride leaves out is gone, */
+    bool gathered;                      /* by whole grains of channels, which are laid out before the loop and not on each tile */
     bool flat;                          /* 1x1 kernel: batch and field are one row of positions */
     struct conv_units units;
     size_t order;                       /* in which it is tried: of equal plans the earlier one is kept */

@@ -23,9 +23,9 @@
  * each tile, with or without their exchange) none that is chosen on two of the three layers fits the third; ones that fit the 7x7 and the 11x11
  * leave the 3x3 at 2.4 times its rate. No budget of memory but 0.6, no preference for less memory among plans nearly as fast, and no planner
  * that leaves out sync and losses of rate chooses splits that fit more of these rows.
- * The input of a 1x1 kernel with a stride is taken as if its positions lay beside each other. poplin copies them so before, or strides over all
- * of the input; no row that shapes the model has one alone, and training runs of role calibrate fit worse with the cheaper of the two (mean of 39
- * 3.6 to 4.1 %, each left out 2.2 to 3.1 % in the median).
+ * What a 1x1 kernel with a stride meets of its input is laid out before the loop, as kernel elements that become channels are. Strides over all of
+ * the input, with a list of rows, or a copy on each tile, whichever is less: runs of role calibrate fit worse (mean of 39 3.6 to 4.1 %, each left
+ * out 2.2 to 3.1 % in the median).
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/conv_internal.h"

@@ -222,15 +222,29 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
     }
 }
 
+/* A 1x1 kernel with a stride, over the elements of the input that it meets: beside each other they are one row of positions. */
+static struct conv_shape met_alone(const struct conv_shape *s)
+{
+    struct conv_shape e = *s;
+    if (s->kernel_h * s->kernel_w > 1 || s->in_stride_h * s->in_stride_w == 1)
+        return e;
+    e.in_stride_h = e.in_stride_w = 1;
+    e.in_h = s->field_h;
+    e.in_w = s->field_w;
+    return e;
+}
+
 /* The AMP reads its channels by grains, each with all positions: which kernel element one belongs to is a matter of where it is sent. A dot of
  * HMAC reads all channels of a position one after the other. */
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
-    add_vertices(list, s, chip, opt);
+    const struct conv_shape met = met_alone(s);
+    bool strided = met.in_stride_h != s->in_stride_h || met.in_stride_w != s->in_stride_w;
+    add_vertices(list, &met, chip, opt);
     for (size_t i = 0; i < list->n; i++) {
         struct candidate *c = &list->items[i];
         bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
-        c->joined = c->s.kernel_h != s->kernel_h || c->s.kernel_w != s->kernel_w;
+        c->joined = strided || c->s.kernel_h != s->kernel_h || c->s.kernel_w != s->kernel_w;
         c->gathered = c->joined && is_amp && s->in_chans % c->in_grain == 0;
     }
 }

@@ -390,6 +390,25 @@ static void test_columns_of_whole_grains_are_gathered(void **state)
     }
 }
 
+/* A 1x1 kernel with a stride of 2 meets 4 x 4 of 8 x 8 positions, 16 channels each: 512 B are laid out, 5/4 cycles for 8 bytes and a word a cycle,
+ * and sent to the tile that takes them. The gradient to that input has all of its own, and writes every second element. */
+static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 8, .in_w = 8, .out_h = 4, .out_w = 4, .kernel_h = 1, .kernel_w = 1,
+                                   .in_chans = 16, .out_chans = 16, .stride = 2, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD), dense = s, back = conv_shape_of_pass(&p, PASS_BACKWARD_DATA);
+    dense.in_stride_h = dense.in_stride_w = 1;
+    dense.in_h = dense.in_w = 4;
+    struct op_plan strided = planned(&s, &chip, &options), beside = planned(&dense, &chip, &options);
+    assert_int_equal(strided.rearrange_cycles - beside.rearrange_cycles, 512 * 5 / 4 / 8 + 512 / 4 + 1 + 37);
+    assert_int_equal(strided.exchanged_bytes, beside.exchanged_bytes + 2 * 512);
+    assert_int_equal(strided.n_supersteps, beside.n_supersteps + 1);
+    assert_int_equal(strided.compute_cycles, beside.compute_cycles + 512 * 5 / 4 / 8);
+    assert_true(back.in_stride_h == 1 && back.out_stride_h == 2);
+}
+
 /* Two channels do not fill the four that HMAC reads together: they are copied into them, one by one, as before any other vertex. */
 static void test_hmac_pads_channels(void **state)
 {
@@ -639,6 +658,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
     cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
-    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther), cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned), cmocka_unit_test(test_columns_of_whole_grains_are_gathered),
+    cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther), cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned), cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet), cmocka_unit_test(test_columns_of_whole_grains_are_gathered),
 };
 TAP_MAIN(tests)
