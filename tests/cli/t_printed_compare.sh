@@ -49,6 +49,8 @@ echo 'no header' >"$work/bad.csv"
 show history time_to_train_s --from "$work/bad.csv"
 show record "$work/one" --from "$work/h.csv" --label second         # said again: in the place of what was
 show history throughput_samples_per_s $bert --from "$work/h.csv"
+{ head -1 "$work/h.csv"; sed 1d "$work/h.csv" | tac; } >"$work/backwards.csv"           # by their time, however they stand
+show history throughput_samples_per_s $bert --from "$work/backwards.csv"
 show history nothing --from "$work/h.csv"
 sed 's/,[^,]*$//' "$work/h.csv" >"$work/bad.csv"      # a cell less in each line, the header too; then in all but that
 show history time_to_train_s --from "$work/bad.csv"
