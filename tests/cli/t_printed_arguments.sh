@@ -10,6 +10,7 @@ for command in list:1:1 machine:0:1 workload:0:1 plan:1:1 timeline:1:1 run:1: ex
     completion:1:1 plot:0:1 report:0:1; do
     least=${command#*:} most=${command##*:}
     case ${least%:*} in
+        0) case $command in plot:* | report:* | baseline:* | record:*) show "${command%%:*}" ;; esac ;;
         1) show "${command%%:*}" ;;
         2) show "${command%%:*}" none ;;
     esac

@@ -176,6 +176,19 @@ static void small_gaps_are_told(void **state)
                                    "BERT-Large within 0.5 points (v2.0, 64 IPUs)");
 }
 
+/* Of one model alone no picture is drawn, whichever it is. */
+static void a_panel_without_points_is_none(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct results one = { .items = &made[i ? 4 : 0], .n = 1 };
+        const struct drawing_source from = { &one, &figures, &references, NULL };
+        struct drawing d = drawn("scaling", &from);
+        assert_null(d.finding);
+        assert_string_equal(d.missing, "no MLPerf runs of both ResNet-50 and BERT-Large");
+    }
+}
+
 /* One size of each model is its own measure. */
 static void one_size_has_no_gap(void **state)
 {
@@ -547,7 +560,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
         cmocka_unit_test(figures_of_one_run),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };

@@ -268,6 +268,12 @@ static void a_difference_as_text(void **state)
     PRINTED(text, diff_print_parts_line(f, &d.b, &d.b));
     assert_string_equal(text, "slower: step +0 %\n");
     free(text);
+    /* Of parts that changed as much, the first. */
+    const struct result before = { .id = "x", .step_time_s = 0.1, .breakdown_s = { [PART_CONV] = 0.02, [PART_NORM] = 0.02, [PART_SYNC] = 0.06 } },
+                        after = { .id = "y", .step_time_s = 0.1, .breakdown_s = { [PART_CONV] = 0.03, [PART_NORM] = 0.01, [PART_SYNC] = 0.06 } };
+    PRINTED(text, diff_print_parts_line(f, &before, &after));
+    assert_string_equal(text, "y: step +0 %: conv +10, norm -10\n");
+    free(text);
     json_t *json = diff_json(&d), *cause = json_array_get(json_object_get(json, "causes"), 0);
     assert_near(json_number_value(json_object_get(cause, "step_time_s")), 0.03, 1e-15);
     assert_near(json_number_value(json_object_get(cause, "sample_time_s")), 3e-4, 1e-15);
