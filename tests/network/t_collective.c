@@ -628,12 +628,13 @@ static void bad_requests_are_refused(void **state)
     arena_free(&a);
 }
 
-/* The sizes at which the library turns from meeting in the middle to rings both ways, over 4, 8 and 16 IPUs; a gather moves half
+/* The sizes at which the library turns from meeting in the middle to rings both ways, over up to 4, 8 and 16 IPUs; a gather moves half
  * as much, and turns at half. */
 static void the_method_turns_at_its_size(void **state)
 {
     (void)state;
-    static const struct { uint32_t n; double all_reduce_bytes; } turns[] = { { 4, 2 * 622592 }, { 8, 2 * 2490368 }, { 16, 2 * 19922944 } };
+    static const struct { uint32_t n; double all_reduce_bytes; } turns[] = { { 4, 2 * 622592 }, { 5, 2 * 2490368 }, { 8, 2 * 2490368 }, { 9, 2 * 19922944 },
+        { 16, 2 * 19922944 } };
     for (size_t i = 0; i < sizeof turns / sizeof *turns; i++) {
         struct machine m = toy_machine(turns[i].n, turns[i].n, DOMAIN_LADDER, GATEWAY_NONE);
         struct topology t = build(&m, NULL);

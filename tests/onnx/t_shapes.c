@@ -332,6 +332,7 @@ static void einsums(void **state)
     static const struct row rows[] = {
         { "Einsum", "2,3 3,4", "equation=ab,bc->ac", "2x4" },               { "Einsum", "2,3 3,4", "equation=ab,bc->cab", "4x2x3" },
         { "Einsum", "2,3 3,4", "equation=ab,bc", "2x4" },                   { "Einsum", "2,3 3,4", "equation=ab,bc->", "one" },
+        { "Einsum", "2,3", "equation=za", "3x2" },                          { "Einsum", "2,3", "equation=aA", "3x2" },
         { "Einsum", "2,3", "equation=ba", "3x2" },                          { "Einsum", "2,3", "equation=ab->b", "3" },
         { "Einsum", "2,3,4 2,4,5", "equation=...ab,...bc", "2x3x5" },       { "Einsum", "2,3,4 2,4,5", "equation=...ab,...bc->...", "2" },
         { "Einsum", "2,6,3,4 4,5", "equation=...ab,bc->...ca", "2x6x5x3" }, { "Einsum", "2,3,4 5,4", "equation=a...,b...", "3x4x2x5" },

@@ -3,6 +3,7 @@
 #include "tests/golden_text.h"
 #include <jansson.h>
 #include "workloads/recipe/recipe.h"
+#include "workloads/recipe/recipe_convergence.h"
 #include <unistd.h>
 
 static const char recipes[] = "workloads/recipes", bad[] = "tests/bad/recipe";
@@ -430,8 +431,27 @@ static void optimizers_keep_their_moments(void **state)
     }
 }
 
+/* Evaluations before the samples that are expected, one at least, as often as the recipe says, else the rules; of a fixed schedule all,
+ * its last one too. */
+static void evaluations_expected(void **state)
+{
+    static const struct { uint64_t every; double interval, mean, planned, samples, evaluations; } rows[] = {
+        { 2000, 9, 5000, 0, 5000, 2 }, { 2500, 9, 5000, 0, 5000, 2 }, { 3000, 9, 5000, 0, 5000, 1 }, { 6000, 1, 5000, 0, 5000, 1 },
+        { 0, 1.5, 5000, 0, 5000, 3 }, { 2000, 9, 5000, 7, 7000, 4 }, { 2000, 9, 5000, 6, 6000, 3 }, { 0, 4, 5000, 6, 6000, 2 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct recipe r = { .eval_every = rows[i].every, .eval_placement = rows[i].planned > 0 ? EVAL_END : EVAL_INLINE };
+        struct convergence c = { .samples_per_epoch = 1000, .mean_samples = rows[i].mean, .schedule.interval = rows[i].interval, .has_plan = true,
+                                 .planned_epochs = rows[i].planned };
+        struct expected_training t = expected_training(&r, &c);
+        assert_near(t.samples, rows[i].samples, 0);
+        assert_near(t.evaluations, rows[i].evaluations, 0);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(optimizers_keep_their_moments),
+    cmocka_unit_test(optimizers_keep_their_moments), cmocka_unit_test(evaluations_expected),
     cmocka_unit_test(bert_on_four_ipus), cmocka_unit_test(resnet_on_one_ipu),
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
     cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),
