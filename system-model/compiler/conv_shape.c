@@ -166,7 +166,7 @@ static void add_expanded(struct candidates *list, const struct conv_shape *s, co
     e.kernel_h = 1;
     e.in_h = s->field_h;
     e.in_stride_h = 1;
-    conv_add_amp(list, &e, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    add_amp_grains(list, &e, chip, amp);
 }
 
 enum { HMAC_BYTES = 8 };        /* input channels come in the words of the memory */

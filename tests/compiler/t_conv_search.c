@@ -392,8 +392,8 @@ static struct share random_share(uint64_t *seed, const struct candidate *c, uint
     return t;
 }
 
-/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. (Ten of 20,000 shapes, one of
- * them here, have one that is up to 2 % faster: positions in a number of parts between the few that are tried, or input channels in more
+/* What is pruned is never better: no split drawn at random, on any vertex, beats the plan that was found. (Ten of 20,000 shapes, at most one
+ * of them here, have one that is up to 2 % faster: positions in a number of parts between the few that are tried, or input channels in more
  * parts than make the largest smaller, whose spare tiles share the sums.) */
 static void test_no_random_split_is_faster(void **state)
 {
@@ -419,7 +419,7 @@ static void test_no_random_split_is_faster(void **state)
         }
         n_beaten += beaten;
     }
-    assert_int_equal(n_beaten, 1);
+    assert_true(n_beaten <= 1);
     assert_true(n_priced > 5000);
 }
 
