@@ -210,6 +210,14 @@ static uint64_t cycles_again(const struct layer_work *w, const struct layout_rul
     return again;
 }
 
+static struct stash stash_of(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at, uint64_t n_bytes)
+{
+    struct stash s = { .n_bytes = n_bytes, .n_tensors = at->first > 0, .fp8 = r->half_stash };
+    for (uint32_t i = at->first; i + 1 < at->end; i++)
+        s.n_tensors += r->recompute == RECOMPUTE_NONE || is_checkpoint_of(w, r, i);
+    return s;
+}
+
 static void add_cycles(struct stage_cost *c, const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at, uint64_t stash_bytes)
 {
     uint64_t host_bytes = 0;
@@ -225,10 +233,11 @@ static void add_cycles(struct stage_cost *c, const struct layer_work *w, const s
     c->backward += cycles_again(w, r, at);
     if (at->n_stages < 2 || !r->stash_is_known)
         return;
-    struct op_plan copy;
-    vector_work_plan(&copy, r->half_stash ? WORK_CAST : WORK_COPY, stash_bytes / data_type_bytes(TYPE_FP16), TYPE_FP16, &w->chip, &w->options);
-    c->forward += op_plan_cycles(&copy);
-    c->backward += op_plan_cycles(&copy);
+    struct stash stash = stash_of(w, r, at, stash_bytes);
+    struct op_plan write, read;
+    stash_plan(&write, &read, &stash, &w->chip, &w->options);
+    c->forward += op_plan_cycles(&write);
+    c->backward += op_plan_cycles(&read);
 }
 
 /* A stage that reads another IPU's weight keeps a copy. Heads back on the first IPU have the first layers beside them. */

@@ -78,19 +78,21 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, d
 /* Does the operation leave its results where its first operand lies? */
 bool op_stays(const struct op *op);
 
-/* Element-wise work that is not in the graph: gradient accumulation, optimizer update, casts, stash copies. */
+/* Element-wise work that is not in the graph: gradient accumulation, optimizer update. */
 enum vector_work {
     WORK_ACCUMULATE,            /* s += g, one weight gradient into its accumulator */
-    WORK_COPY,                  /* on-tile copy */
     WORK_ZERO,
     WORK_REARRANGE,             /* to another layout: every element moves */
     WORK_SQUARES,               /* sum of squares */
     WORK_SCALE,                 /* times a number */
-    WORK_CAST,                  /* to or from fp8 / fp16 / fp32 */
     WORK_SGD_MOMENTUM, WORK_LARS, WORK_ADAM, WORK_LAMB,
     N_VECTOR_WORKS
 };
 void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_elements, enum data_type type,
                       const struct chip *chip, const struct op_plan_options *opt);
+
+/* What a micro-batch leaves for its backward pass, in so many tensors of halves or, cast, of fp8: into the stash, and back. */
+struct stash { uint64_t n_bytes, n_tensors; bool fp8; };
+void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt);
 
 #endif

@@ -653,12 +653,10 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
  * as PopART builds them: accumulate m, accumulate v (of squares), updater (root, add, divide, decay), update. */
 static const struct work_row { enum map_op ops[10]; uint32_t n_ops, n_norms; bool moved, fp32; } work_rows[] = {
     [WORK_ACCUMULATE]   = { { MAP_SCALED_ADD }, 1, 0, true, false },
-    [WORK_COPY]         = { { MAP_COPY }, 1, 0, false, false },
     [WORK_ZERO]         = { { MAP_FILL }, 1, 0, false, false },
     [WORK_REARRANGE]    = { { MAP_COPY }, 1, 0, true, false },
     [WORK_SQUARES]      = { { MAP_COPY }, 0, 1, false, false },
     [WORK_SCALE]        = { { MAP_SCALAR }, 1, 0, false, false },
-    [WORK_CAST]         = { { MAP_CAST }, 1, 0, false, false },
     [WORK_SGD_MOMENTUM] = { { MAP_SCALED_ADD, MAP_SCALED_ADD, MAP_SCALED_ADD }, 3, 0, false, false },
     [WORK_LARS]         = { { MAP_SCALED_ADD, MAP_SCALED_ADD, MAP_SCALED_ADD }, 3, 2, false, false },
     [WORK_ADAM]         = { { MAP_SCALED_ADD, MAP_SQUARE, MAP_SCALED_ADD, MAP_SQRT, MAP_SCALAR, MAP_DIVIDE,
@@ -687,4 +685,30 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
         add_reduction(&p, MAP_REDUCE_SQUARE, true, n_elements, 1, 1);
     out->n_tiles_used = (uint32_t)min_u64(p.n_tiles, n_elements);
     out->temp_bytes_per_tile = p.scratch_bytes;
+}
+
+/* ---- the stash ------------------------------------------------------------------------------------------------- */
+
+/* One tensor's slice of the stash, written or read where it lies; then the index goes on: one more, and the remainder by the depth. */
+static void add_stash_slice(struct passes *p, uint64_t n_elements)
+{
+    add_superstep(p, dynamic_slice_cycles(p->chip, ceil_div(tile_share(p, n_elements) * p->element_bytes, data_type_bytes(TYPE_FP16))));
+    add_small(p, MAP_BINARY_IN_PLACE, 1);
+    add_small(p, MAP_BINARY_IN_PLACE, 1);
+}
+
+/* PopART (willow/src/popx/op/stashx.cpp, restorex.cpp): a dynamic update of the stash for each tensor; read back, a dynamic slice, and a
+ * copy to where the tensor was, which what is computed again reads. TensorFlow's queues between stages are the same slices. */
+void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt)
+{
+    uint64_t n = s->n_bytes / data_type_bytes(TYPE_FP16) / max_u64(1, s->n_tensors);
+    uint64_t kept_bytes = data_type_bytes(s->fp8 ? TYPE_FP8 : TYPE_FP16);
+    struct passes in = passes_start(write, chip, opt, kept_bytes), out = passes_start(read, chip, opt, kept_bytes);
+    for (uint64_t i = 0; i < s->n_tensors && n > 0; i++) {
+        if (s->fp8)
+            add_map(&in, MAP_CAST, n);
+        add_stash_slice(&in, n);
+        add_stash_slice(&out, n);
+        add_superstep(&out, s->fp8 ? map_cycles(chip, MAP_CAST, tile_share(&out, n), kept_bytes) : copy_cycles(chip, tile_share(&out, n) * kept_bytes));
+    }
 }

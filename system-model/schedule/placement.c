@@ -179,13 +179,13 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
 /* A micro-batch's stash is written after its forward pass and read back before its backward pass. */
 static void add_stash_copies(const struct plan *p, struct stage_plan *s)
 {
-    const struct chip *chip = &p->topology->machine->chip;
-    struct op_plan copy;
-    uint64_t elements = s->stash_bytes / data_type_bytes(TYPE_FP16);
-    enum vector_work work = p->options.stash_type == TYPE_FP8 ? WORK_CAST : WORK_COPY;
-    vector_work_plan(&copy, work, elements, TYPE_FP16, chip, &s->compiled->options);
-    cycles_add_plan(&s->forward, &copy, PART_STAGE_COPY, 1);
-    cycles_add_plan(&s->backward, &copy, PART_STAGE_COPY, 1);
+    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->options.stash_type == TYPE_FP8 };
+    struct op_plan write, read;
+    for (uint32_t i = s->first_layer; i + 1 < s->first_layer + s->n_layers; i++)
+        stash.n_tensors += p->options.recompute == RECOMPUTE_NONE || is_checkpoint(p, i);
+    stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
+    cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
+    cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);
 }
 
 static void add_accumulation(struct compiler *c, struct stage_plan *s)

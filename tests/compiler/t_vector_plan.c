@@ -427,6 +427,31 @@ static void test_all_kinds_backward(void **state)
     }
 }
 
+/* Two tensors of 960 bytes: 480 halves each, 72 on the fullest of 7 tiles. Each is a slice of 25 + 6 x (63 + 2 x 3) and two steps of its index,
+ * 11 + 6 x (58 + 3); read, a copy of 144 bytes besides, 6 x (48 + 3). As fp8, 72 bytes: slices of 36 halves, 25 + 6 x (63 + 2 x 2), and a cast
+ * each way, 12 + 6 x (37 + 6): quarters are cast two at a time, as halves are. */
+static void test_stash_is_sliced(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    struct op_plan_options opt = { 0 };
+    struct op_plan write, read;
+    struct stash s = { .n_bytes = 2 * 960, .n_tensors = 2 };
+    uint64_t index = 2 * (11 + 6 * 61), cast = 12 + 6 * (37 + 6);
+    stash_plan(&write, &read, &s, &chip, &opt);
+    assert_int_equal(write.compute_cycles, 2 * (25 + 6 * 69 + index));
+    assert_int_equal(read.compute_cycles, 2 * (25 + 6 * 69 + index + 6 * 51));
+    assert_int_equal(write.n_supersteps, 2 * 3);
+    assert_int_equal(read.n_supersteps, 2 * 4);
+    s.fp8 = true;
+    stash_plan(&write, &read, &s, &chip, &opt);
+    assert_int_equal(write.compute_cycles, 2 * (25 + 6 * 67 + index + cast));
+    assert_int_equal(read.compute_cycles, write.compute_cycles);
+    s.n_tensors = s.n_bytes = 0;
+    stash_plan(&write, &read, &s, &chip, &opt);
+    assert_int_equal(op_plan_cycles(&write) + op_plan_cycles(&read), 0);
+}
+
 /* 1000 parameters on 7 tiles: 144 on the fullest. LAMB has two norms that ADAM has not; both count in floats. */
 static void test_optimizer_work(void **state)
 {
@@ -457,7 +482,7 @@ int main(void)
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
         cmocka_unit_test(test_top_k), cmocka_unit_test(test_scatter),
-        cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work),
+        cmocka_unit_test(test_all_kinds_backward), cmocka_unit_test(test_optimizer_work), cmocka_unit_test(test_stash_is_sliced),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -207,7 +207,7 @@ static void checkpoints_are_stashed(void **state)
         bytes += s->compiled->layers[i].output_bytes;
     assert_int_equal(s->stash_bytes, bytes);
     assert_true(s->forward.part[PART_STAGE_COPY] > 0);
-    assert_int_equal(s->forward.part[PART_STAGE_COPY], s->backward.part[PART_STAGE_COPY]);
+    assert_true(s->forward.part[PART_STAGE_COPY] < s->backward.part[PART_STAGE_COPY]);       /* read, it is copied to where it was as well */
     stop(&y);
 }
 

@@ -89,12 +89,13 @@ static void a_stash_is_copied_in_and_out(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct layout_rules r = { .training = true, .schedule = SCHEDULE_GROUPED, .stash_is_known = true, .half_stash = cases[i].half };
         struct stage_place at = { 0, cases[i].n_stages, cases[i].n_stages, 1, 3 };
-        struct op_plan copy;
-        vector_work_plan(&copy, cases[i].half ? WORK_CAST : WORK_COPY, 9 * A / 2, TYPE_FP16, &t.w.chip, &t.w.options);
-        uint64_t cycles = cases[i].n_stages > 1 ? op_plan_cycles(&copy) : 0;
-        assert_true(op_plan_cycles(&copy) > 0);
-        assert_int_equal(stage_cost(&t.w, &r, at).forward, 3 + 2 + cycles);
-        assert_int_equal(stage_cost(&t.w, &r, at).backward, 5 + 7 + cycles);
+        struct stash stash = { .n_bytes = 9 * A, .n_tensors = 2, .fp8 = cases[i].half };
+        struct op_plan write, read;
+        stash_plan(&write, &read, &stash, &t.w.chip, &t.w.options);
+        bool stashes = cases[i].n_stages > 1;
+        assert_true(op_plan_cycles(&write) > 0 && op_plan_cycles(&read) > op_plan_cycles(&write) / 2);
+        assert_int_equal(stage_cost(&t.w, &r, at).forward, 3 + 2 + (stashes ? op_plan_cycles(&write) : 0));
+        assert_int_equal(stage_cost(&t.w, &r, at).backward, 5 + 7 + (stashes ? op_plan_cycles(&read) : 0));
     }
 }
 
