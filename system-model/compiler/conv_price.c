@@ -16,12 +16,19 @@
  * release that its measurements were made with): splits are then chosen by the estimate, and the plan pays the regression over
  * measured copies. More tiles may make such a plan slower (channels not in fours).
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
- * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5): what makes groups
- * of 4 and 8 channels collapse at batch 64; what fixed cost groups of 4 have, some 8 thousand cycles with one kernel element and 25
- * thousand with nine; and what copies of 3 channels cost, from 0.4 to 4 times what is charged. Of some 600 estimates of these copies that a
- * planner may have chosen by (of what is filled up, of columns and of whole kernels that become channels; by element, by word, spread or on
- * each tile, with or without their exchange) none that is chosen on two of the three layers fits the third; ones that fit the 7x7 and the 11x11
- * leave the 3x3 at 2.4 times its rate. No budget of memory but 0.6, no preference for less memory among plans nearly as fast, and no planner
+ * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5):
+ * - what makes groups of 4 and 8 channels collapse at batch 64. Groups of 8 take 76 (1x1) or 137 (3x3) cycles for each position
+ *   more than a plan without steps, as a copy of the filled-up input, or of its columns, at 3.13 cycles a byte would; at 128 HMAC is right. Groups of 4 take 34 cycles
+ *   for an output (1x1, batch 64) and 21 and 30 for an output and kernel element (3x3, 64 and 128) where HMAC has 15, as two dots of two channels
+ *   would. Neither the least memory nor a budget of memory chooses such plans: at batch 64 the 3x3 of 8 channels takes 145 of 262 kB,
+ *   operands included;
+ * - what groups of 4 have besides: the 1x1 takes 8,700 cycles an image from batch 2 to 32, and 10,000 once (HMAC: 10,200 and 3,900), but as much at batch 1
+ *   as at 2; the 3x3 has some 25,000 once. That each worker takes whole rows would say why for batch 1, and makes batch 32 worse;
+ * - what copies of 3 channels cost, from 0.4 to 4 times what is charged. Of more than a thousand estimates of these copies
+ *   that a planner may have chosen by (of what is filled up, of columns and of whole kernels that become channels; by element, by word, spread or
+ *   on each tile, with or without their exchange) none that is chosen on two of the three layers fits the third; ones that fit the 7x7 and the
+ *   11x11 leave the 3x3 at 2.4 times its rate.
+ * No budget of memory but 0.6, no preference for less memory among plans nearly as fast, and no planner
  * that leaves out sync and losses of rate chooses splits that fit more of these rows.
  * What a 1x1 kernel with a stride meets of its input is laid out before the loop, as kernel elements that become channels are. Strides over all of
  * the input, with a list of rows, or a copy on each tile, whichever is less: runs of role calibrate fit worse (mean of 39 3.6 to 4.1 %, each left
