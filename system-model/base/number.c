@@ -41,7 +41,7 @@ size_t format_g10(char *out, double v)
 {
     double x = fabs(v);
     if (x == 0 && !signbit(v)) {
-        memcpy(out, "0", 2);
+        strcpy(out, "0");
         return 1;
     }
     if (!(x >= powers[0] && x < powers[DIGITS - LEAST_EXPONENT]))

@@ -238,7 +238,7 @@ static const struct rcp_point *record_at(const struct rcp_table *t, double batch
 
 static bool has_rate(const struct rcp_point *p, double rate)
 {
-    return p && p->learning_rate > 0 && fabs(p->learning_rate / rate - 1) < 0.01;
+    return p && fabs(p->learning_rate / rate - 1) < 0.01;       /* 0: the record names none */
 }
 
 /* The record with the run's learning rate in the latest round before, where the round's own record of this batch has another. */
