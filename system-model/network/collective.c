@@ -27,7 +27,8 @@
  * another in a circle (PopLibs, the same). How many is not known here: such steps are played once, and told apart (split_s).
  * The steps of a phase are alike, so one is played and counted n times. Folding: where nothing is at fault and all domains hold the
  * same positions, one domain's flows stand for all. Unfolded, every domain is played; both give the same bits.
- * Not modelled: slicing of fragments on the tiles between steps, overlap of a step's adding with the next step.
+ * Not modelled: slicing of fragments on the tiles between steps (a compute set for each made left-out errors worse), overlap of a step's adding
+ * with the next step.
  */
 #include "system-model/network/topology_internal.h"
 #include "system-model/network/collective_layout.h"
