@@ -30,6 +30,15 @@ for format in text csv; do
     show compare-logs "$work/both" --format $format
 done
 show score "$work/both//"
+show score "$work/both/training_results_v9.9" --format json
+# A system's description of a megabyte is read, one byte more is not.
+description=$(find "$work/both/bert" -path '*/systems/*' -name '*.json')
+cp "$description" "$work/description"
+printf '%*s' $((1048576 - $(wc -c <"$description"))) '' >>"$description"
+show lint "$work/both/bert"
+printf ' ' >>"$description"
+show lint "$work/both/bert"
+cp "$work/description" "$description"
 show lint "$work/both/bert//"
 for command in score compare-logs lint; do
     show $command "$work/empty"
