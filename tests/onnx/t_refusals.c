@@ -400,6 +400,20 @@ static void nodes_refused(void **state)
     }
 }
 
+/* 65,536 elements are the most that are summed one after the other: by a product with as many ones squared. */
+static void the_longest_sum(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,65536");
+    draft_constant(d, "axis", "='1");
+    draft_node(d, "CumSum", "x axis", "y", "");
+    struct imported *r = import(d, "y", infer);
+    assert_string_equal(r->err.msg, "");
+    assert_true(graph_forward_mac(&r->g) == UINT64_C(65536) * 65536);
+    done(r);
+}
+
 /* ---- priced roughly ------------------------------------------------------------------------------------------------ */
 
 /* Where data decide: the longer branch, and one round of a loop; both are counted. */
@@ -565,7 +579,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum),
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
     cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
