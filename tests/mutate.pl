@@ -10,7 +10,8 @@
 # What provably changes nothing is dropped and counted: a mutant that the compiler, or one of the others (MUTATE_OTHERS, by ';'; asked
 # about what no test noticed), turns into the same object as the file as it is. Not drawn, for the same reason: room that is made; which
 # of two equals the larger or the smaller is (orders_of_equals), and the order of two where they are known to differ (orders_of_different);
-# and assertions, with the loops over them.
+# how far above or below zero "? -1 : 1" is in a function that compares for qsort, which looks at the sign alone; and assertions, with the
+# loops over them.
 # Every verdict goes to DIR/verdicts at once, and holds while the file is as it was; that a mutant survives, while its tests are as they
 # were and the budget is no larger. So a sitting that was cut short goes on, and one after new tests tries the survivors only.
 use strict;
@@ -100,7 +101,7 @@ sub is_round_assertion {
 sub sites {                             # [file, line number, offset, length, replacement]
     my ($file) = @_;
     my @lines = text_of($file);
-    my (@found, $in_comment, $n);
+    my (@found, $in_comment, $n, $compares);
     for my $line (@lines) {
         my $code = $line;
         $n++;
@@ -110,6 +111,7 @@ sub sites {                             # [file, line number, offset, length, re
         $code =~ s{("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')}{" " x length $1}ge;
         next if $code =~ /^\s*#|^\s*assert\(|_Static_assert|^(static |extern |const |struct |enum |bool |void )?[a-z_][a-z_0-9 *]*\(.*\)\s*$/;
         next if is_round_assertion(\@lines, $n);
+        $compares = ($lines[$n - 2] // "") =~ /^static int \w+\(const void \*\w+, const void \*\w+\)$/ if $code =~ /^\{/ && $n > 1;
         my %no_matter = (%{orders_of_equals($code, $lines[$n] // "")}, %{orders_of_different($code, $n > 1 ? $lines[$n - 2] : "")});
         while ($code =~ /($operators)/g) {
             my $at = pos($code) - length $1;
@@ -117,6 +119,7 @@ sub sites {                             # [file, line number, offset, length, re
         }
         # More room than is used changes nothing; a number that is taken away, or divided by, makes less of it.
         $code =~ s/(\b(?:ARENA_ARRAY|arena_alloc|malloc|calloc)\((?!.* [-\/] ).*)/" " x length $1/e;
+        $code =~ s/(\? -?1 : -?1\b)/" " x length $1/ge if $compares;
         $code =~ s/\b((?:cap|room) = (?!.* [-\/?] ).*[1-9].*)/" " x length $1/e;
         $code =~ s/\b((?:struct \w+|\w+_t|char|double|bool|int) \**\w+\[[^]]*\])/" " x length $1/ge;
         while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
