@@ -148,6 +148,24 @@ static void computed_in_many_steps(void **state)
     }
 }
 
+/* Products one behind the other are a layer each, the first one too. */
+static void layers_of_products(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,5");
+    for (int i = 0; i < 4; i++) {
+        draft_weight(d, arena_printf(&d->arena, "w%d", i), DIMS(5, 5));
+        draft_node(d, "MatMul", i ? arena_printf(&d->arena, "h%d w%d", i, i) : "x w0", i < 3 ? arena_printf(&d->arena, "h%d", i + 1) : "y", "");
+    }
+    struct imported *r = import(d, "y", infer);
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(r->g.n_layers, 4);
+    for (size_t i = 0; i < r->g.n_ops; i++)
+        assert_int_equal(r->g.ops[i].layer_id, i);
+    done(r);
+}
+
 /* Start and end of an answer, as question answering exports them: the first is trained, the other has no part in the loss. */
 static void one_of_two_outputs(void **state)
 {
@@ -235,7 +253,7 @@ static void losses_as_outputs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights),
-    cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
+    cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_of_products), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
     cmocka_unit_test(losses_of_files), cmocka_unit_test(losses_as_outputs),
 };
 TAP_MAIN(tests)
