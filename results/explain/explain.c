@@ -95,17 +95,23 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
         w->items[w->n++] = (struct waterfall_item){ name, from, to };
 }
 
+/* That of the fastest type among the products: of an fp8 program fp8's, though its first convolution is in fp16. */
+static uint64_t full_rate(const struct plan *p)
+{
+    const struct chip *c = &p->topology->machine->chip;
+    uint64_t most = chip_mac_per_cycle(c, TYPE_FP16, p->options.partials);
+    for (size_t i = 0, n = 0; i < p->graph->n_ops; i++)
+        if (op_mac(p->graph, &p->graph->ops[i])) {
+            uint64_t rate = chip_mac_per_cycle(c, p->graph->tensors[p->graph->ops[i].inputs[0]].type, p->options.partials);
+            most = n++ ? max_u64(most, rate) : rate;
+        }
+    return most;
+}
+
 /* IPU cycles of so many multiply-accumulates a micro-batch at the full rate, over all micro-batches and replicas. */
 static uint64_t at_full_rate(const struct plan *p, uint64_t mac)
 {
-    const struct chip *c = &p->topology->machine->chip;
-    enum data_type type = TYPE_FP16;
-    for (size_t i = 0; i < p->graph->n_ops; i++)
-        if (op_mac(p->graph, &p->graph->ops[i])) {
-            type = p->graph->tensors[p->graph->ops[i].inputs[0]].type;
-            break;
-        }
-    double rate = (double)chip_mac_per_cycle(c, type, p->options.partials) * (double)c->n_tiles;
+    double rate = (double)full_rate(p) * (double)p->topology->machine->chip.n_tiles;
     return (uint64_t)((double)mac * p->options.grad_accum * p->options.n_replicas / rate);
 }
 
