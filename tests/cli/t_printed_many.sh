@@ -27,6 +27,9 @@ show sweep $resnet --over parallel.micro_batch=1..5 --shard 2/4 --out "$work/par
 show_file "$work/part.2-of-4"
 sed 3d "$work/part.1-of-2.csv" >"$work/short.1-of-2.csv"
 show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/short.csv" --resume
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 2/2 --out "$work/part.csv" --resume
+sed '$d' "$work/part.1-of-2.csv" >"$work/short.1-of-2.csv"          # whole as far as it goes
+show sweep $resnet --over parallel.micro_batch=1..5 --shard 1/2 --out "$work/short.csv" --resume
 "$PODBENCH" sweep $resnet --over parallel.micro_batch=1..3 --format json >/dev/full 2>"$work/err"
 echo "= $?" | cat "$work/err" - >>"$work/shown"
 printed sweep
