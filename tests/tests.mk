@@ -11,14 +11,15 @@ seeds_fuzz_recipe := workloads/recipes
 seeds_fuzz_sheet  := system-model/specs system-model/specs/sdk system-model/specs/frameworks
 seeds_fuzz_mllog  := tests/bad/mllog
 seeds_fuzz_table  := results/published results/baselines
+made_fuzz_onnx    := $(if $(wildcard $(ONNX_NODES)),$B/onnx-seeds)
 # libFuzzer's own choice of what to try next counts each feature against all rare ones: until each was seen 256 times, that takes longer
 # than a slow target itself.
 $(foreach f,command diff fit model package search series sweep,$(eval schedule_fuzz_$f := -entropic=0))
-fuzz-run: $(fuzzers) $B/keys.dict
+fuzz-run: $(fuzzers) $B/keys.dict $(made_fuzz_onnx)
 	@mkdir -p $B/finds
 	set -e; $(foreach f,$(notdir $(fuzzers)),mkdir -p $B/corpus/$f tests/corpus/$f; \
 	    $B/tests/fuzz/$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=60 -max_len=8192 -verbosity=0 -print_final_stats=1 \
-	        -dict=$B/keys.dict -artifact_prefix="$(abspath $B)/finds/$f-" $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)); \
+	        -dict=$B/keys.dict -artifact_prefix="$(abspath $B)/finds/$f-" $B/corpus/$f tests/corpus/$f $(wildcard $(seeds_$f)) $(made_$f); \
 	    $B/tests/fuzz/$f -merge=1 -use_counters=0 -verbosity=0 tests/corpus/$f $B/corpus/$f;)
 
 # The fuzzers' words: every recipe key, and what it may be.
@@ -26,6 +27,12 @@ $B/keys.dict: $B/podbench
 	$B/podbench list keys | sed -nE 's/^\[([a-z]+)\].*/@\1/p; s/^  ([a-z_0-9]+) \(([^)]*)\).*/\1 \2/p' | \
 	    awk '/^@/ { s = substr($$0, 2); next } \
 	         { print "\"" s "." $$1 "=\""; if (split($$2, v, "|") > 1) for (i in v) print "\"" v[i] "\"" }' | sort -u > $@
+
+# The ONNX project's tests of single operators, each behind the byte of options that fuzz_onnx reads: inference, priced roughly.
+$B/onnx-seeds:
+	@mkdir -p $@.new
+	for d in $(ONNX_NODES)/*/; do { printf '\024'; cat "$${d}model.onnx"; } >$@.new/$$(basename "$$d") || exit 1; done
+	mv $@.new $@
 
 fuzz-replay: $(fuzzers:%=%-replayed)    ## run the corpus again, without a fuzzer
 
@@ -36,10 +43,10 @@ $(fuzzers:%=%-replayed): %-replayed: %-replay
 fuzz-coverage: | $B/needs-lint
 	$(MAKE) B=$B/coverage CC=clang CFLAGS="-O1 -g -fprofile-instr-generate -fcoverage-mapping" fuzz-coverage-run
 
-fuzz-coverage-run: $(fuzzers:%=%-replay)
+fuzz-coverage-run: $(fuzzers:%=%-replay) $(made_fuzz_onnx)
 	rm -f $B/*.profraw
 	set -e; $(foreach f,$(notdir $(fuzzers)),LLVM_PROFILE_FILE="$B/$f.profraw" \
-	    $B/tests/fuzz/$f-replay tests/corpus/$f $(wildcard $(seeds_$f)) >/dev/null;)
+	    $B/tests/fuzz/$f-replay tests/corpus/$f $(wildcard $(seeds_$f)) $(made_$f) >/dev/null;)
 	llvm-profdata merge -o $B/fuzz.profdata $B/*.profraw
 	llvm-cov report $(firstword $(fuzzers))-replay $(foreach f,$(wordlist 2,99,$(fuzzers)),-object $f-replay) \
 	    -instr-profile=$B/fuzz.profdata $(folders) > $B/fuzz-coverage.txt
