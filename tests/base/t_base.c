@@ -371,7 +371,7 @@ static void a_text_is_found_in_a_file_or_taken_to_be(void **state)
     const char *path = temp_file(text, sizeof text - 1, ".csv");
     assert_true(file_has_text(path, "one") && file_has_text(path, "two, three") && file_has_text(path, ""));
     assert_false(file_has_text(path, "four") || file_has_text(path, "three."));
-    assert_true(file_has_text(path, "\x80"));
+    assert_true(file_has_text(path, "\x80") && !file_has_text(path, "\x7f"));
     assert_true(file_has_text(path, "d\xc3\xa9j\xc3\xa0"));      /* as Latin-1 it would be other bytes */
     unlink(path);
     assert_true(file_has_text(path, "one") && file_has_text("tests", "one"));       /* gone; a folder */

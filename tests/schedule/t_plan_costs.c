@@ -66,6 +66,30 @@ static void inference_holds_what_is_read_later(void **state)
     stop(&y);
 }
 
+/* 3072 bytes of a convolution are taken apart in three pieces, all of which live beside what they were cut from. */
+static void inference_holds_all_pieces(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(&g, "unit", 1, &y.sim.arena);
+    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
+    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
+    uint32_t made = graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at);
+    uint32_t piece = graph_op(&g, OP_SLICE, &made, 1, (struct op_attributes){ .axis = 3, .pieces = 3 });
+    graph_op(&g, OP_CONCAT, (uint32_t[]){ piece + 2, piece + 1, piece }, 3, (struct op_attributes){ .axis = 3 });
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *compiled = compile_graph(&c, &opt, &y.err);
+    assert_non_null(compiled);
+    assert_int_equal(compiled->layers[0].forward_live_bytes, 2 * 3072);
+    stop(&y);
+}
+
 /* A product of 48 groups leaves its results on 1,440 of 1,472 tiles at most: what follows runs there, until an operand that lies more
  * evenly comes in, or another product fetches them. */
 static void work_runs_where_results_lie(void **state)
@@ -271,7 +295,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
