@@ -36,14 +36,15 @@ static bool read_series(struct watched *w, const char *path, const char *metric,
 /* By its name: that of a result's column, or a word that says so. */
 static int direction_of(const char *metric)
 {
-    static const struct { const char *word; int better; } words[] = {
-        { "throughput", 1 }, { "samples_per_s", 1 }, { "per_s", 1 }, { "accuracy", 1 }, { "mfu", 1 }, { "minutes", -1 }, { "time", -1 },
-        { "latency", -1 }, { "seconds", -1 }, { "_ms", -1 }, { "_s", -1 }, { "loss", -1 }, { "error", -1 }, { "bytes", -1 },
+    static const struct { const char *word; bool higher; } words[] = {
+        { "throughput", true }, { "samples_per_s", true }, { "per_s", true }, { "accuracy", true }, { "mfu", true }, { "minutes", false },
+        { "time", false }, { "latency", false }, { "seconds", false }, { "_ms", false }, { "_s", false }, { "loss", false }, { "error", false },
+        { "bytes", false },
     };
     int of_column = result_column_direction(metric);
     for (size_t i = 0; !of_column && i < sizeof words / sizeof *words; i++)
         if (strstr(metric, words[i].word))
-            of_column = words[i].better;
+            of_column = words[i].higher ? 1 : -1;
     return of_column;
 }
 
