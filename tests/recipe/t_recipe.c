@@ -371,6 +371,12 @@ static void keys_without_effect_are_reported(void **state)
     assert_string_equal(unused[0], "data.samples_per_epoch");
     assert_string_equal(unused[1], "training.evaluations");
     arena_free(&l.a);
+    assert_true(LOAD(&l, pod16, "parallel.rts=no", "parallel.optimizer_state=on-chip", "optimizer.state_bytes_per_param=5", "hosts.steps_per_call=3",
+                     "framework.sharded_elements=7", "framework.offloaded_elements=7", "framework.remote_alone_ipus=1", "framework.moment_bytes=3",
+                     "framework.steps_per_call=2", "framework.update_order=series"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_int_equal(n, 5);                     /* what something else has settled; four IPUs do have an order */
+    arena_free(&l.a);
 }
 
 /* Wherever in the file it stands. */

@@ -299,6 +299,21 @@ static bool has_idle_shares(const struct recipe *r)
     return r->available_memory && n > r->ipus_per_replica;
 }
 
+/* What [framework] sets matters in training, and of some keys only where something else of the recipe has not settled it. */
+static bool is_idle_setting(const struct recipe *r, const char *key)
+{
+    bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
+    const struct { const char *key; bool idle; } settled[] = {
+        { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
+        { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
+        { "update_order", r->ipus_per_replica == 1 },
+    };
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (text_is(key, settled[i].key) && settled[i].idle)
+            return true;
+    return r->mode != MODE_TRAIN;
+}
+
 bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a)
 {
     *names = ARENA_ARRAY(a, const char *, r->n_entries);
@@ -306,7 +321,7 @@ bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, 
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
         const struct recipe_key *k = recipe_key_find(e->section, e->key);
-        if ((k && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && r->mode != MODE_TRAIN))
+        if ((k && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key)))
             (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
         else if (text_is(e->key, "available_memory") && has_idle_shares(r))
             (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,
