@@ -400,6 +400,24 @@ static void nodes_refused(void **state)
     }
 }
 
+/* A Constant has eight dimensions at most, as a tensor of the file has. */
+static void dimensions_of_constants(void **state)
+{
+    (void)state;
+    for (size_t n = 8; n <= 9; n++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "v", DIMS(4, 4));
+        draft_node(d, "MatMul", "x v", "h", "");
+        draft_weight(d, "w", n, (const uint64_t[]){ 1, 1, 1, 1, 1, 1, 1, 1, 1 });
+        draft_as_node(d);
+        draft_node(d, "Add", "h w", "y", "");
+        struct imported *r = import(d, "y", infer);
+        assert_int_equal(strstr(r->err.msg, "node 1, Constant 'n1': more than 8 dimensions") != NULL, n > 8);
+        done(r);
+    }
+}
+
 /* 65,536 elements are the most that are summed one after the other: by a product with as many ones squared. */
 static void the_longest_sum(void **state)
 {
@@ -579,7 +597,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
     cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
