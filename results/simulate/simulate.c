@@ -178,7 +178,7 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
 
 static struct expected_training given_training(const struct recipe *r)
 {
-    double samples = r->samples_to_converge ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
+    double samples = r->samples_to_converge > 0 ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
     double evaluations = r->evaluations ? (double)r->evaluations
                        : r->eval_every ? floor(samples / (double)r->eval_every + 1e-9) : 1;
     return (struct expected_training){ samples, evaluations };

@@ -119,7 +119,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || f->merge_buffer_bytes
+        && (b->n_pods < 2 || f->merge_buffer_bytes > 0
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
                               bytes / b->shard));
 }
@@ -149,7 +149,7 @@ static bool add_clip(struct builder *b, const struct update_chain *chain, uint64
     add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
     if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
         return false;
-    return !b->sharded || f->merge_buffer_bytes || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
+    return !b->sharded || f->merge_buffer_bytes > 0 || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
 }
 
 /* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
@@ -183,7 +183,7 @@ static void add_streaming(struct builder *b, enum update_kind kind, const struct
 /* Norms of weight and update, each a number of its own, added over the shards. */
 static bool add_norms(struct builder *b, const struct update_chain *chain)
 {
-    if (!chain->has_norms || !b->sharded || b->p->options.framework.merge_buffer_bytes)
+    if (!chain->has_norms || !b->sharded || b->p->options.framework.merge_buffer_bytes > 0)
         return true;
     struct update_op *op = add_op(b, UPDATE_NORMS, false);
     return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4)

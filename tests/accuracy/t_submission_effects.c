@@ -141,7 +141,7 @@ static void the_ends_of_an_interval_are_inside(void **state)
     struct arena a = { 0 };
     struct err err = { "" };
     struct run_rows runs;
-    struct convergence_tables *tables;
+    struct convergence_tables *tables = NULL;
     struct submissions others;
     struct submitters_left_out l;
     struct convergence c;
