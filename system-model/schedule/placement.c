@@ -340,7 +340,7 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
 /* Stages with more memory for temporaries first: plans that took little of it are then known to those with less. */
 static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
 {
-    double shares[MAX_STAGES], most, next = 0;
+    double shares[MAX_STAGES] = {0}, most, next = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         shares[s] = ipu_available_memory(&p->options, p->stages[s].ipu);
         next = fmax(next, shares[s]);
