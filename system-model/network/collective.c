@@ -178,7 +178,7 @@ static const double *bytes_by_flows(const struct step_way *way, double bytes, st
 static void widen_totals(struct run *run)
 {
     size_t n = run->ways->numbers.n;
-    double *wider = n > run->n_totals ? ARENA_ARRAY(run->a, double, n) : run->total_bytes;
+    double *wider = n > run->n_totals || !run->total_bytes ? ARENA_ARRAY(run->a, double, n) : run->total_bytes;
     if (wider != run->total_bytes && run->n_totals)
         memcpy(wider, run->total_bytes, run->n_totals * sizeof *wider);
     run->total_bytes = wider;
