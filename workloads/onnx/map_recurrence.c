@@ -147,12 +147,12 @@ static enum op_kind step_function(const struct mapper *p, uint64_t direction)
 static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidden)
 {
     const struct onnx_value *v = map_in(p, 0);
-    uint64_t rows = v->dims[0] * v->dims[1], dims[] = { 2, hidden };
+    uint64_t rows = v->dims[0] * v->dims[1], inputs = v->dims[2], dims[] = { 2, hidden };
     uint32_t x = as_plain(p, in_id(p, 0)), first = 1;
-    uint32_t w = x == NO_ID ? NO_ID : gate_weight_of(p, 1, direction, (uint64_t[]){ v->dims[2], hidden }, false);
+    uint32_t w = x == NO_ID ? NO_ID : gate_weight_of(p, 1, direction, (uint64_t[]){ inputs, hidden }, false);
     if (w == NO_ID)
         return NO_ID;
-    x = emit2(p, OP_MATMUL, VIEW(p, x, rows, v->dims[2]), w, AT(0));
+    x = emit2(p, OP_MATMUL, VIEW(p, x, rows, inputs), w, AT(0));
     if (map_in(p, 3)) {
         uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden, 0 }, false), 2, dims);
         bias = map_scaled(p, map_mean(p, bias, dims, 2, first), 2);

@@ -275,19 +275,20 @@ bool map_arg_max(struct mapper *p)
         return false;
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
+    uint64_t length = v->dims[axis];
     for (uint32_t i = 0; i < v->n_dims; i++)
         if (i != axis)
             *(i < axis ? &outer : &inner) *= v->dims[i];
     if (inner > 1)
-        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
+        x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, length, inner }, .order = { 0, 2, 1 }));
     else
-        x = VIEW(p, x, outer, v->dims[axis]);
+        x = VIEW(p, x, outer, length);
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_int(p->n, "select_last_index", 0) != 0;
-    if (last && v->dims[axis] > UINT32_MAX)
-        return MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)v->dims[axis], UINT32_MAX);
-    x = last ? last_largest(p, x, outer * inner, v->dims[axis]) : emit1(p, OP_ARG_MAX, x, AT(0));
+    if (last && length > UINT32_MAX)
+        return MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)length, UINT32_MAX);
+    x = last ? last_largest(p, x, outer * inner, length) : emit1(p, OP_ARG_MAX, x, AT(0));
     p->into = "arg-max";
     return map_done(p, 0, x, false);
 }
