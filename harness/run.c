@@ -63,12 +63,12 @@ static void tell_software(const struct simulation *sim, const struct options *o,
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
-static void tell_unused_keys(const struct recipe *recipe, struct arena *scratch)
+static void tell_unused_keys(const struct simulation *sim, struct arena *scratch)
 {
     const char **names;
     size_t n;
-    if (recipe_unused_keys(&names, &n, recipe, scratch) && n)
-        fprintf(stderr, "podbench: %s: no effect here: %s\n", recipe->id, names_list(names, n, scratch));
+    if (recipe_unused_keys(&names, &n, &sim->recipe, &sim->plan, scratch))
+        fprintf(stderr, "podbench: %s: no effect here: %s\n", sim->recipe.id, names_list(names, n, scratch));
 }
 
 /* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
@@ -127,7 +127,7 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
 /* What a reader of the answer should know of how it came about. */
 static void tell(const struct simulation *sim, const struct result *r, const struct options *o, struct arena *a)
 {
-    tell_unused_keys(&sim->recipe, a);
+    tell_unused_keys(sim, a);
     tell_rough_operations(sim);
     tell_software(sim, o, a);
     plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));

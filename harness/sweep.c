@@ -70,7 +70,7 @@ static void tell_idle_keys(const struct sweep *w, struct arena *a)
     for (size_t i = w->n_sets; i < w->n_sets + s->n_keys; i++)
         if (*sets[i] && strncmp(sets[i], "machine.", 8) != 0)
             sets[n++] = sets[i];
-    if (!recipe_load(&r, recipe, w->paths->recipes_dir, sets, n, a, NULL) || !recipe_unused_keys(&idle, &n_idle, &r, a))
+    if (!recipe_load(&r, recipe, w->paths->recipes_dir, sets, n, a, NULL) || !recipe_unused_keys(&idle, &n_idle, &r, NULL, a))
         return;
     for (size_t i = 0; i < n_idle; i++)
         for (size_t k = 0; k < s->n_axes; k++)

@@ -63,6 +63,14 @@ done
 result $? "every recipe runs, keeps the laws of the timeline, and has no key without effect" "$failed"
 run run "$recipe" --set parallel.embedding_serial_steps=4
 gives 0 'no effect here: parallel.embedding_serial_steps' "a key without effect is named"
+run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_step=3 --set framework.upload_s=0
+gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_step' "so are a pod that all replicas share, and uploads that take no time"
+run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_step=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \
+    --set hosts.steps_per_call=0
+gives 0 'no effect here: framework.upload_s, framework.output_reductions' "and the time of no uploads, and reductions at the end of no call"
+run run mlperf-v2.0-closed-bow-pod128-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_step=3
+! grep -q 'no effect' "$work/err"
+result $? "one of several pods, and uploads, do have one" "$(cat "$work/err")"
 
 run run "$recipe" --format json
 keys=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my $s = 0; $s += $_ for values %{$o->{breakdown}};

@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (!good && (!*err.msg || strchr(err.msg, '\n')))
         abort();
     if (good) {
-        recipe_unused_keys(&unused, &n_unused, &r, &a);
+        recipe_unused_keys(&unused, &n_unused, &r, NULL, &a);
         good = recipe_plan_options(&opt, &r, &a, &err) && recipe_graph(&g, &r, &a, &err);
         if (!good && !*err.msg)
             abort();

@@ -340,7 +340,7 @@ static void every_recipe_is_sound(void **state)
         assert_string_equal(l.err.msg, "");
         assert_true(good);
         assert_string_equal(l.r.id, names[i]);
-        assert_false(recipe_unused_keys(&unused, &n_unused, &l.r, &l.a));
+        assert_false(recipe_unused_keys(&unused, &n_unused, &l.r, NULL, &l.a));
         assert_true(recipe_graph(&g, &l.r, &l.a, &l.err));
         check_placement(&l, &g);
         n_mlperf += strncmp(names[i], "mlperf-", 7) == 0;
@@ -358,7 +358,7 @@ static void keys_without_effect_are_reported(void **state)
     (void)state;
     assert_true(LOAD(&l, pod16, "parallel.rts=no", "parallel.rts_domain=pod", "data.input_type=fp16",
                      "parallel.batch_norm_span=2", "parallel.available_memory=0.1,0.2,0.3,0.4,0.5"));
-    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_int_equal(n, 4);
     assert_string_equal(unused[0], "parallel.available_memory (past IPU 3)");
     assert_string_equal(unused[1], "parallel.rts_domain");
@@ -366,7 +366,7 @@ static void keys_without_effect_are_reported(void **state)
     assert_string_equal(unused[3], "parallel.batch_norm_span");
     arena_free(&l.a);
     assert_true(LOAD(&l, "mlperf-v2.0-closed-bow-pod16-resnet50", "training.converge=model"));
-    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_int_equal(n, 2);                     /* the reference has its own */
     assert_string_equal(unused[0], "data.samples_per_epoch");
     assert_string_equal(unused[1], "training.evaluations");
@@ -374,8 +374,17 @@ static void keys_without_effect_are_reported(void **state)
     assert_true(LOAD(&l, pod16, "parallel.rts=no", "parallel.optimizer_state=on-chip", "optimizer.state_bytes_per_param=5", "hosts.steps_per_call=3",
                      "framework.sharded_elements=7", "framework.offloaded_elements=7", "framework.remote_alone_ipus=1", "framework.moment_bytes=3",
                      "framework.steps_per_call=2", "framework.update_order=series"));
-    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_int_equal(n, 5);                     /* what something else has settled; four IPUs do have an order */
+    arena_free(&l.a);
+    assert_true(LOAD(&l, pod16, "parallel.schedule=grouped", "framework.accumulation_multiple=2", "framework.output_reductions=3", "hosts.instances=2"));
+    assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
+    arena_free(&l.a);
+    assert_true(LOAD(&l, pod16, "parallel.schedule=sequential", "framework.accumulation_multiple=2", "framework.output_reductions=3", "hosts.instances=1"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
+    assert_int_equal(n, 2);                     /* no pipeline that takes turns, no other process to average with */
+    assert_string_equal(unused[0], "framework.accumulation_multiple");
+    assert_string_equal(unused[1], "framework.output_reductions");
     arena_free(&l.a);
 }
 
@@ -391,7 +400,7 @@ static void a_first_key_without_effect(void **state)
     text = arena_strdup(&l.a, arena_printf(&l.a, "[framework]\nmerge_buffer_bytes = 1000000\n%s", text));
     assert_true(recipe_load(&l.r, temp_file(text, strlen(text), ".ini"), recipes, NULL, 0, &l.a, &l.err));
     unlink(temp_file("", 0, ".ini"));
-    assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_string_equal(unused[0], "framework.merge_buffer_bytes");
     arena_free(&l.a);
 }

@@ -67,7 +67,7 @@ static void what_matters(void **state)
                 if (!settings[k].matters)
                     fprintf(f, " %s.%s", settings[k].section, settings[k].field->name);
             fputs("\ngiven all the same:", f);
-            if (good && recipe_unused_keys(&unused, &n_unused, &l.r, &l.a))
+            if (good && recipe_unused_keys(&unused, &n_unused, &l.r, NULL, &l.a))
                 for (size_t k = 0; k < n_unused; k++)
                     fprintf(f, " %s", unused[k]);
             if (good)
@@ -92,7 +92,7 @@ static void idle_shares(void **state)
         const char **unused;
         size_t n;
         assert_true(load(&l, bert, &lists[i].shares, 1));
-        assert_true(recipe_unused_keys(&unused, &n, &l.r, &l.a) == lists[i].idle);
+        assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a) == lists[i].idle);
         if (n)
             assert_string_equal(unused[0], "parallel.available_memory (past IPU 3)");
         arena_free(&l.a);

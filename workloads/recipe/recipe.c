@@ -5,6 +5,7 @@
  * Which keys there are, and when each matters, is the table of recipe_keys.c.
  */
 #include "system-model/machine/sdk.h"
+#include "system-model/schedule/plan.h"
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe_internal.h"
 #include <assert.h>
@@ -299,14 +300,22 @@ static bool has_idle_shares(const struct recipe *r)
     return r->available_memory && n > r->ipus_per_replica;
 }
 
-/* What [framework] sets matters in training, and of some keys only where something else of the recipe has not settled it. */
-static bool is_idle_setting(const struct recipe *r, const char *key)
+/* Whether the framework's multiple is asked for at all: see check_schedule. */
+static bool runs_in_turns(const struct recipe *r)
+{
+    return (r->ipus_per_replica > 1 || r->layers_per_ipu) && (r->schedule == SCHEDULE_GROUPED || r->schedule == SCHEDULE_INTERLEAVED);
+}
+
+/* What [framework] sets matters in training, and of some keys only where something else of the recipe has not settled it. That a program
+ * reduces no outputs holds of one process too, and is no mistake there. */
+static bool is_idle_setting(const struct recipe *r, const char *key, const char *value)
 {
     bool on_chip = r->optimizer_state == OPTIMIZER_ON_CHIP;
     const struct { const char *key; bool idle; } settled[] = {
         { "sharded_elements", r->rts != RTS_YES }, { "offloaded_elements", on_chip }, { "remote_together", on_chip },
         { "remote_alone_ipus", on_chip }, { "moment_bytes", r->state_bytes_per_param > 0 }, { "steps_per_call", r->steps_per_call >= 0 },
-        { "update_order", r->ipus_per_replica == 1 },
+        { "update_order", r->ipus_per_replica == 1 }, { "accumulation_multiple", !runs_in_turns(r) },
+        { "output_reductions", r->instances <= 1 && !text_is(value, "0") },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(key, settled[i].key) && settled[i].idle)
@@ -314,14 +323,37 @@ static bool is_idle_setting(const struct recipe *r, const char *key)
     return r->mode != MODE_TRAIN;
 }
 
-bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a)
+/* Only the sheets that the plan was made by can tell: whether the replicas are on one pod, and whether a product has another factor of 0. */
+static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
+{
+    const struct plan_options *o = &p->options;
+    const struct framework *f = &o->framework;
+    uint64_t in_pod = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
+    const struct { const char *section, *key; bool idle; } settled[] = {
+        { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
+        { "framework", "uploads_per_step", !(f->upload_s > 0) }, { "framework", "upload_s", !(f->uploads_per_step > 0) },
+        { "framework", "output_reductions", !(f->steps_per_call > 0) },
+    };
+    for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
+        if (text_is(section, settled[i].section) && text_is(key, settled[i].key))
+            return settled[i].idle;
+    return false;
+}
+
+static bool is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
+{
+    const struct recipe_key *k = recipe_key_find(e->section, e->key);
+    return (k && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
+        || (p && is_idle_in_plan(p, e->section, e->key));
+}
+
+bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a)
 {
     *names = ARENA_ARRAY(a, const char *, r->n_entries);
     *n = 0;
     for (size_t i = 0; i < r->n_entries; i++) {
         const struct ini_entry *e = &r->entries[i];
-        const struct recipe_key *k = recipe_key_find(e->section, e->key);
-        if ((k && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key)))
+        if (is_idle(r, p, e))
             (*names)[(*n)++] = arena_printf(a, "%s.%s", e->section, e->key);
         else if (text_is(e->key, "available_memory") && has_idle_shares(r))
             (*names)[(*n)++] = arena_printf(a, "%s.%s (past IPU %u)", e->section, e->key,

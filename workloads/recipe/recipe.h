@@ -75,8 +75,10 @@ struct recipe_file {
 bool recipe_file_load(struct recipe_file *out, const char *id, const char *recipes_dir, struct arena *a, struct err *err);
 bool recipe_override(struct recipe *out, const struct recipe_file *file, const char *const *overrides, size_t n_overrides,
                      struct arena *a, struct err *err);
-/* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. */
-bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, struct arena *a);
+/* "section.key" of every key given that changes nothing in this recipe's result; those that only document are not listed. p: the plan that
+ * came of it; NULL: what only its sheets can tell is not looked at. */
+struct plan;
+bool recipe_unused_keys(const char ***names, size_t *n, const struct recipe *r, const struct plan *p, struct arena *a);
 const struct workload *recipe_workload(const struct recipe *r);     /* NULL: no such workload */
 uint64_t recipe_global_batch(const struct recipe *r);   /* in micro-batch units: images, packs, utterances */
 /* The graph of one micro-batch, as the recipe has it. */
