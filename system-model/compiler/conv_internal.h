@@ -94,8 +94,9 @@ static inline uint64_t tiles_in_use(const struct share *t)
 }
 
 struct search conv_search_start(const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt);
-/* Keeps the split if it is the fastest so far and within the bound. */
-void conv_price(struct search *f, const struct candidate *c, const struct share *t);
+/* Keeps the split if it is the fastest so far and within the bound. False where its work alone takes longer than the fastest, or its
+ * memory is beyond the bound: then so it is for larger shares. */
+bool conv_price(struct search *f, const struct candidate *c, const struct share *t);
 void conv_fill_plan(struct op_plan *out, struct search *f);
 struct cost conv_gathering(const struct search *f, const struct candidate *c);
 bool conv_pads_tiles(const struct search *f, const struct candidate *c);

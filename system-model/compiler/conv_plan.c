@@ -14,16 +14,17 @@
 #include <math.h>
 #include "system-model/compiler/conv_internal.h"
 
-/* Positions as one row: not at all, in two, three or four, and over all the tiles that are left. */
+/* Positions as one row: over all the tiles that are left, in four, three or two, and not at all. Fewer parts are larger: after one that is
+ * too large all are. */
 static void search_flat_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
     uint64_t rows = shape_positions(&c->s), last = 0;
-    for (uint64_t limit = 1; limit <= 5; limit++) {
-        t->batch = t->width = 1;
-        t->p_batch = 1;
+    t->batch = t->width = 1;
+    t->p_batch = 1;
+    for (uint64_t limit = 5; limit >= 1; limit--) {
         t->p_field = conv_fewest_parts(rows, limit == 5 ? tiles : min_u64(limit, tiles), &t->height);
-        if (t->p_field != last)
-            conv_price(f, c, t);
+        if (t->p_field != last && !conv_price(f, c, t))
+            return;
         last = t->p_field;
     }
 }
@@ -75,14 +76,20 @@ static bool may_be_best(struct search *f, const struct candidate *c, const struc
     return is_in_memory(f, least) && least.cycles <= (double)f->best_cycles;
 }
 
-/* Batches that do not divide leave tiles without a share. */
+/* Batches that do not divide leave tiles without a share. Where a share of the field is too large, larger ones are. */
 static void search_field(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles)
 {
+    double too_few = 0;
     for (uint64_t batch = 1; batch && batch <= tiles; batch = conv_next_split(c->s.batch, batch)) {
         t->p_batch = batch;
         t->batch = ceil_div(c->s.batch, batch);
-        if (!may_be_best(f, c, t, (double)c->s.batch / (double)t->batch * (double)(tiles / batch)))
+        double parts = (double)c->s.batch / (double)t->batch * (double)(tiles / batch);
+        if (parts <= too_few)
             continue;
+        if (!may_be_best(f, c, t, parts)) {
+            too_few = parts;
+            continue;
+        }
         for (uint64_t high = 1; high && high <= tiles / batch; high = conv_next_split(c->s.field_h, high)) {
             t->height = ceil_div(c->s.field_h, high);
             t->p_field = high * conv_fewest_parts(c->s.field_w, tiles / batch / high, &t->width);

@@ -60,15 +60,16 @@ struct rows conv_tile_rows(const struct candidate *c, const struct share *t)
     return (struct rows){ t->batch * t->height, t->width };
 }
 
-static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct share *t)
+/* With the AMP as it is given: what its memory conflicts cost depends on the split. */
+static uint64_t vertex_cycles(const struct search *f, const struct candidate *c, const struct amp *amp, const struct share *t)
 {
     uint64_t outs = t->out * c->passes, kernel_w = c->s.kernel_w;
     struct rows rows = conv_tile_rows(c, t);
     switch (c->vertex) {
     case VERTEX_AMP_1X1:
-        return amp_1x1_cycles(f->chip, &c->amp, t->groups, t->in, outs, share_positions(t)) + zero_sums_cycles(f, c, t);
+        return amp_1x1_cycles(f->chip, amp, t->groups, t->in, outs, share_positions(t)) + zero_sums_cycles(f, c, t);
     case VERTEX_AMP_NX1:
-        return amp_nx1_cycles(f->chip, &c->amp, t->groups, t->in, outs, rows.n, rows.width,
+        return amp_nx1_cycles(f->chip, amp, t->groups, t->in, outs, rows.n, rows.width,
                               ceil_div(t->kernel_h, c->filter_height), kernel_w, c->filter_height)
              + zero_sums_cycles(f, c, t);
     case VERTEX_SLIC:
@@ -373,41 +374,47 @@ static bool comes_first(const struct candidate *c, const struct share *t, const 
 /* Interleaved memory gives an inner loop its two loads in one cycle; where one lies beyond, they come one after the other. A tile's bytes are
  * taken as spread evenly over both. Measured on GC2 (arXiv:1912.03413 Table 5.5): 0.83 to 0.88 of the AMP's rate where operands and
  * temporaries take less than its 128 KiB, 0.71 where they take 170 and more. */
-static struct candidate crowded_candidate(const struct search *f, const struct candidate *c, uint64_t temp)
+static struct amp crowded_amp(const struct search *f, const struct candidate *c, uint64_t temp)
 {
-    struct candidate crowded = *c;
+    struct amp crowded = c->amp;
     double all = (double)(f->operand_bytes + temp), beyond = all - (double)f->chip->interleaved_bytes;
     if (beyond > 0)
-        crowded.amp.core_cycles += beyond / all * c->amp.conflict_cycles;
+        crowded.core_cycles += beyond / all * c->amp.conflict_cycles;
     return crowded;
 }
 
 static uint64_t crowded_cycles(const struct search *f, const struct candidate *c, const struct share *t, uint64_t temp, uint64_t cycles)
 {
-    struct candidate crowded = crowded_candidate(f, c, temp);
-    return crowded.amp.core_cycles > c->amp.core_cycles ? vertex_cycles(f, &crowded, t) : cycles;
+    struct amp crowded = crowded_amp(f, c, temp);
+    return crowded.core_cycles > c->amp.core_cycles ? vertex_cycles(f, c, &crowded, t) : cycles;
 }
 
-void conv_price(struct search *f, const struct candidate *c, const struct share *t)
+static void keep_if_best(struct search *f, const struct candidate *c, const struct share *t, const struct cost *k)
 {
-    uint64_t compute = vertex_cycles(f, c, t);
-    if (t->serial_in * t->serial_out * compute > f->best_cycles)
+    uint64_t cycles = cost_cycles(f, k);
+    if (cycles > f->best_cycles || (cycles == f->best_cycles && f->best_candidate && !comes_first(c, t, f->best_candidate, &f->best)))
         return;
+    f->best_cycles = cycles;
+    f->best_candidate = c;
+    f->best = *t;
+    f->best_cost = *k;
+}
+
+bool conv_price(struct search *f, const struct candidate *c, const struct share *t)
+{
+    uint64_t compute = vertex_cycles(f, c, &c->amp, t);
+    if (t->serial_in * t->serial_out * compute > f->best_cycles)
+        return false;
     struct operand_bytes b = operand_bytes(c, t);
     uint64_t bytes = temp_bytes(f, t, c, &b);
     if (bytes > f->bound_bytes) {
         f->least_over_bytes = min_u64(f->least_over_bytes, bytes);
-        return;
+        return false;
     }
     struct cost k = split_cost(f, c, t, &b, crowded_cycles(f, c, t, bytes, compute));
-    uint64_t cycles = cost_cycles(f, &k);
-    if (cycles > f->best_cycles || (cycles == f->best_cycles && f->best_candidate && !comes_first(c, t, f->best_candidate, &f->best)))
-        return;
     k.temp_bytes = bytes;
-    f->best_cycles = cycles;
-    f->best_candidate = c;
-    f->best = *t;
-    f->best_cost = k;
+    keep_if_best(f, c, t, &k);
+    return true;
 }
 
 /* ---- the plan of the best split ---------------------------------------------------------------- */
@@ -461,7 +468,8 @@ static void pay_copies(const struct search *f, struct cost *k)
 /* Nor does the planner know that the vertices leave out positions where a kernel element meets padding alone. */
 static void leave_out_padding(const struct search *f, struct cost *k)
 {
-    struct candidate crowded = crowded_candidate(f, f->best_candidate, k->temp_bytes);
+    struct candidate crowded = *f->best_candidate;
+    crowded.amp = crowded_amp(f, f->best_candidate, k->temp_bytes);
     k->compute -= f->best.serial_in * f->best.serial_out * conv_padding_cycles(f->chip, &crowded, &f->best);
 }
 
