@@ -44,7 +44,8 @@ static uint64_t mix_f64(uint64_t h, double x)
     return mix(h, word);
 }
 
-/* Everything of the chip and the options that a plan may depend on, but for the memory that its temporaries may take. */
+/* Everything of the chip and the options that a plan may depend on, but for the memory that its temporaries may take. That nothing is trained
+ * chooses which planner is asked for a product, and so is in the key: an evaluation has the plans of the training's forward pass. */
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
 {
     const uint64_t words[] = {
@@ -52,7 +53,7 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
         c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle, c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
         c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
         c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, superstep_cycles(c), c->exchange_transit_cycles,
-        o->n_tiles, (uint64_t)o->partials << 1 | (uint64_t)o->inference,
+        o->n_tiles, (uint64_t)o->partials,
     };
     uint64_t h = 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

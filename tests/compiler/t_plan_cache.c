@@ -50,7 +50,9 @@ static void test_what_is_part_of_the_key(void **state)
     assert_int_equal(c.misses, 10);
     assert_int_equal(c.hits, 0);
     other = chip; other.clock_hz = 1;                     cached(&c, 13, &other, &options);     /* cycles know no clock */
-    assert_int_equal(c.hits, 1);
+    opt = options; opt.inference = true;                  cached(&c, 13, &chip, &opt);          /* nor whether anything is trained */
+    assert_int_equal(c.misses, 10);
+    assert_int_equal(c.hits, 2);
     plan_cache_free(&c);
 }
 
