@@ -221,10 +221,13 @@ static void add_kernel_padding(struct cost *k, const struct candidate *c, const 
     k->supersteps += alone;             /* or together with the input's channels */
 }
 
-/* All of the input laid out by kernel elements, an even share of a tile. */
+/* All of the input laid out by kernel elements, an even share of a tile. Of kernels that keep their rows the input has its own, which with a
+ * stride are more than the output's. */
 static uint64_t gathered_bytes(const struct search *f, const struct candidate *c)
 {
-    return c->gathered ? ceil_div(shape_positions(&c->s) * c->s.groups * c->s.in_chans * c->amp.element_bytes, f->n_tiles) : 0;
+    const struct conv_shape *s = &c->s;
+    uint64_t rows = reach(s->field_h, s->in_stride_h, s->kernel_h, s->dilation, s->in_h);
+    return c->gathered ? ceil_div(s->batch * rows * s->in_w * s->groups * s->in_chans * c->amp.element_bytes, f->n_tiles) : 0;
 }
 
 /* It is laid out so once, before all steps: grains at the data path's width, each sent to where it lies then (poplin's transforms at the level of

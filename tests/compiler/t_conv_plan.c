@@ -390,6 +390,30 @@ static void test_columns_of_whole_grains_are_gathered(void **state)
     }
 }
 
+/* With a stride of 2, 3x3 kernels reach all 8 rows of the input, of which they make 4: 8 x 4 positions of 48 halves are laid out. Whole kernels as
+ * channels stand 4 x 4 times. */
+static void test_rows_of_a_stride_are_gathered_too(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(1);
+    const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 8, .in_w = 8, .out_h = 4, .out_w = 4, .kernel_h = 3, .kernel_w = 3,
+                                   .in_chans = 16, .out_chans = 16, .stride = 2, .type = TYPE_FP16, .pad_h = 0, .pad_w = 0 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+    struct candidates list;
+    uint32_t n_columns = 0, n_kernels = 0;
+    struct search f = conv_search_start(&s, &chip, &options);
+    conv_candidates(&list, &s, &chip, &options);
+    for (size_t i = 0; i < list.n; i++)
+        if (list.items[i].gathered) {
+            bool whole = list.items[i].s.kernel_h == 1;
+            struct cost k = conv_gathering(&f, &list.items[i]);
+            assert_int_equal(k.received_bytes, (whole ? 4 * 4 * 144 : 8 * 4 * 48) * 2);
+            n_columns += !whole;
+            n_kernels += whole;
+        }
+    assert_true(n_columns > 0 && n_kernels > 0);
+}
+
 /* A 1x1 kernel with a stride of 2 meets 4 x 4 of 8 x 8 positions, 16 channels each: 512 B are laid out, 5/4 cycles for 8 bytes and a word a cycle,
  * and sent to the tile that takes them. The gradient to that input has all of its own, and writes every second element. */
 static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
@@ -661,5 +685,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_what_kernels_meet),
     cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
     cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther), cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned), cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet), cmocka_unit_test(test_columns_of_whole_grains_are_gathered),
+        cmocka_unit_test(test_rows_of_a_stride_are_gathered_too),
 };
 TAP_MAIN(tests)
