@@ -212,9 +212,10 @@ static uint64_t cycles_again(const struct layer_work *w, const struct layout_rul
 
 static struct stash stash_of(const struct layer_work *w, const struct layout_rules *r, const struct stage_place *at, uint64_t n_bytes)
 {
+    bool none_again = r->recompute == RECOMPUTE_NONE;
     struct stash s = { .n_bytes = n_bytes, .n_tensors = at->first > 0, .fp8 = r->half_stash };
-    for (uint32_t i = at->first; i + 1 < at->end; i++)
-        s.n_tensors += r->recompute == RECOMPUTE_NONE || is_checkpoint_of(w, r, i);
+    for (uint32_t i = at->first; i + !none_again < at->end; i++)
+        s.n_tensors += none_again ? w->layers[i].kept_bytes > 0 : is_checkpoint_of(w, r, i);
     return s;
 }
 

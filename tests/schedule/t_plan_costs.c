@@ -235,6 +235,32 @@ static void checkpoints_are_stashed(void **state)
     stop(&y);
 }
 
+/* Where nothing is computed again each layer's own is stashed, the last one's too, and a first stage of a single layer has one tensor. */
+static void all_layers_are_stashed(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, bert);
+    y.opt.recompute = RECOMPUTE_NONE;
+    sizes(&y.opt, (const uint32_t[][2]){ { 0, 0 }, { 2, 2 }, { 12, 12 }, { 10, 10 } }, 4);
+    y.opt.timed_only = true;
+    assert_true(build(&y, &p));
+    assert_int_equal(p.stages[0].n_layers, 1);
+    for (uint32_t k = 0; k < p.n_stages; k++) {
+        const struct stage_plan *s = &p.stages[k];
+        struct stash all = { .n_bytes = s->stash_bytes, .n_tensors = k > 0 };
+        struct op_plan write, read;
+        for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++)
+            all.n_tensors += s->compiled->layers[i].kept_bytes > 0;
+        stash_plan(&write, &read, &all, &y.sim.machine->chip, &s->compiled->options);
+        assert_true(s->stash_bytes > 0 && s->forward.part[PART_STAGE_COPY] > 0);
+        assert_int_equal(s->forward.part[PART_STAGE_COPY], op_plan_cycles(&write) - write.sync_cycles);
+        assert_int_equal(s->backward.part[PART_STAGE_COPY], op_plan_cycles(&read) - read.sync_cycles);
+    }
+    stop(&y);
+}
+
 /* In the first cycles stage 0 alone hands on: all replicas' copies at once, after a sync of the chips. */
 static void a_copy_is_its_flows_and_a_sync(void **state)
 {
@@ -297,7 +323,7 @@ static void norms_over_domains_are_not_free(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
-    cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
+    cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
 };
 TAP_MAIN(tests)

@@ -77,7 +77,7 @@ static void cycles_of_a_stage_by_hand(void **state)
     }
 }
 
-/* Layers 1 and 2 keep 2A + 2A + 5A of a micro-batch; half as many elements. Alone there is no stash. */
+/* Layers 1 and 2 keep 2A + 2A + 5A of a micro-batch in three tensors; half as many elements. Alone there is no stash. */
 static void a_stash_is_copied_in_and_out(void **state)
 {
     static const struct { bool half; uint32_t n_stages; } cases[] = { { false, 3 }, { true, 3 }, { false, 2 }, { false, 1 } };
@@ -89,7 +89,7 @@ static void a_stash_is_copied_in_and_out(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct layout_rules r = { .training = true, .schedule = SCHEDULE_GROUPED, .stash_is_known = true, .half_stash = cases[i].half };
         struct stage_place at = { 0, cases[i].n_stages, cases[i].n_stages, 1, 3 };
-        struct stash stash = { .n_bytes = 9 * A, .n_tensors = 2, .fp8 = cases[i].half };
+        struct stash stash = { .n_bytes = 9 * A, .n_tensors = 3, .fp8 = cases[i].half };
         struct op_plan write, read;
         stash_plan(&write, &read, &stash, &t.w.chip, &t.w.options);
         bool stashes = cases[i].n_stages > 1;
