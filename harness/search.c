@@ -45,20 +45,28 @@ static bool take_range(struct limit *l, const char *text)
     return (!*low || parse_f64(low, &l->low)) && (!dots[2] || parse_f64(dots + 2, &l->high)) && l->high >= l->low && l->high > 0;
 }
 
-static bool take_limits(struct search_request *q, const struct options *o, struct err *err)
+static bool take_limit(struct search_request *q, const char *text, struct err *err)
 {
     const struct { const char *name; struct limit *limit; } known[] = {
         { "ipus", &q->ipus }, { "global_batch", &q->global_batch }, { "tokens", &q->tokens }, { "throughput", &q->throughput } };
-    for (size_t i = 0; i < o->n_limits; i++) {
-        const char *equals = strchr(o->limits[i], '=');
-        struct limit *l = NULL;
-        for (size_t k = 0; equals && k < sizeof known / sizeof *known; k++)
-            if (strlen(known[k].name) == (size_t)(equals - o->limits[i]) && strncmp(known[k].name, o->limits[i], strlen(known[k].name)) == 0)
-                l = known[k].limit;
-        if (!l || !take_range(l, equals + 1))
-            return fail(err, "--limit %.60s: want ipus, global_batch, tokens or throughput = N or LOW..HIGH, as in ipus=64 or global_batch=500..2000",
-                        o->limits[i]);
+    const char *equals = strchr(text, '=');
+    for (size_t i = 0; equals && i < sizeof known / sizeof *known; i++) {
+        struct limit *l = known[i].limit;
+        if (strlen(known[i].name) != (size_t)(equals - text) || strncmp(known[i].name, text, strlen(known[i].name)) != 0)
+            continue;
+        if (l->high > 0)
+            return fail(err, "--limit %.60s: %s has a limit already; give LOW..HIGH for both ends", text, known[i].name);
+        if (take_range(l, equals + 1))
+            return true;
     }
+    return fail(err, "--limit %.60s: want ipus, global_batch, tokens or throughput = N or LOW..HIGH, as in ipus=64 or global_batch=500..2000", text);
+}
+
+static bool take_limits(struct search_request *q, const struct options *o, struct err *err)
+{
+    for (size_t i = 0; i < o->n_limits; i++)
+        if (!take_limit(q, o->limits[i], err))
+            return false;
     return q->objective != MINIMISE_IPUS || q->throughput.high > 0
         || fail(err, "search: --minimise ipus wants a throughput to keep, as in --limit throughput=5000..");
 }

@@ -24,6 +24,8 @@ run search $resnet $space $fixed --limit ipus=64 --limit global_batch=1..1000
 gives 1 "none: no configuration that was simulated fits within the limits" "no answer is exit 1"
 refuses "cannot minimise 'throughput'" "an objective the wrong way round is refused" search $resnet --minimise throughput
 refuses "want ipus, global_batch, tokens or throughput" "an unknown limit is refused" search $resnet --limit speed=3
+refuses "--limit ipus=..64: ipus has a limit already; give LOW..HIGH for both ends" "of two limits neither is dropped" \
+    search $resnet --limit ipus=16.. --limit ipus=..64
 refuses "--minimise ipus wants a throughput to keep" "fewest IPUs of no throughput are refused" search $resnet --minimise ipus
 refuses "no value of --over parcllel.micro_batch can be tried: --set parcllel.micro_batch=4: unknown section" "a key that is none is refused" \
     search $resnet --over parcllel.micro_batch=2,4
