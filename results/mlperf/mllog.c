@@ -29,18 +29,28 @@ void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name)
     *out = (struct mllog_reader){ .path = name, .f = f, .after_newline = true };
 }
 
+static bool check_log(const char *path, const struct stat *s, struct err *err)
+{
+    if (!S_ISREG(s->st_mode))
+        return fail(err, "%s: is %s, want a log file", path, S_ISDIR(s->st_mode) ? "a folder" : "a device, pipe or socket");
+    return s->st_size <= MLLOG_LARGEST_BYTES
+        || fail(err, "%s: %lld bytes, more than the %d that a log may have", path, (long long)s->st_size, MLLOG_LARGEST_BYTES);
+}
+
 bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err)
 {
-    struct stat s;
+    struct stat s = { 0 };
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking: a pipe without a writer */
     if (fd < 0)
         return fail(err, "%s: %s", path, errno == ELOOP && !follow ? "is a symbolic link, want a file" : strerror(errno));
-    bool known = fstat(fd, &s) == 0;
-    FILE *f = known && S_ISREG(s.st_mode) ? fdopen(fd, "rb") : NULL;
-    if (!f) {
+    (void)fstat(fd, &s);                /* what cannot be asked is no regular file */
+    if (!check_log(path, &s, err)) {
         close(fd);
-        return fail(err, "%s: is %s, want a log file", path, known && S_ISDIR(s.st_mode) ? "a folder" : "a device, pipe or socket");
+        return false;
     }
+    FILE *f = fdopen(fd, "rb");
+    if (!f)
+        out_of_memory(sizeof *f);
     mllog_open_stream(out, f, path);
     return true;
 }

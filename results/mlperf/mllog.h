@@ -14,7 +14,8 @@
 #include "system-model/base/base.h"
 #include <jansson.h>
 
-enum { MLLOG_LONGEST_EVENT = 1 << 20 };
+/* Results are published in repositories that take no file above 100 MiB; a log of one's own may be somewhat larger. */
+enum { MLLOG_LONGEST_EVENT = 1 << 20, MLLOG_LARGEST_BYTES = 256 << 20 };
 
 struct mllog_reader {
     const char *path;
@@ -38,7 +39,7 @@ struct mllog_line {
 
 enum mllog_status { MLLOG_LINE, MLLOG_BAD_LINE, MLLOG_END };
 
-/* Takes regular files alone: a device, pipe or folder is refused, as is a symbolic link when follow is false. */
+/* Takes regular files alone, of at most MLLOG_LARGEST_BYTES: a device, pipe or folder is refused, as is a symbolic link when follow is false. */
 bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct err *err);
 void mllog_open_stream(struct mllog_reader *out, FILE *f, const char *name);    /* takes f over */
 enum mllog_status mllog_next(struct mllog_reader *r, struct mllog_line *out);

@@ -177,6 +177,22 @@ static void test_no_file(void **state)
     assert_string_equal(err.msg, "tests: is a folder, want a log file");
 }
 
+/* Of nothing but a hole: it takes no room. */
+static void test_too_large(void **state)
+{
+    const char *path = temp_file("", 0, ".txt");
+    struct mllog_reader r;
+    struct err err;
+    (void)state;
+    assert_int_equal(truncate(path, MLLOG_LARGEST_BYTES), 0);
+    assert_true(mllog_open(&r, path, true, &err));
+    mllog_close(&r);
+    assert_int_equal(truncate(path, MLLOG_LARGEST_BYTES + 1), 0);
+    assert_false(mllog_open(&r, path, true, &err));
+    unlink(path);
+    assert_non_null(strstr(err.msg, ".txt: 268435457 bytes, more than the 268435456 that a log may have"));
+}
+
 static void test_written_as_python_does(void **state)
 {
     struct arena a = { 0 };
@@ -232,6 +248,7 @@ int main(void)
         cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_where_events_begin), cmocka_unit_test(test_values_as_python_has_them),
         cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
         cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),
         cmocka_unit_test(test_a_first_look),
     };
