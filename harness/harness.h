@@ -56,6 +56,7 @@ struct command {
     uint64_t options;                           /* OPTION_BITs apart from --root, which all have */
     unsigned formats;                           /* FORMAT_BITs; 0: no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* command_function; an exit status; err->msg when BAD_INPUT */
+    bool simulates;                             /* what it prints rests on the fitted constants */
 };
 extern const struct command commands[];
 extern const size_t n_commands;
@@ -70,6 +71,7 @@ void options_parse(struct options *out, const struct command *c, int argc, char 
 bool session_open(struct session *s, const char *root, struct err *err);
 /* Folders that --recipes, --published and --baseline name instead of the program's own. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);
+void session_tell_unfitted(struct session *s);      /* that a fitted sheet is not there: what is simulated rests on unfitted values */
 void session_close(struct session *s);
 
 /* BAD_INPUT with a message, in one expression. */

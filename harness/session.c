@@ -57,6 +57,15 @@ bool session_folders(struct session *s, const struct options *o, struct err *err
     return take_folder(&s->paths.recipes_dir, o->recipes, "recipes", err);
 }
 
+void session_tell_unfitted(struct session *s)
+{
+    const char *const sheets[] = { "fitted-chip.csv", "fitted-system.csv" };        /* as calibrate writes them */
+    for (size_t i = 0; i < sizeof sheets / sizeof *sheets; i++)
+        if (access(arena_printf(&s->arena, "%s/%s", s->paths.specs_dir, sheets[i]), F_OK) != 0)
+            fprintf(stderr, "podbench: %s: no %s: its constants stand at their unfitted values; 'podbench calibrate --out DIR' makes it\n",
+                    s->paths.specs_dir, sheets[i]);
+}
+
 void session_close(struct session *s)
 {
     simulator_close(&s->simulator);

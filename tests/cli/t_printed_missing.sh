@@ -54,6 +54,11 @@ for table in system-model/specs/fitted-chip system-model/specs/fitted-system res
     show run $resnet
     cp tests/root/$table.csv "$work/root/$table.csv"
 done
+for sheet in fitted-chip fitted-system; do
+    rm "$work/root/system-model/specs/$sheet.csv"
+    show run $resnet
+    cp tests/root/system-model/specs/$sheet.csv "$work/root/system-model/specs/$sheet.csv"
+done
 for file in rows.csv check.csv manifest.json; do
     without one/$file "check $work/one" "compare $work/one $work/one" "report $work/one" "plot $work/one" "record $work/one --from $work/h.csv --label a" \
         "baseline $work/one --baseline $work/base --reason why" "validate $work/one"
