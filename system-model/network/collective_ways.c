@@ -25,18 +25,57 @@ void add_ends(struct ends *e, uint32_t from, uint32_t to)
     e->items[e->n++].to = to;
 }
 
-/* By link, in the order they are met: how many flows take it. */
-static bool count_flows(struct link_loads *flows, double *latency_s, const struct topology *t, const struct ends *e, struct err *err)
+/* Flows inside one domain after those inside another, alike in all: how many there are in each. All of them, where they are not so, or where
+ * links may differ. */
+static size_t flows_of_domain(const struct topology *t, const struct ends *e)
 {
-    for (size_t i = 0; i < e->n; i++) {
+    uint32_t width = t->ipus_per_domain, domain = e->n ? e->items[0].from / width : 0;
+    size_t n = 0;
+    while (n < e->n && e->items[n].from / width == domain && e->items[n].to / width == domain)
+        n++;
+    if (t->rates || n == 0 || e->n % n != 0)
+        return e->n;
+    for (size_t i = n; i < e->n; i++) {
+        uint32_t on = (e->items[i - i % n].from / width - domain) * width;
+        if (e->items[i].from != e->items[i % n].from + on || e->items[i].to != e->items[i % n].to + on)
+            return e->n;
+    }
+    return n;
+}
+
+/* The first n of them, by link, in the order they are met: how many flows take it. */
+static bool count_routes(struct link_loads *flows, double *latency_s, const struct topology *t, const struct ends *e, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
         uint32_t links[MAX_ROUTE];
-        size_t n;
-        if (!topology_route(links, MAX_ROUTE, &n, t, e->items[i].from, e->items[i].to, err))
+        size_t n_links;
+        if (!topology_route(links, MAX_ROUTE, &n_links, t, e->items[i].from, e->items[i].to, err))
             return false;
-        link_loads_add(flows, links, n, 1);
-        double route_s = route_latency_s(t, links, n);
+        link_loads_add(flows, links, n_links, 1);
+        double route_s = route_latency_s(t, links, n_links);
         if (*latency_s < route_s)
             *latency_s = route_s;
+    }
+    return true;
+}
+
+/* Domains that are alike have the same routes: those of the first are found, and its links counted again as the others'. */
+static bool count_flows(struct link_loads *flows, double *latency_s, const struct topology *t, const struct ends *e, struct err *err)
+{
+    size_t n = flows_of_domain(t, e);
+    if (!count_routes(flows, latency_s, t, e, n, err))
+        return false;
+    if (n == e->n)
+        return true;
+    uint32_t n_links = flows->n;
+    struct link_load *first = ARENA_ARRAY(flows->a, struct link_load, n_links);
+    memcpy(first, flows->items, n_links * sizeof *first);
+    for (size_t i = n; i < e->n; i += n) {
+        uint32_t on = (e->items[i].from / t->ipus_per_domain - e->items[0].from / t->ipus_per_domain) * t->domain_links;
+        for (uint32_t k = 0; k < n_links; k++) {
+            uint32_t link = first[k].link + on;
+            link_loads_add(flows, &link, 1, first[k].bytes);
+        }
     }
     return true;
 }
