@@ -7,8 +7,9 @@
  * padded, and counts. Kernel columns, or all kernel elements, may become input channels (im2col, expandDims of poplin), however many there
  * are. The order, AMP, slices, HMAC, outer product, is that of poplin's planner (PopLibs 7eac0f2).
  * Where input channels come in whole grains of the AMP, a kernel element is another grain of the same positions: all of the input is laid out
- * so once, spread over the tiles, and nothing is copied on a tile that shares it. The rows of images beside each other are one then (conv_price.c). Measured, 3x3 kernels over 5 x 5 to
- * 13 x 13 positions on GC2 (arXiv:1912.03413 Table 5.5) are up to a fifth faster than with a list of rows for each column.
+ * so once, spread over the tiles, and nothing is copied on a tile that shares it. The rows of images beside each other are one then
+ * (conv_price.c). Measured, 3x3 kernels over 5 x 5 to 13 x 13 positions on GC2 (arXiv:1912.03413 Table 5.5) are up to a fifth faster than
+ * with a list of rows for each column.
  * A slice vertex takes four channels: four groups of one, two of two, or one of four (poplin's convGroupsPerGroup).
  * Groups of few channels are left to vertices without the AMP's grains, as measured: ResNeXt's groups of 4 on GC2 reach 0.4 to 2.6
  * TFlop/s (arXiv:1912.03413 Table 5.5) where padded AMP blocks would come to 7 to 18, and groups of 8 are at the AMP's 2.5 to 36.
@@ -183,6 +184,22 @@ static void add_hmac(struct candidates *list, const struct conv_shape *s, struct
 /* Slice vertices came with the second generation of the chip (16 half units). */
 static bool has_slic(const struct chip *chip) { return chip->conv_units_fp16_fp16 >= 16; }
 
+static void add_slic(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
+{
+    if (!has_slic(chip) || s->groups == 1 || s->in_chans > 4 || s->out_chans > 4 || s->type != TYPE_FP16 || s->kernel_w == 1
+        || s->in_stride_h > 2 || s->in_stride_w > 2)
+        return;
+    struct conv_shape e = *s;
+    uint32_t together = s->in_chans == s->out_chans ? 4 / s->out_chans : 1;      /* groups of one or two channels fill a vertex's four */
+    if (together > 1) {
+        e.groups = (uint32_t)ceil_div(s->groups, together);
+        e.in_chans = e.out_chans = 4;
+    }
+    struct candidate *c = add_candidate(list, VERTEX_SLIC, &e);
+    c->in_grain = c->out_grain = 4;
+    c->amp = amp;
+}
+
 /* Groups that would fill less than half of the AMP's input chain: not its work (file head). */
 static void add_vertices(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
@@ -193,18 +210,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
         add_amp_grains(list, s, chip, amp);
     if (!sparse && s->kernel_h * s->kernel_w > 1)
         add_expanded(list, s, chip, amp);
-    if (has_slic(chip) && s->groups > 1 && s->in_chans <= 4 && s->out_chans <= 4 && s->type == TYPE_FP16
-        && s->kernel_w > 1 && s->in_stride_h <= 2 && s->in_stride_w <= 2) {
-        struct conv_shape e = *s;
-        uint32_t together = s->in_chans == s->out_chans ? 4 / s->out_chans : 1;      /* groups of one or two channels fill a vertex's four */
-        if (together > 1) {
-            e.groups = (uint32_t)ceil_div(s->groups, together);
-            e.in_chans = e.out_chans = 4;
-        }
-        struct candidate *c = add_candidate(list, VERTEX_SLIC, &e);
-        c->in_grain = c->out_grain = 4;
-        c->amp = amp;
-    }
+    add_slic(list, s, chip, amp);
     if (s->type == TYPE_FP8)            /* quarters are multiplied by the AMP alone */
         return;
     uint64_t lanes = HMAC_BYTES / amp.element_bytes;
