@@ -257,12 +257,13 @@ static void new_chain(struct builder *b, struct update_chain chain)
     u->chains[u->n_chains++] = chain;
 }
 
+/* Tensors come by layers, so that those of an IPU are mostly among the last. */
 static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
     enum norms norms = b->p->options.optimizer.norms;
     bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
-    for (uint32_t i = 0; i < b->u->n_chains; i++) {
+    for (uint32_t i = b->u->n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u->chains[i];
         if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
             same->n_tensors++;
