@@ -279,6 +279,8 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
 
 #define MOST 0x1p63
 
+static double at_most(double x, double most) { return x < most ? x : most; }
+
 static struct point point_of(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
 {
     const struct conv_units *u = &c->units;
@@ -299,9 +301,9 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
 {
     struct point p = point_of(f, c, t, n, open);
     /* Less what sums of doubles may be wrong by, and a cycle. No more than 64 bits hold: there is always a plan, to be refused later. */
-    struct least least = { .cycles = fmin(least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, MOST) };
+    struct least least = { .cycles = at_most(least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, MOST) };
     if (least.cycles <= (double)f->best_cycles)
-        least.bytes = fmin(least_bytes(f, c, t, &p, open) * (1 - 1e-9), MOST);
+        least.bytes = at_most(least_bytes(f, c, t, &p, open) * (1 - 1e-9), MOST);
     return least;
 }
 

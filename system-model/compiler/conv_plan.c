@@ -216,21 +216,21 @@ static void offer_branch(struct branches *b, struct search *f, const struct cand
         b->items[b->n++] = (struct branch){ c, serial_in, serial_out, least.cycles };
 }
 
-/* Steps add to what the same work takes at once. */
-static bool serial_may_be_best(const struct search *f, const struct candidate *c)
+/* Steps add to what the same work takes at once: so many at most may be as fast as the best. */
+static double most_steps(const struct search *f, const struct candidate *c)
 {
     struct share at_once = conv_whole(c, 1, 1);
-    return c->vertex != VERTEX_SLIC && c->vertex != VERTEX_OUTER_PRODUCT
-        && conv_least(f, c, &at_once, (double)f->n_tiles, OPEN_GROUPS).cycles <= (double)f->best_cycles;
+    if (c->vertex == VERTEX_SLIC || c->vertex == VERTEX_OUTER_PRODUCT)
+        return 0;
+    return ((double)f->best_cycles - conv_least(f, c, &at_once, (double)f->n_tiles, OPEN_GROUPS).cycles) / c->units.serial;
 }
 
 static void offer_serial(struct branches *b, struct search *f, const struct candidate *c)
 {
     static const uint32_t steps[N_SERIAL] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
     uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
-    if (!serial_may_be_best(f, c))
-        return;
-    for (size_t i = 0; i < N_SERIAL; i++) {
+    double most = most_steps(f, c);
+    for (size_t i = 0; i < N_SERIAL && steps[i] <= most; i++) {
         if (steps[i] <= out)
             offer_branch(b, f, c, 1, steps[i]);
         if (steps[i] <= in)
