@@ -264,7 +264,9 @@ static void gather(struct compliance_run *r, struct layer_run *layer, const stru
 static void judge_gathered(struct compliance_run *r, struct layer_run *l)
 {
     size_t at;
-    const struct rule *rule = l->gather ? rule_find(l->layer, l->gather->name, &at) : NULL;
+    if (!l->gather)
+        return;
+    const struct rule *rule = rule_find(l->layer, l->gather->name, &at);
     json_t *none = json_object();
     for (size_t i = 0; i < l->n_groups; i++) {
         struct mllog_line line = { .key = l->gather->name, .event_type = "", .value = l->groups[i].object, .metadata = none };

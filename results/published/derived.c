@@ -131,6 +131,7 @@ static bool check_line(const struct figure *f, const struct derived_point *p, co
 static bool take_value(struct figure *f, const struct derived_metric *m, const struct loader *l)
 {
     struct derived_point points[MOST_PARENTS];
+    assert(f->n_parents >= 2);
     for (size_t i = 0; i < f->n_parents; i++)
         if (!derived_point(&points[i], &f->parents[i], f->parents[i].value, l->recipes_dir, l->a, l->err))
             return false;

@@ -139,6 +139,7 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
         uint32_t i = p->slot_tasks[k];
         if (!(run->active >> i & 1))
             continue;
+        assert(pl->tasks[i].ipu < pl->width);
         uint64_t *ipu = &busy[pl->tasks[i].ipu];
         if (shows)
             show_task(pl, run, i, start + *ipu);

@@ -6,6 +6,7 @@
  * doubles: exact to 2^53, and beyond that only ends of slices occur ("to the last").
  */
 #include "workloads/onnx/model.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -51,6 +52,7 @@ static bool fold_binary(struct fold *f)
     if (!f->a || !f->b || f->n->n_inputs != 2)
         return false;
     const char *op = text_is(f->n->op, "Mod") && onnx_int(f->n, "fmod", 0) ? "Mod of C" : f->n->op;
+    assert(op);
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = binary(op, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))], whole_numbers(f));
     return true;

@@ -298,6 +298,7 @@ uint32_t as_plain(struct mapper *p, uint32_t value)
         return NO_ID;
     uint32_t n = plain_dims(dims, &p->m->values[value]);
     if (p->of[value].swapped) {
+        assert(n >= 2);
         uint64_t last = dims[n - 1];
         dims[n - 1] = dims[n - 2];
         dims[n - 2] = last;

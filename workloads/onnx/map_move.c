@@ -38,6 +38,7 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
         for (uint32_t d = previous + 1; follows && d < perm[i]; d++)
             follows = dims[d] == 1;
         if (follows) {
+            assert(n_groups > 0);
             size[n_groups - 1] *= dims[perm[i]];
         } else {
             first[n_groups] = perm[i];

@@ -6,6 +6,7 @@
  * scatter of the larger is refused: its gradient is not modelled.
  */
 #include "workloads/onnx/map_internal.h"
+#include <assert.h>
 
 /* One row, known which: a slice. */
 static bool gather_one(struct mapper *p, uint32_t axis, double index)
@@ -110,6 +111,7 @@ bool map_gather_nd(struct mapper *p)
         return MAP_REFUSE(p, "has batch dimensions; want none");
     for (uint64_t i = 0; i < deep; i++)
         rows *= v->dims[i];
+    assert(deep && rows);               /* no operator comes here with an empty operand */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     uint32_t table = any_plain(p, in_id(p, 0)), index = table == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
     if (index == NO_ID)
@@ -191,6 +193,7 @@ bool map_scatter_nd(struct mapper *p)
         return MAP_REFUSE(p, "its indices name %ju of %u dimensions", (uintmax_t)deep, v->n_dims);
     for (uint64_t i = 0; i < deep; i++)
         rows *= v->dims[i];
+    assert(deep && rows);               /* no operator comes here with an empty operand */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     if (onnx_elements(map_in(p, 2)) != n * inner)
         return MAP_REFUSE(p, "has %ju updates, want %ju", (uintmax_t)onnx_elements(map_in(p, 2)), (uintmax_t)(n * inner));

@@ -4,6 +4,7 @@
  * its frameworks call, is its steps: products of all inputs at once, then for each step a product, a sum and a function.
  */
 #include "workloads/onnx/map_internal.h"
+#include <assert.h>
 
 enum { MOST_STEPS = 1000 };             /* of a plain RNN */
 
@@ -85,6 +86,7 @@ static bool check_recurrence(struct mapper *p)
 static uint32_t states_at(struct mapper *p, const uint32_t *y, uint64_t directions, const uint64_t *row)
 {
     uint32_t states[2];
+    assert(directions == 1 || directions == 2);
     for (uint64_t d = 0; d < directions; d++) {
         const struct tensor *t = &p->g->tensors[y[d]];
         uint64_t dims[] = { 1, t->dims[0], t->dims[2] };
