@@ -144,7 +144,7 @@ static inline char **draft_words(struct draft *d, const char *text, size_t *n)
     return words;
 }
 
-/* A number with a point is a float, with a comma or in the names below a list, with a letter a string. */
+/* "value" is a tensor of whole numbers. A number with a point is a float, with a comma or in the names below a list, with a letter a string. */
 static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
 {
     static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads" };
@@ -157,6 +157,13 @@ static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
     if (text_is(p->name, "equation")) {
         p->has_s = true;
         p->s = (ProtobufCBinaryData){ strlen(text), (uint8_t *)text };
+    } else if (text_is(p->name, "value")) {
+        int64_t numbers[8];
+        size_t n = 0;
+        for (char *item; (item = strsep(&text, ",")); )
+            numbers[n++] = strtol(item, NULL, 10);
+        draft_whole(d, "", n, numbers);
+        p->t = d->weights[--d->graph.n_initializer];
     } else if (list) {
         p->ints = ARENA_ARRAY(&d->arena, int64_t, strlen(text));
         for (char *item; (item = strsep(&text, ",")); )

@@ -280,6 +280,7 @@ static void contents(void **state)
         { "Where", "=1,0 =5,6 =7,8", "", "2 whole = 5 8" }, { "Where", "=2x1:1,0 =5,6 ='7", "", "2x2 whole = 5 6 7 7" },
         { "Expand", "=2x1:5,7 =2,3", "", "2x3 whole = 5 5 5 7 7 7" },
         { "ConstantOfShape", "=3", "", "3" },               { "ConstantOfShape", "=1", "", "1 = 0" },
+        { "ConstantOfShape", "=2", "value=7", "2 whole = 7 7" }, { "ConstantOfShape", "=2", "value=7,8", "2 whole" },
         { "Range", "='2 ='9 ='3", "", "3 whole = 2 5 8" },  { "Range", "='9 ='2 ='-2", "", "4 whole = 9 7 5 3" },
         { "Range", "='2 ='8 ='3", "", "2 whole = 2 5" },    { "Range", "='2 ='1 ='1", "", "0 whole" },
         { "Range", "='0 ='1000000000 ='1", "", "it has a thousand million elements or more" }, { "Range", "='1 ='1000000000 ='1", "", "999999999 whole" },

@@ -172,7 +172,7 @@ static bool fold_constant_of_shape(struct fold *f)
 {
     const Onnx__AttributeProto *p = onnx_attribute(f->n, "value");
     double *x = p && p->t ? onnx_tensor_contents(p->t, 1, f->m->arena) : NULL;
-    if (f->out->type == ONNX_FLOAT && f->n_out > 1 && !f->all)
+    if ((p && !x) || (f->out->type == ONNX_FLOAT && f->n_out > 1 && !f->all))
         return false;
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = x ? x[0] : 0;
