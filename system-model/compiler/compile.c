@@ -193,14 +193,14 @@ static void find_tied(struct compiler *c, const struct graph *g)
  * one each is the gradient of. */
 enum { HEAD_WORDS = 4, TENSOR_WORDS = 1 + MAX_DIMS, MOST_FORM_WORDS = HEAD_WORDS + (MAX_OP_INPUTS + MAX_OP_OUTPUTS) * TENSOR_WORDS };
 
-/* 1 + the input, the first where it stands there twice; 0: of none. */
+/* Which input, the first where it stands there twice; as many as there are: of none. */
 static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
 {
     const struct op *forward = &g->ops[op->forward_op];
     uint32_t k = 0;
     while (k < forward->n_inputs && forward->inputs[k] != result->of_tensor)
         k++;
-    return k < forward->n_inputs ? k + 1 : 0;
+    return k;
 }
 
 static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t of_input)

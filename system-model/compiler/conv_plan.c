@@ -143,7 +143,7 @@ static void search_in_chans(struct search *f, const struct candidate *c, struct 
     for (uint64_t p = ceil_div(grains, ceil_div(grains, low)); p && p <= tiles && (double)p <= sums.high; p = conv_next_split(grains, p)) {
         if (p > 1)
             offer_in(f, c, t, tiles, &s, p);
-        if (p > 1 && p < tiles && p < grains && ceil_div(grains, p + 1) == ceil_div(grains, p))
+        if (p < tiles && p < grains && ceil_div(grains, p + 1) == ceil_div(grains, p))
             offer_in(f, c, t, tiles, &s, p + 1);
     }
     search_splits(f, c, t, tiles, &s, below_in);

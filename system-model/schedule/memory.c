@@ -77,12 +77,18 @@ static struct moment worst_moment(const struct plan *p, const struct stage_plan 
     return worst;
 }
 
+/* They are summed over micro-batches, or wait to be reduced. */
+static bool keeps_gradients(const struct plan_options *o)
+{
+    return o->grad_accum > 1 || o->n_replicas > 1;
+}
+
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
 {
     const struct plan_options *o = &p->options;
     uint64_t tiles = s->compiled->options.n_tiles;
     m->bytes[REGION_WEIGHTS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (o->training && (o->grad_accum > 1 || o->n_replicas > 1))
+    if (o->training && keeps_gradients(o))
         m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
         double state = (double)s->n_parameters * o->optimizer.state_bytes_per_param / shard_replicas(p);
@@ -127,7 +133,7 @@ static const struct tile_memory *recall_memory(const struct plan *p, struct comp
     uint64_t state_bytes;
     memcpy(&state_bytes, &o->optimizer.state_bytes_per_param, sizeof state_bytes);
     const uint64_t question[] = { (uint64_t)(uintptr_t)p->placed, o->schedule, o->optimizer_place, state_bytes, shard_replicas(p),
-                                  (uint64_t)(o->grad_accum > 1) | (uint64_t)(o->n_replicas > 1) << 1 };
+                                  keeps_gradients(o) };
     const struct tile_memory *known = p->placed ? memo_find(&c->memories, question, sizeof question) : NULL;
     if (known)
         return known;

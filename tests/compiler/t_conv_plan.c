@@ -467,6 +467,42 @@ static void test_kernel_rows_are_padded(void **state)
     assert_int_equal(planned(&s, &chip, &options).rearrange_cycles, 0);
 }
 
+/* Of 4 channels, a quarter of a grain, four kernel rows share a pass, of 5 to 8 two, of more each has its own. */
+static void test_grains_of_few_channels(void **state)
+{
+    static const struct { uint32_t in_chans; uint64_t grain; } cases[] = { { 3, 4 }, { 4, 4 }, { 5, 8 }, { 8, 8 }, { 9, 16 } };
+    (void)state;
+    struct chip chip = small_chip(13);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct conv_params p = { .groups = 1, .batch = 2, .in_h = 9, .in_w = 9, .out_h = 9, .out_w = 9, .kernel_h = 3, .kernel_w = 3,
+                                 .in_chans = cases[i].in_chans, .out_chans = 16, .stride = 1, .type = TYPE_FP16 };
+        struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+        struct candidates list;
+        uint64_t least = 16;
+        conv_candidates(&list, &s, &chip, &options);
+        for (size_t k = 0; k < list.n; k++)
+            if (list.items[k].vertex == VERTEX_AMP_NX1 && !list.items[k].joined) {
+                least = min_u64(least, list.items[k].in_grain);
+                assert_int_equal(list.items[k].filter_height, 16 / list.items[k].in_grain);
+            }
+        assert_int_equal(least, cases[i].grain);
+    }
+}
+
+/* Two groups of input 3 x 9 x 7 x 6, kernel 3 x 2 x 6 x 5 and results 3 x 4 x 5 x 5 in halves over 13 tiles; of the gradient to the input
+ * results are as many as it has strides.
+ *   (1134 + 180 + 300) x 2 x 2 = 6456: 497 a tile     (300 + 180 + 3 x 4 x 5 x 6 x 2) x 2 x 2 = 4800: 370 */
+static void test_bytes_of_all_operands(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(13);
+    const struct conv_params p = { .groups = 2, .batch = 3, .in_h = 9, .in_w = 7, .out_h = 4, .out_w = 5, .kernel_h = 3, .kernel_w = 2,
+                                   .in_chans = 6, .out_chans = 5, .stride = 2, .stride_w = 1, .type = TYPE_FP16 };
+    struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD), back = conv_shape_of_pass(&p, PASS_BACKWARD_DATA);
+    assert_int_equal(conv_search_start(&s, &chip, &options).operand_bytes, 497);
+    assert_int_equal(conv_search_start(&back, &chip, &options).operand_bytes, 370);
+}
+
 /* A gradient of weights over an odd number of rows turns both operands in fours too, the last one filled up: 1021 rows of 64 cost no more
  * than 1024. Turned by single elements they would cost 587 + 5.15 a byte. */
 static void test_odd_lengths(void **state)
@@ -672,7 +708,7 @@ static void test_only_products_are_turned(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_only_products_are_turned),
+    cmocka_unit_test(test_only_products_are_turned), cmocka_unit_test(test_grains_of_few_channels), cmocka_unit_test(test_bytes_of_all_operands),
     cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work),
     cmocka_unit_test(test_depthwise_groups_go_together), cmocka_unit_test(test_more_positions_than_32_bits_hold),
     cmocka_unit_test(test_no_padding_where_all_divides), cmocka_unit_test(test_memory_forces_serial_steps),

@@ -204,9 +204,14 @@ static void test_operations_alike(void **state)
     arena_free(&a);
 }
 
-/* Of a table and rows put into it that have the same dimensions, the gradients of the one are no plan for those of the other. */
+/* Of a table and rows put into it that have the same dimensions, the gradients of the one are no plan for those of the other; nor is what is
+ * the gradient of none, as what flows through the gates of a recurrence is. */
 static void test_gradients_of_other_operands(void **state)
 {
+    enum { TABLE, PLACES, ROWS, NONE };
+    static const struct { uint32_t of, forward_op; } gradients[] = {
+        { TABLE, 0 }, { ROWS, 0 }, { ROWS, 0 }, { TABLE, 1 }, { NONE, 0 }, { PLACES, 0 }, { NONE, 1 }, { PLACES, 1 },
+    };
     (void)state;
     struct arena a = { 0 };
     struct graph g;
@@ -217,13 +222,13 @@ static void test_gradients_of_other_operands(void **state)
         in[i] = i == 1 ? at : graph_tensor(&g, "x", ROLE_ACTIVATION, TYPE_FP16, 2, (uint64_t[]){ 9, 24 });
     for (uint32_t i = 0; i < 2; i++)
         graph_op(&g, OP_SCATTER, in, 3, (struct op_attributes){ .scatter = SCATTER_ADD });
-    for (uint32_t i = 0; i < 4; i++) {          /* of the first one's table, rows, rows; of the second one's table */
+    for (size_t i = 0; i < sizeof gradients / sizeof *gradients; i++) {
         uint32_t out = graph_tensor(&g, "dx", ROLE_GRADIENT, TYPE_FP16, 2, (uint64_t[]){ 9, 24 });
-        g.tensors[out].of_tensor = in[i == 1 || i == 2 ? 2 : 0];
-        graph_append(&g, (struct op){ .kind = OP_SCATTER, .pass = PASS_BACKWARD_DATA, .forward_op = i / 3, .n_inputs = 2, .inputs = in,
+        g.tensors[out].of_tensor = gradients[i].of == NONE ? NO_ID : in[gradients[i].of];
+        graph_append(&g, (struct op){ .kind = OP_SCATTER, .pass = PASS_BACKWARD_DATA, .forward_op = gradients[i].forward_op, .n_inputs = 2, .inputs = in,
                                       .n_outputs = 1, .outputs = &out, .at = g.ops[0].at });
     }
-    const uint32_t expected[] = { 0, 0, 2, 3, 3, 2 };
+    const uint32_t expected[] = { 0, 0, 2, 3, 3, 2, 6, 7, 6, 7 };
     assert_memory_equal(ops_alike(&g, &a), expected, sizeof expected);
     arena_free(&a);
 }

@@ -95,6 +95,29 @@ static void own_sheets(void **state)
     arena_free(&a);
 }
 
+/* Each name once, the first and the last too; a file without a release is none. */
+static void frameworks_by_name(void **state)
+{
+    static const char *const names[] = { "alpha-1", "middle-2", "middle-2.1", "plain", "zeta-1" };
+    (void)state;
+    char folder[] = "/tmp/podbench-frameworks-XXXXXX";
+    struct arena a = {0};
+    struct framework f;
+    struct err err;
+    assert_non_null(mkdtemp(folder));
+    const char *sheets = arena_printf(&a, "%s/frameworks", folder);
+    assert_int_equal(mkdir(sheets, 0700), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        write_sheet(arena_printf(&a, "%s/%s.csv", sheets, names[i]), "");
+    assert_false(framework_load(&f, "Toy", NULL, folder, NULL, &a, &err));
+    assert_non_null(strstr(err.msg, "; known: alpha, middle, zeta"));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        unlink(arena_printf(&a, "%s/%s.csv", sheets, names[i]));
+    rmdir(sheets);
+    rmdir(folder);
+    arena_free(&a);
+}
+
 /* Numbers with points between, and what a + or a - adds. */
 static void names_of_releases(void **state)
 {
@@ -235,7 +258,7 @@ static void keys(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(frameworks_by_name), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
     cmocka_unit_test(software_without_a_sheet), cmocka_unit_test(keys),
 };
 TAP_MAIN(tests)

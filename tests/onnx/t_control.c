@@ -356,6 +356,39 @@ static void the_last_of_a_sequence(void **state)
     done(r);
 }
 
+/* Who takes an item reads it, and nothing beside it: sigmoid(x), read by a product and as an item too, is no part of a swish; sigmoid(u) is. */
+static void readers_of_items(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_input(d, "u", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 3));
+    draft_whole(d, "first", WHOLE(0));
+    draft_node(d, "Sigmoid", "x", "a", "");
+    draft_node(d, "Sigmoid", "u", "b", "");
+    draft_node(d, "SequenceConstruct", "a b", "s", "");
+    draft_node(d, "SequenceAt", "s first", "item", "");
+    draft_node(d, "Mul", "x a", "c", "");
+    draft_node(d, "Mul", "u a", "e", "");
+    draft_node(d, "Mul", "u b", "f", "");
+    draft_node(d, "Sum", "c e f item", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
+    assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
+    for (uint64_t e = 0; e < 6; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 3 * 3 + k), u = draft_noise("u", e / 3 * 3 + k), a = 1 / (1 + exp(-x)), b = 1 / (1 + exp(-u));
+            sum += (x * a + u * a + u * b + a) * draft_noise("w", k * 3 + e % 3);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
 /* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
 static void sequences(void **state)
 {
@@ -525,7 +558,7 @@ static void readers_through_a_function(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(choices),
     cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
-    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence),
+    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

@@ -309,23 +309,26 @@ static void regions(void **state)
 
 /* ---- norms --------------------------------------------------------------------------------------------------------- */
 
-/* Batch norm in inference: folded into the convolution before it, or a factor and an addend; with Caffe's scale layer behind it. */
+/* Batch norm in inference: folded into the convolution before it, with its bias too, or a factor and an addend; with Caffe's scale layer
+ * behind it. */
 static void batch_norm(void **state)
 {
     (void)state;
-    for (int folded = 0; folded < 2; folded++) {
+    for (int i = 0; i < 3; i++) {
+        bool folded = i > 0, biased = i > 1;
         struct draft *d = draft_start(9);
         draft_input(d, "x", ONNX_FLOAT, "1,3,4,4");
         draft_weight(d, "w", DIMS(3, 3, 1, 1));
         draft_weight(d, "s", DIMS(3));
         draft_weight(d, "b", DIMS(3));
         draft_weight(d, "mean", DIMS(3));
+        draft_weight(d, "bias", DIMS(3));
         draft_weight(d, "two", DIMS(3, 1, 1));
         draft_weight(d, "shift", DIMS(3, 1, 1));
         Onnx__TensorProto *v = draft_tensor(d, "v", ONNX_FLOAT, DIMS(3));
         v->n_float_data = 3;
         v->float_data = (float[]){ 1.5f, 2.25f, 0.75f };
-        draft_node(d, "Conv", folded ? "x w" : "n w", folded ? "c" : "y", "kernel_shape=1,1");
+        draft_node(d, "Conv", biased ? "x w bias" : folded ? "x w" : "n w", folded ? "c" : "y", "kernel_shape=1,1");
         Onnx__NodeProto *conv = d->nodes[0];
         d->graph.n_node = 0;
         if (folded)
@@ -339,11 +342,11 @@ static void batch_norm(void **state)
         double *y = outputs(r), var[] = { 1.5, 2.25, 0.75 };
         assert_int_equal(count_kind(&r->g, OP_MUL), folded ? 0 : 1);
         for (uint64_t o = 0; o < 3; o++)
-            for (uint64_t i = 0; i < 16; i++) {
-                double sum = 0;
+            for (uint64_t k = 0; k < 16; k++) {
+                double sum = biased ? draft_noise("bias", o) : 0;
                 for (uint64_t c = 0; c < 3; c++) {
                     uint64_t n = folded ? o : c;
-                    double x = draft_noise("x", c * 16 + i);
+                    double x = draft_noise("x", c * 16 + k);
                     double norm = ((folded ? 0 : x) - draft_noise("mean", n)) / sqrt(var[n] + 0.125) * draft_noise("s", n) + draft_noise("b", n);
                     if (!folded)
                         sum += (norm * draft_noise("two", n) + draft_noise("shift", n)) * draft_noise("w", o * 3 + c);
@@ -353,7 +356,7 @@ static void batch_norm(void **state)
                 if (folded)
                     sum = ((sum - draft_noise("mean", o)) / sqrt(var[o] + 0.125) * draft_noise("s", o) + draft_noise("b", o)) * draft_noise("two", o) +
                           draft_noise("shift", o);
-                assert_near(y[o * 16 + i], sum, 1e-6);
+                assert_near(y[o * 16 + k], sum, 1e-6);
             }
         done(r);
     }

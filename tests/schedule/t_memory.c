@@ -139,6 +139,25 @@ static void options_that_save(void **state)
     arena_free(&y.arena);
 }
 
+/* What is remembered of stages placed before is no answer to other options: gradients are kept over two micro-batches, and for two replicas. */
+static void remembered_for_equal_options(void **state)
+{
+    static const struct { uint32_t grad_accum, n_replicas; uint64_t bytes; } cases[] = {
+        { 1, 1, 0 }, { 2, 1, 768 }, { 1, 1, 0 }, { 1, 2, 768 }, { 2, 2, 768 },
+    };
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.plan.placed = y.stages;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        y.plan.options.grad_accum = cases[i].grad_accum;
+        y.plan.options.n_replicas = cases[i].n_replicas;
+        plan_memory(&y.plan, &y.compiler, &y.arena);
+        assert_int_equal(y.plan.memory[0].bytes[REGION_ACCUMULATORS], cases[i].bytes);
+    }
+    arena_free(&y.arena);
+}
+
 /* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512; with a batch of a megabyte they are the fuller kind of tile. */
 static void io_tiles_hold_the_input(void **state)
 {
@@ -270,7 +289,7 @@ static void every_recipe_sums(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
-    cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
+    cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
     cmocka_unit_test(every_recipe_sums),
 };

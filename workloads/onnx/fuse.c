@@ -131,9 +131,6 @@ static bool collect_cubic(struct pattern *p, uint32_t value, uint32_t x, bool *c
     struct onnx_node *n = maker(p, value);
     if (!n || p->n_parts == MOST_PARTS || !(text_is(n->op, "Mul") || text_is(n->op, "Add") || text_is(n->op, "Pow")))
         return false;
-    for (uint32_t i = 0; i < p->n_parts; i++)
-        if (p->parts[i] == (uint32_t)(n - p->m->nodes))
-            return true;
     add_part(p, n);
     return collect_cubic(p, n->inputs[0], x, constant) && collect_cubic(p, n->inputs[1], x, constant);
 }

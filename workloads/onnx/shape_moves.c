@@ -301,7 +301,7 @@ bool shape_expand(const struct shape *s)
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    uint64_t dims[2 * ONNX_MAX_DIMS];
+    uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_list(&list, s->m, s->n, "shape", 1) || list.n > ONNX_MAX_DIMS)
         return REFUSE(s, "its shape is computed while the model runs");
     uint32_t n = max_u32(list.n, x->n_dims);
