@@ -72,16 +72,17 @@ static bool check_request(const struct topology *t, const struct collective_requ
 
 /* ---- rings --------------------------------------------------------------------------- */
 
-/* Up the left column, down the right one. */
+/* Up the left column, which has the even positions, down the right one. */
 static uint32_t peripheral_order(uint32_t *ipus, const struct topology *t, uint32_t domain, uint64_t positions)
 {
-    uint32_t n = 0, rows = t->ipus_per_domain > 1 ? t->ipus_per_domain / 2 : 1;
-    for (uint32_t column = 0; column < 2; column++) {
-        for (uint32_t i = 0; i < rows; i++) {
-            uint32_t local = 2 * (column ? rows - 1 - i : i) + column;
-            if (local < t->ipus_per_domain && positions >> local & 1)
-                ipus[n++] = domain * t->ipus_per_domain + local;
-        }
+    const uint64_t even = 0x5555555555555555u;
+    uint32_t n = 0, first = domain * t->ipus_per_domain;
+    for (uint64_t left = positions & even; left; left &= left - 1)
+        ipus[n++] = first + (uint32_t)__builtin_ctzll(left);
+    for (uint64_t right = positions & ~even; right; ) {
+        uint32_t last = 63 - (uint32_t)__builtin_clzll(right);
+        ipus[n++] = first + last;
+        right &= ~((uint64_t)1 << last);
     }
     return n;
 }
