@@ -27,6 +27,10 @@ static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x half > d; Mul d c > e; Mul e half > y", "gelu scale" },
     { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
     { "Mul x x > a; Mul a x > b; Mul bell b > c; Add c x > d; Mul root d > e; Tanh e > f; Add one f > g; Mul half x > h; Mul h g > y", "gelu" },
+    { "ReduceMean x > m; Mul x m > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "average-pool mul tanh map mul scale" },
+    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root+ > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
+    { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root++ > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "map mul scale add scale tanh map mul scale" },
     { "Pow x three > a; Mul a third > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
       "map mul scale add scale tanh map mul scale" },
     { "Pow x three > a; Mul a bell > b; Sub x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
@@ -36,6 +40,12 @@ static const struct row gelus[] = {
     { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > h; Add h a > y",
       "map mul scale add scale tanh map mul scale add" },       /* read again */
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
+    { "Mul x x > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",      /* a square */
+      "mul scale add scale tanh map mul scale" },
+    { "Mul x x > a; Mul a a > i; Mul i bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
+      "mul mul scale add scale tanh map mul scale" },
+    { "Pow x three > a; Mul a bell > b; Add x b > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "map mul scale add tanh map mul scale" },
+    { "Mul x x > a; Mul a bell > b; Add b one > c; Mul c x > d; Mul d root > i; Tanh i > e; Add e one > f; Mul x f > g; Mul g half > y", "gelu" },
 };
 
 static const struct row gates[] = {
@@ -157,6 +167,7 @@ static void draft_all(struct draft *d)
     static const struct { const char *name; double x; } numbers[] = {
         { "root2", 1.4142135 }, { "over2", 0.70710678 }, { "root3", 1.7320508 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "half", 0.5 },
         { "third", 0.333 }, { "bell", 0.044715 }, { "root", 0.79788456 }, { "small", 0.25 },
+        { "root+", 0.80179 }, { "root++", 0.80195 },
     };
     static const char *const inputs[] = { "x", "u" };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)

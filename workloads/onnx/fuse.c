@@ -121,28 +121,44 @@ static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
     return true;
 }
 
-/* Everything from x up to here, where a factor of 0.044715 stands in it. */
-static bool collect_cubic(struct pattern *p, uint32_t value, uint32_t x, bool *constant)
+static const double samples[] = { -3, -0.5, 1, 2 };
+enum { N_SAMPLES = sizeof samples / sizeof *samples };
+
+/* What products, sums and powers of numbers make of x, where it is one of the samples; false: something else stands among them. */
+static bool polynomial(struct pattern *p, uint32_t value, uint32_t x, double y[N_SAMPLES])
 {
-    if (value == x || p->m->values[value].known) {
-        *constant |= is_number(p->m, value, 0.044715);
+    const struct onnx_value *v = &p->m->values[value];
+    bool number = v->known && onnx_elements(v) == 1;
+    double b[N_SAMPLES];
+    for (size_t i = 0; i < N_SAMPLES && (number || value == x); i++)
+        y[i] = value == x ? samples[i] : v->known[0];
+    if (number || value == x)
         return true;
-    }
     struct onnx_node *n = maker(p, value);
     if (!n || p->n_parts == MOST_PARTS || !(text_is(n->op, "Mul") || text_is(n->op, "Add") || text_is(n->op, "Pow")))
         return false;
     add_part(p, n);
-    return collect_cubic(p, n->inputs[0], x, constant) && collect_cubic(p, n->inputs[1], x, constant);
+    if (!polynomial(p, n->inputs[0], x, y) || !polynomial(p, n->inputs[1], x, b))
+        return false;
+    for (size_t i = 0; i < N_SAMPLES; i++)
+        y[i] = text_is(n->op, "Mul") ? y[i] * b[i] : text_is(n->op, "Add") ? y[i] + b[i] : pow(y[i], b[i]);
+    return true;
 }
 
+/* Of sqrt(2 / pi) (x + 0.044715 x^3), however it is written, and in bfloat16 too. */
 static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
 {
-    bool constant = false;
     struct onnx_node *function = made_by(p, value, "Tanh");
+    double y[N_SAMPLES];
     if (!function)
         return false;
     add_part(p, function);
-    return collect_cubic(p, function->inputs[0], x, &constant) && constant;
+    bool alike = polynomial(p, function->inputs[0], x, y);
+    for (size_t i = 0; i < N_SAMPLES && alike; i++) {
+        double want = 0.79788456 * (samples[i] + 0.044715 * pow(samples[i], 3));
+        alike = fabs(y[i] - want) <= 5e-3 * fabs(want);
+    }
+    return alike;
 }
 
 static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
