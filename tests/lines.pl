@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# lines.pl - the lines of the product that a test runs: "FILE 12+ 13- ..." (+ run, - not run), and the seconds of processor it took; or
-# "fails".
+# lines.pl - the lines of the product that a test runs: "FILE 12+ 13- ..." (+ run, - not run), and the seconds of processor it took. A test
+# that fails kills nothing: it stops the run by its name.
 #
 # usage: lines.pl "LIBRARY -object PROGRAM" COMMAND > TEST.lines, for a library and a program that count by clang's counters
 use strict;
@@ -14,9 +14,7 @@ my $status = system("/bin/sh", "-c", "exec \"\$\@\" >$dir/log 2>&1 </dev/null", 
 my ($user, $system, $child_user, $child_system) = times;
 if ($status != 0) {
     system("tail -5 $dir/log >&2");
-    warn "lines.pl: @command fails, and is left out\n";
-    print "fails\n";
-    exit 0;
+    die "lines.pl: @command fails before anything is changed\n";
 }
 my @raw = glob "$dir/*.profraw";
 print "seconds ", $child_user + $child_system, "\n";
