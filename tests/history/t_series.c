@@ -75,6 +75,45 @@ static void ranks_are_counted(void **state)
     arena_free(&a);
 }
 
+/* Of all ways to draw the newest 20 of 120 whole numbers from 0 to 200, those whose sum is as large: counted. */
+static double share_as_large(const double *x)
+{
+    enum { DRAWN = 20, POINTS = 120, MOST_SUM = DRAWN * 200 };
+    static double ways[DRAWN + 1][MOST_SUM + 1];
+    double sum = 0, all = 0, large = 0;
+    memset(ways, 0, sizeof ways);
+    ways[0][0] = 1;
+    for (size_t i = 0; i < POINTS; i++)
+        for (size_t n = DRAWN; n > 0; n--)
+            for (size_t k = (size_t)x[i]; k <= MOST_SUM; k++)
+                ways[n][k] += ways[n - 1][k - (size_t)x[i]];
+    for (size_t i = POINTS - DRAWN; i < POINTS; i++)
+        sum += x[i];
+    for (size_t k = 0; k <= MOST_SUM; k++) {
+        all += ways[DRAWN][k];
+        large += (double)k >= sum ? ways[DRAWN][k] : 0;
+    }
+    return large / all;
+}
+
+/* 100 points up and down by turns, evenly from 50 to 150, and 20 of the same spread, of which one after the other goes up by 1. The level is
+ * 1.44e-4 for five points and a quarter of that for 20: the first sum that is told has it, but for one step, 3 % here, and the lattice. */
+static void means_are_judged_at_their_level(void **state)
+{
+    struct arena a = {0};
+    double x[120];
+    size_t n_up = 0;
+    (void)state;
+    for (size_t i = 0; i < 120; i++)
+        x[i] = 100 + (i % 2 ? 1 : -1) * (i < 100 ? 1 + (double)(i / 2) : 2.5 * (double)(i - i % 2 - 100));
+    while (series_judge(x, 120, &lower, &a).verdict == SERIES_STEADY && n_up < 800)
+        x[100 + n_up++ % 20]++;
+    assert_true(share_as_large(x) < 1.01 * 3.6e-5);
+    x[100 + (n_up - 1) % 20]--;
+    assert_true(share_as_large(x) > 0.99 * 3.6e-5);
+    arena_free(&a);
+}
+
 /* Without noise, after 30 points and after 36: one way of 324,632 and of 749,398. The level is stricter for fewer points, by the third
  * power of their share of 100: 8e-5 becomes 2.2e-6 and 3.7e-6, on one side; 3.1e-6 and 1.3e-6 are asked for. */
 static void few_points_before_are_trusted_less(void **state)
@@ -180,7 +219,7 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
     cmocka_unit_test(ranks_are_counted), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
-    cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
+    cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
     cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
 };
 TAP_MAIN(tests)
