@@ -63,6 +63,8 @@ done
 result $? "every recipe runs, keeps the laws of the timeline, and has no key without effect" "$failed"
 run run "$recipe" --set parallel.embedding_serial_steps=4
 gives 0 'no effect here: parallel.embedding_serial_steps' "a key without effect is named"
+run run prediction-bow-pod64-rnnt --unfolded
+gives 0 'on IPUs 0-1;' "the busy IPUs are those of the first replica, though the next one's are busy too"
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set parallel.rts_domain=pod --set framework.uploads_per_step=3 --set framework.upload_s=0
 gives 0 'no effect here: parallel.rts_domain, framework.uploads_per_step' "so are a pod that all replicas share, and uploads that take no time"
 run run mlperf-v2.0-closed-bow-pod16-bert-large --set framework.uploads_per_step=0 --set framework.upload_s=0.1 --set framework.output_reductions=9 --set hosts.instances=2 \

@@ -96,6 +96,31 @@ static void odd_timelines_add_up(void **state)
     arena_free(&a);
 }
 
+/* What prepares the input multiplies nothing: without it the only convolution of a transformer of images is the first operation. */
+static void the_first_operation_counts(void **state)
+{
+    (void)state;
+    struct simulation sim = {0};
+    struct result r = {0};
+    struct waterfall w, first;
+    run(&sim, &r, "prediction-bow-pod16-vit-b16", "recipe.mode=infer");     /* no gradients, which name the operation they are of by its place */
+    struct graph graph = *sim.plan.graph;
+    struct plan plan = sim.plan;
+    struct timeline timeline = sim.timeline;
+    assert_int_equal(op_mac(&graph, &graph.ops[0]), 0);
+    graph.ops++;
+    graph.n_ops--;
+    assert_int_equal(graph.ops[0].kind, OP_CONV);
+    plan.graph = &graph;
+    timeline.plan = &plan;
+    waterfall_build(&w, &sim.timeline);
+    waterfall_build(&first, &timeline);
+    for (size_t i = 0; i < w.n; i++)
+        assert_int_equal(first.items[i].to_ipu_cycles, w.items[i].to_ipu_cycles);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
 static const struct cost *named(const struct cost *c, const char *name)
 {
     for (size_t i = 0; i < c->n_children; i++)
@@ -475,7 +500,8 @@ static void every_part_has_its_formula(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(recomputation_is_told_apart),
+    cmocka_unit_test(every_recipe_adds_up), cmocka_unit_test(odd_timelines_add_up), cmocka_unit_test(the_first_operation_counts),
+    cmocka_unit_test(recomputation_is_told_apart),
     cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up), cmocka_unit_test(a_difference_as_text),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
     cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(assumptions_are_moved_both_ways),
