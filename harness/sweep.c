@@ -84,7 +84,7 @@ static void tell_idle_keys(const struct sweep *w, struct arena *a)
 struct output { const char *path, *part; FILE *f; uint64_t n_done; bool is_whole; };
 
 /* sweep.csv -> sweep.3-of-8.csv */
-static const char *shard_path(const char *path, const struct shard *shard, struct arena *a)
+static const char *shard_name(const char *path, const struct shard *shard, struct arena *a)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     if (shard->n == 1)
@@ -92,6 +92,14 @@ static const char *shard_path(const char *path, const struct shard *shard, struc
     if (!dot || (slash && dot < slash))
         dot = path + strlen(path);
     return arena_printf(a, "%.*s.%u-of-%u%s", (int)(dot - path), path, shard->index, shard->n, dot);
+}
+
+static const char *shard_path(const char *path, const struct shard *shard, struct arena *a, struct err *err)
+{
+    char *real = behind_link(shard_name(path, shard, a), err);
+    const char *kept = real ? arena_strdup(a, real) : NULL;
+    free(real);
+    return kept;
 }
 
 static bool open_part(struct output *out, uint64_t n_bytes, struct err *err)
@@ -115,7 +123,9 @@ static bool open_output(struct output *out, const struct options *o, const struc
         sweep_write_header(stdout, w);
         return true;
     }
-    out->path = shard_path(o->out, shard, a);
+    out->path = shard_path(o->out, shard, a, err);
+    if (!out->path)
+        return false;
     if (is_device(out->path))
         return fail(err, "%s: is not a regular file, which rows are kept in; without --out they are printed", out->path);
     out->part = arena_printf(a, "%s.part", out->path);

@@ -111,6 +111,8 @@ void new_file_drop(struct new_file *file);
 /* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
 bool is_device(const char *path);       /* is there, and no regular file: nothing can take its place */
+/* The file that a symbolic link stands for, or the path itself: what takes its place leaves the link. NULL: a link to nothing. free() it. */
+char *behind_link(const char *path, struct err *err);
 bool is_leftover(const char *name, const char *of);     /* OF.PID.new of a process that is gone */
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 

@@ -117,6 +117,16 @@ bool is_device(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+char *behind_link(const char *path, struct err *err)
+{
+    struct stat st;
+    bool is_link = !is_device(path) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
+    char *real = is_link ? realpath(path, NULL) : joined(path, "");
+    if (!real)
+        fail(err, "%s: cannot be written: it is a link to nothing", path);
+    return real;
+}
+
 bool is_leftover(const char *name, const char *of)
 {
     size_t n = strlen(of);
@@ -154,9 +164,12 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
     char suffix[32];
     if (!*path)
         return fail(err, "an empty file name; name a file to write");
+    out->path = behind_link(path, err);
+    if (!out->path)
+        return false;
+    path = out->path;
     remove_leftovers(path);
     snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
-    out->path = joined(path, "");
     bool device = is_device(path);
     out->temp_path = joined(path, device ? "" : suffix);
     out->f = device ? open_device(path) : fopen(out->temp_path, "wb");

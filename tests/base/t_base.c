@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "system-model/base/base.h"
 #include <csv.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 static void numbers_are_whole_texts(void **state)
@@ -392,6 +393,33 @@ static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
     new_file_drop(&f);
 }
 
+/* As the standard output's name, which is a link to the file that a shell opened: the file is written anew, and the link stays. */
+static void what_a_link_stands_for_is_written(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_file f;
+    struct stat st;
+    char *text;
+    const char *path = temp_file("old", 3, ".txt"), *link = arena_printf(&a, "%s.link", path), *again = arena_printf(&a, "%s.again", path);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(symlink(link, again), 0);
+    assert_true(new_file_open(&f, again, &err));
+    assert_string_equal(f.path, path);
+    fputs("new one", f.f);
+    assert_true(new_file_save(&f, &err));
+    assert_true(lstat(again, &st) == 0 && S_ISLNK(st.st_mode) && lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    assert_true(read_text_file(&text, NULL, path, 100, &a, &err));
+    assert_string_equal(text, "new one");
+    unlink(path);
+    assert_false(new_file_open(&f, link, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: cannot be written: it is a link to nothing", link));
+    unlink(link);
+    unlink(again);
+    arena_free(&a);
+}
+
 static void a_path_stands_beside_the_file_that_gives_it(void **state)
 {
     (void)state;
@@ -554,7 +582,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be), cmocka_unit_test(tables_as_wide_as_may_be),
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
-    cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
+    cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };

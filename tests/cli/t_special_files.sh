@@ -49,4 +49,12 @@ refused() {
 refused "$reads" "no command reads what is no file, or too large a one" pipe endless sparse link folder
 refused "$writes" "no command writes what cannot be written whole, or waits for a reader" pipe full
 refused "$runs" "no command reads a run whose manifest is a pipe" torn
+: >real.csv
+: >real.json
+ln -s real.csv rows.csv
+ln -s real.json trace.json
+"$PODBENCH" sweep $id --over parallel.micro_batch=1 --out rows.csv >/dev/null 2>&1
+"$PODBENCH" timeline $id --trace trace.json >/dev/null 2>&1
+[ -h rows.csv ] && [ -h trace.json ] && [ -s real.csv ] && [ -s real.json ]
+result $? "what a link stands for is written, and the link stays"
 done_testing
