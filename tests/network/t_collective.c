@@ -335,8 +335,9 @@ static void folded_and_unfolded_agree_to_the_bit(void **state)
     for (size_t i = 0; i < N_CASES; i++) {
         struct topology t = build(load(cases[i].machine), NULL);
         for (int kind = 0; kind < N_COLLECTIVE_KINDS; kind++) {
-            for (size_t k = 0; k < 4; k++) {
-                struct collective_request r = whole(&t, cases[i].n_groups, (enum collective_kind)kind, rings[k], 17.3e6);
+            for (size_t k = 0; k <= 4; k++) {
+                enum collective_method method = k < 4 ? rings[k] : METHOD_BROADCAST;
+                struct collective_request r = whole(&t, cases[i].n_groups, (enum collective_kind)kind, method, 17.3e6);
                 struct collective_cost folded = run(&t, r);
                 r.unfolded = true;
                 struct collective_cost unfolded = run(&t, r);
@@ -398,6 +399,25 @@ static void a_missing_or_slow_link_is_never_faster(void **state)
         assert_true(any_slower);
         arena_free(&a);
     }
+}
+
+/* Domains are alike, but for what is at fault: a cut rail costs as much in the second domain as in the first, and more than none. */
+static void a_cut_costs_the_same_in_every_domain(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(12, 6, DOMAIN_LADDER, GATEWAY_DIRECT);
+    struct topology whole_t = build(&m, NULL);
+    const struct link_fault in_first = { 2, 4, 0 }, in_second = { 8, 10, 0 };
+    const struct faults first = { .links = (struct link_fault *)&in_first, .n_links = 1 }, second = { .links = (struct link_fault *)&in_second, .n_links = 1 };
+    struct topology a_t = build(&m, &first), b_t = build(&m, &second);
+    for (int k = 0; k < 2; k++) {
+        enum collective_method method = k ? METHOD_BROADCAST : METHOD_HIERARCHICAL;
+        struct collective_request r = whole(&whole_t, 1, COLLECTIVE_ALL_REDUCE, method, 9e6);
+        struct collective_cost x = run(&a_t, r), y = run(&b_t, r);
+        assert_true(same_cost(&x, &y));
+        assert_true(x.time_s > run(&whole_t, r).time_s);
+    }
+    arena_free(&a);
 }
 
 static void a_slow_chip_holds_up_the_adding(void **state)
@@ -662,7 +682,7 @@ int main(void)
         cmocka_unit_test(ways_that_are_known_change_nothing),
         cmocka_unit_test(bytes_sent),
         cmocka_unit_test(parts_order_and_sum),
-        cmocka_unit_test(folded_and_unfolded_agree_to_the_bit),
+        cmocka_unit_test(folded_and_unfolded_agree_to_the_bit), cmocka_unit_test(a_cut_costs_the_same_in_every_domain),
         cmocka_unit_test(one_rank_and_no_bytes_cost_nothing),
         cmocka_unit_test(faster_links_are_never_slower),
         cmocka_unit_test(a_missing_or_slow_link_is_never_faster),
