@@ -19,6 +19,20 @@ show_plot
 for file in "$work"/one/figures/*; do
     echo "${file##*/}" && cat "$file"
 done | plain >>"$work/shown"
+# On a terminal: how many figures are drawn, of those that are there, and how long the rest takes; told from the third second on.
+if command -v script >/dev/null 2>&1; then
+    mkdir "$work/slow" && cp -r "$work/one" "$work/shown-run"
+    printf '#!/bin/sh\nsleep 0.15\necho "<svg/>"\n' >"$work/slow/gnuplot"
+    chmod +x "$work/slow/gnuplot"
+    PATH="$work/slow:$PATH" script -qec "'$PODBENCH' plot '$work/shown-run'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
+    set -- "$work"/shown-run/figures/*.svg
+    sed -n 's/^podbench: drawing: \([0-9]*\) of \([0-9]*\), \([0-9]*\) s left .*/\1 \2 \3/p' "$work/terminal" |
+        awk -v figures=$# 'NR == 1 { good = $1 > 1 && $3 > 0 } NR > 1 && $1 != before + 1 || $2 != figures || $3 > 60 { good = 0 } { before = $1; left = $3 }
+                           END { exit !(good && before == figures && left == 0) }'
+    result $? "figures are counted on a terminal" "$(cat "$work/terminal")"
+else
+    result 0 "figures are counted on a terminal # SKIP no script(1) here"
+fi
 printf '#!/bin/sh\nprintf "\\nwarning: empty\\nline 3: no such thing\\n" >&2\nexit 1\n' >"$work/bin/gnuplot"
 drawn_by "$work/bin:$PATH" plot "$work/one"
 printed plot
