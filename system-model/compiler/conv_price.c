@@ -17,13 +17,13 @@
  * measured copies. More tiles may make such a plan slower (channels not in fours).
  * Limits: results of a serial loop are moved as partial sums and cast at its end, as the planner of PopLibs prices it,
  * yet, as there, they are not in the temporary memory. Not known, of the first generation (arXiv:1912.03413 Table 5.5):
- * - what makes groups of 4 and 8 channels collapse at batch 64. Groups of 8 take 76 (1x1) or 137 (3x3) cycles for each position
- *   more than a plan without steps, as a copy of the filled-up input, or of its columns, at 3.13 cycles a byte would; at 128 HMAC is right. Groups of 4 take 34 cycles
- *   for an output (1x1, batch 64) and 21 and 30 for an output and kernel element (3x3, 64 and 128) where HMAC has 15, as two dots of two channels
- *   would. Neither the least memory nor a budget of memory chooses such plans: at batch 64 the 3x3 of 8 channels takes 145 of 262 kB,
+ * - what makes groups of 4 and 8 channels collapse at batch 64. Groups of 8 take 76 (1x1) or 137 (3x3) cycles for each position more than a plan
+ *   without steps, as a copy of the filled-up input, or of its columns, at 3.13 cycles a byte would; at 128 HMAC is right. Groups of 4 take 34
+ *   cycles for an output (1x1, batch 64) and 21 and 30 for an output and kernel element (3x3, 64 and 128) where HMAC has 15, as two dots of two
+ *   channels would. Neither the least memory nor a budget of memory chooses such plans: at batch 64 the 3x3 of 8 channels takes 145 of 262 kB,
  *   operands included;
- * - what groups of 4 have besides: the 1x1 takes 8,700 cycles an image from batch 2 to 32, and 10,000 once (HMAC: 10,200 and 3,900), but as much at batch 1
- *   as at 2; the 3x3 has some 25,000 once. That each worker takes whole rows would say why for batch 1, and makes batch 32 worse;
+ * - what groups of 4 have besides: the 1x1 takes 8,700 cycles an image from batch 2 to 32, and 10,000 once (HMAC: 10,200 and 3,900), but as much
+ *   at batch 1 as at 2; the 3x3 has some 25,000 once. That each worker takes whole rows would say why for batch 1, and makes batch 32 worse;
  * - what copies of 3 channels cost, from 0.4 to 4 times what is charged. Of more than a thousand estimates of these copies
  *   that a planner may have chosen by (of what is filled up, of columns and of whole kernels that become channels; by element, by word, spread or
  *   on each tile, with or without their exchange) none that is chosen on two of the three layers fits the third; ones that fit the 7x7 and the
@@ -88,8 +88,8 @@ static uint64_t exchange_cycles(const struct chip *chip, uint64_t n_bytes, uint6
 {
     if (n_bytes + n_shared_bytes == 0)
         return 0;
-    double rate = chip_exchange_bytes_per_cycle(chip), cycles = ((double)n_bytes + (double)n_shared_bytes / (double)chip->tiles_per_exchange_bus) / rate;
-    return (uint64_t)cycles + 1;
+    double bytes = (double)n_bytes + (double)n_shared_bytes / (double)chip->tiles_per_exchange_bus;
+    return (uint64_t)(bytes / chip_exchange_bytes_per_cycle(chip)) + 1;
 }
 
 struct operand_bytes { uint64_t in, in_received, weights, weights_received, partials, outputs; };

@@ -50,7 +50,8 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
 {
     const uint64_t words[] = {
         c->n_tiles, c->n_workers, chip_turn_cycles(c), c->tile_memory_bytes, c->interleaved_bytes, c->load_bytes_per_cycle,
-        c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle, c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle, c->weight_load_bytes_per_cycle,
+        c->mac_fp16_fp16_per_cycle, c->mac_fp16_fp32_per_cycle, c->mac_fp32_per_cycle, c->mac_fp8_per_cycle, c->vector_bytes_per_cycle,
+        c->weight_load_bytes_per_cycle,
         c->conv_units_fp16_fp16, c->conv_units_fp16_fp32, c->conv_units_fp32, c->exchange_bytes_per_cycle,
         c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, superstep_cycles(c), c->exchange_transit_cycles,
         o->n_tiles, (uint64_t)o->partials,
@@ -193,7 +194,8 @@ static struct conv_params conv_params(const struct graph *g, const struct op *op
         .groups = groups, .batch = (uint32_t)x->dims[0], .in_h = (uint32_t)x->dims[1], .in_w = (uint32_t)x->dims[2],
         .out_h = (uint32_t)y->dims[1], .out_w = (uint32_t)y->dims[2], .kernel_h = kernel_h, .kernel_w = kernel_w,
         .in_chans = (uint32_t)w->dims[2], .out_chans = (uint32_t)(w->dims[3] / groups), .stride = f->at->stride ? f->at->stride : 1,
-        .type = x->type, .stride_w = f->at->stride_w, .pad_h = zeros_before(f->at, 0, kernel_h), .pad_w = zeros_before(f->at, 1, kernel_w), .dilation = f->at->dilation,
+        .type = x->type, .stride_w = f->at->stride_w, .pad_h = zeros_before(f->at, 0, kernel_h), .pad_w = zeros_before(f->at, 1, kernel_w),
+        .dilation = f->at->dilation,
     };
 }
 

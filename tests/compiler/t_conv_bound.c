@@ -114,7 +114,6 @@ static void print_split(FILE *f, const struct search *start, const struct candid
             (uintmax_t)p.exchanged_bytes, (uintmax_t)p.code_bytes_per_tile, p.imbalance);
 }
 
-/* Every second split of every candidate: the others on the other chip. */
 /* The best split under less and less memory, until only the smallest is left. */
 static void print_best(FILE *f, const char *name, const struct conv_shape *s, const struct chip *chip, struct op_plan_options opt)
 {
@@ -131,6 +130,7 @@ static void print_best(FILE *f, const char *name, const struct conv_shape *s, co
     fputc('\n', f);
 }
 
+/* Every second split of every candidate: the others on the other chip. */
 static void print_shape(FILE *f, const char *name, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct search start = conv_search_start(s, chip, opt);
