@@ -323,7 +323,8 @@ static bool is_idle_setting(const struct recipe *r, const char *key, const char 
     return r->mode != MODE_TRAIN;
 }
 
-/* Only the sheets that the plan was made by can tell: whether the replicas are on one pod, and whether a product has another factor of 0. */
+/* Only the sheets that the plan was made by can tell: whether the replicas are on one pod, whether a product has another factor of 0, and
+ * whether micro-batches wait for their host exchange at all. */
 static bool is_idle_in_plan(const struct plan *p, const char *section, const char *key)
 {
     const struct plan_options *o = &p->options;
@@ -333,6 +334,8 @@ static bool is_idle_in_plan(const struct plan *p, const char *section, const cha
         { "parallel", "rts_domain", in_pod == 0 || in_pod >= o->n_replicas },
         { "framework", "uploads_per_step", !(f->upload_s > 0) }, { "framework", "upload_s", !(f->uploads_per_step > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
+        { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
+        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(section, settled[i].section) && text_is(key, settled[i].key))
