@@ -501,6 +501,34 @@ static void figures_of_one_run(void **state)
     simulation_free(&sim);
 }
 
+/* The same of smaller micro-batches: the finding has whole per cents, and one of one run may hide how they came about. */
+static void pipelines_of_smaller_batches(void **state)
+{
+    static const char own[] = "micro_batch = 16";
+    static const unsigned batches[] = { 12, 8, 4 };
+    char *text, *path = arena_printf(&a, "%s/%s.ini", folder(), pipelined), **lines = ARENA_ARRAY(&a, char *, 2000);
+    (void)state;
+    assert_true(read_text_file(&text, NULL, arena_printf(&a, "%s/%s.ini", paths.recipes_dir, pipelined), 1 << 16, &a, &err));
+    char *at = strstr(text, own);
+    assert_non_null(at);
+    *at = 0;
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "%smicro_batch = %u%s", text, batches[i], at + sizeof own - 1);
+        fclose(f);
+        struct model_paths there = paths;
+        struct simulator s;
+        struct result r = { .id = pipelined };
+        struct results one = { .items = &r, .n = 1 };
+        there.recipes_dir = folder();
+        simulator_open(&s, &there);
+        check_pipeline(&(struct drawing_source){ .results = &one, .simulator = &s }, lines);
+        simulator_close(&s);
+        unlink(path);
+    }
+}
+
 static bool is_faster(const struct result *x, const struct result *y)
 {
     return x->throughput_samples_per_s > y->throughput_samples_per_s;
@@ -561,7 +589,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
-        cmocka_unit_test(figures_of_one_run),
+        cmocka_unit_test(figures_of_one_run), cmocka_unit_test(pipelines_of_smaller_batches),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
