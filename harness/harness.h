@@ -72,6 +72,7 @@ bool session_open(struct session *s, const char *root, struct err *err);
 /* Folders that --recipes, --published and --baseline name instead of the program's own. */
 bool session_folders(struct session *s, const struct options *o, struct err *err);
 void session_tell_unfitted(struct session *s);      /* that a fitted sheet is not there: what is simulated rests on unfitted values */
+void session_tell_replaced(const struct options *o);        /* keys that --set sets twice */
 void session_close(struct session *s);
 
 /* BAD_INPUT with a message, in one expression. */

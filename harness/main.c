@@ -182,6 +182,8 @@ static int run_command(const struct command *c, int argc, char **argv)
     bool good = session_open(&s, o.root, &err) && session_folders(&s, &o, &err);
     if (good && c->simulates)
         session_tell_unfitted(&s);
+    if (good)
+        session_tell_replaced(&o);
     int status = good ? c->run(&o, &s, &err) : EXIT_BAD_INPUT;
     if (*err.msg)
         fprintf(stderr, "podbench: %s\n", err.msg);

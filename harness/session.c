@@ -66,6 +66,19 @@ void session_tell_unfitted(struct session *s)
                     s->paths.specs_dir, sheets[i]);
 }
 
+/* Of a key that is set twice the last one holds. */
+void session_tell_replaced(const struct options *o)
+{
+    for (size_t i = 0; i < o->n_sets; i++)
+        for (size_t k = i + 1; k < o->n_sets; k++) {
+            size_t n = strcspn(o->sets[i], "=") + 1;
+            if (strncmp(o->sets[i], o->sets[k], n) == 0 && !text_is(o->sets[i], o->sets[k])) {
+                fprintf(stderr, "podbench: --set %.100s replaces --set %.100s\n", o->sets[k], o->sets[i]);
+                break;
+            }
+        }
+}
+
 void session_close(struct session *s)
 {
     simulator_close(&s->simulator);
