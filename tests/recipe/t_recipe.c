@@ -380,6 +380,15 @@ static void keys_without_effect_are_reported(void **state)
     assert_true(LOAD(&l, pod16, "parallel.schedule=grouped", "framework.accumulation_multiple=2", "framework.output_reductions=3", "hosts.instances=2"));
     assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     arena_free(&l.a);
+    assert_true(LOAD(&l, pod16, "parallel.schedule=interleaved", "parallel.layers_per_ipu=", "framework.accumulation_multiple=2"));
+    assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));        /* an even split is a pipeline too */
+    arena_free(&l.a);
+    assert_true(LOAD(&l, "vendor-ipu-pod4-resnet50-tf1", "framework.accumulation_multiple=2", "framework.output_reductions=3", "parallel.schedule=grouped"));
+    assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
+    assert_int_equal(n, 2);                     /* one IPU takes no turns, nor has it a schedule */
+    assert_string_equal(unused[0], "framework.accumulation_multiple");
+    assert_string_equal(unused[1], "parallel.schedule");
+    arena_free(&l.a);
     assert_true(LOAD(&l, pod16, "parallel.schedule=sequential", "framework.accumulation_multiple=2", "framework.output_reductions=3", "hosts.instances=1"));
     assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_int_equal(n, 2);                     /* no pipeline that takes turns, no other process to average with */
