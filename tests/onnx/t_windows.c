@@ -409,6 +409,7 @@ static void norms_by_factor(void **state)
 static void group_norms(void **state)
 {
     (void)state;
+    float constants[2][6] = { { 1, 1, 1, 1, 1, 1 }, { 0 } };
     for (int64_t groups = 1; groups <= 6; groups += groups == 3 ? 3 : 1) {
         struct draft *d = draft_start(14);
         draft_input(d, "x", ONNX_FLOAT, "2,6,4,3");
@@ -418,7 +419,7 @@ static void group_norms(void **state)
         for (int i = 0; i < 2; i++) {
             Onnx__TensorProto *t = draft_tensor(d, i ? "zeros" : "ones", ONNX_FLOAT, DIMS((uint64_t)groups));
             t->n_float_data = (size_t)groups;
-            t->float_data = i ? (float[6]){ 0 } : (float[]){ 1, 1, 1, 1, 1, 1 };
+            t->float_data = constants[i];
         }
         draft_weight(d, "gain", DIMS(6, 1, 1));
         draft_weight(d, "bias", DIMS(6, 1, 1));
