@@ -50,4 +50,7 @@ void plan_view(struct passes *p, const struct work *w);
 void plan_resize(struct passes *p, const struct work *w);
 void plan_local_norm(struct passes *p, const struct work *w);
 
+/* vector_recurrence.c */
+void plan_recurrence(struct passes *p, const struct work *w);
+
 #endif
