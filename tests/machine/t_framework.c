@@ -61,6 +61,15 @@ static void an_engine_holds_the_rest(void **state)
     arena_free(&a);
 }
 
+/* The folder of sheets in one that is made by its template. */
+static const char *make_sheets(char *folder, struct arena *a)
+{
+    assert_non_null(mkdtemp(folder));
+    const char *sheets = arena_printf(a, "%s/frameworks", folder);
+    assert_int_equal(mkdir(sheets, 0700), 0);
+    return sheets;
+}
+
 /* 2.10 is newer than 2.9, and 3 than both; every key must stand somewhere; an engine has none of its own. */
 static void own_sheets(void **state)
 {
@@ -69,9 +78,7 @@ static void own_sheets(void **state)
     struct arena a = {0};
     struct framework f;
     struct err err;
-    assert_non_null(mkdtemp(folder));
-    const char *sheets = arena_printf(&a, "%s/frameworks", folder);
-    assert_int_equal(mkdir(sheets, 0700), 0);
+    const char *sheets = make_sheets(folder, &a);
     const char *nine = arena_printf(&a, "%s/toy-2.9.csv", sheets), *ten = arena_printf(&a, "%s/toy-2.10.csv", sheets);
     write_sheet(nine, "upload_s,0.004,s,a test,\n");
     write_sheet(ten, "engine,toy-2.9,name,a test,\n");
@@ -104,9 +111,7 @@ static void frameworks_by_name(void **state)
     struct arena a = {0};
     struct framework f;
     struct err err;
-    assert_non_null(mkdtemp(folder));
-    const char *sheets = arena_printf(&a, "%s/frameworks", folder);
-    assert_int_equal(mkdir(sheets, 0700), 0);
+    const char *sheets = make_sheets(folder, &a);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         write_sheet(arena_printf(&a, "%s/%s.csv", sheets, names[i]), "");
     assert_false(framework_load(&f, "Toy", NULL, folder, NULL, &a, &err));

@@ -41,6 +41,29 @@ static void idle_chips_take_no_share(void **state)
     stop(&y);
 }
 
+static const struct op_attributes one_element = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
+
+/* One layer for a model's inference, with an input of 8 x 8 x 24 halves, 3072 bytes, and behind it the weight of a 1x1 convolution. */
+static uint32_t start_unit(struct planned *y, struct graph *g)
+{
+    start(y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(g, "unit", 1, &y->sim.arena);
+    graph_layer(g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
+    uint32_t x = graph_tensor(g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
+    assert_int_equal(graph_tensor(g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 }), x + 1);
+    return x;
+}
+
+static uint64_t live_bytes(struct planned *y, struct graph *g)
+{
+    struct compiler c;
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    compiler_start(&c, g, y->sim.topology, &y->cache, &y->sim.arena);
+    const struct compiled *made = compile_graph(&c, &opt, &y->err);
+    assert_non_null(made);
+    return made->layers[0].forward_live_bytes;
+}
+
 /* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
  * them live at once while the second convolution works, though it reads and writes no more than the first. */
 static void inference_holds_what_is_read_later(void **state)
@@ -48,21 +71,11 @@ static void inference_holds_what_is_read_later(void **state)
     (void)state;
     struct planned y;
     struct graph g;
-    struct compiler c;
-    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
-    graph_start(&g, "unit", 1, &y.sim.arena);
-    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
-    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
-    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
-    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
-    uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at) }, 1, (struct op_attributes){0});
-    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, at);
+    uint32_t x = start_unit(&y, &g), w = x + 1;
+    uint32_t first = graph_op(&g, OP_RELU, (uint32_t[]){ graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element) }, 1, (struct op_attributes){0});
+    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, one_element);
     graph_op(&g, OP_ADD, (uint32_t[]){ second, first }, 2, (struct op_attributes){0});
-    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
-    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
-    const struct compiled *made = compile_graph(&c, &opt, &y.err);
-    assert_non_null(made);
-    assert_int_equal(made->layers[0].forward_live_bytes, 2 * 3072);
+    assert_int_equal(live_bytes(&y, &g), 2 * 3072);
     stop(&y);
 }
 
@@ -72,21 +85,11 @@ static void inference_holds_all_pieces(void **state)
     (void)state;
     struct planned y;
     struct graph g;
-    struct compiler c;
-    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
-    graph_start(&g, "unit", 1, &y.sim.arena);
-    graph_layer(&g, (struct layer){ .name = "unit", .role = LAYER_BODY, .n_parts = 1 });
-    struct op_attributes at = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
-    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 8, 8, 24 });
-    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 24, 24 });
-    uint32_t made = graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, at);
+    uint32_t x = start_unit(&y, &g), w = x + 1;
+    uint32_t made = graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element);
     uint32_t piece = graph_op(&g, OP_SLICE, &made, 1, (struct op_attributes){ .axis = 3, .pieces = 3 });
     graph_op(&g, OP_CONCAT, (uint32_t[]){ piece + 2, piece + 1, piece }, 3, (struct op_attributes){ .axis = 3 });
-    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
-    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
-    const struct compiled *compiled = compile_graph(&c, &opt, &y.err);
-    assert_non_null(compiled);
-    assert_int_equal(compiled->layers[0].forward_live_bytes, 2 * 3072);
+    assert_int_equal(live_bytes(&y, &g), 2 * 3072);
     stop(&y);
 }
 
