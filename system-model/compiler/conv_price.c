@@ -244,7 +244,7 @@ struct cost conv_gathering(const struct search *f, const struct candidate *c)
 }
 
 /* What serial steps add: slices of the operands before each, the result put in its place or added after, and one more on the loop's counter,
- * which lies on a tile as any number does (poplin's loop; its planner leaves that out, as it does all syncs). */
+ * which lies on a tile as any number does (poplin's loop, assumed: no source at hand; its planner leaves that out, as it does all syncs). */
 static void add_serial_steps(const struct search *f, struct cost *k, const struct share *t, const struct candidate *c,
                              const struct operand_bytes *b)
 {

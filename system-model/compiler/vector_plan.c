@@ -81,7 +81,7 @@ static void plan_nonlinearity(struct passes *p, const struct work *w)
 }
 
 /* The mask comes from a seed, so that the backward pass draws the same: poprand reads the state of every worker's generator, which rounding
- * draws from as well, sets it from the seed, draws, and puts it back. */
+ * draws from as well, sets it from the seed, draws, and puts it back. Assumed: no source at hand states these steps. */
 static void plan_dropout(struct passes *p, const struct work *w)
 {
     enum { GENERATOR_BYTES = 16, SEED_BYTES = 8 };
@@ -562,7 +562,8 @@ static void add_stash_slice(struct passes *p, uint64_t n_elements)
 }
 
 /* PopART (willow/src/popx/op/stashx.cpp, restorex.cpp): a dynamic update of the stash for each tensor; read back, a dynamic slice, and a
- * copy to where the tensor was, which what is computed again reads. TensorFlow's queues between stages are the same slices. */
+ * copy to where the tensor was, which what is computed again reads. TensorFlow's queues between stages are the same slices. What a slice costs
+ * has its source in vertex_cost.c; that there are two steps of the index is assumed. */
 void stash_plan(struct op_plan *write, struct op_plan *read, const struct stash *s, const struct chip *chip, const struct op_plan_options *opt)
 {
     uint64_t n = s->n_bytes / data_type_bytes(TYPE_FP16) / max_u64(1, s->n_tensors);
