@@ -40,6 +40,7 @@ const struct field framework_fields[] = {
     NUMBER(uploads_per_step, "uploads", 0, 1000, "uploads of optimizer values in each step"),
     NUMBER(upload_s, "s", 0, 10, "time of one such upload"),
     COUNT(fetch_threads, "threads", 10000, "threads of a process; each serves one replica's fetch of a micro-batch at a time; 0: one per replica"),
+    COUNT(prefetch_depth, "micro-batches", 10000, "micro-batches that the host keeps ready for each replica; from 2 on, no replica waits for another's fetch"),
     FLAG(outputs_each_micro_batch, "results of every micro-batch go to the host, in a host exchange of their own"),
     COUNT(output_reductions, "reductions", 1000, "values averaged over the host processes in each call"),
 };

@@ -36,6 +36,7 @@ struct framework {
     double uploads_per_step;            /* optimizer values go to the chips so often */
     double upload_s;
     uint64_t fetch_threads;             /* of a process, which serve the fetches of its replicas */
+    uint64_t prefetch_depth;            /* micro-batches that the host keeps ready for a replica */
     bool outputs_each_micro_batch;      /* results of each go to the host, in a host exchange of their own */
     uint64_t output_reductions;         /* numbers that are averaged over the host's processes, each call */
     struct sheet sheets[2];             /* its own and its engine's */

@@ -12,8 +12,8 @@
  *   inference    forward s in cycle s.
  * (TensorFlow's grouped, interleaved, sequential: the depth of its FIFOs is 2, 1, 0 times S-1-s.)
  * Before a cycle that starts a micro-batch the replica waits for the host exchange that brings it: the latency of the host's port, once
- * for each replica that its process serves before it. Results that go to the host with each micro-batch are a second exchange, taken
- * together with the first; those of a step or a call are sent without waiting.
+ * for each replica that its process serves before it, or just once where the process keeps several micro-batches ready. Results that go
+ * to the host with each micro-batch are a second exchange, taken together with the first; those of a step or a call are sent without waiting.
  * After each slot what its tasks made is copied to the next stage, all in the same exchange: once a cycle in PopART, whose merged copy
  * runs in full while the pipeline fills and drains too (popprograms.cpp:266-322 at sdk 2.5.1); after the forward passes and again
  * after the backward ones in TensorFlow.
@@ -192,14 +192,16 @@ static uint32_t stash_depth(const struct plan *p, uint32_t stage)
     return 1;
 }
 
-/* A host exchange is a sync of the whole replica with its process, which serves its replicas in turn: one for the input, and one for what
- * goes back where each micro-batch has results for the host. Requests for inference overlap. */
+/* A host exchange is a sync of the whole replica with its process: one for the input, and one for what goes back where each micro-batch has
+ * results for the host. A process with one buffer for each stream has to empty or fill it before the replica's next sync, so that replicas are
+ * served in turn; with more it is ahead of them, and grants the sync at once. Requests for inference overlap. */
 static void plan_fetch(struct plan *p, double step_bytes)
 {
     const struct plan_options *o = &p->options;
     uint64_t replicas = replicas_of_process(p), threads = o->framework.fetch_threads;
     bool waits = (o->training || o->evaluation) && step_bytes > 0 && !o->io_tiles;
-    uint64_t turns = threads ? ceil_div(replicas, threads) : 1, exchanges = 1 + (uint64_t)o->framework.outputs_each_micro_batch;
+    uint64_t turns = threads && o->framework.prefetch_depth < 2 ? ceil_div(replicas, threads) : 1;
+    uint64_t exchanges = 1 + (uint64_t)o->framework.outputs_each_micro_batch;
     p->fetch_cycles = waits ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
 }
 

@@ -439,7 +439,7 @@ static void fill_question(struct question *q, const struct plan *p)
     o->n_stages = 0;
     memset(o->stage_sizes, 0, sizeof o->stage_sizes);
     o->framework.steps_per_call = o->host_decode_bytes_per_s = 0;
-    o->framework.fetch_threads = o->framework.outputs_each_micro_batch = 0;
+    o->framework.fetch_threads = o->framework.prefetch_depth = o->framework.outputs_each_micro_batch = 0;
     o->faults = NULL;
     o->framework.name = o->framework.schedules = NULL;
     memset(o->framework.sheets, 0, sizeof o->framework.sheets);     /* where values came from is no value */

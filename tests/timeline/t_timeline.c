@@ -380,13 +380,14 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
 }
 
 /* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs wait so long for each of 5
- * micro-batches, beside 2 x 10 cycles of fill, 5 x 30 and 2 x 20 of drain; a thread for each replica: one turn; with I/O tiles, or
+ * micro-batches, beside 2 x 10 cycles of fill, 5 x 30 and 2 x 20 of drain; a thread for each replica: one turn, as with several micro-batches kept ready; with I/O tiles, or
  * where nothing is read, or where requests overlap: none. Results of each micro-batch take as long again. */
 static void a_replica_waits_for_its_turn_with_the_host(void **state)
 {
     (void)state;
-    static const struct { uint64_t host_bytes; uint32_t io_tiles, threads; bool training, evaluation; uint64_t want; bool outputs; } cases[] = {
-        { 6, 0, 3, true, false, 210 + 5 * 2 * 2 * 17, true }, { 6, 0, 3, true, false, 210 + 5 * 2 * 17, false }, { 6, 0, 0, true, false, 210 + 5 * 17, false }, { 6, 0, 1, true, false, 210 + 5 * 4 * 17, false },
+    static const struct { uint64_t host_bytes; uint32_t io_tiles, threads; bool training, evaluation; uint64_t want; bool outputs; uint64_t prefetch_depth; } cases[] = {
+        { 6, 0, 3, true, false, 210 + 5 * 2 * 2 * 17, true }, { 6, 0, 3, true, false, 210 + 5 * 2 * 17, false }, { 6, 0, 0, true, false, 210 + 5 * 17, false }, { 6, 0, 1, true, false, 210 + 5 * 4 * 17, false, 1 },
+        { 6, 0, 1, true, false, 210 + 5 * 17, false, 2 }, { 6, 0, 1, true, false, 210 + 5 * 2 * 17, true, 3 },
         { 6, 1, 1, true, false, 210, false }, { 0, 0, 1, true, false, 210, false }, { 6, 0, 3, false, true, 7 * 10 + 5 * 2 * 17, false }, { 6, 0, 3, false, false, 7 * 10, false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -401,6 +402,7 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         y.plan.options.io_tiles = cases[i].io_tiles;
         y.plan.options.framework.fetch_threads = cases[i].threads;
         y.plan.options.framework.outputs_each_micro_batch = cases[i].outputs;
+        y.plan.options.framework.prefetch_depth = cases[i].prefetch_depth;
         toy_run(&y);
         assert_int_equal(y.timeline.step_cycles, cases[i].want);
         for (uint32_t r = 0; r < 3; r++)

@@ -335,7 +335,8 @@ static bool is_idle_in_plan(const struct plan *p, const char *section, const cha
         { "framework", "uploads_per_step", !(f->upload_s > 0) }, { "framework", "upload_s", !(f->uploads_per_step > 0) },
         { "framework", "output_reductions", !(f->steps_per_call > 0) },
         { "framework", "outputs_each_micro_batch", p->fetch_cycles == 0 },
-        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
+        { "framework", "fetch_threads", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances || f->prefetch_depth > 1 },
+        { "framework", "prefetch_depth", p->fetch_cycles == 0 || o->n_replicas <= o->n_instances },
     };
     for (size_t i = 0; i < sizeof settled / sizeof *settled; i++)
         if (text_is(section, settled[i].section) && text_is(key, settled[i].key))
