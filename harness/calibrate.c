@@ -54,20 +54,41 @@ static const struct fit { const char *file; bool (*run)(FILE *f, struct calibrat
 };
 enum { N_FITS = sizeof fits / sizeof *fits };
 
-/* folder NULL: to stdout. Sheets build on each other: all of them are written, or none. */
-static bool fit_all(struct new_file *files, const char *folder, struct calibration *c, struct err *err)
+static bool write_sheet(const struct fit *fit, const char *folder, struct calibration *c, struct err *err)
+{
+    struct new_file file;
+    if (!new_file_open(&file, arena_printf(&c->s->arena, "%s/%s", folder, fit->file), err))
+        return false;
+    if (fit->run(file.f, c, err))
+        return new_file_save(&file, err);
+    new_file_drop(&file);
+    return false;
+}
+
+/* folder NULL: to stdout. */
+static bool fit_all(const char *folder, struct calibration *c, struct err *err)
 {
     for (int i = 0; i < N_FITS; i++) {
         if (isatty(STDERR_FILENO))
             fprintf(stderr, "podbench: fitting %s\n", fits[i].file);
         if (!folder)
             printf("# %s\n", fits[i].file);
-        else if (!new_file_open(&files[i], arena_printf(&c->s->arena, "%s/%s", folder, fits[i].file), err))
-            return false;
-        if (!fits[i].run(folder ? files[i].f : stdout, c, err))
+        if (folder ? !write_sheet(&fits[i], folder, c, err) : !fits[i].run(stdout, c, err))
             return false;
     }
     return true;
+}
+
+/* Sheets build on each other: all of them are there, of one fit, or none. */
+static bool fit_into(const char *path, struct calibration *c, struct err *err)
+{
+    struct new_folder folder;
+    if (!new_folder_open(&folder, path, err))
+        return false;
+    if (fit_all(folder.temp_path, c, err))
+        return new_folder_save(&folder, err);
+    new_folder_drop(&folder);
+    return false;
 }
 
 static bool keeps_protocol(struct session *s, struct err *err)
@@ -86,12 +107,6 @@ static bool keeps_protocol(struct session *s, struct err *err)
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
     struct calibration c = { .s = s };
-    struct new_file files[N_FITS] = {0};
-    bool good = keeps_protocol(s, err) && (!o->out || make_folders(o->out, err)) && fit_all(files, o->out, &c, err);
-    for (int i = 0; i < N_FITS && o->out; i++)
-        if (good)
-            good = new_file_save(&files[i], err);
-        else
-            new_file_drop(&files[i]);
+    bool good = keeps_protocol(s, err) && (o->out ? fit_into(o->out, &c, err) : fit_all(NULL, &c, err));
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

@@ -108,6 +108,12 @@ struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
+/* A folder of files that belong together, there with all of them or not at all: fill temp_path, then save (renames) or drop. Nothing is
+ * replaced: what is there already is refused. What killed programs left is removed. */
+struct new_folder { char *path, *temp_path; };
+bool new_folder_open(struct new_folder *out, const char *path, struct err *err);
+bool new_folder_save(struct new_folder *folder, struct err *err);
+void new_folder_drop(struct new_folder *folder);
 /* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
 FILE *text_stream(char **text, size_t *n_bytes) __attribute__((returns_nonnull));
 bool is_device(const char *path);       /* is there, and no regular file: nothing can take its place */

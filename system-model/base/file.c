@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * file.c - text files read whole, files that appear whole or not at all, folders.
+ * file.c - text files read whole, files and folders that appear whole or not at all.
  */
 #include "system-model/base/base.h"
 
@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,19 @@ bool is_leftover(const char *name, const char *of)
     return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
+{
+    (void)st, (void)kind, (void)at;
+    return remove(path);
+}
+
+/* A file, or a folder with all that is in it; what a link stands for stays. */
+static void remove_whole(const char *path)
+{
+    enum { MOST_OPEN_FOLDERS = 8 };
+    nftw(path, remove_entry, MOST_OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+}
+
 static void remove_leftovers(const char *path)
 {
     struct arena scratch = {0};
@@ -148,8 +162,16 @@ static void remove_leftovers(const char *path)
     if (list_folder(&names, &n, folder, ".new", &scratch, NULL))
         for (size_t i = 0; i < n; i++)
             if (is_leftover(arena_printf(&scratch, "%s.new", names[i]), file))
-                unlink(arena_printf(&scratch, "%s/%s.new", folder, names[i]));
+                remove_whole(arena_printf(&scratch, "%s/%s.new", folder, names[i]));
     arena_free(&scratch);
+}
+
+/* The name that nobody else writes under. */
+static char *own_name(const char *path)
+{
+    char suffix[32];
+    snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
+    return joined(path, suffix);
 }
 
 /* A pipe is read from by someone already, or refused. */
@@ -161,7 +183,6 @@ static FILE *open_device(const char *path)
 
 bool new_file_open(struct new_file *out, const char *path, struct err *err)
 {
-    char suffix[32];
     if (!*path)
         return fail(err, "an empty file name; name a file to write");
     out->path = behind_link(path, err);
@@ -169,9 +190,8 @@ bool new_file_open(struct new_file *out, const char *path, struct err *err)
         return false;
     path = out->path;
     remove_leftovers(path);
-    snprintf(suffix, sizeof suffix, ".%ld.new", (long)getpid());
     bool device = is_device(path);
-    out->temp_path = joined(path, device ? "" : suffix);
+    out->temp_path = device ? joined(path, "") : own_name(path);
     out->f = device ? open_device(path) : fopen(out->temp_path, "wb");
     if (out->f)
         return true;
@@ -210,6 +230,50 @@ void new_file_drop(struct new_file *file)
     if (!text_is(file->temp_path, file->path))
         unlink(file->temp_path);
     new_file_forget(file);
+}
+
+static bool make_parent(const char *path, struct err *err)
+{
+    struct arena scratch = {0};
+    const char *slash = strrchr(path, '/');
+    bool good = !slash || slash == path || make_folders(arena_printf(&scratch, "%.*s", (int)(slash - path), path), err);
+    arena_free(&scratch);
+    return good;
+}
+
+bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
+{
+    struct stat st;
+    *out = (struct new_folder){ .path = joined(path, "") };
+    for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
+        out->path[n - 1] = 0;
+    bool good = *path || fail(err, "an empty folder name; name a folder to write to");
+    good = good && (lstat(out->path, &st) != 0 || fail(err, "%s: is there already, and is not replaced; name a folder that is not there yet", path))
+                && make_parent(out->path, err);
+    if (good) {
+        remove_leftovers(out->path);
+        out->temp_path = own_name(out->path);
+        good = mkdir(out->temp_path, 0777) == 0 || fail(err, "%s: cannot be made: %s", path, strerror(errno));
+    }
+    if (!good)
+        new_folder_drop(out);
+    return good;
+}
+
+bool new_folder_save(struct new_folder *folder, struct err *err)
+{
+    bool good = rename(folder->temp_path, folder->path) == 0 || fail(err, "%s: could not be written whole: %s", folder->path, strerror(errno));
+    new_folder_drop(folder);
+    return good;
+}
+
+void new_folder_drop(struct new_folder *folder)
+{
+    if (folder->temp_path)
+        remove_whole(folder->temp_path);
+    free(folder->path);
+    free(folder->temp_path);
+    *folder = (struct new_folder){0};
 }
 
 static int compare_names(const void *a, const void *b)

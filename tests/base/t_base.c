@@ -317,6 +317,55 @@ static void files_appear_whole_or_not_at_all(void **state)
     assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
 }
 
+static void folders_appear_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_folder f;
+    struct stat st;
+    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.folders", (long)getpid()), *path = arena_printf(&a, "%s/a/b", top);
+    const char *leftover = arena_printf(&a, "%s.4194999.new", path);
+    assert_true(make_folders(arena_printf(&a, "%s/c", leftover), &err));
+    assert_true(new_folder_open(&f, arena_printf(&a, "%s//", path), &err));
+    assert_string_equal(f.path, path);
+    assert_int_not_equal(access(leftover, F_OK), 0);
+    fclose(fopen(arena_printf(&a, "%s/one", f.temp_path), "w"));
+    new_folder_drop(&f);
+    assert_true(new_folder_open(&f, path, &err));
+    fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_true(new_folder_save(&f, &err));
+    assert_true(access(arena_printf(&a, "%s/two", path), F_OK) == 0 && access(arena_printf(&a, "%s/one", path), F_OK) != 0);
+    assert_false(new_folder_open(&f, path, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: is there already, and is not replaced; name a folder that is not there yet", path));
+    assert_int_equal(symlink("nowhere", arena_printf(&a, "%s/link", top)), 0);
+    assert_false(new_folder_open(&f, arena_printf(&a, "%s/link", top), &err));
+    assert_false(new_folder_open(&f, "", &err));
+    assert_string_equal(err.msg, "an empty folder name; name a folder to write to");
+    assert_false(new_folder_open(&f, "/dev/null/x", &err));
+    assert_string_equal(err.msg, "/dev/null/x: cannot be made: Not a directory");
+    assert_true(lstat(arena_printf(&a, "%s/link", top), &st) == 0 && system(arena_printf(&a, "rm -r %s", top)) == 0);
+    arena_free(&a);
+}
+
+/* Nothing that stands there when the folder is complete is replaced: the new one is dropped. */
+static void a_folder_that_came_in_between_stays(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_folder f;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.between", (long)getpid());
+    assert_true(new_folder_open(&f, path, &err) && make_folders(arena_printf(&a, "%s/in", path), &err));
+    const char *temp_path = arena_strdup(&a, f.temp_path);
+    assert_false(new_folder_save(&f, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: Directory not empty", path));
+    assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/in", path), F_OK) == 0);
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", path)), 0);
+    arena_free(&a);
+}
+
 /* More bytes than can be counted are more than there are, also where their number, cut to 64 bits, would be small. */
 static void too_much_ends_the_program(void **state)
 {
@@ -584,6 +633,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
-    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
+    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
+    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

@@ -1,10 +1,8 @@
 #!/bin/sh
-# bench killed at each system call that writes, renames or removes: the run it was to replace, or the new one, is there whole.
+# bench killed before each system call that changes a file, and again while it mends that: the run it was to replace, or the new one, is
+# there whole. KILL_EVERY=1 tries every pair of calls.
 . tests/tap.sh
-if ! strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
-    echo "1..0 # SKIP strace cannot trace here"
-    exit 0
-fi
+. tests/killed.sh
 root=$work/root
 mkdir -p "$root/system-model" "$root/workloads/recipes" "$root/results/published"
 cp -r system-model/specs "$root/system-model/"
@@ -14,7 +12,9 @@ cp "workloads/recipes/$id.ini" "$root/workloads/recipes/"
 head -1 results/published/vendor.csv >"$root/results/published/vendor.csv"
 grep ",$id,throughput_samples_per_s," results/published/vendor.csv >>"$root/results/published/vendor.csv"
 
-bench() { "$@" "$PODBENCH" bench --root "$root" --out "$work/run" >"$work/out" 2>"$work/err" </dev/null; }
+bench="bench --root $root --out $work/run"
+# shellcheck disable=SC2086
+bench() { "$PODBENCH" $bench >"$work/out" 2>"$work/err" </dev/null; }
 bench || { result 1 "a bench of one recipe" "$(cat "$work/err")"; done_testing; }
 mv "$work/run" "$work/old"
 echo >>"$root/workloads/recipes/$id.ini"
@@ -24,25 +24,61 @@ mv "$work/run" "$work/new"
 cmp -s "$work/old/rows.csv" "$work/new/rows.csv" && result 1 "the two runs differ"
 
 is_run() { cmp -s "$work/run/rows.csv" "$1/rows.csv" && cmp -s "$work/run/check.csv" "$1/check.csv" && cmp -s "$work/run/manifest.json" "$1/manifest.json"; }
+old_run() { rm -rf "$work/run" && cp -r "$work/old" "$work/run"; }
+look() { # WHERE IT WAS KILLED - what is there now
+    "$PODBENCH" check "$work/run" --root "$root" >"$work/out" 2>"$work/err"
+    if [ $? -eq 2 ]; then torn="$torn $1($(cat "$work/err"))"
+    elif is_run "$work/old"; then n_old=$((n_old + 1))
+    elif is_run "$work/new"; then n_new=$((n_new + 1))
+    else torn="$torn $1"; fi
+}
 torn= n_old=0 n_new=0
-for call in write rename unlink; do
-    at=0
-    killed=yes
-    while [ "$killed" ] && [ "$at" -lt 60 ]; do
-        at=$((at + 1))
-        rm -rf "$work/run"
-        cp -r "$work/old" "$work/run"
-        bench strace -f -qq -o "$work/trace" -e "trace=$call" -e "inject=$call:signal=KILL:when=$at" 2>/dev/null
-        grep -q 'killed by SIGKILL' "$work/trace" || killed=
-        "$PODBENCH" check "$work/run" --root "$root" >"$work/out" 2>"$work/err"
-        if [ $? -eq 2 ]; then torn="$torn $call:$at($(cat "$work/err"))"
-        elif is_run "$work/old"; then n_old=$((n_old + 1))
-        elif is_run "$work/new"; then n_new=$((n_new + 1))
-        else torn="$torn $call:$at"; fi
-    done
-done
-[ -z "$torn" ] && [ "$n_old" -ge 3 ] && [ "$n_new" -ge 3 ]
+old_run
+# shellcheck disable=SC2086
+changing_calls 1 "$PODBENCH" $bench >"$work/points"
+while read -r call at; do
+    old_run
+    # shellcheck disable=SC2086
+    killed_at "$call" "$at" "$PODBENCH" $bench 2>/dev/null || torn="$torn $call:$at(not killed)"
+    look "$call:$at"
+done <"$work/points"
+[ -z "$torn" ] && [ "$n_old" -ge 6 ] && [ "$n_new" -ge 4 ]
 result $? "killed at each of $((n_old + n_new)) calls: $n_old times the old run, $n_new times the new one" "torn:$torn"
+
+# The second bench finds what the first one left: it finishes that run, or removes it.
+n_old=0 n_new=0
+printf '%s\n' "rename 1" "unlink 1" >"$work/seconds"
+[ -z "${KILL_EVERY:-}" ] || cat "$work/points" >>"$work/seconds"
+while read -r first; do
+    sed "s/^/$first /" "$work/seconds"
+done <"$work/points" >"$work/pairs"
+while read -r call at call2 at2; do
+    old_run
+    # shellcheck disable=SC2086
+    killed_at "$call" "$at" "$PODBENCH" $bench 2>/dev/null
+    # shellcheck disable=SC2086
+    killed_at "$call2" "$at2" "$PODBENCH" $bench 2>/dev/null
+    look "$call:$at,$call2:$at2"
+done <"$work/pairs"
+[ -z "$torn" ] && [ "$n_old" -ge 3 ] && [ "$n_new" -ge 3 ]
+result $? "killed again at $((n_old + n_new)) pairs of calls: $n_old times the old run, $n_new times the new one" "torn:$torn"
+
+# Where there was no run there is none, or the new one, and the next bench makes it.
+torn= n_old=0 n_new=0
+rm -rf "$work/run"
+# shellcheck disable=SC2086
+changing_calls 1 "$PODBENCH" $bench >"$work/points"
+while read -r call at; do
+    rm -rf "$work/run"
+    # shellcheck disable=SC2086
+    killed_at "$call" "$at" "$PODBENCH" $bench 2>/dev/null || torn="$torn $call:$at(not killed)"
+    "$PODBENCH" check "$work/run" --root "$root" >"$work/out" 2>"$work/err"
+    if [ $? -ne 2 ]; then is_run "$work/new" && n_new=$((n_new + 1)) || torn="$torn $call:$at"
+    else n_old=$((n_old + 1)); fi
+    bench && is_run "$work/new" || torn="$torn $call:$at(then)"
+done <"$work/points"
+[ -z "$torn" ] && [ "$n_old" -ge 6 ] && [ "$n_new" -ge 4 ]
+result $? "where no run is: killed at each of $((n_old + n_new)) calls, $n_old times there is none, $n_new times the new one" "torn:$torn"
 bench && [ -z "$(find "$work/run" -name '*.new')" ]
 result $? "the next bench removes what was left behind" "$(ls "$work/run")"
 rm "$work/run/manifest.json"
