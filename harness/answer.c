@@ -128,6 +128,8 @@ static void print_training(FILE *f, const struct result *r)
     if (!(r->time_to_train_s > 0))
         return;
     fprintf(f, "time to train: %.4g min for %.0f samples", r->time_to_train_s / 60, r->samples_to_converge);
+    if (r->scaling_time_s > 0)
+        fprintf(f, ", %.4g min of it MLPerf's scaling to its reference", r->scaling_time_s / 60);
     if (r->predicted_time_to_train_s > 0 && r->predicted_samples_to_converge != r->samples_to_converge)
         fprintf(f, "; %.4g min for the %.0f predicted from the batch size", r->predicted_time_to_train_s / 60,
                 r->predicted_samples_to_converge);

@@ -124,7 +124,8 @@ static void csv_row(FILE *out, const struct csv_line *c)
     const struct rcp_verdict *v = c->rcp;
     double numbers[N_NUMBERS] = { 0 };
     if (v)
-        memcpy(numbers, (double[]){ v->submission_mean, v->batch, v->mean, v->sd, v->max_speedup, v->least_mean, v->scaling }, sizeof numbers);
+        memcpy(numbers, (double[]){ v->submission_mean, v->batch, v->limit.mean, v->limit.sd, v->limit.max_speedup, v->limit.least_mean,
+                                    v->scaling }, sizeof numbers);
     for (int i = 0; i < N_NUMBERS; i++) {
         char room[40] = "";
         if (v && isfinite(numbers[i]))
@@ -207,9 +208,9 @@ static json_t *rcp_json(const struct folder *f, struct arena *a)
     const struct rcp_verdict *v = &f->rcp;
     return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pass", (int)v->passed, "counts",
                      (int)(f->parts[PACKAGE_CONVERGENCE].state == PART_PASSED || f->parts[PACKAGE_CONVERGENCE].state == PART_FAILED),
-                     "submission_mean", number_or_null(v->submission_mean), "reference_mean", number_or_null(v->mean),
-                     "reference_sd", number_or_null(v->sd), "max_speedup", number_or_null(v->max_speedup),
-                     "least_mean", number_or_null(v->least_mean), "scaling", number_or_null(v->scaling), "text", text_json(v->text, a));
+                     "submission_mean", number_or_null(v->submission_mean), "reference_mean", number_or_null(v->limit.mean),
+                     "reference_sd", number_or_null(v->limit.sd), "max_speedup", number_or_null(v->limit.max_speedup),
+                     "least_mean", number_or_null(v->limit.least_mean), "scaling", number_or_null(v->scaling), "text", text_json(v->text, a));
 }
 
 static json_t *run_json(const struct run_entry *r, struct arena *a)

@@ -6,7 +6,7 @@
  *     m >= mu - t(0.95, nr + ns - 2) * sd * sqrt(1/nr + 1/ns)
  * nr = reference runs left after dropping, or twice the required runs when interpolated; ns = required runs - 2, for every benchmark. The
  * record of the same batch is taken; else the line between two; below all, the record of the smallest batch; above all there is none and
- * the test fails. Some benchmarks lower the limit by an allowance. Where the edition scales, a submission that is faster than mu and
+ * the test fails (rcp_limit_at). Some benchmarks lower the limit by an allowance. Where the edition scales, a submission that is faster than mu and
  * passes has its score multiplied by mu / m.
  * Sources: mlcommons/training_policies, appendix on reference convergence points; mlcommons/logging rcp_checker 1.0.0 to 5.0.0.
  */
@@ -25,46 +25,18 @@ static double submission_mean(const double *points, size_t n, size_t dropped, st
     return olympic_mean(sorted, n, dropped);
 }
 
-static void set_limit(struct rcp_verdict *v, double mean, double sd, double n_reference, const struct rcp_table *t)
-{
-    v->mean = mean;
-    v->sd = sd;
-    v->least_mean = rcp_least_mean(mean, sd, n_reference, t->terms.runs - 2.0);
-    v->max_speedup = mean / (v->least_mean - t->terms.allowance);
-}
-
-static void find_reference(struct rcp_verdict *v, const struct rcp_table *t)
-{
-    const struct rcp_point *first = t->points, *last = t->points + t->n - 1;
-    for (const struct rcp_point *p = first; p <= last; p++)
-        if (p->batch == v->batch) {
-            v->match = RCP_EXACT;
-            set_limit(v, p->mean, p->sd, p->left, t);
-            return;
-        }
-    double mean, sd;
-    if (rcp_interpolate(&mean, &sd, t, v->batch)) {
-        v->match = RCP_INTERPOLATED;
-        set_limit(v, mean, sd, 2.0 * t->terms.runs, t);
-    } else if (v->batch < first->batch) {
-        v->match = RCP_SMALLER_BATCH;
-        set_limit(v, first->mean, first->sd, first->left, t);
-    } else {
-        v->match = RCP_MISSING;
-    }
-}
-
 static const char *verdict_text(const struct rcp_verdict *v, const struct rcp_table *t, struct arena *a)
 {
     static const char *const how[] = { "reference points", "interpolated reference points", "smallest reference batch" };
     const char *unit = t->points[0].unit;
-    if (v->match == RCP_MISSING)
+    if (v->limit.match == RCP_MISSING)
         return arena_printf(a, "no reference points at batch %g (largest %g): reference points must be supplied", v->batch,
                             t->points[t->n - 1].batch);
-    const char *remedy = v->passed ? "" : v->match == RCP_SMALLER_BATCH ? ": reference points must be supplied"
+    const char *remedy = v->passed ? "" : v->limit.match == RCP_SMALLER_BATCH ? ": reference points must be supplied"
                        : ": faster than the reference allows";
     return arena_printf(a, "mean %.10g %s to converge against at least %.6g (%s: mean %.6g, largest speed-up %.5f)%s",
-                        v->submission_mean, unit, v->mean / v->max_speedup, how[v->match], v->mean, v->max_speedup, remedy);
+                        v->submission_mean, unit, v->limit.mean / v->limit.max_speedup, how[v->limit.match], v->limit.mean,
+                        v->limit.max_speedup, remedy);
 }
 
 bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, const double *points, size_t n, struct arena *a,
@@ -77,10 +49,10 @@ bool rcp_test(struct rcp_verdict *out, const struct rcp_table *t, double batch, 
     if (n <= 2 * dropped)
         return fail(err, "%s: %zu runs, the reference-convergence test wants %u", t->benchmark, n, t->terms.runs);
     out->submission_mean = submission_mean(points, n, dropped, a);
-    find_reference(out, t);
-    out->passed = out->match != RCP_MISSING && n_failed <= dropped && out->submission_mean >= out->mean / out->max_speedup;
-    if (out->passed && out->submission_mean < out->mean && t->edition->scales)
-        out->scaling = out->mean / out->submission_mean;
+    rcp_limit_at(&out->limit, t, batch);
+    out->passed = out->limit.match != RCP_MISSING && n_failed <= dropped && out->submission_mean >= out->limit.mean / out->limit.max_speedup;
+    if (out->passed)
+        out->scaling = rcp_scaling(t->edition, &out->limit, out->submission_mean);
     out->text = n_failed > dropped ? arena_printf(a, "%zu runs did not converge, at most %zu may", n_failed, dropped)
                                    : verdict_text(out, t, a);
     return true;

@@ -6,16 +6,12 @@
 #define RCP_H
 #include "workloads/convergence/rcp_points.h"
 
-enum rcp_match { RCP_EXACT, RCP_INTERPOLATED, RCP_SMALLER_BATCH, RCP_MISSING };
-
 struct rcp_verdict {
-    enum rcp_match match;
+    struct rcp_limit limit;
     bool passed;
     double batch;                       /* global, in samples */
     double submission_mean;             /* olympic; a run that failed counts as slowest */
-    double mean, sd;                    /* of the reference at this batch; 0 when there is none */
-    double max_speedup, least_mean;     /* the submission passes from mean / max_speedup up */
-    double scaling;                     /* where the edition scales: mean / submission_mean for one that is faster and passes; else 1 */
+    double scaling;                     /* by the checker, of one that passes: mean / submission_mean where it is faster and the edition scales */
     const char *text;                   /* one line, in the arena */
 };
 

@@ -119,14 +119,20 @@ static double score_of(const struct drawing *d, const struct drawn_run *runs, si
     return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
-static bool passes(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
+/* The verdict on a whole submission of the closed division; others pass. Where logs of too fast ones have been scaled, so are the times. */
+static bool judge(const struct drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
 {
     struct rcp_verdict v;
     double *points = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
         points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
-    return d->q->open_division || n != d->reference.terms.runs
-        || (rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL) && v.passed);
+    if (d->q->open_division || n != d->reference.terms.runs)
+        return true;
+    bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
+    double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
+    for (size_t i = 0; i < n; i++)
+        runs[i].time_s *= by;
+    return tested && v.passed;
 }
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
@@ -137,15 +143,17 @@ static void draw_submissions(struct samples *s, struct drawing *d, size_t runs, 
         struct arena scratch = { 0 };
         struct drawn_run *drawn = ARENA_ARRAY(&scratch, struct drawn_run, runs);
         draw_shared(d, rng);
-        for (size_t i = 0; i < runs; i++) {
+        for (size_t i = 0; i < runs; i++)
             draw_run(&drawn[i], d, rng);
+        bool passed = judge(d, drawn, runs, &scratch);
+        for (size_t i = 0; i < runs; i++) {
             s->samples[s->n_times] = drawn[i].samples;
             s->times[s->n_times++] = drawn[i].time_s;
         }
         double score = score_of(d, drawn, runs, &scratch);
         if (isfinite(score)) {
             s->scores[s->n_scores++] = score;
-            s->n_passed += passes(d, drawn, runs, &scratch);
+            s->n_passed += passed;
         }
         arena_free(&scratch);
     }
@@ -207,8 +215,9 @@ static bool draw_submission(struct run_distribution *out, const struct drawing *
 {
     for (out->n_draws = 1; out->n_draws <= MOST_DRAWS; out->n_draws++) {
         draw_reported(out, d, rng);
+        bool passed = judge(d, out->runs, out->n, a);
         out->score_minutes = score_of(d, out->runs, out->n, a);
-        if (!d->q->until_valid || (isfinite(out->score_minutes) && passes(d, out->runs, out->n, a)))
+        if (!d->q->until_valid || (isfinite(out->score_minutes) && passed))
             return true;
     }
     return fail(err, "none of %d submissions drawn has a score and passes: too few runs of this recipe converge as the reference does",

@@ -14,7 +14,8 @@ struct result {
     double step_time_s;
     double latency_s;                   /* inference: one micro-batch from first byte in to result */
     double samples_to_converge;         /* 0: unknown */
-    double train_time_s, eval_time_s, startup_time_s, tail_time_s;  /* time_to_train_s is their sum */
+    double train_time_s, eval_time_s, startup_time_s, tail_time_s;  /* time_to_train_s is the sum of these and the next */
+    double scaling_time_s;              /* added where MLPerf scales runs that converge faster than its reference; nothing runs in it */
     double evaluation_time_s;           /* one evaluation, with its checkpoint where it has one; 0: none */
     double time_to_train_s;             /* 0: unknown */
     double predicted_samples_to_converge, predicted_time_to_train_s;    /* by the global batch, whatever is given; 0: unknown */

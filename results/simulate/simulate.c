@@ -184,7 +184,8 @@ static struct expected_training given_training(const struct recipe *r)
     return (struct expected_training){ samples, evaluations };
 }
 
-static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t)
+/* The energy is that of the time that passes. */
+static void fill_times(struct result *r, const struct simulation *sim, const struct expected_training *t, const struct convergence *c)
 {
     const struct recipe *rec = &sim->recipe;
     r->samples_to_converge = t->samples;
@@ -199,6 +200,8 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
     r->energy_j = r->energy_per_step_j / r->step_time_s * r->time_to_train_s;
     r->cost_to_train = r->cost_per_step / r->step_time_s * r->time_to_train_s;
+    r->scaling_time_s = c ? (convergence_scaling(c, t->samples) - 1) * r->time_to_train_s : 0;
+    r->time_to_train_s += r->scaling_time_s;
 }
 
 static bool fill_training(struct result *r, struct simulation *sim, struct err *err)
@@ -210,17 +213,18 @@ static bool fill_training(struct result *r, struct simulation *sim, struct err *
     if (!time_evaluation(sim, r, err))
         return false;
     const struct workload *w = recipe_workload(rec);
-    if (w && w->benchmark && (rec->converge || recipe_terms(rec).named)) {
-        struct convergence c;
+    struct convergence c;
+    bool known = w && w->benchmark && (rec->converge || recipe_terms(rec).named);
+    if (known) {
         if (!simulator_convergence(&c, sim->by, rec, err))
             return false;
         predicted = expected_training(rec, &c);
-        fill_times(r, sim, &predicted);
+        fill_times(r, sim, &predicted, &c);
         r->predicted_samples_to_converge = r->samples_to_converge;
         r->predicted_time_to_train_s = r->time_to_train_s;
     }
     if (!rec->converge)
-        fill_times(r, sim, &given);
+        fill_times(r, sim, &given, known ? &c : NULL);
     return true;
 }
 

@@ -30,7 +30,7 @@ static inline void check_validity(const struct simulation *sim, const struct res
 static inline void check_result(const struct simulation *sim, const struct result *r)
 {
     struct err err;
-    double sum = 0, training = r->train_time_s + r->eval_time_s + r->startup_time_s + r->tail_time_s;
+    double sum = 0, training = r->train_time_s + r->eval_time_s + r->startup_time_s + r->tail_time_s + r->scaling_time_s;
     for (int i = 0; i < N_PARTS; i++) {
         LAW(r->breakdown_s[i] >= 0 && isfinite(r->breakdown_s[i]));
         sum += r->breakdown_s[i];
@@ -41,6 +41,7 @@ static inline void check_result(const struct simulation *sim, const struct resul
     LAW(r->fits == (r->memory_shortfall_bytes_per_tile == 0));
     LAW(!r->fits || r->memory_peak_bytes_per_tile <= sim->machine->chip.tile_memory_bytes);
     LAW(r->time_to_train_s == 0 || fabs(training / r->time_to_train_s - 1) < 1e-9);
+    LAW(r->scaling_time_s >= 0 && isfinite(r->scaling_time_s));
     LAW(r->energy_per_step_j >= 0 && r->energy_j >= 0 && r->cost_per_step >= 0 && r->cost_to_train >= 0 && r->fault_cost_s >= 0);
     LAW(isfinite(r->energy_j) && isfinite(r->cost_to_train) && isfinite(r->predicted_time_to_train_s));
     LAW(timeline_check(&sim->timeline, &err));

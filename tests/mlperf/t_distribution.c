@@ -53,6 +53,30 @@ static void test_given_samples_by_hand(void **state)
     arena_free(&a);
 }
 
+/* The same in v1.1, where logs of submissions that fail are scaled: by 2,764,498.67 over 2,150,400. In the open division they are not. */
+static void test_scaled_runs(void **state)
+{
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v1.1", 3072);
+    struct distribution_request q = { .convergence = &c, .samples_to_converge = 2150400, .seed = 3, .submissions = 40, .data_dir = data,
+        .timing = { .step_time_s = 1.3, .startup_s = 11, .tail_s = 5, .eval_time_s = 7 } };
+    double by = 2764498.6666666667 / 2150400;
+    (void)state;
+    struct run_distribution d = draw(&q, &a);
+    assert_near(d.runs[4].time_s, 1010 * by, 1e-9);
+    assert_near(d.score_minutes, 1010 * by / 60, 1e-9);
+    assert_near(d.expected_minutes, 1010 * by / 60, 1e-9);
+    assert_near(d.run_low_s, 1010 * by, 1e-9);
+    q.open_division = true;
+    assert_near(draw(&q, &a).runs[4].time_s, 1010, 1e-9);
+    q.open_division = false;
+    q.runs = 7;                                 /* no submission: it is not judged */
+    d = draw(&q, &a);
+    assert_near(d.runs[4].time_s, 1010, 1e-9);
+    assert_near(d.run_low_s, 1010 * by, 1e-9);
+    arena_free(&a);
+}
+
 /* A plan of 7 epochs of ResNet-50 at 1,281,167 samples a step: 7 steps of 30 s; evaluations after epochs 3 and 7: 2 * 4 s, and 9 s once. */
 static void test_fixed_schedule_by_hand(void **state)
 {
@@ -569,7 +593,7 @@ static void test_coverage_as_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
+        cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_scaled_runs), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
         cmocka_unit_test(test_seeds), cmocka_unit_test(test_descriptions_refused),
         cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_no_score_as_text), cmocka_unit_test(test_samples_lie_on_the_schedule), 
         cmocka_unit_test(test_intervals_by_hand), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_more_error_wider_interval),

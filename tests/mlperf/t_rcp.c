@@ -64,29 +64,29 @@ static void test_worked_examples(void **state)
     (void)state;
     struct rcp_verdict v = judge(worked, 128, RUNS(15, 15, 15, 16, 16));
     assert_near(v.submission_mean, 15.33, 0.005);
-    assert_near(v.mean, 15.75, 1e-12);
-    assert_near(v.sd, 0.43, 0.005);
-    assert_near(v.max_speedup, 1.0353, 0.00005);
-    assert_near(v.least_mean, 15.21, 0.005);
-    assert_true(v.passed && v.match == RCP_EXACT);
+    assert_near(v.limit.mean, 15.75, 1e-12);
+    assert_near(v.limit.sd, 0.43, 0.005);
+    assert_near(v.limit.max_speedup, 1.0353, 0.00005);
+    assert_near(v.limit.least_mean, 15.21, 0.005);
+    assert_true(v.passed && v.limit.match == RCP_EXACT);
     v = judge(worked, 256, RUNS(19, 19, 19, 20, 21));
     assert_near(v.submission_mean, 19.33, 0.005);
-    assert_near(v.mean, 20.75, 1e-12);
-    assert_near(v.sd, 0.66, 0.005);
-    assert_near(v.max_speedup, 1.0412, 0.00005);
-    assert_near(v.least_mean, 19.93, 0.005);
+    assert_near(v.limit.mean, 20.75, 1e-12);
+    assert_near(v.limit.sd, 0.66, 0.005);
+    assert_near(v.limit.max_speedup, 1.0412, 0.00005);
+    assert_near(v.limit.least_mean, 19.93, 0.005);
     assert_false(v.passed);
     v = judge(worked, 192, RUNS(17, 18, 18, 18, 20));
-    assert_near(v.mean, 18.25, 1e-12);
-    assert_near(v.sd, 0.547, 0.0005);
-    assert_near(v.max_speedup, 1.0368, 0.00005);
-    assert_true(v.passed && v.match == RCP_INTERPOLATED);
+    assert_near(v.limit.mean, 18.25, 1e-12);
+    assert_near(v.limit.sd, 0.547, 0.0005);
+    assert_near(v.limit.max_speedup, 1.0368, 0.00005);
+    assert_true(v.passed && v.limit.match == RCP_INTERPOLATED);
     v = judge(worked, 512, RUNS(30, 30, 30, 30, 30));
-    assert_true(!v.passed && v.match == RCP_MISSING);
+    assert_true(!v.passed && v.limit.match == RCP_MISSING);
     v = judge(worked, 64, RUNS(16, 16, 16, 16, 16));
-    assert_true(v.passed && v.match == RCP_SMALLER_BATCH);
+    assert_true(v.passed && v.limit.match == RCP_SMALLER_BATCH);
     v = judge(worked, 64, RUNS(15, 15, 15, 15, 15));
-    assert_true(!v.passed && v.match == RCP_SMALLER_BATCH);
+    assert_true(!v.passed && v.limit.match == RCP_SMALLER_BATCH);
 }
 
 /* All printed digits of the example in the checker's own documentation: 15.2126 and 1.03532. */
@@ -140,6 +140,26 @@ static void test_scaling(void **state)
 
 /* Means 11 10 13 13 20 at 1 2 3 4 5 (no spread): 1 goes, as 2 is fastest; 3 lies above the line 10..13 and goes; then 4 against 2 and 5:
  * the line gives 16.67 at 4, 13 stays. */
+/* A reference of 20 that lets 18 pass. v1.1's logs scale those below, v2.1's scores those above, the others none; a reference of another
+ * batch tells of none. */
+static void test_what_each_edition_scales(void **state)
+{
+    static const struct { const char *round; enum rcp_match match; double failed, passed; } cases[] = {
+        { "v1.0", RCP_EXACT, 1, 1 }, { "v1.1", RCP_EXACT, 20 / 17.0, 1 }, { "v1.1", RCP_INTERPOLATED, 20 / 17.0, 1 },
+        { "v1.1", RCP_SMALLER_BATCH, 1, 1 }, { "v1.1", RCP_MISSING, 1, 1 }, { "v2.0", RCP_EXACT, 1, 1 }, { "v2.1", RCP_EXACT, 1, 20 / 18.0 },
+        { "v2.1", RCP_SMALLER_BATCH, 1, 20 / 18.0 }, { "v2.1", RCP_MISSING, 1, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct edition *e = edition_find(cases[i].round);
+        struct rcp_limit l = { .match = cases[i].match, .mean = 20, .least_mean = 18, .max_speedup = 20 / 18.0 };
+        assert_near(rcp_scaling(e, &l, 17), cases[i].failed, 1e-12);
+        assert_near(rcp_scaling(e, &l, 18), cases[i].passed, 1e-12);
+        assert_near(rcp_scaling(e, &l, 20), 1, 0);
+        assert_near(rcp_scaling(e, &l, 23), 1, 0);
+    }
+}
+
 static void test_pruning(void **state)
 {
     static const char rows[] = "2.0.0,resnet,a,s,1,epochs,11 11 11,both,,t\n2.0.0,resnet,b,s,2,epochs,10 10 10,both,,t\n"
@@ -203,7 +223,7 @@ static void test_what_editions_differ_in(void **state)
     assert_near(t.points[0].sd, sqrt((25 + 1 + 0 + 1 + 25) / 5.0), 1e-12);
     assert_true(rcp_check(&v, "llama31_405b", "v5.0", 1152, RUNS(276480, 276480, 276480), 3, dir, &a, &err));
     assert_true(v.passed);
-    assert_near(v.max_speedup, 322560.0 / (322560 - 46080), 1e-12);
+    assert_near(v.limit.max_speedup, 322560.0 / (322560 - 46080), 1e-12);
     assert_near(v.scaling, 322560.0 / 276480, 1e-12);
     assert_true(rcp_check(&v, "llama31_405b", "v5.0", 1152, RUNS(276479, 276479, 276479), 3, dir, &a, &err));
     assert_false(v.passed);
@@ -215,7 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_means_beyond_the_grid), cmocka_unit_test(test_failed_runs_count_as_slowest),
-        cmocka_unit_test(test_scaling), cmocka_unit_test(test_pruning), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_scaling), cmocka_unit_test(test_what_each_edition_scales), cmocka_unit_test(test_pruning), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_editions_differ_in),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

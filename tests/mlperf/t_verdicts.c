@@ -88,13 +88,13 @@ static void compare_convergence(struct compared *c, size_t i, const struct folde
     bool passed = f->has_rcp && f->rcp.passed;
     if (text_is(verdict, "n/a") ? f->rules->has_reference : !text_is(verdict, passed ? "pass" : "fail"))
         wrong(c, i, f->parts[PACKAGE_CONVERGENCE].text);
-    if (!f->has_rcp || f->rcp.match == RCP_MISSING)
+    if (!f->has_rcp || f->rcp.limit.match == RCP_MISSING)
         return;
     compare_number(c, i, "submission_mean", f->rcp.submission_mean, 6e-5);
-    compare_number(c, i, "rcp_mean", f->rcp.mean, 1e-9);
-    compare_number(c, i, "rcp_stdev", f->rcp.sd, 1e-9);
-    compare_number(c, i, "max_speedup", f->rcp.max_speedup, 1e-9);
-    compare_number(c, i, "min_mean", f->rcp.least_mean, 1e-9);
+    compare_number(c, i, "rcp_mean", f->rcp.limit.mean, 1e-9);
+    compare_number(c, i, "rcp_stdev", f->rcp.limit.sd, 1e-9);
+    compare_number(c, i, "max_speedup", f->rcp.limit.max_speedup, 1e-9);
+    compare_number(c, i, "min_mean", f->rcp.limit.least_mean, 1e-9);
     if (!strstr(cell(&c->official, i, "detail"), "did not normalise"))
         compare_number(c, i, "factor", f->rcp.scaling, 1e-9);
 }

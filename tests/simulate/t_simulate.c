@@ -312,8 +312,8 @@ static void a_result_as_text_and_back(void **state)
     struct err err = { "" };
     struct results back = {0};
     struct result r = { .id = "x", .workload = "w", .system = "s", .ipus = 7, .global_batch = 33, .throughput_samples_per_s = 1320.5, .step_time_s = 0.025,
-                        .latency_s = 0.0035, .samples_to_converge = 1.25e6, .train_time_s = 900, .eval_time_s = 30.5, .startup_time_s = 4, .tail_time_s = 3,
-                        .evaluation_time_s = 2.75, .time_to_train_s = 937.5, .predicted_samples_to_converge = 1.5e6, .predicted_time_to_train_s = 1111,
+                        .latency_s = 0.0035, .samples_to_converge = 1.25e6, .train_time_s = 900, .eval_time_s = 30.5, .startup_time_s = 4, .tail_time_s = 3, .scaling_time_s = 12.5,
+                        .evaluation_time_s = 2.75, .time_to_train_s = 950, .predicted_samples_to_converge = 1.5e6, .predicted_time_to_train_s = 1111,
                         .fits = true, .memory_peak_bytes_per_tile = 456789, .mfu = 0.31, .hfu = 0.37, .energy_per_step_j = 12.5, .energy_j = 468750,
                         .cost_per_step = 0.001, .cost_to_train = 37.5, .fault_cost_s = 0.0005, .version = "v", .overrides = "", .inputs = "" };
     char *text, *csv;

@@ -93,12 +93,12 @@ bool fit_value(double *value, double *standard_error, const char *benchmark, con
         && find_fit(value, standard_error, &t, benchmark, ruleset, key, err);
 }
 
-static struct rcp_table pruned(const struct rcp_table *full, struct arena *a)
+static struct rcp_table pruned(const struct rcp_table *full, void (*prune)(struct rcp_table *), struct arena *a)
 {
     struct rcp_table line = *full;
     line.points = ARENA_ARRAY(a, struct rcp_point, full->n);
     memcpy(line.points, full->points, full->n * sizeof *line.points);
-    rcp_prune_by_mean(&line);
+    prune(&line);
     return line;
 }
 
@@ -110,7 +110,7 @@ bool convergence_points(struct rcp_table *line, struct rcp_table *law, const cha
     if (!csv_load(&rcp, arena_printf(a, "%s/rcp.csv", data_dir), a, err) || !round_table_load(&rounds, data_dir, a, err)
         || !rcp_take(law, &rcp, &rounds, benchmark, round, RCP_LATER, a, err))
         return false;
-    *line = pruned(law, a);
+    *line = pruned(law, rcp_prune_by_mean, a);
     if (line->n >= LEAST_LAW_POINTS)
         *law = *line;
     return true;
@@ -126,6 +126,7 @@ struct reference {
     struct memo fits;                   /* by key, those that were asked for */
     struct benchmark_facts facts;
     struct rcp_table line, full;        /* pruned by mean; all records */
+    struct rcp_table judged;            /* as the edition's checker has them */
     struct reference *next;
 };
 
@@ -174,7 +175,8 @@ static struct reference *reference_of(struct convergence_tables *t, const char *
     if (!find_facts(&r->facts, &t->benchmarks, benchmark, err) || !(points = points_of(t, benchmark, err))
         || !rcp_take(&r->full, points, &t->rounds, benchmark, round, RCP_LATER, t->a, err))
         return NULL;
-    r->line = pruned(&r->full, t->a);
+    r->line = pruned(&r->full, rcp_prune_by_mean, t->a);
+    r->judged = pruned(&r->full, rcp_prune, t->a);
     r->benchmark = arena_strdup(t->a, benchmark);
     r->ruleset = rcp_ruleset(round);
     r->next = t->references;
@@ -386,6 +388,9 @@ static bool start(struct lookup *l, struct convergence *out, struct convergence_
     out->target = facts->target;
     out->higher_is_better = facts->higher_is_better;
     eval_schedule_of(&out->schedule, terms->benchmark, terms->global_batch);
+    out->edition = l->reference->judged.edition;
+    out->is_closed = !text_is(terms->division, "open");
+    rcp_limit_at(&out->limit, &l->reference->judged, terms->global_batch);
     return true;
 }
 
@@ -419,4 +424,9 @@ bool convergence_predict_for(struct convergence *out, const struct submission_te
 {
     struct convergence_tables *tables;
     return convergence_tables_load(&tables, data_dir, a, err) && convergence_predict_from(out, tables, terms, err);
+}
+
+double convergence_scaling(const struct convergence *c, double samples)
+{
+    return c->is_closed && samples > 0 ? rcp_scaling(c->edition, &c->limit, samples / c->samples_per_epoch) : 1;
 }

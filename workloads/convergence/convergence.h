@@ -36,6 +36,9 @@ struct convergence {
     double accuracy_mean, accuracy_sd;  /* of the last evaluation */
     double target;                      /* of the accuracy, as the rules have it */
     bool higher_is_better;
+    const struct edition *edition;
+    bool is_closed;                     /* its convergence is tested against the reference */
+    struct rcp_limit limit;             /* of that test, in epochs or samples */
 };
 
 /* What is known of a submission. A submitter without calibration runs, or NULL, has no effect of its own. */
@@ -60,6 +63,10 @@ bool convergence_reference(struct convergence *out, struct convergence_tables *t
 
 /* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) moves an epoch schedule. */
 double convergence_observed(const struct convergence *c, double x, double offset);
+
+/* By what the times of a submission are multiplied whose runs took so many samples on average: 1, or the reference's samples over these
+ * where the round scales a closed submission to the reference. */
+double convergence_scaling(const struct convergence *c, double samples);
 
 /* ---- the tables behind it ------------------------------------------------------------------- */
 

@@ -3,7 +3,9 @@
  * editions.c - see editions.h.
  *
  * Source: mlcommons/logging at each tag: mlp_compliance, package_checker, seed_checker, rcp_checker, result_summarizer, system_desc_checker.
- * 3.1.0 is commit acd623e of 2023-11-07, as the tag of that round cannot be run.
+ * 3.1.0 is commit acd623e of 2023-11-07, as the tag of that round cannot be run. scales_failed is no checker's: of the closed submissions of
+ * v1.1 at hand two fail the test, Graphcore's BERT on 16 and 64 IPUs, and in each of their 20 logs run_stop comes 1.098 or 1.118 times as
+ * late as the last evaluation, to the millisecond: the reference's mean over that of their samples, 2764499 / 2517254 and 2764499 / 2473385.
  */
 #include "workloads/convergence/editions.h"
 
@@ -17,7 +19,7 @@ static const struct edition editions[] = {
     { .ruleset = "1.0.0", .round = "v1.0", .tag = "1.0.0", .reference_points = true, .repeats_submission_keys = true,
       .exact_count = true, .system_description = true, .seeds = SEEDS_IF_ANY },
     { .ruleset = "1.1.0", .round = "v1.1", .tag = "1.1.0-rc4", .reference_points = true, .repeats_submission_keys = true,
-      .exact_count = true, .system_description = true, .seeds = SEEDS_IF_ANY, .eval_error = EVAL_ERROR_INSTEAD },
+      .exact_count = true, .system_description = true, .scales_failed = true, .seeds = SEEDS_IF_ANY, .eval_error = EVAL_ERROR_INSTEAD },
     { .ruleset = "2.0.0", .round = "v2.0", .tag = "2.0.0-rc4", .reference_points = true, .exact_count = true,
       .system_description = true, .reads_scaling = true, .seeds = SEEDS_IF_ANY, .eval_error = EVAL_ERROR_INSTEAD,
       .pruning = RCP_BY_LEAST_MEAN },

@@ -27,6 +27,7 @@ struct edition {
     enum rcp_pruning pruning;
     bool full_spread;                   /* of the whole reference list, not of the trimmed one */
     bool scales;                        /* a submission faster than the reference is scaled to it */
+    bool scales_failed;                 /* one that is faster than the test allows has been, in the times of its logs */
     bool reads_scaling;                 /* scaling.json in the benchmark's folder */
     bool scales_unwritten;              /* without that file the checker's own factor holds: in v2.1 all submissions were scaled, later not */
     bool parameter_files;               /* package_checker_params in a system's or benchmark's folder */

@@ -234,3 +234,43 @@ bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double
     }
     return false;
 }
+
+/* ---- the test's limit ----------------------------------------------------------------------------- */
+
+static void set_limit(struct rcp_limit *l, double mean, double sd, double n_reference, const struct rcp_table *t)
+{
+    l->mean = mean;
+    l->sd = sd;
+    l->least_mean = rcp_least_mean(mean, sd, n_reference, t->terms.runs - 2.0);
+    l->max_speedup = mean / (l->least_mean - t->terms.allowance);
+}
+
+void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch)
+{
+    const struct rcp_point *first = t->points, *last = t->points + t->n - 1;
+    *out = (struct rcp_limit){ .match = RCP_EXACT };
+    for (const struct rcp_point *p = first; p <= last; p++)
+        if (p->batch == batch) {
+            set_limit(out, p->mean, p->sd, p->left, t);
+            return;
+        }
+    double mean, sd;
+    if (rcp_interpolate(&mean, &sd, t, batch)) {
+        out->match = RCP_INTERPOLATED;
+        set_limit(out, mean, sd, 2.0 * t->terms.runs, t);
+    } else if (batch < first->batch) {
+        out->match = RCP_SMALLER_BATCH;
+        set_limit(out, first->mean, first->sd, first->left, t);
+    } else {
+        out->match = RCP_MISSING;
+    }
+}
+
+double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean)
+{
+    if (limit->match == RCP_MISSING || !(submission_mean < limit->mean))
+        return 1;
+    bool passed = submission_mean >= limit->mean / limit->max_speedup;
+    bool scales = passed ? e->scales : e->scales_failed && limit->match != RCP_SMALLER_BATCH;
+    return scales ? limit->mean / submission_mean : 1;
+}

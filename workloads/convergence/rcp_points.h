@@ -52,6 +52,18 @@ bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double
  * mean - t(0.95, n_reference + n_submission - 2) * sd * sqrt(1/n_reference + 1/n_submission), to the checker's grid of below 1e-4. */
 double rcp_least_mean(double mean, double sd, double n_reference, double n_submission);
 
+/* What the test holds against a submission: the record of its batch; else the line between two; below all, the record of the smallest. */
+enum rcp_match { RCP_EXACT, RCP_INTERPOLATED, RCP_SMALLER_BATCH, RCP_MISSING };
+struct rcp_limit {
+    enum rcp_match match;
+    double mean, sd;                    /* of the reference; 0 when there is none */
+    double least_mean, max_speedup;     /* a submission passes from mean / max_speedup up */
+};
+void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch);
+
+/* By what the edition multiplies the times of a closed submission that took so much to converge: the reference's mean over its own, or 1. */
+double rcp_scaling(const struct edition *e, const struct rcp_limit *limit, double submission_mean);
+
 const char *rcp_ruleset(const char *round);         /* "v2.0" -> "2.0.0"; "" for one without reference points */
 const char *rcp_ruleset_before(const char *ruleset);    /* of the round before; "": none */
 
