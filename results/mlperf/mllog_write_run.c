@@ -158,7 +158,7 @@ static void write_head(struct log_writer *w)
 
 /* ---- on the clock -------------------------------------------------------------------------------- */
 
-/* Parts of the run in seconds, stretched so that they sum to its time to train. */
+/* Parts of the run in seconds, stretched so that they sum to its time to train before any scaling, which moves run_stop alone. */
 struct parts { double startup_s, per_sample_s, eval_s, tail_s; int64_t start_ms; double now_s; };
 
 static struct parts parts_of(const struct log_writer *w)
@@ -167,7 +167,7 @@ static struct parts parts_of(const struct log_writer *w)
     double per_sample = t->step_time_s / samples_per_step(t, w->s->global_batch), evals = (double)w->run->n_evals;
     double tail = t->tail_s + t->first_eval_extra_s;
     double sum = t->startup_s + w->run->samples * per_sample + evals * t->eval_time_s + tail;
-    double stretch = sum > 0 ? w->run->time_s / sum : 0;
+    double stretch = sum > 0 ? (w->run->time_s - w->run->scaling_s) / sum : 0;
     return (struct parts){ t->startup_s * stretch, per_sample * stretch, t->eval_time_s * stretch, tail * stretch, w->time_ms, 0 };
 }
 

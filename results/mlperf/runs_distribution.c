@@ -98,6 +98,7 @@ static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
     double train_s = r->samples / samples_per_step(t, d->q->convergence->global_batch) * t->step_time_s;
     double exact_s = t->startup_s + train_s + (double)r->n_evals * t->eval_time_s + t->first_eval_extra_s + t->tail_s;
     r->time_s = exact_s * d->time_factor * exp(t->noise * gsl_ran_ugaussian(rng));
+    r->scaling_s = 0;
 }
 
 /* ---- one submission ------------------------------------------------------------------------------- */
@@ -130,8 +131,10 @@ static bool judge(const struct drawing *d, struct drawn_run *runs, size_t n, str
         return true;
     bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
     double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
-    for (size_t i = 0; i < n; i++)
-        runs[i].time_s *= by;
+    for (size_t i = 0; i < n; i++) {
+        runs[i].scaling_s = runs[i].time_s * (by - 1);
+        runs[i].time_s += runs[i].scaling_s;
+    }
     return tested && v.passed;
 }
 

@@ -47,6 +47,7 @@ struct drawn_run {
     double convergence_point;           /* in the benchmark's unit: what the reference-convergence test takes */
     uint64_t n_evals;
     double time_s;
+    double scaling_s;                   /* of it: added where the round scales submissions that are too fast; nothing runs in it */
 };
 
 struct run_distribution {

@@ -64,6 +64,7 @@ static void test_scaled_runs(void **state)
     (void)state;
     struct run_distribution d = draw(&q, &a);
     assert_near(d.runs[4].time_s, 1010 * by, 1e-9);
+    assert_near(d.runs[4].scaling_s, 1010 * (by - 1), 1e-9);
     assert_near(d.score_minutes, 1010 * by / 60, 1e-9);
     assert_near(d.expected_minutes, 1010 * by / 60, 1e-9);
     assert_near(d.run_low_s, 1010 * by, 1e-9);
@@ -365,7 +366,7 @@ static long long ms_of(const char *text, const char *key, int nth)
 }
 
 /* Evaluated at the end: 7 s startup, three epochs of 272 steps of 0.4 s, 2.3 s left over and 0.4 s to begin evaluating, three times 1.3 s:
- * 340 s. Drawn as twice that, every part takes twice as long. */
+ * 340 s. Drawn as twice that, every part takes twice as long; and 50 s of scaling come between the last evaluation and run_stop. */
 static void test_log_evaluated_at_the_end(void **state)
 {
     struct arena a = { 0 };
@@ -379,7 +380,8 @@ static void test_log_evaluated_at_the_end(void **state)
     (void)state;
     for (int times = 1; times <= 2; times++) {
         char *text;
-        run.time_s = 340 * times;
+        run.scaling_s = 50 * (times - 1);
+        run.time_s = 340 * times + run.scaling_s;
         PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
         assert_string_equal(err.msg, "");
         assert_int_equal(ms_of(text, "epoch_start", 1), 7000 * times);
@@ -387,7 +389,7 @@ static void test_log_evaluated_at_the_end(void **state)
         assert_int_equal(ms_of(text, "eval_start", 1), 333400 * times);
         assert_int_equal(ms_of(text, "eval_stop", 1), 337400 * times);
         assert_int_equal(ms_of(text, "eval_accuracy", 2), 338700 * times);
-        assert_int_equal(ms_of(text, "run_stop", 1), 340000 * times);
+        assert_int_equal(ms_of(text, "run_stop", 1), 340000 * times + 50000 * (times - 1));
         free(text);
     }
     arena_free(&a);
