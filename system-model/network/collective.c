@@ -35,6 +35,7 @@
 #include "system-model/network/collective_ways.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 const char *const collective_kind_names[N_COLLECTIVE_KINDS] = { "all-reduce", "reduce-scatter", "all-gather", "broadcast" };
@@ -238,19 +239,18 @@ static bool meet_in_middle(struct run *run, const struct ring *rings, size_t n_r
     return true;
 }
 
-/* Both ways on the two twisted rings of each domain: four flows a rank and step. */
-static bool quad_ring(struct run *run, const struct ring *rings, size_t n_rings, double bytes, bool add, struct err *err)
+/* Both ways on the two twisted rings of a torus that one group fills: four flows a rank and step. */
+static bool quad_ring(struct run *run, const struct ring *whole, double bytes, bool add, struct err *err)
 {
-    uint32_t n = rings[0].n;
+    uint32_t n = whole->n, first_ipu = whole->ipus[0];
     double share = bytes / n / 4;
-    struct ring *twisted = ARENA_ARRAY(run->a, struct ring, 2 * n_rings);
-    for (size_t i = 0; i < 2 * n_rings; i++) {
-        uint32_t ipu = rings[i / 2].ipus[0];
+    struct ring twisted[2];
+    for (uint32_t i = 0; i < 2; i++) {
         twisted[i] = (struct ring){ ARENA_ARRAY(run->a, uint32_t, n), n };
-        twisted_order(twisted[i].ipus, n, ipu - ipu % run->t->ipus_per_domain, (uint32_t)(i % 2));
+        twisted_order(twisted[i].ipus, n, first_ipu, i);
     }
-    struct ends e = ends_new(4 * n_rings * n, run->a);
-    ring_ends(&e, twisted, 2 * n_rings, true, false);
+    struct ends e = ends_new(4 * n, run->a);
+    ring_ends(&e, twisted, 2, true, false);
     run->cost->bytes_sent_per_rank += (n - 1) * 4 * share;
     return play_steps(run, &e, share, n - 1, add ? 4 * share : 0, err);
 }
@@ -280,7 +280,7 @@ static bool play_rings(struct run *run, const struct ring *rings, size_t n_rings
     case METHOD_MEET_IN_MIDDLE:
         return meet_in_middle(run, rings, n_rings, bytes, add, err);
     case METHOD_QUAD_RING:
-        return quad_ring(run, rings, n_rings, bytes, add, err);
+        return quad_ring(run, rings, bytes, add, err);
     case METHOD_BROADCAST:
         return to_all(run, rings, n_rings, bytes / n, add, err);
     default:
@@ -335,7 +335,7 @@ static bool splits_steps(const struct run *run)
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
 static double meet_in_middle_below(uint32_t n_ranks, bool gather)
 {
-    double bytes = n_ranks > 16 ? 1e18 : n_ranks > 8 ? 19922944 : n_ranks > 4 ? 2490368 : 622592;
+    double bytes = n_ranks > 16 ? HUGE_VAL : n_ranks > 8 ? 19922944 : n_ranks > 4 ? 2490368 : 622592;
     return gather ? bytes : 2 * bytes;
 }
 

@@ -31,6 +31,23 @@ static void ring_of_three(void **state)
     arena_free(&a);
 }
 
+/* Three bytes in pieces of one each, half a byte in pieces of a sixth: what comes is added by a worker in a single turn of a tile, 11 + 6 (26 + 3)
+ * cycles; pieces of less than a byte take no cycle of it. */
+static void the_smallest_pieces_are_added(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(6, 6, DOMAIN_LADDER, GATEWAY_NONE);
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[3] = { 0, 2, 4 };
+    struct collective_request r = { .kind = COLLECTIVE_REDUCE_SCATTER, .method = METHOD_RING, .ranks = ranks, .n_groups = 1, .n_ranks = 3, .bytes = 3 };
+    assert_near(run(&t, r).reduce_s, 2 * 185 / 1.3e9, 1e-15);
+    r.bytes = 0.5;
+    assert_near(run(&t, r).reduce_s, 2 * (11 + 6 * 26) / 1.3e9, 1e-15);
+    r.kind = COLLECTIVE_ALL_GATHER;
+    assert_near(run(&t, r).reduce_s, 0, 0);
+    arena_free(&a);
+}
+
 /*
  * Broadcast of 63 MB from IPU 0 to 2 and 4: two flows of 21 MB leave it in one step, both over its rail, one of them over two: 42 MB and
  * 0.22 us. Then an all-gather, 2 steps of 21 MB. The root alone sends in the first step: 2/3 x 21 MB a rank on average, then 42 MB.
@@ -369,7 +386,11 @@ static void bad_requests_are_refused(void **state)
         { { .ranks = far, .n_groups = 1, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 1 of group 0 is IPU 16; ipu-pod16 has IPUs 0 to 15" },
         { { .ranks = first, .n_groups = 2, .n_ranks = 2, .bytes = 1 }, "all-reduce: rank 0 of group 1 is IPU 17; ipu-pod16 has IPUs 0 to 15" },
         { { .ranks = far, .n_groups = 0, .n_ranks = 2, .bytes = 1 }, "all-reduce: 0 groups of 2 ranks" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 0, .bytes = 1 }, "all-reduce: 1 groups of 0 ranks" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = -1 }, "all-reduce: -1 bytes" },
+        { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1e18 }, "all-reduce: 1e+18 bytes" },
+        { { .kind = N_COLLECTIVE_KINDS, .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1 }, "collective: no such kind or method (4, 0)" },
+        { { .method = N_COLLECTIVE_METHODS, .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1 }, "collective: no such kind or method (0, 7)" },
         { { .ranks = far, .n_groups = 1, .n_ranks = 1, .bytes = 1, .n_in_use = 17 }, "all-reduce: 17 IPUs in use; ipu-pod16 has 16" },
         { { .method = METHOD_QUAD_RING, .ranks = twice, .n_groups = 1, .n_ranks = 2, .bytes = 1 },
           "all-reduce: quad-ring wants one group of all 16 IPUs of one torus; 2 ranks, 1 groups, 1 domains on ipu-pod16" },
@@ -399,15 +420,15 @@ static void the_method_turns_at_its_size(void **state)
         for (int gather = 0; gather < 2; gather++) {
             enum collective_kind kind = gather ? COLLECTIVE_ALL_GATHER : COLLECTIVE_ALL_REDUCE;
             double at = gather ? turns[i].all_reduce_bytes / 2 : turns[i].all_reduce_bytes;
-            assert_int_equal(run(&t, whole(&t, 1, kind, METHOD_AUTO, 0.97 * at)).method, METHOD_MEET_IN_MIDDLE);
-            assert_int_equal(run(&t, whole(&t, 1, kind, METHOD_AUTO, 1.03 * at)).method, METHOD_BIDIRECTIONAL_RING);
+            assert_int_equal(run(&t, whole(&t, 1, kind, METHOD_AUTO, at - 1)).method, METHOD_MEET_IN_MIDDLE);
+            assert_int_equal(run(&t, whole(&t, 1, kind, METHOD_AUTO, at)).method, METHOD_BIDIRECTIONAL_RING);
         }
     }
     arena_free(&a);
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ring_of_three), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone),
+    cmocka_unit_test(ring_of_three), cmocka_unit_test(the_smallest_pieces_are_added), cmocka_unit_test(broadcast_of_three), cmocka_unit_test(everyone_to_everyone),
     cmocka_unit_test(everyone_then_round_the_domains), cmocka_unit_test(peripheral_ring), cmocka_unit_test(groups_share_links),
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
