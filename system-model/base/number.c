@@ -26,13 +26,13 @@ static size_t put_digits(char *out, uint64_t n, int exponent)
     while (used > whole && digits[used - 1] == '0')
         used--;
     if (exponent < 0) {
-        p = (char *)memcpy(p, "0.0000", (size_t)(1 - exponent)) + 1 - exponent;
-        return (size_t)((char *)memcpy(p, digits, (size_t)used) + used - out);
+        p = mempcpy(p, "0.0000", (size_t)(1 - exponent));
+        return (size_t)((char *)mempcpy(p, digits, (size_t)used) - out);
     }
-    p = (char *)memcpy(p, digits, (size_t)whole) + whole;
+    p = mempcpy(p, digits, (size_t)whole);
     if (used > whole) {
         *p++ = '.';
-        p = (char *)memcpy(p, digits + whole, (size_t)(used - whole)) + used - whole;
+        p = mempcpy(p, digits + whole, (size_t)(used - whole));
     }
     return (size_t)(p - out);
 }
