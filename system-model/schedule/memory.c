@@ -77,10 +77,9 @@ static struct moment worst_moment(const struct plan *p, const struct stage_plan 
     return worst;
 }
 
-/* They are summed over micro-batches, or wait to be reduced. */
-static bool keeps_gradients(const struct plan_options *o)
+bool keeps_gradients(const struct plan_options *o)
 {
-    return o->grad_accum > 1 || o->n_replicas > 1;
+    return o->training && (o->grad_accum > 1 || o->n_replicas > 1);
 }
 
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)
@@ -88,7 +87,7 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     const struct plan_options *o = &p->options;
     uint64_t tiles = s->compiled->options.n_tiles;
     m->bytes[REGION_WEIGHTS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
-    if (o->training && keeps_gradients(o))
+    if (keeps_gradients(o))
         m->bytes[REGION_ACCUMULATORS] += spread(s->weight_bytes, tiles, WEIGHT_GRAIN_BYTES);
     if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP) {
         double state = (double)s->n_parameters * o->optimizer.state_bytes_per_param / shard_replicas(p);
@@ -97,8 +96,7 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     m->bytes[REGION_IO_BUFFERS] += spread(s->host_bytes, tiles, ACTIVATION_GRAIN_BYTES);
     struct moment here = worst_moment(p, s);
     m->bytes[REGION_STASH] += here.stash;       /* stages of one IPU work in turn, but all keep their stash */
-    here.stash = 0;
-    keep_worst(worst, here);
+    keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
 }
 
 static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)

@@ -63,9 +63,9 @@ static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
         return 0;
     if (l->role == LAYER_LAST)
         return p->n_stages - 1;
-    uint32_t part = l->n_parts > 1 ? l->part_id : 0, end = 0, s = 0;
+    uint32_t end = 0, s = 0;
     for (; s + 1 < p->n_stages; s++) {
-        end += p->options.stage_sizes[s].part_count[part];
+        end += p->options.stage_sizes[s].part_count[l->part_id];
         if (l->block_id < end)
             break;
     }
@@ -339,23 +339,25 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
     return s->compiled != NULL;
 }
 
+/* The largest share of memory that a stage has for temporaries, of those below; 0: none. */
+static double share_below(const struct plan *p, double below)
+{
+    double most = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        double share = ipu_available_memory(&p->options, p->stages[s].ipu);
+        if (share < below)
+            most = fmax(most, share);
+    }
+    return most;
+}
+
 /* Stages with more memory for temporaries first: plans that took little of it are then known to those with less. */
 static bool compile_stages(struct plan *p, struct compiler *c, struct err *err)
 {
-    double shares[MAX_STAGES] = {0}, most, next = 0;
-    for (uint32_t s = 0; s < p->n_stages; s++) {
-        shares[s] = ipu_available_memory(&p->options, p->stages[s].ipu);
-        next = fmax(next, shares[s]);
-    }
-    do {
-        most = next;
-        next = -1;
-        for (uint32_t s = 0; s < p->n_stages; s++) {
-            if (shares[s] == most && !compile_stage(p, c, &p->stages[s], err))
+    for (double share = share_below(p, INFINITY); share > 0; share = share_below(p, share))
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            if (ipu_available_memory(&p->options, p->stages[s].ipu) == share && !compile_stage(p, c, &p->stages[s], err))
                 return false;
-            next = shares[s] < most && shares[s] > next ? shares[s] : next;
-        }
-    } while (next >= 0);
     return true;
 }
 
@@ -381,7 +383,7 @@ enum { MOST_WORDS = 6 + 2 * MAX_STAGES };
 static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *p, const struct compiler *c)
 {
     const struct plan_options *o = &p->options;
-    const bool flags[] = { o->training, o->grad_accum > 1, o->unfolded, o->faults != NULL };
+    const bool flags[] = { o->training, o->grad_accum > 1, o->unfolded, o->faults };
     size_t n = 0;
     words[n] = 0;
     memcpy(&words[n++], flags, sizeof flags);

@@ -109,6 +109,7 @@ uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t i
  * something is at fault, or nothing is to be folded. */
 uint32_t played_replicas(const struct plan *p, uint32_t n_ipus);
 uint64_t sharing_ipus(const struct plan *p, uint64_t n_ipus);  /* of n IPUs behind one port or memory, those in use */
+bool keeps_gradients(const struct plan_options *o); /* they are summed over micro-batches, or wait to be reduced */
 uint32_t shard_replicas(const struct plan *p);      /* replicas that share one copy of the optimizer state; 1 without rts */
 uint64_t update_cycles(const struct plan *p, uint32_t ipu, enum update_kind kind);  /* of all its tensors; merged ones count for each IPU */
 void update_print(FILE *f, const struct plan *p);           /* one line per IPU */

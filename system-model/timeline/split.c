@@ -41,7 +41,7 @@ static void name_stages(struct plan_options *out, const struct splitter *s, cons
         out->stage_sizes[i] = (struct stage_size){ { 0, 0 } };
         for (uint32_t u = split->border[i]; u < split->border[i + 1]; u++) {
             const struct layer *l = &s->compiler->graph->layers[s->units.layer[u]];
-            out->stage_sizes[i].part_count[l->n_parts > 1 ? l->part_id : 0]++;
+            out->stage_sizes[i].part_count[l->part_id]++;
             if (l->n_parts <= 1)
                 out->stage_sizes[i].part_count[1]++;
         }
@@ -182,13 +182,12 @@ static struct split shortest(const struct splitter *s, uint32_t n_stages, bool a
 
 /* ---- what units cost ---------------------------------------------------------------------------------------- */
 
-/* A weight's bytes on its IPU: itself, its gradients' sum, its state. */
-static uint64_t fixed_bytes(const struct plan_options *o, const struct layer_cost *l)
+/* A weight's bytes on its IPU: itself, its gradients, its state. */
+static uint64_t fixed_bytes(const struct plan *even, const struct layer_cost *l)
 {
+    const struct plan_options *o = &even->options;
     double state = o->training && o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param * (double)l->n_parameters : 0;
-    if (o->rts == RTS_YES)
-        state /= o->n_replicas;
-    return l->weight_bytes * (o->training && o->grad_accum > 1 ? 2 : 1) + (uint64_t)state;
+    return l->weight_bytes + (keeps_gradients(o) ? l->weight_bytes : 0) + (uint64_t)(state / shard_replicas(even));
 }
 
 static uint64_t kept_bytes(const struct plan_options *o, const struct layer_cost *l)
@@ -214,7 +213,7 @@ static void cost_units(struct units *u, const struct plan *even, struct arena *a
         }
         u->layer[u->n++] = i;
         u->time[u->n] = u->time[u->n - 1] + time;
-        u->fixed_bytes[u->n] = u->fixed_bytes[u->n - 1] + fixed_bytes(o, l);
+        u->fixed_bytes[u->n] = u->fixed_bytes[u->n - 1] + fixed_bytes(even, l);
         u->kept_bytes[u->n] = u->kept_bytes[u->n - 1] + kept_bytes(o, l);
     }
 }

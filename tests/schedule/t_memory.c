@@ -114,6 +114,41 @@ static void stages_of_one_ipu_share_it(void **state)
     arena_free(&y.arena);
 }
 
+/* A layer that holds nothing but a byte of temporaries, and next to it one that holds nothing at all. */
+static void the_least_that_can_be_held(void **state)
+{
+    (void)state;
+    struct toy y;
+    toy_start(&y);
+    y.costs[0] = (struct layer_cost){ .temp_bytes_per_tile = 1 };
+    y.costs[1] = (struct layer_cost){ 0 };
+    for (int s = 0; s < 2; s++)
+        y.stages[s].stash_bytes = y.stages[s].host_bytes = 0;
+    plan_memory(&y.plan, &y.compiler, &y.arena);
+    assert_regions(&y.plan.memory[0], (const uint64_t[N_REGIONS]){
+        [REGION_WEIGHTS] = 768, [REGION_ACCUMULATORS] = 768, [REGION_OPTIMIZER] = 2304, [REGION_TEMPORARIES] = 1 });
+    assert_regions(&y.plan.memory[1], (const uint64_t[N_REGIONS]){ [REGION_WEIGHTS] = 1792, [REGION_ACCUMULATORS] = 1792, [REGION_OPTIMIZER] = 5376 });
+    assert_int_equal(y.plan.memory[0].total_bytes, 768 + 768 + 2304 + 1);
+    arena_free(&y.arena);
+}
+
+/* Layers by IPU, in the order of its stages; of an IPU without stages none. */
+static void layers_of_an_ipu(void **state)
+{
+    (void)state;
+    struct toy y;
+    struct layer_range ranges[3];
+    toy_start(&y);
+    assert_int_equal(ipu_layers(ranges, &y.plan, 1), 1);
+    assert_true(ranges[0].compiled == &y.compiled && ranges[0].first == 1 && ranges[0].n == 1);
+    assert_int_equal(ipu_layers(ranges, &y.plan, 2), 0);
+    y.stages[1].ipu = 0;
+    y.stages[1].n_layers = 5;
+    assert_int_equal(ipu_layers(ranges, &y.plan, 0), 2);
+    assert_true(ranges[0].first == 0 && ranges[0].n == 1 && ranges[1].first == 1 && ranges[1].n == 5);
+    arena_free(&y.arena);
+}
+
 /* One micro-batch an update needs no accumulators, but gradients wait to be reduced where there are replicas; streamed state no place; three replicas with rts hold a third each: 5000 bytes:
  * 20 grains, 3 -> 768. fp8 halves what stage 0 keeps: 900: 8 grains: 2 -> 256; the last stage's is left as it is. */
 static void options_that_save(void **state)
@@ -289,6 +324,7 @@ static void every_recipe_sums(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_toy_by_hand), cmocka_unit_test(stages_of_one_ipu_share_it), cmocka_unit_test(options_that_save),
+    cmocka_unit_test(the_least_that_can_be_held), cmocka_unit_test(layers_of_an_ipu),
     cmocka_unit_test(remembered_for_equal_options), cmocka_unit_test(io_tiles_hold_the_input), cmocka_unit_test(recomputing_never_needs_more),
     cmocka_unit_test(more_replicas_with_rts_never_need_more), cmocka_unit_test(streaming_and_deeper_schedules),
     cmocka_unit_test(every_recipe_sums),

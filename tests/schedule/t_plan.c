@@ -129,6 +129,11 @@ static void steps_too_long_to_time_are_refused(void **state)
     y.opt.framework.fetch_threads = 1;
     assert_false(build(&y, &p));
     assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
+    y.opt.io_tiles = 32;                                /* nobody waits for an input then; a host that is asked and answers once a step, in two times 40 days */
+    assert_true(build(&y, &p));
+    y.sim.machine->host_latency_s = 40 * 86400;
+    assert_false(build(&y, &p));
+    assert_non_null(strstr(y.err.msg, "most go to input from the host: raise hosts.decode_bytes_per_s"));
     stop(&y);
 }
 
@@ -283,6 +288,34 @@ static void a_plan_as_text(void **state)
     stop(&y);
 }
 
+/* How a product is split is told behind its operation: parts by dimension, and how many steps follow one another, if any do. */
+static void splits_as_text(void **state)
+{
+    static const struct { uint32_t serial_in, serial_out; const char *text; } rows[] = {
+        { 1, 1, " b2 f3 k5 g7 i11 o13\n" }, { 17, 1, " b2 f3 k5 g7 i11 o13 serial i17 o1\n" }, { 1, 19, " b2 f3 k5 g7 i11 o13 serial i1 o19\n" },
+    };
+    struct planned y;
+    (void)state;
+    start(&y, resnet);
+    struct plan p = y.sim.plan;
+    struct compiled made = *p.stages[0].compiled;
+    struct op_plan op = *made.op_plans[0];
+    const struct op_plan **plans = ARENA_ARRAY(&y.sim.arena, const struct op_plan *, p.graph->n_ops);
+    for (size_t i = 0; i < p.graph->n_ops; i++)
+        plans[i] = &op;
+    made.op_plans = plans;
+    p.stages[0].compiled = &made;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text;
+        op.split = (struct conv_split){ .batch = 2, .field = 3, .kernel = 5, .conv_groups = 7, .in_chans = 11, .out_chans = 13,
+                                        .serial_in = rows[i].serial_in, .serial_out = rows[i].serial_out };
+        PRINTED(text, plan_print(f, &p));
+        assert_non_null(strstr(text, rows[i].text));
+        free(text);
+    }
+    stop(&y);
+}
+
 /* Four layers of a convolution, a norm, a relu and an addition, with a loss: everything that a stage may stash. */
 static void four_layers(struct graph *g, struct arena *a)
 {
@@ -424,7 +457,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(steps_too_long_to_time_are_refused),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
-    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(schedules_as_text),
+    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(schedules_as_text),
     cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question),
 };
 TAP_MAIN(tests)

@@ -107,6 +107,15 @@ static const struct update_chain *largest_of(const struct plan *p, uint32_t ipu)
     return last;
 }
 
+static uint64_t work_cycles(const struct plan *p, enum vector_work work, uint64_t n)
+{
+    struct op_plan plan;
+    struct cycles c = {0};
+    vector_work_plan(&plan, work, n, TYPE_FP16, &p->topology->machine->chip, &p->stages[0].compiled->options);
+    cycles_add_plan(&c, &plan, PART_OPTIMIZER, 1);
+    return cycles_total(&c);
+}
+
 /* 32 replicas of 8 in pods of 8: a feed-forward matrix of 4 M halves on IPU 3 is reduce-scattered in its four pods at the same time,
  * one IPU of each replica alone on the links, and its eighths all-reduced between pods; in one pod nothing is between. */
 static void pods_reduce_and_gather_apart(void **state)
@@ -185,6 +194,41 @@ static void a_framework_orders_the_update(void **state)
     stop(&y);
 }
 
+/* A sharded chain of IPU 3 clips: its shard is squared and scaled, a word goes to the next IPU of the replica and one comes back, each with
+ * a sync, and the shards' sums are added up, 4 bytes; merged with others or of one replica they are added elsewhere or not at all. */
+static void a_clip_by_hand(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct plan p;
+    start(&y, "mlperf-v1.1-closed-ipu-pod64-bert-large");
+    const struct update_chain *matrix = largest_of(&y.sim.plan, 3);
+    uint32_t width = y.opt.ipus_per_replica, n = y.opt.n_replicas, ranks[64];
+    assert_true(matrix->steps->sharded && width == 8 && n == 8);
+    const struct flow word = { 3, 4, 4 };
+    struct flows_cost flow;
+    struct collective_cost sums;
+    for (uint32_t i = 0; i < n; i++)
+        ranks[i] = i * width + 3;
+    struct collective_request request = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 1, .n_ranks = n, .bytes = 4, .n_in_use = 64 };
+    assert_true(compile_flows(&flow, y.sim.compiler, &word, 1, n, width, &y.err));
+    assert_true(collective_run(&sums, y.sim.topology, &request, &y.sim.arena, &y.err));
+    double sums_s = sums.time_s + (y.opt.fitted.torus_exchanges - 1) * sums.split_s;
+    uint64_t words = 2 * (cycles_of(y.sim.topology, flow.time_s) + y.sim.machine->chip.global_sync_cycles);
+    const struct update_op *clip = step_of(matrix, UPDATE_CLIP);
+    uint64_t n_local = ceil_div(matrix->n_elements, n), work = work_cycles(&y.sim.plan, WORK_SQUARES, n_local) + work_cycles(&y.sim.plan, WORK_SCALE, n_local);
+    assert_int_equal(clip->cycles.part[PART_ALL_REDUCE], words + cycles_of(y.sim.topology, sums_s));
+    assert_int_equal(clip->n_cycles, clip->cycles.part[PART_ALL_REDUCE] + work);
+    y.opt.framework.merge_buffer_bytes = 1e12;
+    assert_true(build(&y, &p));
+    assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);
+    y.opt.framework.merge_buffer_bytes = 0;
+    y.opt.rts = RTS_NO;
+    assert_true(build(&y, &p));
+    assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);
+    stop(&y);
+}
+
 /* 25,557,032 halves in buffers of two fifths of them: three all-reduces of a third. */
 static void merged_gradients_fill_buffers(void **state)
 {
@@ -226,15 +270,6 @@ static void streamed_state_by_hand(void **state)
     assert_true(build(&y, &twice));
     assert_near((double)twice.host_floor_cycles / (double)p.host_floor_cycles, 2, 1e-6);
     stop(&y);
-}
-
-static uint64_t work_cycles(const struct plan *p, enum vector_work work, uint64_t n)
-{
-    struct op_plan plan;
-    struct cycles c = {0};
-    vector_work_plan(&plan, work, n, TYPE_FP16, &p->topology->machine->chip, &p->stages[0].compiled->options);
-    cycles_add_plan(&c, &plan, PART_OPTIMIZER, 1);
-    return cycles_total(&c);
 }
 
 /* LARS takes norms of ResNet-50's 54 kernels (25,557,032 parameters without 53,120 of batch norms and 1,000 biases), of no vector. Two
@@ -306,7 +341,7 @@ static void what_an_update_is_spent_on(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(a_framework_orders_the_update),
-    cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
+    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
     cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
 };
 TAP_MAIN(tests)

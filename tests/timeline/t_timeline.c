@@ -496,6 +496,41 @@ static void the_step_waits_for_its_input(void **state)
     arena_free(&y.arena);
 }
 
+/* Two chips behind a port of 12 GB/s read at 6 each, one alone at the 8 of its own: 12,000 bytes in 2 or 1.5 us. */
+static void two_chips_share_a_port(void **state)
+{
+    (void)state;
+    for (uint32_t n_replicas = 1; n_replicas <= 2; n_replicas++) {
+        struct toy y;
+        toy_start(&y, 1, 1, SCHEDULE_NONE, true, 3);
+        y.plan.options.n_replicas = n_replicas;
+        y.machine.pcie_shared_ipus = 2;
+        y.machine.pcie_shared_bytes_per_s = 12e9;
+        y.machine.chip.host_link_bytes_per_s = 8e9;
+        y.plan.stages[0].host_bytes = 12000;
+        toy_run(&y);
+        assert_int_equal(y.plan.io_cycles[0], n_replicas == 2 ? 2000 : 1500);
+        arena_free(&y.arena);
+    }
+}
+
+/* 5 micro-batches of 700 bytes, at a byte a second through the network, the host or the chip's own port: slow, but there. */
+static void a_byte_a_second_is_a_rate(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct toy y;
+        toy_start(&y, 2, 2, SCHEDULE_SEQUENTIAL, true, 5);
+        y.plan.options.n_hosts = 1;
+        y.plan.stages[0].host_bytes = 700;
+        *(i == 0 ? &y.machine.host_network_bytes_per_s : i == 1 ? &y.plan.options.host_decode_bytes_per_s : &y.machine.chip.host_link_bytes_per_s) = 1;
+        toy_run(&y);
+        assert_int_equal(y.plan.host_floor_cycles, i < 2 ? 5 * 700 * UINT64_C(1000000000) : 0);
+        assert_int_equal(y.plan.io_cycles[0], i < 2 ? 0 : 700 * UINT64_C(1000000000));
+        arena_free(&y.arena);
+    }
+}
+
 /* A cycle booked under another part leaves the sum as it was; a step of a cycle more leaves the parts: each alone is found. */
 static void a_cycle_in_the_wrong_place_is_found(void **state)
 {
@@ -521,7 +556,7 @@ static void a_cycle_in_the_wrong_place_is_found(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_cycle_in_the_wrong_place_is_found),
     cmocka_unit_test(stages_keep_what_is_in_flight), cmocka_unit_test(a_slow_chip_takes_whole_cycles),
-    cmocka_unit_test(the_step_waits_for_its_input),
+    cmocka_unit_test(the_step_waits_for_its_input), cmocka_unit_test(a_byte_a_second_is_a_rate), cmocka_unit_test(two_chips_share_a_port),
     cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column),
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
