@@ -119,8 +119,9 @@ static void on_notice(void *user, const char *path, const char *text)
 int command_compare_logs(const struct options *o, struct session *s, struct err *err)
 {
     struct logs_command c = { .o = o, .s = s, .all = json_array(), .err = err };
-    struct judge_options options = logs_options(o, s);
-    struct tree_visit visit = { on_folder, on_notice, &c };
+    struct progress progress;
+    struct judge_options options = logs_options(o, s, &progress);
+    struct tree_visit visit = { on_folder, on_notice, &c, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
     bool good = dir && judge_load(&c.judge, &options, &s->arena, err) && tree_walk(&n_folders, dir, &visit, err) && !c.failed;

@@ -33,7 +33,8 @@ int command_lint(const struct options *o, struct session *s, struct err *err)
 {
     struct judge judge;
     struct lint lint;
-    struct judge_options options = logs_options(o, s);
+    struct progress progress;
+    struct judge_options options = logs_options(o, s, &progress);
     if (!all_there(o, s, err) || !judge_load(&judge, &options, &s->arena, err)
         || !lint_begin(&lint, stdout, format_of(o), &judge, logs_notice, err))
         return EXIT_BAD_INPUT;

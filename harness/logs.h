@@ -7,7 +7,7 @@
 #include "harness/harness.h"
 #include "results/mlperf/judge.h"
 
-struct judge_options logs_options(const struct options *o, const struct session *s);
+struct judge_options logs_options(const struct options *o, const struct session *s, struct progress *p);    /* p: begun here */
 /* A file as named, or a folder's real path (its names tell round and system). NULL with a message. */
 const char *logs_path(const char *path, struct session *s, struct err *err);
 const char *logs_folder(const char *path, struct session *s, struct err *err);

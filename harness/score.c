@@ -40,9 +40,10 @@ static void on_notice(void *user, const char *path, const char *text)
 int command_score(const struct options *o, struct session *s, struct err *err)
 {
     struct judge judge;
-    struct judge_options options = logs_options(o, s);
+    struct progress progress;
+    struct judge_options options = logs_options(o, s, &progress);
     struct scoring scoring = { .judge = &judge, .format = o->format == FORMAT_JSON ? SCORE_JSON : o->format == FORMAT_CSV ? SCORE_CSV : SCORE_TEXT };
-    struct tree_visit visit = { on_folder, on_notice, &scoring };
+    struct tree_visit visit = { on_folder, on_notice, &scoring, options.watch };
     size_t n_folders;
     const char *dir = logs_folder(o->arguments[0], s, err);
     if (!dir || !judge_load(&judge, &options, &s->arena, err))

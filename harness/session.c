@@ -190,8 +190,14 @@ static bool is_due(struct progress *p, double now)
 
 void progress_tell(void *progress, const char *what, size_t done, size_t of)
 {
-    if (is_due(progress, now_s()))
-        fprintf(stderr, "\rpodbench: %s: %zu of %zu \033[K", what, done, of);
+    if (!what) {
+        progress_end(progress);
+    } else if (is_due(progress, now_s())) {
+        fprintf(stderr, "\rpodbench: %s: %zu", what, done);
+        if (of)
+            fprintf(stderr, " of %zu", of);
+        fputs(" \033[K", stderr);
+    }
 }
 
 void progress_show(void *progress, size_t done, size_t of)

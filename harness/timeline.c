@@ -6,6 +6,16 @@
 #include "results/simulate/provenance.h"
 #include <jansson.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Two writers of one file would write over each other, and a pipe or a terminal would mix them. */
+static bool is_where_text_goes(const char *path)
+{
+    struct stat file, text;
+    bool same = stat(path, &file) == 0 && fstat(STDOUT_FILENO, &text) == 0 && file.st_dev == text.st_dev && file.st_ino == text.st_ino;
+    return same && (!S_ISCHR(file.st_mode) || isatty(STDOUT_FILENO));       /* but what goes to /dev/null is lost anyway */
+}
 
 static bool write_trace(struct simulation *sim, struct result *r, const struct options *o, struct err *err)
 {
@@ -28,6 +38,8 @@ int command_timeline(const struct options *o, struct session *s, struct err *err
     struct simulation sim;
     struct result r;
     s->paths.unfolded = o->unfolded;
+    if (o->trace && is_where_text_goes(o->trace))
+        return bad_input(err, "--trace %s: standard output goes there, and the timeline is printed there; name a file of its own", o->trace);
     bool good = simulate_argument(&sim, &r, o, s, err) && (!o->trace || write_trace(&sim, &r, o, err));
     if (good && o->format == FORMAT_CSV)
         timeline_write_csv(stdout, &sim.timeline);

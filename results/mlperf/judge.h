@@ -17,6 +17,7 @@ struct judge_options {
     const char *rules_dir, *data_dir;   /* results/rules, workloads/convergence */
     bool train_samples;                 /* the last train_samples line is the convergence point, where the round offers it */
     bool rcp_bypass, seed_bypass;       /* as the package checker's options: a failed test is reported and does not count */
+    struct watch watch;                 /* told of each line of a log */
 };
 
 /* What a round asks of a benchmark, ready for use. */

@@ -94,7 +94,7 @@ bool lint_path(struct lint *l, const char *path, struct err *err)
 {
     struct stat s;
     size_t n_folders;
-    struct tree_visit visit = { on_folder, on_notice, l };
+    struct tree_visit visit = { on_folder, on_notice, l, l->judge->options->watch };
     if (stat(path, &s) != 0)
         return fail(err, "%s: no such file or folder", path);
     if (!S_ISDIR(s.st_mode))

@@ -154,16 +154,18 @@ static void take_line(struct facts *f, const struct mllog_line *l)
     f->stopped = f->stopped || text_is(l->key, "run_stop");
 }
 
-static bool read_lines(struct facts *f, const char *path, bool follow, struct compliance_run *c, struct err *err)
+static bool read_lines(struct facts *f, const char *path, bool follow, struct compliance_run *c, const struct watch *watch, struct err *err)
 {
     struct log_judgement *out = f->out;
     struct arena *a = f->a;
     struct mllog_reader reader;
     struct mllog_line l;
+    const char *slash = strrchr(path, '/'), *what = arena_printf(a, "lines of %.60s", slash ? slash + 1 : path);
     struct run_fold *fold = run_fold_start(&out->run, path, a);
     if (!mllog_open(&reader, path, follow, err))
         return false;
     for (enum mllog_status s; (s = mllog_next(&reader, &l)) != MLLOG_END; ) {
+        watch_tell(watch, what, reader.line, 0);
         if (s == MLLOG_BAD_LINE) {
             compliance_bad_line(c, reader.line, reader.problem);
             run_fold_bad_line(fold);
@@ -174,6 +176,7 @@ static bool read_lines(struct facts *f, const char *path, bool follow, struct co
         take_line(f, &l);
     }
     mllog_close(&reader);
+    watch_tell(watch, NULL, 0, 0);
     run_fold_end(fold, out->rules ? out->rules->terms->unit : "");
     if (out->rules && text_is(out->division, "closed") && !out->edition->one_batch)      /* the schedules known are those up to v2.1 */
         eval_review_end(&f->evaluations, out->rules->terms->benchmark, out->batch, &out->compliance, a);
@@ -249,7 +252,7 @@ bool log_judge(struct log_judgement *out, struct judge *j, const char *path, boo
     struct compliance_run *c = compliance_start(book, &queue, &out->compliance, a);
     struct facts facts = { .out = out, .a = a };
     compliance_observe(c, take_gathered, &facts);       /* called by compliance_end too */
-    if (!read_lines(&facts, path, follow, c, err))
+    if (!read_lines(&facts, path, follow, c, &j->options->watch, err))
         return false;
     compliance_end(c, out->run.n_lines);
     refuse_impossible(&facts);

@@ -11,7 +11,7 @@
 
 enum { DEEPEST_TREE = 32 };
 
-struct walk { const struct tree_visit *visit; size_t *n_folders; struct err *err; };
+struct walk { const struct tree_visit *visit; size_t n_seen, *n_folders; struct err *err; };
 
 static bool is_result(const char *name)
 {
@@ -27,21 +27,31 @@ static const char *kind_of(mode_t mode)
 
 static bool walk_folder(struct walk *w, const char *dir, int depth);
 
-/* Splits the names into logs and folders, in place; what is neither is dropped. */
-static void sort_out(struct walk *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders)
+static void notice(const struct walk *w, const char *path, const char *text)
 {
-    char path[PATH_MAX];
+    watch_tell(&w->visit->watch, NULL, 0, 0);
+    w->visit->notice(w->visit->user, path, text);
+}
+
+static const char *path_in(const char *dir, const char *name, struct arena *a)
+{
+    return arena_printf(a, "%s%s%s", dir, text_is(dir, "/") ? "" : "/", name);
+}
+
+/* Splits the names into logs and folders, in place; what is neither is dropped. */
+static void sort_out(struct walk *w, const char *dir, char **names, size_t n, char **folders, size_t *n_logs, size_t *n_folders, struct arena *a)
+{
     struct stat s;
     for (size_t i = 0; i < n; i++) {
-        bool fits = snprintf(path, sizeof path, "%s/%s", dir, names[i]) < (int)sizeof path;
-        bool known = fits && lstat(path, &s) == 0;
+        const char *path = path_in(dir, names[i], a);
+        bool fits = strlen(path) < PATH_MAX, known = fits && lstat(path, &s) == 0;
         const char *text = !fits ? "its path is too long" : !known ? "cannot be read" : kind_of(s.st_mode);
         if (known && !text && S_ISDIR(s.st_mode))
             folders[(*n_folders)++] = names[i];
         else if (known && !text && is_result(names[i]))
             names[(*n_logs)++] = names[i];
         else if (text)
-            w->visit->notice(w->visit->user, path, text);
+            notice(w, path, text);
     }
 }
 
@@ -50,6 +60,7 @@ static bool visit_logs(struct walk *w, const char *dir, char **names, size_t n)
     struct arena a = {0};
     if (n == 0)
         return true;
+    watch_tell(&w->visit->watch, NULL, 0, 0);
     w->visit->folder(w->visit->user, dir, names, n, &a);
     (*w->n_folders)++;
     arena_free(&a);
@@ -60,11 +71,11 @@ static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, 
 {
     char **folders = ARENA_ARRAY(a, char *, n);
     size_t n_logs = 0, n_folders = 0;
-    sort_out(w, dir, names, n, folders, &n_logs, &n_folders);
+    sort_out(w, dir, names, n, folders, &n_logs, &n_folders, a);
     visit_logs(w, dir, names, n_logs);
     for (size_t i = 0; i < n_folders; i++) {
         struct arena path = {0};
-        bool good = walk_folder(w, arena_printf(&path, "%s/%s", dir, folders[i]), depth + 1);
+        bool good = walk_folder(w, path_in(dir, folders[i], &path), depth + 1);
         arena_free(&path);
         if (!good)
             return false;
@@ -76,7 +87,7 @@ static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, 
 static void tell_unread(const struct walk *w, const char *dir, const struct err *why, struct arena *a)
 {
     size_t n = strlen(dir) + strlen(": ");
-    w->visit->notice(w->visit->user, dir, strlen(why->msg) > n ? arena_printf(a, "%s: not read", why->msg + n) : "cannot be read");
+    notice(w, dir, strlen(why->msg) > n ? arena_printf(a, "%s: not read", why->msg + n) : "cannot be read");
 }
 
 static bool walk_folder(struct walk *w, const char *dir, int depth)
@@ -86,8 +97,9 @@ static bool walk_folder(struct walk *w, const char *dir, int depth)
     char **names;
     size_t n;
     bool good = true;
+    watch_tell(&w->visit->watch, "folders looked through for logs", ++w->n_seen, 0);
     if (depth > DEEPEST_TREE)
-        w->visit->notice(w->visit->user, dir, "lies too deep: not read");
+        notice(w, dir, arena_printf(&a, "lies more than %d folders deep: not read", DEEPEST_TREE));
     else if (list_folder(&names, &n, dir, "", &a, &why))
         good = walk_names(w, dir, names, n, &a, depth);
     else if (depth == 0)
@@ -100,7 +112,9 @@ static bool walk_folder(struct walk *w, const char *dir, int depth)
 
 bool tree_walk(size_t *n_folders, const char *dir, const struct tree_visit *v, struct err *err)
 {
-    struct walk w = { v, n_folders, err };
+    struct walk w = { .visit = v, .n_folders = n_folders, .err = err };
     *n_folders = 0;
-    return walk_folder(&w, dir, 0);
+    bool good = walk_folder(&w, dir, 0);
+    watch_tell(&v->watch, NULL, 0, 0);
+    return good;
 }

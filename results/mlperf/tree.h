@@ -13,6 +13,7 @@ struct tree_visit {
     void (*folder)(void *user, const char *dir, char *const *logs, size_t n, struct arena *a);  /* a: freed after the call */
     void (*notice)(void *user, const char *path, const char *text);
     void *user;
+    struct watch watch;                 /* told of each folder that is looked through */
 };
 
 /* False when dir cannot be read. *n_folders: how many were visited. */

@@ -50,7 +50,8 @@ void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t ite
 
 /* ---- long work tells how far it is ---------------------------------------------- */
 
-struct watch { void (*tell)(void *user, const char *what, size_t done, size_t of); void *user; };      /* tell: NULL where nobody listens */
+/* tell: NULL where nobody listens; what NULL: nothing is under way, whoever tells is about to say something else; of 0: nobody knows how many. */
+struct watch { void (*tell)(void *user, const char *what, size_t done, size_t of); void *user; };
 static inline void watch_tell(const struct watch *w, const char *what, size_t done, size_t of)
 {
     if (w && w->tell)

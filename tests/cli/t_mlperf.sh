@@ -138,6 +138,17 @@ run lint "$work/tree"
 gives 2 "no result_N.txt" "a tree of a pipe and a link to itself"
 grep -q "up: is a symbolic link: not followed" "$work/err" && grep -q "result_0.txt: is a pipe: not read" "$work/err"
 result $? "what is passed over is said" "$(cat "$work/err")"
+
+# On a terminal, from the third second on; each folder is made slow.
+if command -v script >/dev/null 2>&1 && strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
+    mkdir -p "$work/slow/a" "$work/slow/b" "$work/slow/c" "$work/slow/d" "$work/slow/e"
+    delay='strace -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:delay_enter=300000'
+    script -qec "$delay '$PODBENCH' score '$work/slow'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
+    grep -q '^podbench: folders looked through for logs: 6 ' "$work/terminal" && ! grep -q 'looked through for logs: 1 ' "$work/terminal"
+    result $? "folders are counted on a terminal" "$(cat "$work/terminal")"
+else
+    result 0 "folders are counted on a terminal # SKIP no script(1), or strace cannot trace here"
+fi
 refuses "device, pipe or socket" "lint: a device" lint /dev/zero --ruleset 2.0.0
 refuses "no such folder" "score: no such folder" score "$work/none"
 refuses "no result_N.txt" "score: nothing there" score "$work/again/podbench-simulated/systems"

@@ -24,6 +24,14 @@ sum=$(perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); my %last; my $
 [ "$sum" = "4 chips, 0 overlaps, resnet50" ]
 result $? "trace: JSON, four tracks, no two slices of one overlap" "$sum"
 rm -f "$work/trace.json"
+# One file for both would lose one of them.
+for trace in /dev/stdout "$work/out"; do
+    "$PODBENCH" timeline $recipe --trace "$trace" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q "^podbench: --trace $trace: standard output goes there" "$work/err"
+    result $? "a trace to where the text goes is refused: $trace" "$(cat "$work/err")"
+done
+"$PODBENCH" timeline $recipe --trace /dev/stdout 2>"$work/err" | grep -q . || grep -q "standard output goes there" "$work/err"
+result $? "and to the pipe that the text goes to" "$(cat "$work/err")"
 run timeline $recipe --set parallel.gradient_accumulation=1000000 --trace "$work/trace.json"
 gives 2 "events, at most 5000000; lower parallel.gradient_accumulation" "a trace that no viewer opens is refused"
 [ ! -e "$work/trace.json" ] && [ -z "$(ls "$work" | grep trace)" ]

@@ -42,7 +42,7 @@ static inline struct judged judge_tree(const char *dir, const struct judge_optio
     struct judge_options *options = ARENA_NEW(a, struct judge_options);
     struct judged *j = ARENA_NEW(a, struct judged);        /* its row points into it */
     *j = (struct judged){ .judge = ARENA_NEW(a, struct judge), .a = a };
-    struct tree_visit visit = { judged_folder, judged_notice, j };
+    struct tree_visit visit = { judged_folder, judged_notice, j, given ? given->watch : (struct watch){ 0 } };
     size_t n;
     *options = given ? *given : (struct judge_options){ 0 };
     options->rules_dir = "results/rules", options->data_dir = "workloads/convergence";

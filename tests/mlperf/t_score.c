@@ -289,7 +289,7 @@ static void test_names_that_a_terminal_would_obey(void **state)
     assert_int_equal(j.n, 1);
     assert_string_equal(j.folder.dir, fine);
     assert_string_equal(j.notices, "box: 'res?[31mnet?' holds a control character: not read\n");
-    struct tree_visit visit = { judged_folder, judged_notice, &(struct judged){ .judge = &judge, .a = &a } };
+    struct tree_visit visit = { judged_folder, judged_notice, &(struct judged){ .judge = &judge, .a = &a }, { 0 } };
     const char *box = arena_printf(&a, "%s/v2.0/open/Acme/box", top);
     assert_false(tree_walk(&n, box, &visit, &err));
     assert_string_equal(err.msg, arena_printf(&a, "%s: 'res?[31mnet?' holds a control character", box));
@@ -312,10 +312,42 @@ static void test_names_and_depths(void **state)
         write_tree(dir);
         struct judged j = judge_tree(top, NULL, &a);
         assert_int_equal(j.n, levels == 32 ? 2 : 1);
-        assert_string_equal(j.notices, levels == 32 ? "" : "d: lies too deep: not read\n");
+        assert_string_equal(j.notices, levels == 32 ? "" : "d: lies more than 32 folders deep: not read\n");
         assert_int_equal(j.row.runs, 5);
         tear_down(state);
     }
+    arena_free(&a);
+}
+
+struct told { size_t n_folders, n_lines, n_ends; bool under_way; };
+
+static void tell(void *user, const char *what, size_t done, size_t of)
+{
+    struct told *t = user;
+    assert_int_equal(of, 0);
+    t->under_way = what != NULL;
+    t->n_ends += !what;
+    if (!what)
+        return;
+    if (text_is(what, "folders looked through for logs"))
+        t->n_folders = done;
+    else if (text_is(what, "lines of result_4.txt"))
+        t->n_lines = done;
+}
+
+/* Each folder and each line; nothing is under way when a log has been read, something else is said, or all is done. */
+static void test_long_work_tells(void **state)
+{
+    struct arena a = { 0 };
+    struct told told = { 0 };
+    struct judge_options options = { .watch = { tell, &told } };
+    (void)state;
+    write_tree(arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top));
+    assert_int_equal(symlink("nowhere", arena_printf(&a, "%s/v2.0/link", top)), 0);
+    judge_tree(top, &options, &a);
+    assert_int_equal(told.n_folders, 6);
+    assert_true(told.n_lines > 10 && !told.under_way);
+    assert_int_equal(told.n_ends, 8);       /* five logs, their folder, the link, the end */
     arena_free(&a);
 }
 
@@ -361,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_what_is_passed_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_that_a_terminal_would_obey, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_and_depths, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_work_tells, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats_agree, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
