@@ -228,7 +228,10 @@ static void add_cycles(struct stage_cost *c, const struct layer_work *w, const s
         if (r->training)
             c->backward += layer_work_cycles(w, r, i, true) - w->layers[i].forward_cycles;
     }
-    c->forward += (uint64_t)((double)host_bytes * w->input_s_per_byte * w->chip.clock_hz);
+    if (w->chip.n_tiles > w->n_tiles)
+        c->forward += io_copy_cycles(&w->chip, w->chip.n_tiles - w->n_tiles, host_bytes);
+    else
+        c->forward += (uint64_t)((double)host_bytes * w->input_s_per_byte * w->chip.clock_hz);
     if (!r->training)
         return;
     c->backward += cycles_again(w, r, at);

@@ -205,23 +205,37 @@ static void plan_fetch(struct plan *p, double step_bytes)
     p->fetch_cycles = waits ? cycles_of(p->topology, (double)(turns * exchanges) * p->topology->machine->host_latency_s) : 0;
 }
 
-/* Without I/O tiles the IPU stands still while it reads from its host port. */
+uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes)
+{
+    uint64_t busiest_bytes = ceil_div(n_bytes, min_u64(io_tiles, chip->n_tiles - io_tiles));
+    if (n_bytes == 0)
+        return 0;
+    return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
+}
+
+/* Without I/O tiles the IPU stands still while it reads from its host port; with them the port fills them beside the work, and a step is no
+ * shorter than that takes. */
 static void plan_input(struct plan *p, struct arena *a)
 {
     const struct machine *m = p->topology->machine;
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
-    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
+    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0, beside_s = 0;
     double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
     if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
         step_bytes += bytes * p->options.grad_accum;
-        if (!p->options.io_tiles && rate > 0)
-            p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
+        double port_s = rate > 0 ? bytes / rate : 0;
+        if (p->options.io_tiles) {
+            p->io_cycles[s] = io_copy_cycles(&m->chip, p->options.io_tiles, p->stages[s].host_bytes);
+            beside_s = fmax(beside_s, port_s * p->options.grad_accum);
+        } else {
+            p->io_cycles[s] = cycles_of(p->topology, port_s);
+        }
     }
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
-    double floor_s = m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0;
+    double floor_s = fmax(beside_s, m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0);
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);

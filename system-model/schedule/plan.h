@@ -81,9 +81,9 @@ struct plan {
     uint32_t *slot_tasks, *slot_first;  /* tasks of slot i: slot_tasks[slot_first[i] .. slot_first[i + 1]) */
     uint32_t n_runs;
     struct pipeline_run *runs;
-    uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, where not overlapped */
+    uint64_t *io_cycles;                /* by stage: reading one micro-batch's input from the host port, or sending it on from I/O tiles */
     uint64_t fetch_cycles;              /* a replica waits so long for each micro-batch's host exchange, beside its bytes */
-    uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input */
+    uint64_t host_floor_cycles;         /* the step cannot be shorter: network and decoding of its input, and the port that fills I/O tiles */
     struct update_program update;
     uint64_t call_cycles[N_CALL_PARTS];
     const struct tile_memory *memory;   /* by IPU; NULL: not counted */
@@ -99,6 +99,9 @@ bool plan_build(struct plan *out, struct compiler *c, const struct plan_options 
 bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);   /* plan.c: as asked */
 double ipu_available_memory(const struct plan_options *o, uint32_t ipu);    /* share of tile memory for temporaries */
 void plan_print_replanned(FILE *f, const struct plan *p, const char *before);   /* a line, where less was taken than asked */
+/* What has arrived on I/O tiles is sent on to the tiles that compute, an exchange on which all tiles wait: it is no part of the transfer that is
+ * hidden (PopART's copy between the two kinds of tiles). Few tiles send what many receive. */
+uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_bytes);
 void plan_print(FILE *f, const struct plan *p);
 void plan_print_summary(FILE *f, const struct plan *p);         /* placement, cost by stage, memory */
 bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */

@@ -380,15 +380,16 @@ static void stages_of_one_ipu_read_their_own_input(void **state)
 }
 
 /* 7 replicas of 3 IPUs in 2 processes of 3 threads: one of 4 replicas serves them in 2 turns of 17 cycles. All IPUs wait so long for each of 5
- * micro-batches, beside 2 x 10 cycles of fill, 5 x 30 and 2 x 20 of drain; a thread for each replica: one turn, as with several micro-batches kept ready; with I/O tiles, or
- * where nothing is read, or where requests overlap: none. Results of each micro-batch take as long again. */
+ * micro-batches, beside 2 x 10 cycles of fill, 5 x 30 and 2 x 20 of drain; a thread for each replica: one turn, as with several micro-batches kept
+ * ready; where nothing is read, or where requests overlap: none. Results of each micro-batch take as long again. */
 static void a_replica_waits_for_its_turn_with_the_host(void **state)
 {
     (void)state;
-    static const struct { uint64_t host_bytes; uint32_t io_tiles, threads; bool training, evaluation; uint64_t want; bool outputs; uint64_t prefetch_depth; } cases[] = {
-        { 6, 0, 3, true, false, 210 + 5 * 2 * 2 * 17, true }, { 6, 0, 3, true, false, 210 + 5 * 2 * 17, false }, { 6, 0, 0, true, false, 210 + 5 * 17, false }, { 6, 0, 1, true, false, 210 + 5 * 4 * 17, false, 1 },
-        { 6, 0, 1, true, false, 210 + 5 * 17, false, 2 }, { 6, 0, 1, true, false, 210 + 5 * 2 * 17, true, 3 },
-        { 6, 1, 1, true, false, 210, false }, { 0, 0, 1, true, false, 210, false }, { 6, 0, 3, false, true, 7 * 10 + 5 * 2 * 17, false }, { 6, 0, 3, false, false, 7 * 10, false },
+    static const struct { uint64_t host_bytes; uint32_t threads; bool training, evaluation; uint64_t want; bool outputs; uint64_t prefetch_depth; } cases[] = {
+        { 6, 3, true, false, 210 + 5 * 2 * 2 * 17, true, 0 }, { 6, 3, true, false, 210 + 5 * 2 * 17, false, 0 },
+        { 6, 0, true, false, 210 + 5 * 17, false, 0 }, { 6, 1, true, false, 210 + 5 * 4 * 17, false, 1 },
+        { 6, 1, true, false, 210 + 5 * 17, false, 2 }, { 6, 1, true, false, 210 + 5 * 2 * 17, true, 3 }, { 0, 1, true, false, 210, false, 0 },
+        { 6, 3, false, true, 7 * 10 + 5 * 2 * 17, false, 0 }, { 6, 3, false, false, 7 * 10, false, 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
@@ -399,7 +400,6 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         y.plan.options.n_replicas = 7;
         y.plan.options.n_instances = 2;
         y.plan.options.evaluation = cases[i].evaluation;
-        y.plan.options.io_tiles = cases[i].io_tiles;
         y.plan.options.framework.fetch_threads = cases[i].threads;
         y.plan.options.framework.outputs_each_micro_batch = cases[i].outputs;
         y.plan.options.framework.prefetch_depth = cases[i].prefetch_depth;
@@ -407,6 +407,34 @@ static void a_replica_waits_for_its_turn_with_the_host(void **state)
         assert_int_equal(y.timeline.step_cycles, cases[i].want);
         for (uint32_t r = 0; r < 3; r++)
             assert_int_equal(y.timeline.rows[r].spent.part[PART_HOST], cases[i].want - (cases[i].training ? 210 : 70));
+        arena_free(&y.arena);
+    }
+}
+
+/* Each of 4 micro-batches of 33 bytes, 100 cycles long, is sent on from 2 of 7 tiles, or to the 2 that I/O tiles leave: 17 bytes of one, 9 cycles,
+ * the sync of a superstep, 5 and 3, and 7 on the way. Nobody waits for the host, but the step is no shorter than the port takes. */
+static void what_arrives_on_io_tiles_is_sent_on(void **state)
+{
+    (void)state;
+    static const struct { uint64_t host_bytes; uint32_t io_tiles; double port; uint64_t want, host; } cases[] = {
+        { 33, 2, 1e9, 4 * (100 + 24), 4 * 24 }, { 33, 5, 1e9, 4 * (100 + 24), 4 * 24 }, { 0, 2, 1e9, 400, 0 }, { 33, 2, 1e8, 1320, 1320 - 400 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct toy y;
+        toy_start(&y, 1, 1, SCHEDULE_NONE, false, 4);
+        y.machine.chip.exchange_bytes_per_cycle = 2;
+        y.machine.chip.exchange_efficiency = 1;
+        y.machine.chip.on_chip_sync_cycles = 5;
+        y.machine.chip.compute_set_cycles = 3;
+        y.machine.chip.exchange_transit_cycles = 7;
+        y.machine.chip.host_link_bytes_per_s = cases[i].port;
+        y.machine.host_latency_s = 17e-9;
+        y.plan.options.evaluation = true;
+        y.plan.options.io_tiles = cases[i].io_tiles;
+        y.plan.stages[0].host_bytes = cases[i].host_bytes;
+        toy_run(&y);
+        assert_int_equal(y.timeline.step_cycles, cases[i].want);
+        assert_int_equal(y.timeline.rows[0].spent.part[PART_HOST], cases[i].host);
         arena_free(&y.arena);
     }
 }
@@ -565,5 +593,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
     cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
     cmocka_unit_test(a_replica_waits_for_its_turn_with_the_host),
+    cmocka_unit_test(what_arrives_on_io_tiles_is_sent_on),
 };
 TAP_MAIN(tests)
