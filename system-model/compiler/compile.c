@@ -90,18 +90,18 @@ static uint64_t live_bytes(const struct graph *g, const struct op *op, enum tens
     return bytes;
 }
 
-/* Inference keeps nothing for later but what later operations read: a unit's input lives on beside what its convolutions make
- * until it is added. An operation in place frees what it read last before it writes. */
-static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+/* Bytes alive while an operation works, by operation. Inference keeps nothing for later but what later operations read: a unit's input lives on
+ * beside what its convolutions make until it is added. An operation in place frees what it read last before it writes. */
+static const uint64_t *alive_in_inference(const struct graph *g, struct arena *scratch)
 {
     size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
-    uint64_t alive = 0;
+    uint64_t *out = ARENA_ARRAY(scratch, uint64_t, g->n_ops), alive = 0;
     for (size_t i = 0; i < g->n_ops; i++)
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
             last_use[g->ops[i].inputs[k]] = i;
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
-        uint64_t *most = &layers[op->layer_id].forward_live_bytes, made = 0, freed = 0, state = 0;
+        uint64_t made = 0, freed = 0, state = 0;
         for (uint32_t k = 0; k < op->n_outputs; k++)
             made += tensor_bytes(&g->tensors[op->outputs[k]]);
         for (uint32_t k = 0; k < op->n_inputs; k++) {
@@ -110,10 +110,18 @@ static void add_live_inference(struct layer_cost *layers, const struct graph *g,
             freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? tensor_bytes(t) : 0;
             state += t->role == ROLE_STATE ? tensor_bytes(t) : 0;
         }
-        uint64_t now = in_place(op->kind) && freed >= made ? alive : alive + made;
-        if (*most < now + state)
-            *most = now + state;
+        out[i] = (in_place(op->kind) && freed >= made ? alive : alive + made) + state;
         alive += made - freed;
+    }
+    return out;
+}
+
+static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
+{
+    const uint64_t *alive = alive_in_inference(g, scratch);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        uint64_t *most = &layers[g->ops[i].layer_id].forward_live_bytes;
+        *most = max_u64(*most, alive[i]);
     }
 }
 
@@ -145,6 +153,36 @@ const struct layer_cost *layers_without_plans(const struct graph *g, struct aren
     return layers;
 }
 
+/* What an operation takes beside what is alive: where a convolution's sums are its result, neither shared, cast nor put together from steps,
+ * they are there once. */
+static uint64_t beside_alive(const struct graph *g, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
+{
+    const struct tensor *result = &g->tensors[op->outputs[0]];
+    bool one_step = (uint64_t)p->split.in_chans * p->split.kernel * p->split.serial_in * p->split.serial_out == 1;
+    bool same_type = data_type_bytes(result->type) == (p->partials == PARTIALS_FP16 ? 2 : 4);
+    uint64_t twice = op->kind == OP_CONV && one_step && same_type ? tensor_bytes(result) / n_tiles : 0;
+    return p->temp_bytes_per_tile - min_u64(twice, p->temp_bytes_per_tile);
+}
+
+/* Of inference a layer's worst moment is that of one operation: what is alive then, and what it takes itself. */
+static void keep_worst_moments(struct compiled *out, const struct graph *g)
+{
+    struct arena scratch = {0};
+    const uint64_t *alive = alive_in_inference(g, &scratch);
+    uint64_t tiles = out->options.n_tiles;
+    for (size_t i = 0; i < g->n_layers; i++)
+        out->layers[i].forward_live_bytes = out->layers[i].temp_bytes_per_tile = 0;
+    for (size_t i = 0; i < g->n_ops; i++) {
+        struct layer_cost *l = &out->layers[g->ops[i].layer_id];
+        uint64_t beside = beside_alive(g, &g->ops[i], out->op_plans[i], tiles);
+        if (ceil_div(l->forward_live_bytes, tiles) + l->temp_bytes_per_tile > ceil_div(alive[i], tiles) + beside)
+            continue;
+        l->forward_live_bytes = alive[i];
+        l->temp_bytes_per_tile = beside;
+    }
+    arena_free(&scratch);
+}
+
 static void compile_layers(struct compiled *out, struct compiler *c)
 {
     const struct graph *g = c->graph;
@@ -154,6 +192,8 @@ static void compile_layers(struct compiled *out, struct compiler *c)
     memcpy(out->layers, c->layers, g->n_layers * sizeof *out->layers);
     for (size_t i = 0; i < g->n_ops; i++)
         add_op(&out->layers[g->ops[i].layer_id], &g->ops[i], out->op_plans[i], op_repeats(g, &g->ops[i]));
+    if (g->n_ops == g->n_forward_ops)
+        keep_worst_moments(out, g);
     for (size_t i = 0; i < g->n_layers; i++) {
         out->layers[i].forward_cycles = cycles_total(&out->layers[i].forward);
         out->layers[i].backward_cycles = cycles_total(&out->layers[i].backward);

@@ -56,12 +56,7 @@ static uint32_t start_unit(struct planned *y, struct graph *g)
 
 static uint64_t live_bytes(struct planned *y, struct graph *g)
 {
-    struct compiler c;
-    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
-    compiler_start(&c, g, y->sim.topology, &y->cache, &y->sim.arena);
-    const struct compiled *made = compile_graph(&c, &opt, &y->err);
-    assert_non_null(made);
-    return made->layers[0].forward_live_bytes;
+    return layers_without_plans(g, &y->sim.arena)[0].forward_live_bytes;
 }
 
 /* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
@@ -90,6 +85,30 @@ static void inference_holds_all_pieces(void **state)
     uint32_t piece = graph_op(&g, OP_SLICE, &made, 1, (struct op_attributes){ .axis = 3, .pieces = 3 });
     graph_op(&g, OP_CONCAT, (uint32_t[]){ piece + 2, piece + 1, piece }, 3, (struct op_attributes){ .axis = 3 });
     assert_int_equal(live_bytes(&y, &g), 2 * 3072);
+    stop(&y);
+}
+
+/* The convolution is at work while 3072 bytes are alive, the relu of something else while 6144 are: the worst moment is the convolution's alone, whose
+ * sums are its result, an even share of which, 2 bytes, is among what is alive already. */
+static void a_moment_is_one_operations(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    uint32_t x = start_unit(&y, &g), w = x + 1;
+    uint32_t made = graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element);
+    uint32_t piece = graph_op(&g, OP_SLICE, &made, 1, (struct op_attributes){ .axis = 3, .pieces = 3 });
+    graph_op(&g, OP_CONCAT, (uint32_t[]){ piece + 2, piece + 1, piece }, 3, (struct op_attributes){ .axis = 3 });
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct compiled *made_of = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made_of);
+    const struct op_plan *conv = made_of->op_plans[0];
+    assert_int_equal(conv->split.in_chans * conv->split.kernel * conv->split.serial_in * conv->split.serial_out, 1);
+    assert_true(conv->temp_bytes_per_tile > made_of->op_plans[1]->temp_bytes_per_tile + 4);
+    assert_int_equal(made_of->layers[0].forward_live_bytes, 3072);
+    assert_int_equal(made_of->layers[0].temp_bytes_per_tile, conv->temp_bytes_per_tile - 3072 / 1472);
     stop(&y);
 }
 
@@ -329,7 +348,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(a_moment_is_one_operations),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
