@@ -119,6 +119,9 @@ static struct candidate *add_candidate(struct candidates *list, enum vertex_kind
     return c;
 }
 
+/* Results lie in groups of so many channels (outChanGroup of poplin's planner, which prices any other as one to be regrouped). */
+enum { RESULT_GROUP = 16 };
+
 /* Output channels in grains of 16, or of 8 where that wastes less; AMP units serve a grain in passes. */
 void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
                   uint64_t out_grain)
@@ -134,7 +137,7 @@ void conv_add_amp(struct candidates *list, const struct conv_shape *s, const str
 
 static void add_amp_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
 {
-    uint64_t wide = max_u64(amp.units, amp.in_grain), narrow = 8;
+    uint64_t wide = max_u64(amp.units, min_u64(amp.in_grain, RESULT_GROUP)), narrow = 8;
     conv_add_amp(list, s, chip, amp, amp.in_grain, wide);
     if (narrow < wide)
         conv_add_amp(list, s, chip, amp, amp.in_grain, narrow);
@@ -240,6 +243,13 @@ static struct conv_shape met_alone(const struct conv_shape *s)
     return e;
 }
 
+/* A chain of quarters takes 32 channels of a position, of which results have left two groups of 16, often on two tiles: they are brought
+ * together before the loop (assumed: no source at hand has poplin's plans of quarters). Operands that are laid out anyway come as they are read. */
+static bool lies_apart(const struct conv_shape *s, uint64_t in_grain)
+{
+    return s->in_elsewhere && !s->rearrange_in && in_grain > RESULT_GROUP && s->in_chans > RESULT_GROUP;
+}
+
 /* The AMP reads its channels by grains, each with all positions: which kernel element one belongs to is a matter of where it is sent. A dot of
  * HMAC reads all channels of a position one after the other. */
 void conv_candidates(struct candidates *list, const struct conv_shape *s, const struct chip *chip, const struct op_plan_options *opt)
@@ -251,6 +261,6 @@ void conv_candidates(struct candidates *list, const struct conv_shape *s, const 
         struct candidate *c = &list->items[i];
         bool is_amp = c->vertex == VERTEX_AMP_1X1 || c->vertex == VERTEX_AMP_NX1;
         c->joined = strided || c->s.kernel_h != s->kernel_h || c->s.kernel_w != s->kernel_w;
-        c->gathered = c->joined && is_amp && s->in_chans % c->in_grain == 0;
+        c->gathered = is_amp && (c->joined ? s->in_chans % c->in_grain == 0 : lies_apart(s, c->in_grain));
     }
 }

@@ -240,6 +240,37 @@ static void test_rows_of_a_stride_are_gathered_too(void **state)
     assert_true(n_columns > 0 && n_kernels > 0);
 }
 
+/* Results lie in groups of 16 channels, and chains of quarters take 32: what an operation has made, 8 x 8 positions on 64 tiles, is brought together,
+ * 5/4 cycles for 8 bytes and a word a cycle. Inputs and operands that are laid out anew come as they are read, one group is filled up on each tile, and a
+ * chain of halves takes one group. Results come 16 at a time, as many as the units of the AMP, or 8. */
+static void test_quarters_are_brought_together(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(64);
+    chip.mac_fp8_per_cycle = 128;
+    static const struct { enum data_type type; uint32_t chans, elsewhere, anew; bool together; } cases[] = {
+        { TYPE_FP8, 64, 1, 0, true }, { TYPE_FP8, 40, 1, 0, true }, { TYPE_FP8, 64, 0, 0, false }, { TYPE_FP8, 16, 1, 0, false },
+        { TYPE_FP8, 64, 1, 1, false }, { TYPE_FP16, 64, 1, 0, false },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const struct conv_params p = { .groups = 1, .batch = 1, .in_h = 8, .in_w = 8, .out_h = 8, .out_w = 8, .kernel_h = 1, .kernel_w = 1,
+                                       .in_chans = cases[k].chans, .out_chans = 64, .stride = 1, .type = cases[k].type };
+        struct conv_shape s = conv_shape_of_pass(&p, PASS_FORWARD);
+        struct candidates list;
+        uint64_t bytes = cases[k].chans;            /* of a tile, a position each */
+        s.in_elsewhere = cases[k].elsewhere;
+        s.rearrange_in = cases[k].anew;
+        conv_candidates(&list, &s, &chip, &options);
+        struct search f = conv_search_start(&s, &chip, &options);
+        for (size_t i = 0; i < list.n && list.items[i].vertex == VERTEX_AMP_1X1; i++) {
+            struct cost gathering = conv_gathering(&f, &list.items[i]);
+            assert_true(list.items[i].out_grain == 16 || list.items[i].out_grain == 8);
+            assert_int_equal(gathering.rearrange, cases[k].together ? ceil_div(bytes * 5, 4 * 8) + bytes / 4 + 1 + chip.exchange_transit_cycles : 0);
+            assert_int_equal(gathering.supersteps, cases[k].together);
+        }
+    }
+}
+
 /* A 1x1 kernel with a stride of 2 meets 4 x 4 of 8 x 8 positions, 16 channels each: 512 B are laid out, 5/4 cycles for 8 bytes and a word a cycle,
  * and sent to the tile that takes them. The gradient to that input has all of its own, and writes every second element. */
 static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
@@ -264,6 +295,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther),
     cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned),
     cmocka_unit_test(test_columns_of_whole_grains_are_gathered), cmocka_unit_test(test_rows_of_a_stride_are_gathered_too),
-    cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet),
+    cmocka_unit_test(test_quarters_are_brought_together), cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet),
 };
 TAP_MAIN(tests)
