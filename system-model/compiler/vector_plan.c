@@ -370,8 +370,12 @@ static void plan_copy(struct passes *p, const struct work *w)
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
+/* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. */
 static void plan_cast(struct passes *p, const struct work *w)
 {
+    enum { METADATA_BYTES = 4 };
+    if (w->x->type == TYPE_FP8 || w->y->type == TYPE_FP8)
+        add_exchange(p, METADATA_BYTES);
     uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
     p->element_bytes = max_u64(from, to);
     add_superstep(p, cast_cycles(p->chip, tile_share(p, w->n), from, to));

@@ -135,6 +135,24 @@ static void test_window_over_all_is_a_sum(void **state)
     toy_end(&t);
 }
 
+/* 150 halves on 7 tiles, 24 of the fullest, 4 of a worker, four a cycle; the scale of quarters is sent to every tile first: a word, one begun, and
+ * 37 on the way. Floats have none, and two pass in a cycle. */
+static void test_quarters_are_cast_by_their_scale(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 50));
+    struct op_plan p = plan_op(&t, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP8 });
+    assert_int_equal(p.compute_cycles, 6 * (26 + 1));
+    assert_int_equal(p.exchange_cycles, 1 + 1 + 37);
+    assert_int_equal(p.n_supersteps, 1);
+    p = plan_op(&t, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP32 });
+    assert_int_equal(p.compute_cycles, 6 * (26 + 2));
+    assert_int_equal(p.exchange_cycles, 0);
+    toy_end(&t);
+}
+
 /* The second operand lies elsewhere: 24 halves, 48 bytes, 12 cycles and one begun, 37 on the way. */
 static void test_add(void **state)
 {
@@ -477,7 +495,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
-        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
+        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
