@@ -152,10 +152,8 @@ static void count_bytes(struct run *run, uint32_t n, const struct step_way *way,
         const struct way_link *l = &way->links[i];
         double *total = &run->total_bytes[l->number], *busiest = &cost->busiest_bytes[l->kind];
         *total += n * by_flows[l->n_flows];
-        if (*total > *busiest)
-            *busiest = *total;
-        if (*total > cost->busiest_link_bytes)
-            cost->busiest_link_bytes = *total;
+        *busiest = fmax(*busiest, *total);
+        cost->busiest_link_bytes = fmax(cost->busiest_link_bytes, *total);
     }
 }
 
@@ -180,11 +178,13 @@ static const double *bytes_by_flows(const struct step_way *way, double bytes, st
 static void widen_totals(struct run *run)
 {
     size_t n = run->ways->numbers.n;
-    double *wider = n > run->n_totals || !run->total_bytes ? ARENA_ARRAY(run->a, double, n) : run->total_bytes;
-    if (wider != run->total_bytes && run->n_totals)
+    if (n == run->n_totals)
+        return;
+    double *wider = ARENA_ARRAY(run->a, double, n);
+    if (run->n_totals)
         memcpy(wider, run->total_bytes, run->n_totals * sizeof *wider);
     run->total_bytes = wider;
-    run->n_totals = max_u64(n, run->n_totals);
+    run->n_totals = n;
 }
 
 /* n steps of these flows, each of so many bytes, after each of which every rank adds add_bytes. The flows of a phase's steps are the
@@ -220,7 +220,7 @@ static void ring_ends(struct ends *e, const struct ring *rings, size_t n_rings, 
 static bool ring_steps(struct run *run, const struct ring *rings, size_t n_rings, uint32_t n_steps, double share, bool both_ways,
                        bool add, bool first_only, struct err *err)
 {
-    struct ends e = ends_new(2 * n_rings * (first_only ? 1 : n_rings ? rings[0].n : 0), run->a);
+    struct ends e = ends_new(2 * n_rings * (first_only ? 1 : rings[0].n), run->a);
     double bytes = both_ways ? share + share : share;
     ring_ends(&e, rings, n_rings, both_ways, first_only);
     run->cost->bytes_sent_per_rank += n_steps * bytes;
@@ -499,8 +499,8 @@ static double slowest(const struct topology *t, const struct collective_request 
     double slowdown = 1;
     for (size_t i = 0; t->faults && i < t->faults->n_chips; i++)
         for (size_t j = 0; j < (size_t)r->n_groups * r->n_ranks; j++)
-            if (rank_of(r, (uint32_t)(j / r->n_ranks), (uint32_t)(j % r->n_ranks)) == t->faults->chips[i].ipu && t->faults->chips[i].slowdown > slowdown)
-                slowdown = t->faults->chips[i].slowdown;
+            if (rank_of(r, (uint32_t)(j / r->n_ranks), (uint32_t)(j % r->n_ranks)) == t->faults->chips[i].ipu)
+                slowdown = fmax(slowdown, t->faults->chips[i].slowdown);
     return slowdown;
 }
 

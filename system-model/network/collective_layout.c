@@ -17,8 +17,8 @@ static uint32_t n_bits(uint64_t x)
 
 static int by_domain_number(const void *a, const void *b)
 {
-    uint32_t x = ((const struct place *)a)->domain, y = ((const struct place *)b)->domain;
-    return x < y ? -1 : x > y;
+    const struct place *x = a, *y = b;
+    return (int)x->domain - (int)y->domain;
 }
 
 /* The places of group g: n of them. slot[domain]: 1 + its place among them, 0: none yet; left as it was found. */
@@ -47,11 +47,9 @@ static bool list_places(struct place *places, uint32_t *n_places, uint32_t g, ui
 static void judge_layout(struct layout *at)
 {
     for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
-        if (n_bits(at->places[i].positions) > at->n_local)
-            at->n_local = n_bits(at->places[i].positions);
+        at->n_local = max_u32(at->n_local, n_bits(at->places[i].positions));
     for (uint32_t g = 0; g < at->n_groups; g++)
-        if (at->first[g + 1] - at->first[g] > at->n_domains)
-            at->n_domains = at->first[g + 1] - at->first[g];
+        at->n_domains = max_u32(at->n_domains, at->first[g + 1] - at->first[g]);
     at->spanning = at->regular = at->first[at->n_groups] == at->n_groups * at->n_domains;
     for (uint32_t i = 0; i < at->first[at->n_groups]; i++)
         at->regular = at->regular && n_bits(at->places[i].positions) == at->n_local;
@@ -70,19 +68,20 @@ static bool check_ranks(const struct topology *t, const struct collective_reques
 /* Has the group these domains, and in each the same positions, as many as group 0 has? */
 static bool is_alike(const struct layout *at, const struct place *places, uint32_t n)
 {
-    for (uint32_t i = 0; i < n && n == at->n_domains; i++)
+    if (n != at->n_domains || n_bits(places[0].positions) != at->n_local)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
         if (places[i].domain != at->places[i].domain || places[i].positions != places[0].positions)
             return false;
-    return n == at->n_domains && n_bits(places[0].positions) == at->n_local;
+    return true;
 }
 
 /* alike stays false where the groups are not. */
 static bool find_alike(struct layout *at, uint32_t *slot, const struct topology *t, const struct collective_request *r, struct arena *a,
                        struct err *err)
 {
-    size_t most = min_u32(r->n_ranks, t->n_domains);
-    struct place *places = ARENA_ARRAY(a, struct place, most);
-    at->places = ARENA_ARRAY(a, struct place, most);
+    struct place *places = ARENA_ARRAY(a, struct place, min_u32(r->n_ranks, t->n_domains));
+    at->places = ARENA_ARRAY(a, struct place, min_u32(r->n_ranks, t->n_domains));
     at->positions = ARENA_ARRAY(a, uint64_t, r->n_groups);
     for (uint32_t g = 0; g < r->n_groups; g++) {
         uint32_t n;

@@ -7,6 +7,7 @@
 #include "system-model/network/collective_ways.h"
 #include "system-model/network/topology_internal.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct collective_ways collective_ways_new(struct arena *a)
@@ -29,8 +30,9 @@ void add_ends(struct ends *e, uint32_t from, uint32_t to)
  * links may differ. */
 static size_t flows_of_domain(const struct topology *t, const struct ends *e)
 {
-    uint32_t width = t->ipus_per_domain, domain = e->n ? e->items[0].from / width : 0;
+    uint32_t width = t->ipus_per_domain, domain = e->items[0].from / width;
     size_t n = 0;
+    assert(e->n > 0);
     while (n < e->n && e->items[n].from / width == domain && e->items[n].to / width == domain)
         n++;
     if (t->rates || n == 0 || e->n % n != 0)

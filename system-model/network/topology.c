@@ -13,7 +13,7 @@
  */
 #include "system-model/network/topology_internal.h"
 
-#include <assert.h>
+#include <math.h>
 
 const char *const link_kind_names[N_LINK_KINDS] = { "rung", "rail", "port", "gateway", "switch", "host", "streaming" };
 
@@ -181,7 +181,7 @@ static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uin
     if (node >= t->first_host) {
         uint64_t host = node - t->first_host, each = t->machine->ipus_per_host;
         uint32_t from = (uint32_t)ceil_div(host * each, t->ipus_per_hub), to = (uint32_t)min_u64(ceil_div((host + 1) * each, t->ipus_per_hub), t->n_hubs);
-        runs[0] = (struct run_of_links){ t->first_host_link + 2 * from + 1, to > from ? to - from : 0, 2 };
+        runs[0] = (struct run_of_links){ t->first_host_link + 2 * from + 1, to - from, 2 };
         return 1;
     }
     if (node >= t->first_memory) {
@@ -191,8 +191,8 @@ static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uin
     uint32_t hub = node - t->first_hub;
     runs[n++] = (struct run_of_links){ t->first_port + 2 * hub * t->ipus_per_hub + 1, t->ipus_per_hub, 2 };
     if (t->n_memories)
-        runs[n++] = (struct run_of_links){ t->first_streaming + 2 * hub, 1, 0 };
-    runs[n++] = (struct run_of_links){ t->first_host_link + 2 * hub, 1, 0 };
+        runs[n++] = (struct run_of_links){ .first = t->first_streaming + 2 * hub, .n = 1 };
+    runs[n++] = (struct run_of_links){ .first = t->first_host_link + 2 * hub, .n = 1 };
     runs[n++] = gateways_of_hub(t, hub);
     return n;
 }
@@ -288,8 +288,8 @@ static bool take_background(struct topology *t, const struct faults *faults, str
             taken[links[j]] += f->bytes;
     }
     for (uint32_t i = 0; i < t->n_links; i++) {
-        double rate = t->rates[i], left = rate - taken[i];
-        t->rates[i] = left > rate / 2 ? left : rate / 2;
+        double rate = t->rates[i];
+        t->rates[i] = fmax(rate - taken[i], rate / 2);
     }
     return true;
 }
@@ -327,7 +327,7 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
 /* From one domain's gateways to another's: in a network over a leaf, the spine and a leaf. */
 static double between_domains_s(const struct topology *t)
 {
-    static const double n_switches[] = { [GATEWAY_NONE] = 0, [GATEWAY_DIRECT] = 0, [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = 3 };
+    static const double n_switches[] = { [GATEWAY_SWITCHED] = 1, [GATEWAY_NETWORK] = 3 };
     return t->machine->gateway_latency_s + n_switches[gateways(t)] * t->machine->switch_latency_s;
 }
 

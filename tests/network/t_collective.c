@@ -407,6 +407,25 @@ static void bad_requests_are_refused(void **state)
     arena_free(&a);
 }
 
+/* Two rings that share no rail want whole pairs of rows, and more of them than two, closed to a torus. */
+static void where_a_quad_ring_fits(void **state)
+{
+    static const struct { uint32_t n; enum domain_topology domain; bool fits; } rows[] = {
+        { 4, DOMAIN_TORUS, false }, { 6, DOMAIN_TORUS, false }, { 8, DOMAIN_TORUS, true }, { 10, DOMAIN_TORUS, false }, { 12, DOMAIN_TORUS, true },
+        { 8, DOMAIN_LADDER, false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct machine m = toy_machine(rows[i].n, rows[i].n, rows[i].domain, GATEWAY_NONE);
+        struct topology t = build(&m, NULL);
+        struct collective_request r = whole(&t, 1, COLLECTIVE_ALL_REDUCE, METHOD_QUAD_RING, 3e3), less = r;
+        struct collective_cost c;
+        less.n_ranks = rows[i].n - 1;
+        assert_true(collective_run(&c, &t, &r, &a, &err) == rows[i].fits && !collective_run(&c, &t, &less, &a, &err));
+    }
+    arena_free(&a);
+}
+
 /* The sizes at which the library turns from meeting in the middle to rings both ways, over up to 4, 8 and 16 IPUs; a gather moves half
  * as much, and turns at half. */
 static void the_method_turns_at_its_size(void **state)
@@ -434,6 +453,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
     cmocka_unit_test(wide_replicas_split_their_steps_on_a_torus), cmocka_unit_test(uneven_domains_by_hand),
     cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),
-    cmocka_unit_test(bad_requests_are_refused), cmocka_unit_test(the_method_turns_at_its_size),
+    cmocka_unit_test(bad_requests_are_refused), cmocka_unit_test(where_a_quad_ring_fits), cmocka_unit_test(the_method_turns_at_its_size),
 };
 TAP_MAIN(tests)
