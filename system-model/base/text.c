@@ -192,6 +192,6 @@ void write_xml_text(FILE *f, const char *text)
         case '<': fputs("&lt;", f); break;
         case '>': fputs("&gt;", f); break;
         case '"': fputs("&quot;", f); break;
-        default: fputc((unsigned char)*text < 0x20 ? ' ' : *text, f);
+        default: fputc((unsigned char)*text <= 0x1f ? ' ' : *text, f);
         }
 }

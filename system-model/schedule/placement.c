@@ -63,12 +63,9 @@ static uint32_t stage_of_layer(const struct plan *p, const struct layer *l)
         return 0;
     if (l->role == LAYER_LAST)
         return p->n_stages - 1;
-    uint32_t end = 0, s = 0;
-    for (; s + 1 < p->n_stages; s++) {
-        end += p->options.stage_sizes[s].part_count[l->part_id];
-        if (l->block_id < end)
-            break;
-    }
+    uint32_t s = 0, end = p->options.stage_sizes[0].part_count[l->part_id];
+    while (l->block_id >= end)          /* all sizes add up to the blocks */
+        end += p->options.stage_sizes[++s].part_count[l->part_id];
     return s;
 }
 

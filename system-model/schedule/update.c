@@ -30,9 +30,7 @@ uint32_t shard_replicas(const struct plan *p)
     if (o->rts == RTS_NO)
         return 1;
     uint64_t in_domain = p->topology->machine->ipus_per_domain / o->ipus_per_replica;
-    if (o->rts_domain == RTS_DOMAIN_POD && in_domain && in_domain < o->n_replicas)
-        return (uint32_t)in_domain;
-    return o->n_replicas;
+    return o->rts_domain == RTS_DOMAIN_POD && in_domain ? (uint32_t)min_u64(in_domain, o->n_replicas) : o->n_replicas;
 }
 
 /* What all programs of the same options share: the steps of tensors, by IPU, type and size, and the programs themselves, by where the
@@ -277,8 +275,9 @@ static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
 static int by_ipu_and_size(const void *a, const void *b)
 {
     const struct update_chain *x = a, *y = b;
-    if (x->ipu != y->ipu)
-        return x->ipu + 1 < y->ipu + 1 ? -1 : 1;    /* all IPUs first: ALL_IPUS + 1 is 0 */
+    const int32_t i = (int32_t)x->ipu, j = (int32_t)y->ipu;     /* all IPUs first: -1 */
+    if (i != j)
+        return i < j ? -1 : 1;
     if (x->n_elements != y->n_elements)
         return x->n_elements < y->n_elements ? -1 : 1;
     return x->type != y->type ? (int)x->type - (int)y->type : x->has_norms - y->has_norms;

@@ -92,8 +92,7 @@ static void play_group(struct player *pl, uint64_t *at, uint32_t first, uint32_t
         for (uint32_t i = first; i < end; i++) {
             if (parts[i].ipu != ALL_IPUS && parts[i].ipu != pl->t->rows[r].ipu)
                 continue;
-            if (at[r] < start)
-                spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_TURN);
+            spend(pl, r, &at[r], start - at[r], PART_BUBBLE, SPAN_TURN);
             play_part(pl, r, &at[r], &parts[i]);
         }
 }

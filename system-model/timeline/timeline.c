@@ -234,22 +234,6 @@ static void play_replica(struct player *pl, uint32_t first_row)
     spend_on_runs(pl);
 }
 
-/* All replicas make about as many spans as the first: room for them at once, and for a few of the update. */
-static void reserve_spans(struct player *pl)
-{
-    struct timeline *t = pl->t;
-    size_t of_update = (pl->p->update.n_chains + 8) * pl->width;
-    for (uint32_t i = 0; i < pl->p->update.n_chains; i++)
-        of_update += pl->p->update.chains[i].steps->n_ops;
-    size_t cap = (t->n_spans + of_update) * (t->n_rows / pl->width);
-    if (t->n_rows == pl->width || !t->n_spans || cap <= t->cap_spans)
-        return;
-    struct span *spans = ARENA_ARRAY(pl->a, struct span, cap);
-    memcpy(spans, t->spans, t->n_spans * sizeof *spans);
-    t->spans = spans;
-    t->cap_spans = cap;
-}
-
 bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, struct err *err)
 {
     *out = (struct timeline){ .plan = p };
@@ -260,8 +244,6 @@ bool timeline_run(struct timeline *out, const struct plan *p, struct arena *a, s
     uint64_t *at = ARENA_ARRAY(a, uint64_t, out->n_rows);
     for (uint32_t row = 0; row < out->n_rows; row += pl.width) {
         play_replica(&pl, row);
-        if (row == 0)
-            reserve_spans(&pl);
         for (uint32_t i = 0; i < pl.width; i++)
             at[row + i] = pl.now;
     }

@@ -65,7 +65,7 @@ struct change { uint64_t at; int64_t bytes; };
 static int compare_changes(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
-    return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+    return x->at != y->at ? (x->at < y->at ? -1 : 1) : 0;       /* those of one instant are added up */
 }
 
 /* A forward pass leaves its activations on the IPU, the backward pass of the same micro-batch takes them away. */

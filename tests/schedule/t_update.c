@@ -219,6 +219,10 @@ static void a_clip_by_hand(void **state)
     uint64_t n_local = ceil_div(matrix->n_elements, n), work = work_cycles(&y.sim.plan, WORK_SQUARES, n_local) + work_cycles(&y.sim.plan, WORK_SCALE, n_local);
     assert_int_equal(clip->cycles.part[PART_ALL_REDUCE], words + cycles_of(y.sim.topology, sums_s));
     assert_int_equal(clip->n_cycles, clip->cycles.part[PART_ALL_REDUCE] + work);
+    assert_near(clip->bytes, 2 * 2 * (double)n_local + 4, 0);           /* halves read twice, a word added up */
+    const struct update_op *norms = step_of(matrix, UPDATE_NORMS);
+    assert_int_equal(norms->n_cycles, 2 * cycles_of(y.sim.topology, sums_s));      /* of weight and of update, a word each */
+    assert_near(norms->bytes, 2 * 4, 0);
     y.opt.framework.merge_buffer_bytes = 1e12;
     assert_true(build(&y, &p));
     assert_int_equal(step_of(largest_of(&p, 3), UPDATE_CLIP)->cycles.part[PART_ALL_REDUCE], words);

@@ -145,6 +145,69 @@ static void a_picture_shows_what_fills_most_of_a_column(void **state)
     arena_free(&y.arena);
 }
 
+/* One column for all: of equal stretches the first micro-batch's letter, a forward pass before a backward one, and waiting before both. */
+static void a_picture_of_equals(void **state)
+{
+    static const struct { uint32_t n_ipus, n_batches; bool training; const char *want; } rows[] = {
+        { 1, 2, false, "  ipu 0  A  100 % at work\n" }, { 1, 1, true, "  ipu 0  A  100 % at work\n" },
+        { 2, 1, false, "  ipu 0  .  50 % at work\n  ipu 1  .  50 % at work\n" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct toy y;
+        char *text;
+        toy_start(&y, rows[i].n_ipus, rows[i].n_ipus, SCHEDULE_SEQUENTIAL, rows[i].training, rows[i].n_batches);
+        all_alike(&y, 10, 10);
+        toy_run(&y);
+        PRINTED(text, timeline_draw(f, &y.timeline, 1));
+        assert_string_equal(text, rows[i].want);
+        free(text);
+        arena_free(&y.arena);
+    }
+}
+
+/* Behind the last letter of the alphabet follows the first again. */
+static void letters_start_again(void **state)
+{
+    (void)state;
+    for (int training = 0; training < 2; training++) {
+        struct toy y;
+        char *text;
+        toy_start(&y, 1, 1, SCHEDULE_SEQUENTIAL, training, 28);
+        all_alike(&y, 10, 10);
+        toy_run(&y);
+        PRINTED(text, timeline_draw(f, &y.timeline, training ? 56 : 28));
+        assert_string_equal(text, training ? "  ipu 0  AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZzAaBb  100 % at work\n"
+                                           : "  ipu 0  ABCDEFGHIJKLMNOPQRSTUVWXYZAB  100 % at work\n");
+        free(text);
+        arena_free(&y.arena);
+    }
+}
+
+/* Three spans that recur every 100 cycles: the last of them may reach as far as the first begins again, and no further. */
+static void spans_that_recur_leave_room_for_each_other(void **state)
+{
+    static const struct { uint64_t last_cycles; const char *message; } rows[] = {
+        { 60, "" }, { 61, "timeline: row 0: call from cycle 0 and call from cycle 40 overlap (step of 162)" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const uint64_t starts[] = { 0, 20, 40 }, lengths[] = { 10, 10, rows[i].last_cycles };
+        struct err err = { "" };
+        struct plan p = { .n_stages = 0 };
+        struct span spans[3];
+        struct timeline_row row = { .n_alike = 1 };
+        struct timeline t = { .plan = &p, .spans = spans, .n_spans = 3, .rows = &row, .n_rows = 1 };
+        for (int k = 0; k < 3; k++) {
+            spans[k] = (struct span){ .repeat = 2, .period_cycles = 100, .start_cycle = starts[k], .n_cycles = lengths[k], .stage = UINT16_MAX, .kind = SPAN_CALL };
+            t.step_cycles += 2 * lengths[k];
+        }
+        row.spent.part[PART_HOST] = t.step_cycles;
+        assert_int_equal(timeline_check(&t, &err), i == 0);
+        assert_string_equal(err.msg, rows[i].message);
+    }
+}
+
 /* Four chips, six batches: all are busy from the fourth batch on. */
 static void inference_fills_four_chips_by_the_fourth_batch(void **state)
 {
@@ -462,18 +525,20 @@ static void laws_hold_for_every_schedule(void **state)
             }
 }
 
-/* Micro-batches whose activations a stage of four keeps: all that enter before its backward pass comes back. */
+/* Micro-batches whose activations a stage of four keeps: all that enter before its backward pass comes back. Slots: one for all that runs side
+ * by side, two where passes or neighbours alternate, one for each task where all go in turn. */
 static void stages_keep_what_is_in_flight(void **state)
 {
     (void)state;
-    static const struct { enum schedule schedule; uint32_t depth[4]; } cases[] = {
-        { SCHEDULE_POPART, { 7, 5, 3, 1 } }, { SCHEDULE_GROUPED, { 7, 5, 3, 1 } }, { SCHEDULE_INTERLEAVED, { 4, 3, 2, 1 } },
-        { SCHEDULE_SEQUENTIAL, { 1, 1, 1, 1 } },
+    static const struct { enum schedule schedule; uint32_t n_slots, depth[4]; } cases[] = {
+        { SCHEDULE_POPART, 1, { 7, 5, 3, 1 } }, { SCHEDULE_GROUPED, 2, { 7, 5, 3, 1 } }, { SCHEDULE_INTERLEAVED, 2, { 4, 3, 2, 1 } },
+        { SCHEDULE_SEQUENTIAL, 8, { 1, 1, 1, 1 } }, { SCHEDULE_NONE, 8, { 1, 1, 1, 1 } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct toy y;
         toy_start(&y, 4, 4, cases[i].schedule, true, 8);
         toy_run(&y);
+        assert_int_equal(y.plan.n_slots, cases[i].n_slots);
         for (uint32_t s = 0; s < 4; s++)
             assert_int_equal(y.plan.stages[s].stash_depth, cases[i].depth[s]);
         arena_free(&y.arena);
@@ -585,7 +650,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_cycle_in_the_wrong_place_is_found),
     cmocka_unit_test(stages_keep_what_is_in_flight), cmocka_unit_test(a_slow_chip_takes_whole_cycles),
     cmocka_unit_test(the_step_waits_for_its_input), cmocka_unit_test(a_byte_a_second_is_a_rate), cmocka_unit_test(two_chips_share_a_port),
-    cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column),
+    cmocka_unit_test(four_chips_as_the_white_papers_draw_them), cmocka_unit_test(a_picture_shows_what_fills_most_of_a_column), cmocka_unit_test(a_picture_of_equals), cmocka_unit_test(letters_start_again),
+    cmocka_unit_test(spans_that_recur_leave_room_for_each_other),
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
