@@ -70,7 +70,7 @@ bool rnnt_build(struct graph *g, const struct workload *w, const struct model_op
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
 /* inverted.c, x1000: width and depth of the smallest; group 1: depthwise; image 0: as the options have it. */
-struct inverted_config { uint64_t width, depth, image; double dropout; uint32_t group, expansion; };
+struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vgg_config { uint64_t convs[5]; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
 struct gpt2_config { uint64_t n_layers, hidden, heads, vocabulary, positions; };

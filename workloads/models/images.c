@@ -6,6 +6,7 @@
  * convolution before it, as exporters do; a bias remains. Group norm (Wu and He 2018) keeps its statistics by sample.
  */
 #include "workloads/models/images.h"
+#include <assert.h>
 
 uint32_t build_conv(struct builder *b, uint32_t x, struct conv_spec c)
 {
@@ -48,9 +49,16 @@ uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t k
     return graph_op(b->g, kind, &x, 1, at);
 }
 
+uint64_t build_side(const struct builder *b, uint32_t x)
+{
+    const struct tensor *t = &b->g->tensors[x];
+    assert(t->n_dims == 4 && t->dims[1] == t->dims[2]);
+    return t->dims[1];
+}
+
 uint32_t build_global_pool(struct builder *b, uint32_t x)
 {
-    return build_pool(b, OP_AVERAGE_POOL, x, (uint32_t)build_dim(b, x, 1), 1, 0);
+    return build_pool(b, OP_AVERAGE_POOL, x, (uint32_t)build_side(b, x), 1, 0);
 }
 
 uint32_t build_images(struct builder *b, uint64_t size, uint64_t channels)

@@ -16,6 +16,7 @@ uint32_t build_norm(struct builder *b, uint32_t x);
 uint32_t build_own_norm(struct builder *b, uint32_t x);     /* one that no convolution before it can take in */
 uint32_t build_conv_norm(struct builder *b, uint32_t x, struct conv_spec c);
 uint32_t build_pool(struct builder *b, enum op_kind kind, uint32_t x, uint32_t kernel, uint32_t stride, uint32_t pad);
+uint64_t build_side(const struct builder *b, uint32_t x);   /* of square images [batch, side, side, channels], in pixels */
 /* Height and width to one: the mean. */
 uint32_t build_global_pool(struct builder *b, uint32_t x);
 /* Square images of three channels; bytes are cast and normalised on the chip. */

@@ -51,23 +51,22 @@ static uint32_t weigh_channels(struct builder *b, uint32_t x, uint64_t squeezed)
 static uint32_t inverted_block(struct builder *b, uint32_t x, const struct stage *s, uint64_t channels, uint32_t stride, const struct inverted *v)
 {
     uint64_t in = build_width(b, x), wide = in * (s->widens ? v->expansion : 1);
-    uint32_t y = x, groups = (uint32_t)(wide / (v->group > 1 ? common_divisor((uint32_t)wide, v->group) : 1));
+    uint32_t y = x, groups = (uint32_t)wide / common_divisor((uint32_t)wide, v->group);
     if (s->widens)
         y = activation(b, build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = wide }), v);
     struct conv_spec by_channel = { .kernel = s->kernel, .stride = stride, .groups = groups, .channels = wide };
     y = activation(b, build_conv_norm(b, y, by_channel), v);
     if (v->weighs)
-        y = weigh_channels(b, y, in / SQUEEZE ? in / SQUEEZE : 1);
+        y = weigh_channels(b, y, in / SQUEEZE);
     y = build_conv_norm(b, y, (struct conv_spec){ .kernel = 1, .channels = channels });
     return stride == 1 && in == channels ? build_op2(b, OP_ADD, y, x) : y;
 }
 
-/* To a multiple of 8, and not below nine tenths. */
-static uint64_t widened(uint64_t channels, uint64_t per_mille)
+/* To the nearest multiple of 8, and not below nine tenths. */
+static uint64_t widened(uint64_t channels, uint64_t width_tenths)
 {
-    uint64_t exact = channels * per_mille, to = (exact + 4000) / 8000 * 8;
-    to = to < 8 ? 8 : to;
-    return 10 * to * 1000 < 9 * exact ? to + 8 : to;
+    uint64_t exact_tenths = channels * width_tenths, to = (exact_tenths + 40) / 80 * 8;
+    return 100 * to < 9 * exact_tenths ? to + 8 : to;
 }
 
 static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *stages, const struct inverted_config *c, const struct inverted *v)
@@ -75,10 +74,10 @@ static uint32_t add_stages(struct builder *b, uint32_t x, const struct stage *st
     uint32_t block = 0;
     for (uint32_t i = 0; i < N_STAGES; i++) {
         const struct stage *s = &stages[i];
-        uint64_t repeats = ceil_div(s->repeats * c->depth, 1000);
+        uint64_t repeats = ceil_div(s->repeats * c->depth_tenths, 10);
         for (uint64_t k = 0; k < repeats; k++) {
             build_layer(b, LAYER_BODY, block++, 0, 1, arena_printf(b->g->arena, "block%u%c", i + 1, (char)('a' + k)));
-            x = inverted_block(b, x, s, widened(s->channels, c->width), k ? 1 : s->stride, v);
+            x = inverted_block(b, x, s, widened(s->channels, c->width_tenths), k ? 1 : s->stride, v);
         }
     }
     return x;
@@ -89,12 +88,12 @@ static void build_inverted(struct graph *g, const struct workload *w, const stru
 {
     const struct inverted_config *c = w->config;
     struct builder b = builder_start(g, w->name, o, a);
-    struct conv_spec stem = { .kernel = 3, .stride = 2, .channels = widened(STEM_CHANNELS, c->width) };
+    struct conv_spec stem = { .kernel = 3, .stride = 2, .channels = widened(STEM_CHANNELS, c->width_tenths) };
     build_layer(&b, LAYER_FIRST, 0, 0, 1, "stem");
     uint32_t x = activation(&b, build_conv_norm(&b, build_images(&b, c->image, 3), stem), v);
     x = add_stages(&b, x, stages, c, v);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
-    x = activation(&b, build_conv_norm(&b, x, (struct conv_spec){ .kernel = 1, .channels = widened(HEAD_CHANNELS, c->width) }), v);
+    x = activation(&b, build_conv_norm(&b, x, (struct conv_spec){ .kernel = 1, .channels = widened(HEAD_CHANNELS, c->width_tenths) }), v);
     build_image_head(&b, x, c->dropout);
 }
 
@@ -118,19 +117,19 @@ bool mobilenet_build(struct graph *g, const struct workload *w, const struct mod
 
 /* ---- sizes ------------------------------------------------------------------------------------------ */
 
-/* Width, depth, image and dropout: Tan and Le 2019 and their published code. G16: groups of 16, expansion 4 (Masters et al. 2021). */
+/* Width and depth in tenths, image and dropout: Tan and Le 2019 and their published code. G16: groups of 16, expansion 4 (Masters et al. 2021). */
 #define EFFICIENTNET(name, width, depth, image, dropout) \
     static const struct inverted_config name = { width, depth, image, dropout, 1, 6 }, name##_g16 = { width, depth, image, dropout, 16, 4 }
-EFFICIENTNET(b0, 1000, 1000, 224, 0.2);
-EFFICIENTNET(b1, 1000, 1100, 240, 0.2);
-EFFICIENTNET(b2, 1100, 1200, 260, 0.3);
-EFFICIENTNET(b3, 1200, 1400, 300, 0.3);
-EFFICIENTNET(b4, 1400, 1800, 380, 0.4);
-EFFICIENTNET(b5, 1600, 2200, 456, 0.4);
-EFFICIENTNET(b6, 1800, 2600, 528, 0.5);
-EFFICIENTNET(b7, 2000, 3100, 600, 0.5);
+EFFICIENTNET(b0, 10, 10, 224, 0.2);
+EFFICIENTNET(b1, 10, 11, 240, 0.2);
+EFFICIENTNET(b2, 11, 12, 260, 0.3);
+EFFICIENTNET(b3, 12, 14, 300, 0.3);
+EFFICIENTNET(b4, 14, 18, 380, 0.4);
+EFFICIENTNET(b5, 16, 22, 456, 0.4);
+EFFICIENTNET(b6, 18, 26, 528, 0.5);
+EFFICIENTNET(b7, 20, 31, 600, 0.5);
 #undef EFFICIENTNET
-static const struct inverted_config mobilenet = { 1000, 1000, 224, 0.2, 1, 6 };
+static const struct inverted_config mobilenet = { 10, 10, 224, 0.2, 1, 6 };
 
 WORKLOADS(inverted)
 {

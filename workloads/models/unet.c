@@ -18,15 +18,14 @@ static uint32_t two_convs(struct builder *b, uint32_t x, uint64_t channels)
 
 static uint32_t crop(struct builder *b, uint32_t x, uint64_t size)
 {
-    for (uint32_t axis = 1; axis <= 2; axis++)
-        if (build_dim(b, x, axis) > size)
-            x = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = axis, .begin = (build_dim(b, x, axis) - size) / 2, .length = size });
-    return x;
+    uint64_t begin = (build_side(b, x) - size) / 2;
+    x = graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .begin = begin, .length = size });
+    return graph_op(b->g, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 2, .begin = begin, .length = size });
 }
 
 static uint32_t up(struct builder *b, uint32_t x, uint32_t beside)
 {
-    uint64_t channels = build_width(b, x) / 2, size = 2 * build_dim(b, x, 1);
+    uint64_t channels = build_width(b, x) / 2, size = 2 * build_side(b, x);
     struct op_attributes at = { .kernel_h = 2, .kernel_w = 2, .stride = 2, .view = { b->batch, size, size, channels } };
     uint32_t w = build_product_weight(b, DIMS(2, 2, channels, build_width(b, x)));
     x = build_bias(b, graph_op(b->g, OP_CONV_TRANSPOSE, (uint32_t[]){ build_factor(b, x), w }, 2, at));
@@ -66,7 +65,7 @@ bool unet_build(struct graph *g, const struct workload *w, const struct model_op
     }
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
     x = build_bias(&b, build_conv(&b, x, (struct conv_spec){ .kernel = 1, .channels = N_CLASSES }));
-    build_classes(&b, x, DIMS(b.batch, build_dim(&b, x, 1), build_dim(&b, x, 2)));
+    build_classes(&b, x, DIMS(b.batch, build_side(&b, x), build_side(&b, x)));
     if (b.training)
         graph_add_backward(g);
     return true;

@@ -13,7 +13,7 @@ static uint32_t tokens(struct builder *b, const struct vit_config *c)
 {
     struct conv_spec patches = { .kernel = (uint32_t)c->patch, .stride = (uint32_t)c->patch, .channels = c->hidden, .unpadded = true };
     uint32_t x = build_bias(b, build_conv(b, build_images(b, c->image, 3), patches));
-    x = build_reshape(b, x, DIMS(b->batch, build_dim(b, x, 1) * build_dim(b, x, 2), c->hidden));
+    x = build_reshape(b, x, DIMS(b->batch, build_side(b, x) * build_side(b, x), c->hidden));
     uint32_t class = build_weight(b, "class-token", DIMS(1, 1, c->hidden));
     if (b->batch > 1)
         class = graph_op(b->g, OP_EXPAND, &class, 1, (struct op_attributes){ .view = { b->batch, 1, c->hidden } });
