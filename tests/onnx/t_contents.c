@@ -124,12 +124,12 @@ static void axes(void **state)
         }
 }
 
-/* Up to sixteen numbers of an attribute or of a constant; what is beyond a whole number's range stands for "to the last". */
+/* Up to sixteen numbers of an attribute or of a constant; what is beyond 2^60 stands for "to the last", and may be added to. */
 static void lists(void **state)
 {
     struct arena a = { 0 };
     double known[17] = { 1e30, -1e30, NAN, 5.75, -2 };
-    int64_t ints[17] = { 7, 8 };
+    int64_t ints[17] = { 7, 8, INT64_MAX, INT64_MIN };
     uint32_t input = 0;
     struct onnx_value v = { .known = known, .n_dims = 1, .dims = { 5 } };
     struct onnx_model m = { .values = &v, .n_values = 1, .arena = &a };
@@ -140,7 +140,7 @@ static void lists(void **state)
     (void)state;
     assert_true(onnx_list(&list, &m, &n, "axes", 0));
     assert_int_equal(list.n, 5);
-    assert_true(list.at[0] == INT64_MAX / 2 && list.at[1] == INT64_MIN / 2 && list.at[2] == 0 && list.at[3] == 5 && list.at[4] == -2);
+    assert_true(list.at[0] == INT64_C(1) << 60 && list.at[1] == -(INT64_C(1) << 60) && list.at[2] == 0 && list.at[3] == 5 && list.at[4] == -2);
     assert_true(onnx_list(&list, &m, &n, "axes", 1) && list.n == 0);
     for (uint64_t length = 16; length < 18; length++) {
         v.dims[0] = length;
@@ -154,8 +154,9 @@ static void lists(void **state)
     proto.n_attribute = 1;
     for (p.n_ints = 16; p.n_ints < 18; p.n_ints++)
         assert_true(onnx_list(&list, &m, &n, "axes", 0) == (p.n_ints == 16));
-    p.n_ints = 2;
-    assert_true(onnx_list(&list, &m, &n, "axes", 0) && list.n == 2 && list.at[0] == 7 && list.at[1] == 8);
+    p.n_ints = 4;
+    assert_true(onnx_list(&list, &m, &n, "axes", 0) && list.n == 4 && list.at[0] == 7 && list.at[1] == 8);
+    assert_true(list.at[2] == INT64_C(1) << 60 && list.at[3] == -(INT64_C(1) << 60));
     assert_int_equal(onnx_int(&n, "nothing", 4), 4);
     arena_free(&a);
 }

@@ -67,6 +67,63 @@ static void sizes_in_a_text(void **state)
     unlink(path_of_file());
 }
 
+/* A name may be a sum of products of names and numbers, however blanks stand in it: one = 1, three = 3, five = 5. */
+static void sizes_in_a_name(void **state)
+{
+    static const struct { const char *name; uint64_t size; const char *message; } cases[] = {
+        { "three", 3, "" }, { "three + five", 8, "" }, { "three +five", 8, "" }, { "three+ five", 8, "" }, { "  three  +  five  ", 8, "" },
+        { "three*five", 15, "" }, { "2*three + five*7 + 11", 52, "" }, { "three + five*2", 13, "" }, { "4294967295*one", 4294967295, "" },
+        { "4294967295 + one", 0, ": input x has more than 2^40 elements; are the symbolic dimensions meant?" },
+        { "4294967296*one", 0, ": input x: the size of its dimension '4294967296*one' is not known; give it: --set data.4294967296=128" },
+        { "65536*65537*one", 0, ": input x: the size of its dimension '65536*65537*one' is not known; give it: --set data.one=128" },
+        { "65535*65537*one", 4294967295, "" },
+        { "4294967295 + one + one", 0, ": input x: the size of its dimension '4294967295 + one + one' is not known; give it: --set data.one=128" },
+        { "three +", 0, ": input x: the size of its dimension 'three +' is not known; give it: --set data.three=128" },
+        { "three + seven", 0, ": input x: the size of its dimension 'three + seven' is not known; give it: --set data.seven=128" },
+        { "0*three", 0, ": input x: the size of its dimension '0*three' is not known; give it: --set data.0=128" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct model_options o = own_options;
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, arena_printf(&d->arena, "n,%s,2", cases[i].name));
+        draft_input(d, "names", ONNX_FLOAT, "n,one,three,five");
+        draft_weight(d, "w", DRAFT_DIMS(2, 3));
+        draft_node(d, "MatMul", "x w", "y", "");
+        draft_write(d, "y", path_of_file());
+        draft_end(d);
+        o.file = path_of_file();
+        o.inference = true;
+        o.dimensions = "one=1,three=3,five=5";
+        assert_string_equal(reason(&o, &g, &a), cases[i].message);
+        if (cases[i].size)
+            assert_int_equal(tensor_elements(&g.tensors[g.ops[g.n_forward_ops - 1].outputs[0]]), 3 * cases[i].size);
+        arena_free(&a);
+    }
+    unlink(path_of_file());
+}
+
+/* Of the largest file that protobuf can hold, and of one that is larger; neither is more than its first byte. */
+static void the_largest_file(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct model_options o = own_options;
+        FILE *f = fopen(path_of_file(), "wb");
+        assert_true(f && fputc(0x0b, f) == 0x0b && fclose(f) == 0);
+        assert_int_equal(truncate(path_of_file(), (off_t)INT32_MAX + more), 0);
+        o.file = path_of_file();
+        assert_string_equal(reason(&o, &g, &a), more ? ": 2147483648 bytes, at most 2147483647; export with external data: weights are not read"
+                                                     : ": not an ONNX file: its 2147483647 bytes are not a model in protobuf's format");
+        arena_free(&a);
+    }
+    unlink(path_of_file());
+}
+
 static void options_reach_the_file(void **state)
 {
     (void)state;
@@ -114,6 +171,26 @@ static void oldest(struct draft *d)             { d->opset.version = 9; }
 static void nothing(struct draft *d)            { d->model.n_opset_import = 0; }
 static void own_operators(struct draft *d)      { d->opset.domain = "ours"; }
 static void of_onnx(struct draft *d)            { d->opset.domain = "ai.onnx"; }
+static void most_of_a_weight(struct draft *d)   { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1 << 20, 1 << 20)); }
+static void more_of_a_weight(struct draft *d)   { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1 << 20, 1 << 20, 2)); }
+static void most_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,1048576,1048576"); }
+static void more_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,1048576,1048576,2"); }
+
+/* A file names a version for each domain, its own wherever it stands. */
+static void two_domains(struct draft *d, bool own_first)
+{
+    Onnx__OperatorSetIdProto *other = ARENA_NEW(&d->arena, Onnx__OperatorSetIdProto), **both = ARENA_ARRAY(&d->arena, Onnx__OperatorSetIdProto *, 2);
+    *other = (Onnx__OperatorSetIdProto)ONNX__OPERATOR_SET_ID_PROTO__INIT;
+    other->domain = "ours";
+    other->has_version = true;
+    other->version = 3;
+    both[own_first] = other;
+    both[!own_first] = &d->opset;
+    d->model.opset_import = both;
+    d->model.n_opset_import = 2;
+}
+static void own_domain_first(struct draft *d)   { two_domains(d, true); }
+static void own_domain_last(struct draft *d)    { two_domains(d, false); }
 
 static void files_that_are_refused(void **state)
 {
@@ -124,6 +201,8 @@ static void files_that_are_refused(void **state)
         { a_long_weight, "" }, { too_long_a_weight, ": u: a dimension of 4294967296; want 0 to 2^32 - 1" },
         { a_negative_weight, ": u: a dimension of -1; want 0 to 2^32 - 1" }, { opset, ": opset 22, want 9 to 21; export again with opset_version=17" },
         { newest, "" }, { oldest, "" }, { nothing, ": opset 0, want 9 to 21; export again with opset_version=17" },
+        { own_domain_first, "" }, { own_domain_last, "" }, { most_of_a_weight, "" }, { more_of_a_weight, ": u has more than 2^40 elements" },
+        { most_of_an_input, "" }, { more_of_an_input, ": input u has more than 2^40 elements; are the symbolic dimensions meant?" },
         { own_operators, ": opset 0, want 9 to 21; export again with opset_version=17" }, { of_onnx, "" },
     };
     (void)state;
@@ -238,6 +317,6 @@ static void large_numbers_are_passed_over(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(large_numbers_are_passed_over),
-    cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
+    cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(sizes_in_a_name), cmocka_unit_test(the_largest_file), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
 };
 TAP_MAIN(tests)

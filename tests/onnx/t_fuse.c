@@ -14,6 +14,7 @@ static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "gelu" },
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > y", "gelu" },
+    { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > e; Add e d > y", "scale map map scale mul add" },  /* half of it is read besides */
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* of another tensor */
     { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },

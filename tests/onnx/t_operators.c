@@ -3,6 +3,7 @@
  * t_operators.c - operators on each number, on all of a row, and those that become several: outputs by hand.
  */
 #include "tests/onnx/import.h"
+#include "tests/onnx/operands.h"
 
 /* ---- one or a few operations each ---------------------------------------------------------------------------------- */
 
@@ -74,26 +75,49 @@ static void small_operators(void **state)
     done(r);
 }
 
-/* Slopes by channel of an image, and by the last dimension of anything else. */
+/* A one for each index below the depth, of two columns and of three. */
+static void ones_by_index(void **state)
+{
+    (void)state;
+    for (int64_t depth = 2; depth < 4; depth++) {
+        struct draft *d = draft_start(16);
+        draft_input(d, "at", ONNX_INT64, "2,5");
+        draft_constant(d, "depth", arena_printf(&d->arena, "='%jd", (intmax_t)depth));
+        draft_constant(d, "off-on", "~0.25,2");
+        draft_input(d, "beside", ONNX_FLOAT, "2,1");
+        draft_weight(d, "one", DIMS(1, 1));
+        draft_node(d, "OneHot", "at depth off-on", "y", "");
+        draft_node(d, "MatMul", "beside one", "z", "");
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 10 * (uint64_t)depth; e++)
+            assert_near(y[e], e / (uint64_t)depth * 7 % 5 == e % (uint64_t)depth ? 2 : 0.25, 1e-9);
+        done(r);
+    }
+}
+
+/* Slopes by channel of an image, and by the last dimension of anything else; by channel too where there are as many as channels alone. */
 static void slopes(void **state)
 {
     (void)state;
-    for (int image = 0; image < 2; image++) {
+    for (int way = 0; way < 3; way++) {
+        bool image = way == 1;
         struct draft *d = draft_start(16);
         draft_input(d, "x", ONNX_FLOAT, "2,2,4,6");
+        draft_weight(d, "u", DIMS(2));
         draft_weight(d, "w", DIMS(3, 2, 1, 1));
         draft_weight(d, "s", DIMS(3, 1, 1));
         draft_weight(d, "v", DIMS(6));
         draft_input(d, "beside", ONNX_FLOAT, "2,1");
         draft_weight(d, "one", DIMS(1, 1));
         draft_node(d, "Conv", "x w", "c", "");
-        draft_node(d, "PRelu", image ? "c s" : "x v", "y", "");
+        draft_node(d, "PRelu", image ? "c s" : way ? "x u" : "x v", "y", "");
         draft_node(d, "MatMul", "beside one", "z", "");
         struct imported *r = import(d, image ? "y z" : "y z c", (struct onnx_options){ .inference = true, .batch = 2 });
         double *y = outputs(r);
-        assert_true(r->im.output_is_image || !image);
+        assert_true(r->im.output_is_image == (way > 0));
         for (uint64_t e = 0; e < (image ? 144 : 96); e++) {
-            double x = image ? 0 : draft_noise("x", e), slope = image ? draft_noise("s", e / 24 % 3) : draft_noise("v", e % 6);
+            double x = image ? 0 : draft_noise("x", e), slope = image ? draft_noise("s", e / 24 % 3) : way ? draft_noise("u", e / 24 % 2) : draft_noise("v", e % 6);
             for (uint64_t c = 0; image && c < 2; c++)
                 x += draft_noise("x", (e / 72 * 2 + c) * 24 + e % 24) * draft_noise("w", e / 24 % 3 * 2 + c);
             assert_near(y[e], fmax(x, 0) + slope * fmin(x, 0), 1e-6);
@@ -486,7 +510,7 @@ static void counted_by_ones(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(repeated),
+    cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(ones_by_index), cmocka_unit_test(repeated),
     cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(quantised_types), cmocka_unit_test(composed),
     cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(counted_by_ones),

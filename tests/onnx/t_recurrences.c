@@ -169,7 +169,33 @@ static void states_handed_over(void **state)
         }
 }
 
+/* A weight that so many moves stand behind is still one of the file: a part, and copies of it. */
+static void moves_of_a_weight(void **state)
+{
+    (void)state;
+    for (uint32_t n = 32; n < 34; n++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "3,1,2");
+        draft_weight(d, "w", DIMS(1, 8, 2));
+        draft_weight(d, "longer", DIMS(1, 9, 2));
+        draft_whole(d, "zero", WHOLE(0));
+        draft_whole(d, "eight", WHOLE(8));
+        draft_whole(d, "one", WHOLE(1));
+        draft_node(d, "Slice", "longer zero eight one", "r1", "");
+        for (uint32_t i = 1; i < n; i++)
+            draft_node(d, "Identity", arena_printf(&d->arena, "r%u", i), arena_printf(&d->arena, "r%u", i + 1), "");
+        draft_node(d, "LSTM", arena_printf(&d->arena, "x w r%u", n), "y", "hidden_size=2");
+        if (n > 32) {
+            refused(d, (struct onnx_options){ .inference = true, .batch = 3 }, "node 33, LSTM 'n33': want weights that stand in the file");
+            continue;
+        }
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
+        assert_string_equal(r->err.msg, "");
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(most_steps), cmocka_unit_test(states_handed_over),
+    cmocka_unit_test(moves_of_a_weight), cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(most_steps), cmocka_unit_test(states_handed_over),
 };
 TAP_MAIN(tests)

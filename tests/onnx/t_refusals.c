@@ -363,6 +363,8 @@ static const struct { const char *op, *operands, *attributes, *message; } node_r
     { "Resize", "2,6,3,4 - ~1,1,2,2", "mode=cubic", "mode cubic is not modelled; use linear or nearest" },
     { "LRN", "2,6,3,4", "size=1025", "size is 1025, want 1 to 1024" },
     { "ConvTranspose", "2,6,3,4,5 w6,4,2,2,2", "", "a transposed window in three dimensions is not modelled; use a resize and a convolution" },
+    { "Conv", "2,6,9,9 w4,6,2,3", "dilations=2,3", "dilations of 2 and 3; want the same in both directions" },
+    { "Conv", "2,6,9,9 w4,6,3,2", "dilations=3,2", "dilations of 3 and 2; want the same in both directions" },
     { "Conv", "2,6,9,9 w4,6,3,3", "dilations=2,3", "dilations of 2 and 3; want the same in both directions" },
     { "MatMul", "w6 2,6,5", "", "a vector times 3 dimensions; unsqueeze it to a matrix" },
     { "Gemm", "2,6 w6,5 3,5", "", "its third input does not fit its result" },
@@ -471,19 +473,19 @@ static void course_guessed(void **state)
 }
 
 /* A runtime's own operators as those that they stand for, on the operands among scales and zero points: what each becomes, and how many
- * elements it makes; a scale in the place of an operand would make another thing. */
+ * elements it makes, of how many inputs; a scale in the place of an operand would make another thing. */
 static void stand_ins_take_their_operands(void **state)
 {
-    static const struct { const char *op, *operands, *attributes; enum op_kind kind; uint64_t n; } rows[] = {
-        { "FastGelu", "2,6 6", "", OP_GELU, 12 }, { "QuickGelu", "2,6 6", "", OP_GELU, 12 }, { "QLinearSigmoid", "2,6 ~0.5 =0 ~0.5 =0", "", OP_SIGMOID, 12 },
-        { "QLinearLeakyRelu", "2,6 ~0.5 =0 ~0.5 =0", "", OP_MAP, 12 }, { "QLinearSoftmax", "2,6 ~0.5 =0 ~0.5 =0", "", OP_SOFTMAX, 12 },
-        { "QLinearAveragePool", "2,6,4,4 ~0.5 =0 ~0.5 =0", "kernel_shape=2,2 strides=2,2", OP_AVERAGE_POOL, 48 },
-        { "QLinearGlobalAveragePool", "2,6,4,4 ~0.5 =0 ~0.5 =0", "", OP_AVERAGE_POOL, 12 },
-        { "QLinearAdd", "2,6 ~0.5 =0 2,6 ~0.5 =0 ~0.5 =0", "", OP_ADD, 12 }, { "QLinearMul", "2,6 ~0.5 =0 2,6 ~0.5 =0 ~0.5 =0", "", OP_MUL, 12 },
-        { "QLinearConcat", "~0.5 =0 2,6 ~0.5 =0 2,3 ~0.5 =0", "axis=1", OP_CONCAT, 18 }, { "QLinearMatMul", "2,6 ~0.5 =0 w6,5 ~0.5 =0 ~0.5 =0", "", OP_MATMUL, 10 },
-        { "QGemm", "2,6 ~0.5 =0 w6,5 ~0.5 =0 w5 ~0.5 =0", "", OP_BIAS_ADD, 10 }, { "FusedGemm", "2,6 w6,5 w5", "", OP_BIAS_ADD, 10 },
-        { "FusedConv", "2,6,4,4 w5,6,1,1 w5", "", OP_BIAS_ADD, 160 }, { "QLinearConv", "2,6,4,4 ~0.5 =0 w5,6,1,1 ~0.5 =0 ~0.5 =0 w5", "", OP_BIAS_ADD, 160 },
-        { "ConvInteger", "2,6,4,4 w5,6,1,1 =0 =0", "", OP_CONV, 160 }, { "MatMulInteger", "2,6 w6,5 =0 =0", "", OP_MATMUL, 10 },
+    static const struct { const char *op, *operands, *attributes; enum op_kind kind; uint64_t n; uint32_t n_inputs; } rows[] = {
+        { "FastGelu", "2,6 6", "", OP_GELU, 12, 1 }, { "QuickGelu", "2,6 6", "", OP_GELU, 12, 1 }, { "QLinearSigmoid", "2,6 ~0.5 =0 ~0.5 =0", "", OP_SIGMOID, 12, 1 },
+        { "QLinearLeakyRelu", "2,6 ~0.5 =0 ~0.5 =0", "", OP_MAP, 12, 1 }, { "QLinearSoftmax", "2,6 ~0.5 =0 ~0.5 =0", "", OP_SOFTMAX, 12, 1 },
+        { "QLinearAveragePool", "2,6,4,4 ~0.5 =0 ~0.5 =0", "kernel_shape=2,2 strides=2,2", OP_AVERAGE_POOL, 48, 1 },
+        { "QLinearGlobalAveragePool", "2,6,4,4 ~0.5 =0 ~0.5 =0", "", OP_AVERAGE_POOL, 12, 1 },
+        { "QLinearAdd", "2,6 ~0.5 =0 2,6 ~0.5 =0 ~0.5 =0", "", OP_ADD, 12, 2 }, { "QLinearMul", "2,6 ~0.5 =0 2,6 ~0.5 =0 ~0.5 =0", "", OP_MUL, 12, 2 },
+        { "QLinearConcat", "~0.5 =0 2,6 ~0.5 =0 2,3 ~0.5 =0", "axis=1", OP_CONCAT, 18, 2 }, { "QLinearMatMul", "2,6 ~0.5 =0 w6,5 ~0.5 =0 ~0.5 =0", "", OP_MATMUL, 10, 2 },
+        { "QGemm", "2,6 ~0.5 =0 w6,5 ~0.5 =0 w5 ~0.5 =0", "", OP_BIAS_ADD, 10, 3 }, { "FusedGemm", "2,6 w6,5 w5", "", OP_BIAS_ADD, 10, 3 },
+        { "FusedConv", "2,6,4,4 w5,6,1,1 w5", "", OP_BIAS_ADD, 160, 3 }, { "QLinearConv", "2,6,4,4 ~0.5 =0 w5,6,1,1 ~0.5 =0 ~0.5 =0 w5", "", OP_BIAS_ADD, 160, 3 },
+        { "ConvInteger", "2,6,4,4 w5,6,1,1 =0 =0", "", OP_CONV, 160, 2 }, { "MatMulInteger", "2,6 w6,5 =0 =0", "", OP_MATMUL, 10, 2 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -511,6 +513,7 @@ static void stand_ins_take_their_operands(void **state)
         if (found != rows[i].n)
             print_error("%s\n", rows[i].op);
         assert_int_equal(found, rows[i].n);
+        assert_int_equal(r->im.model->nodes[0].n_inputs, rows[i].n_inputs);
         done(r);
     }
 }
@@ -565,6 +568,59 @@ static void quantised_recurrence(void **state)
     done(r);
 }
 
+/* So many nodes behind each other. */
+static struct draft *chain(const char *op, uint32_t n)
+{
+    struct draft *d = draft_start(17);
+    for (uint32_t i = 0; i < n; i++)
+        draft_node(d, op, i ? arena_printf(&d->arena, "t%u", i - 1) : "x", i + 1 < n ? arena_printf(&d->arena, "t%u", i) : "t", "");
+    return d;
+}
+
+/* Whichever it is; of two as long the first. */
+static void the_longer_branch(void **state)
+{
+    static const struct { uint32_t n_then, n_else, n_tanh, n_sigmoid; } cases[] = { { 3, 2, 3, 0 }, { 2, 3, 0, 3 }, { 2, 2, 2, 0 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17), *then = chain("Tanh", cases[i].n_then), *other = chain("Sigmoid", cases[i].n_else);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "w", DIMS(4, 3));
+        draft_node(d, "Greater", "x x", "which", "");
+        draft_node(d, "If", "which", "t", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", other, "t");
+        draft_node(d, "MatMul", "t w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_TANH), cases[i].n_tanh);
+        assert_int_equal(count_kind(&r->g, OP_SIGMOID), cases[i].n_sigmoid);
+        done(r);
+        draft_end(then);
+        draft_end(other);
+    }
+}
+
+/* What leads to no output is not refused, be it the first node or the last. */
+static void nodes_that_lead_nowhere(void **state)
+{
+    (void)state;
+    for (int last = 0; last < 2; last++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "w", DIMS(4, 3));
+        if (!last)
+            draft_node(d, "Det", "x", "idle", "");
+        draft_node(d, "MatMul", "x w", "y", "");
+        if (last)
+            draft_node(d, "Det", "x", "idle", "");
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(r->g.n_forward_ops, 1);
+        done(r);
+    }
+}
+
 /* One unknown operator is priced as a pass and counted. */
 static void approximated(void **state)
 {
@@ -603,7 +659,7 @@ static void several_results_approximated(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
-    cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed),
+    cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(the_longer_branch), cmocka_unit_test(nodes_that_lead_nowhere),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
     cmocka_unit_test(approximated), cmocka_unit_test(several_results_approximated),
 };

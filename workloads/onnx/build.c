@@ -63,7 +63,7 @@ static bool add_loss(struct mapper *p, uint32_t tensor)
     uint32_t n = t->n_dims > 1 ? t->n_dims - 1 : 1;
     uint64_t dims[MAX_DIMS], last = t->dims[t->n_dims - 1], rows = tensor_elements(t) / last;
     memcpy(dims, t->dims, sizeof dims);
-    if (t->n_dims < 2) {
+    if (t->n_dims == 1) {
         tensor = VIEW(p, tensor, rows, last);
         dims[0] = rows;
     }

@@ -268,6 +268,8 @@ bool onnx_add_initialiser(struct onnx_model *m, const Onnx__TensorProto *t, cons
             return fail(err, "%s: %.80s: a dimension of %" PRId64 "; want 0 to 2^32 - 1", m->path, v->name, t->dims[i]);
         v->dims[i] = (uint64_t)t->dims[i];
     }
+    if (!onnx_has_size(v->n_dims, v->dims))
+        return fail(err, "%s: %.80s has more than 2^40 elements", m->path, v->name);
     v->known = onnx_tensor_contents(t, MOST_KNOWN, m->arena);
     return true;
 }
@@ -447,6 +449,11 @@ int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise)
     return p ? p->i : otherwise;
 }
 
+bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise)
+{
+    return onnx_int(n, name, otherwise) != 0;
+}
+
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise)
 {
     const Onnx__AttributeProto *p = onnx_attribute(n, name);
@@ -469,12 +476,28 @@ struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *
     return i < n->n_outputs && n->outputs[i] != NO_ID ? &m->values[n->outputs[i]] : NULL;
 }
 
-uint64_t onnx_elements(const struct onnx_value *v)
+uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end)
 {
     uint64_t n = 1;
-    for (uint32_t i = 0; i < v->n_dims; i++)
+    for (uint32_t i = first; i < end; i++)
         n *= v->dims[i];
     return n;
+}
+
+uint64_t onnx_elements(const struct onnx_value *v)
+{
+    return onnx_elements_between(v, 0, v->n_dims);
+}
+
+bool onnx_has_size(uint32_t n_dims, const uint64_t *dims)
+{
+    uint64_t elements = 1;
+    for (uint32_t i = 0; i < n_dims; i++) {
+        if (dims[i] > UINT32_MAX || (dims[i] && elements > (UINT64_C(1) << 40) / dims[i]))
+            return false;
+        elements *= dims[i];
+    }
+    return true;
 }
 
 bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
@@ -485,9 +508,10 @@ bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims)
     return true;
 }
 
+/* The sum of a few of them is one too. */
 int64_t onnx_whole(double x)
 {
-    return x >= 0x1p62 ? INT64_MAX / 2 : x <= -0x1p62 ? INT64_MIN / 2 : isnan(x) ? 0 : (int64_t)x;
+    return isnan(x) ? 0 : (int64_t)fmin(fmax(x, -0x1p60), 0x1p60);
 }
 
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input)
@@ -498,7 +522,7 @@ bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct o
     *out = (struct onnx_list){ 0 };
     if (p && p->n_ints <= most)
         for (; out->n < p->n_ints; out->n++)
-            out->at[out->n] = p->ints[out->n];
+            out->at[out->n] = onnx_whole((double)p->ints[out->n]);
     if (p || !v)
         return !p || p->n_ints <= most;
     if (!v->known || onnx_elements(v) > most)

@@ -51,7 +51,7 @@ static bool fold_binary(struct fold *f)
 {
     if (!f->a || !f->b || f->n->n_inputs != 2)
         return false;
-    const char *op = text_is(f->n->op, "Mod") && onnx_int(f->n, "fmod", 0) ? "Mod of C" : f->n->op;
+    const char *op = text_is(f->n->op, "Mod") && onnx_flag(f->n, "fmod", false) ? "Mod of C" : f->n->op;
     assert(op);
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = binary(op, f->a[seen_in(f, i, input(f, 0))], f->b[seen_in(f, i, input(f, 1))], whole_numbers(f));
@@ -91,11 +91,10 @@ static bool fold_dequantize(struct fold *f)
     const struct onnx_value *x = input(f, 0), *scale = input(f, 1), *zero = input(f, 2);
     if (!f->a || !f->b || (zero && !f->c) || onnx_int(f->n, "block_size", 0))
         return false;
-    uint64_t n = onnx_elements(scale), inner = 1;
+    uint64_t n = onnx_elements(scale);
     if (n > 1 && (!onnx_axis(&axis, onnx_int(f->n, "axis", 1), x->n_dims) || x->dims[axis] != n || (zero && onnx_elements(zero) != n)))
         return false;
-    for (uint32_t d = n > 1 ? axis + 1 : x->n_dims; d < x->n_dims; d++)
-        inner *= x->dims[d];
+    uint64_t inner = n > 1 ? onnx_elements_between(x, axis + 1, x->n_dims) : 1;
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = (f->a[i] - (zero ? f->c[i / inner % n] : 0)) * f->b[i / inner % n];
     return true;
@@ -139,7 +138,7 @@ static bool fold_size(struct fold *f)
 static bool fold_triangle(struct fold *f)
 {
     uint32_t n = f->out->n_dims;
-    bool upper = onnx_int(f->n, "upper", 1) != 0;
+    bool upper = onnx_flag(f->n, "upper", true);
     if (!f->a || n < 2 || (input(f, 1) && !f->b))
         return false;
     int64_t columns = (int64_t)f->out->dims[n - 1], rows = (int64_t)f->out->dims[n - 2], k = f->b ? (int64_t)f->b[0] : 0;
@@ -195,24 +194,15 @@ static bool fold_range(struct fold *f)
     return true;
 }
 
-/* Elements before and behind an axis: where an element stands is (outer x size + i) x inner + rest. */
-static uint64_t elements_between(const struct onnx_value *v, uint32_t first, uint32_t end)
-{
-    uint64_t n = 1;
-    for (uint32_t i = first; i < end; i++)
-        n *= v->dims[i];
-    return n;
-}
-
 static bool fold_concat(struct fold *f)
 {
     uint32_t axis;
     if (!onnx_axis(&axis, onnx_int(f->n, "axis", 0), f->out->n_dims))
         return false;
-    uint64_t outer = elements_between(f->out, 0, axis), row = elements_between(f->out, axis, f->out->n_dims), at = 0;
+    uint64_t outer = onnx_elements_between(f->out, 0, axis), row = onnx_elements_between(f->out, axis, f->out->n_dims), at = 0;
     for (uint32_t k = 0; k < f->n->n_inputs; k++) {
         const struct onnx_value *v = input(f, k);
-        uint64_t n = elements_between(v, axis, v->n_dims);
+        uint64_t n = onnx_elements_between(v, axis, v->n_dims);
         for (uint64_t i = 0; i < outer * n && v->known; i++)
             f->out->known[i / n * row + at + i % n] = v->known[i];
         if (!v->known)
@@ -231,7 +221,7 @@ static bool fold_transpose(struct fold *f)
         uint64_t rest = i, at = 0;
         for (uint32_t d = x->n_dims; d-- > 0; rest /= f->out->dims[d]) {
             uint32_t from = order.n ? (uint32_t)order.at[d] : x->n_dims - 1 - d;
-            at += rest % f->out->dims[d] * elements_between(x, from + 1, x->n_dims);
+            at += rest % f->out->dims[d] * onnx_elements_between(x, from + 1, x->n_dims);
         }
         f->out->known[i] = f->a[at];
     }
@@ -254,27 +244,21 @@ static bool fold_gather(struct fold *f)
 
 static bool fold_slice(struct fold *f)
 {
-    struct onnx_list starts, axes, steps;
+    struct onnx_cuts cuts;
     const struct onnx_value *x = input(f, 0);
     int64_t from[ONNX_MAX_DIMS] = { 0 }, step[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
-    if (!f->a || !onnx_list(&starts, f->m, f->n, "starts", 1) || !onnx_list(&axes, f->m, f->n, "axes", 3) ||
-        !onnx_list(&steps, f->m, f->n, "steps", 4))
+    if (!f->a || !onnx_cuts(&cuts, f->m, f->n))
         return false;
-    for (uint32_t i = 0; i < starts.n; i++) {
-        uint32_t axis;
-        if (!onnx_axis(&axis, axes.n > i ? axes.at[i] : i, x->n_dims))
-            return false;
-        int64_t size = (int64_t)x->dims[axis], first = starts.at[i] + (starts.at[i] < 0 ? size : 0);
-        from[axis] = first < 0 ? 0 : first >= size ? size - 1 : first;
-        step[axis] = i < steps.n ? steps.at[i] : 1;
+    for (uint32_t i = 0; i < cuts.n; i++) {
+        from[cuts.at[i].axis] = cuts.at[i].from;
+        step[cuts.at[i].axis] = cuts.at[i].step;
     }
     for (uint64_t i = 0; i < f->n_out; i++) {
         uint64_t rest = i, at = 0;
         for (uint32_t d = x->n_dims; d-- > 0; rest /= f->out->dims[d]) {
-            int64_t k = from[d] + (int64_t)(rest % f->out->dims[d]) * step[d];
-            if (k < 0 || k >= (int64_t)x->dims[d])
-                return false;
-            at += (uint64_t)k * elements_between(x, d + 1, x->n_dims);
+            uint64_t k = (uint64_t)(from[d] + (int64_t)(rest % f->out->dims[d]) * step[d]);
+            assert(k < x->dims[d]);
+            at += k * onnx_elements_between(x, d + 1, x->n_dims);
         }
         f->out->known[i] = f->a[at];
     }
@@ -320,7 +304,7 @@ static void fold_split(struct onnx_model *m, const struct onnx_node *n)
     uint32_t axis;
     if (!x || !x->known || !onnx_axis(&axis, onnx_int(n, "axis", 0), x->n_dims))
         return;
-    uint64_t inner = elements_between(x, axis + 1, x->n_dims), row = elements_between(x, axis, x->n_dims), begin = 0;
+    uint64_t inner = onnx_elements_between(x, axis + 1, x->n_dims), row = onnx_elements_between(x, axis, x->n_dims), begin = 0;
     for (uint32_t k = 0; k < n->n_outputs; k++) {
         struct onnx_value *part = onnx_out(m, n, k);
         if (!part)

@@ -187,6 +187,8 @@ static bool settle_input(struct onnx_model *m, struct onnx_value *v, const struc
             return fail(err, "%s: input %.60s: the size of its dimension '%.60s' is not known; give it: --set data.%.60s=128", m->path,
                         v->name, name, unknown);
     }
+    if (!onnx_has_size(v->n_dims, v->dims))
+        return fail(err, "%s: input %.80s has more than 2^40 elements; are the symbolic dimensions meant?", m->path, v->name);
     return take_given(v, m, o, err);
 }
 

@@ -265,9 +265,7 @@ static uint32_t tensor_of(struct mapper *p, uint32_t value)
 
 static uint32_t between_layouts(struct mapper *p, uint32_t tensor, const struct onnx_value *v, bool to_image)
 {
-    uint64_t inner = 1, channels = v->dims[1];
-    for (uint32_t i = 2; i < v->n_dims; i++)
-        inner *= v->dims[i];
+    uint64_t inner = onnx_elements_between(v, 2, v->n_dims), channels = v->dims[1];
     if (inner == 1 || channels == 1)
         return tensor;
     struct op_attributes at = AT(.view = { v->dims[0], to_image ? channels : inner, to_image ? inner : channels }, .order = { 0, 2, 1 });
@@ -334,7 +332,7 @@ uint32_t as_image(struct mapper *p, uint32_t value)
 static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
 {
     const struct onnx_value *v = &p->m->values[value];
-    uint64_t dims[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 }, at_image[4];
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 }, at_image[4];
     memcpy(&dims[n_dims - v->n_dims], v->dims, v->n_dims * sizeof *dims);
     if (!image)
         return map_weight(p, value, ONNX_AS_IS, n_dims, dims);
@@ -354,7 +352,7 @@ static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, u
 uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
-    uint64_t dims[ONNX_MAX_DIMS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
     if (!v || is_empty(p, value))
         return NO_ID;
     n_dims = n_dims ? n_dims : 1;

@@ -168,7 +168,7 @@ bool map_pool(struct mapper *p)
         return false;
     bool most = text_is(p->n->op, "MaxPool");
     struct op_attributes at = window_attributes(&w);
-    at.counts_padding = !most && onnx_int(p->n, "count_include_pad", 0);
+    at.counts_padding = !most && onnx_flag(p->n, "count_include_pad", false);
     if (w.n == 3)
         x = each_frame(p, x, map_in(p, 0));
     x = emit1(p, most ? OP_MAX_POOL : OP_AVERAGE_POOL, x, at);
@@ -206,8 +206,8 @@ static uint32_t norm_vector(struct mapper *p, uint32_t value, double otherwise, 
 
 static void moving_statistics(struct mapper *p, uint64_t n)
 {
-    for (uint32_t i = 3; i < 5; i++)
-        graph_tensor(p->g, i == 3 ? "moving-mean" : "moving-variance", ROLE_STATE, p->o->type, 1, &n);
+    graph_tensor(p->g, "moving-mean", ROLE_STATE, p->o->type, 1, &n);
+    graph_tensor(p->g, "moving-variance", ROLE_STATE, p->o->type, 1, &n);
 }
 
 /* Statistics are known in inference: one factor and one addend a channel. */
@@ -273,9 +273,7 @@ bool map_layer_norm(struct mapper *p)
     uint32_t axis;
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
-    uint64_t inner = 1, outer = 1;
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis, v->n_dims);
     uint32_t x = wants_constants(p) ? any_plain(p, in_id(p, 0)) : NO_ID;
     if (x == NO_ID)
         return false;

@@ -197,13 +197,13 @@ bool map_dropout(struct mapper *p)
 
 /* ---- two operands ---------------------------------------------------------------------------------------------- */
 
-static const struct two { const char *op; enum op_kind kind; enum op_function function; bool exchanged; } twos[] = {
-    { "Add", OP_ADD, 0, false }, { "Mul", OP_MUL, 0, false }, { "Sub", OP_COMBINE, FUNCTION_SUBTRACT, false },
-    { "Div", OP_COMBINE, FUNCTION_DIVIDE, false }, { "Pow", OP_COMBINE, FUNCTION_POWER, false },
-    { "Max", OP_COMBINE, FUNCTION_MAXIMUM, false }, { "Min", OP_COMBINE, FUNCTION_MINIMUM, false },
-    { "Equal", OP_COMBINE, FUNCTION_EQUAL, false }, { "Greater", OP_COMBINE, FUNCTION_GREATER, false },
-    { "Less", OP_COMBINE, FUNCTION_LESS, false }, { "GreaterOrEqual", OP_COMBINE, FUNCTION_GREATER, false },
-    { "LessOrEqual", OP_COMBINE, FUNCTION_LESS, false }, { "And", OP_COMBINE, FUNCTION_AND, false }, { "Or", OP_COMBINE, FUNCTION_OR, false },
+static const struct two { const char *op; enum op_kind kind; enum op_function function; } twos[] = {
+    { "Add", OP_ADD, 0 }, { "Mul", OP_MUL, 0 }, { "Sub", OP_COMBINE, FUNCTION_SUBTRACT },
+    { "Div", OP_COMBINE, FUNCTION_DIVIDE }, { "Pow", OP_COMBINE, FUNCTION_POWER },
+    { "Max", OP_COMBINE, FUNCTION_MAXIMUM }, { "Min", OP_COMBINE, FUNCTION_MINIMUM },
+    { "Equal", OP_COMBINE, FUNCTION_EQUAL }, { "Greater", OP_COMBINE, FUNCTION_GREATER },
+    { "Less", OP_COMBINE, FUNCTION_LESS }, { "GreaterOrEqual", OP_COMBINE, FUNCTION_GREATER },
+    { "LessOrEqual", OP_COMBINE, FUNCTION_LESS }, { "And", OP_COMBINE, FUNCTION_AND }, { "Or", OP_COMBINE, FUNCTION_OR },
 };
 
 static const struct two *find_two(const char *op)
@@ -253,18 +253,18 @@ static uint32_t expanded(struct mapper *p, uint32_t x, uint32_t other)
 static bool is_last_vector(const struct tensor *t, const struct tensor *of)
 {
     return t->role == ROLE_WEIGHT && t->dims[t->n_dims - 1] == of->dims[of->n_dims - 1] &&
-           tensor_elements(t) == t->dims[t->n_dims - 1] && tensor_elements(t) > 1;
+           tensor_elements(t) == t->dims[t->n_dims - 1];
 }
 
 static uint32_t combine(struct mapper *p, const struct two *two, uint32_t a, uint32_t b)
 {
-    bool inverted = two->exchanged;
+    bool inverted = false;
     if (!map_fits_in(&p->g->tensors[b], &p->g->tensors[a])) {
         if (map_fits_in(&p->g->tensors[a], &p->g->tensors[b])) {
             uint32_t swap = a;
             a = b;
             b = swap;
-            inverted = !inverted;
+            inverted = true;
         } else {
             a = expanded(p, a, b);
         }
@@ -344,7 +344,7 @@ bool map_binary(struct mapper *p)
 /* One of two, not both: 1 - (a = b). */
 bool map_xor(struct mapper *p)
 {
-    static const struct two equal = { "Xor", OP_COMBINE, FUNCTION_EQUAL, false };
+    static const struct two equal = { "Xor", OP_COMBINE, FUNCTION_EQUAL };
     uint32_t y;
     bool image;
     if (!map_pair(p, &equal, in_id(p, 0), in_id(p, 1), &y, &image))
@@ -358,7 +358,7 @@ bool map_mod(struct mapper *p)
 {
     uint32_t parts, whole;
     bool image;
-    if (onnx_int(p->n, "fmod", 0))
+    if (onnx_flag(p->n, "fmod", false))
         return MAP_REFUSE(p, "of the dividend's sign; want fmod = 0");
     uint32_t n = map_out(p, 0)->n_dims, b = as_operand(p, in_id(p, 1), false, n), a = b == NO_ID ? NO_ID : as_operand(p, in_id(p, 0), false, n);
     if (a == NO_ID || !map_pair(p, find_two("Div"), in_id(p, 0), in_id(p, 1), &parts, &image))

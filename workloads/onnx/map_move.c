@@ -156,7 +156,7 @@ bool map_split(struct mapper *p)
         if (!map_out(p, i))
             return MAP_REFUSE(p, "leaves output %u out", i);
         uint64_t length = map_out(p, i)->dims[axis];
-        uint32_t part = equal ? first + (n > 1 ? i : 0) : NO_ID;
+        uint32_t part = equal ? first + i : NO_ID;
         if (!equal && length)
             part = emit1(p, OP_SLICE, x, AT(.axis = at, .begin = begin, .length = length));
         begin += length;
@@ -195,34 +195,29 @@ static uint32_t backwards(struct mapper *p, uint32_t x, uint32_t axis, int64_t f
 
 bool map_slice(struct mapper *p)
 {
-    struct onnx_list starts, axes, steps;
-    const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
+    struct onnx_cuts cuts;
+    const struct onnx_value *v = map_in(p, 0);
     bool image = is_image_along(p, in_id(p, 0), 0);
     uint32_t x = in_layout(p, in_id(p, 0), image), piece = x == NO_ID ? NO_ID : map_piece(p, image);
     if (piece != NO_ID) {
         p->into = "slice";
         return map_done(p, 0, piece, image);
     }
-    if (x == NO_ID || !onnx_list(&starts, p->m, p->n, "starts", 1) || !onnx_list(&axes, p->m, p->n, "axes", 3) ||
-        !onnx_list(&steps, p->m, p->n, "steps", 4))
+    if (x == NO_ID || !onnx_cuts(&cuts, p->m, p->n))
         return false;
-    for (uint32_t i = 0; i < starts.n; i++) {
-        uint32_t axis = i;
-        onnx_axis(&axis, axes.n > i ? axes.at[i] : i, v->n_dims);
-        int64_t size = (int64_t)v->dims[axis], from = starts.at[i] + (starts.at[i] < 0 ? size : 0);
-        from = from < 0 ? 0 : from;
-        if (y->dims[axis] == v->dims[axis] && !(i < steps.n && steps.at[i] < 0))
+    for (uint32_t i = 0; i < cuts.n; i++) {
+        const struct onnx_cut *c = &cuts.at[i];
+        uint32_t axis = layout_axis(c->axis, image, v->n_dims);
+        if (c->n == v->dims[c->axis] && c->step > 0)
             continue;
-        if (y->dims[axis] == 0)
-            return MAP_REFUSE(p, "takes nothing of dimension %u", axis);
-        if (i < steps.n && steps.at[i] < 0 && y->dims[axis] > MAX_OP_OUTPUTS)
-            return MAP_REFUSE(p, "goes backwards over %ju elements, at most %d; want positive steps", (uintmax_t)y->dims[axis], MAX_OP_OUTPUTS);
-        if (i < steps.n && steps.at[i] < 0)
-            x = backwards(p, x, layout_axis(axis, image, v->n_dims), from < size ? from : size - 1, y->dims[axis], -steps.at[i]);
-        else if (i < steps.n && steps.at[i] > 1)
-            x = every_nth(p, x, layout_axis(axis, image, v->n_dims), (uint64_t)from, y->dims[axis], (uint64_t)steps.at[i]);
+        if (c->step < 0 && c->n > MAX_OP_OUTPUTS)
+            return MAP_REFUSE(p, "goes backwards over %ju elements, at most %d; want positive steps", (uintmax_t)c->n, MAX_OP_OUTPUTS);
+        if (c->step < 0)
+            x = backwards(p, x, axis, c->from, c->n, -c->step);
+        else if (c->step > 1)
+            x = every_nth(p, x, axis, (uint64_t)c->from, c->n, (uint64_t)c->step);
         else
-            x = emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)from, .length = y->dims[axis]));
+            x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)c->from, .length = c->n));
     }
     p->into = p->into ? p->into : "nothing: its input as it is";
     return map_done(p, 0, x, image);

@@ -39,10 +39,8 @@ bool map_gather(struct mapper *p)
     uint32_t axis = map_axis(p, 0, v->n_dims);
     if (known_number(at) && !v->constant)
         return gather_one(p, axis, at->known[0]);
-    uint64_t outer = 1, inner = 1, rows = v->dims[axis], n = onnx_elements(at);
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
+    uint64_t rows = v->dims[axis], n = onnx_elements(at);
     uint32_t table = v->constant && axis == 0 ? map_weight(p, in_id(p, 0), ONNX_AS_IS, 2, (uint64_t[]){ rows, inner })
                                               : any_plain(p, in_id(p, 0));
     uint32_t index = table == NO_ID ? NO_ID : index_tensor(p, outer, n);
@@ -60,10 +58,7 @@ bool map_gather(struct mapper *p)
 /* Seen as [outer, n, inner]: the axis, or all of it behind, last. */
 static uint32_t axis_last(struct mapper *p, uint32_t x, const struct onnx_value *v, uint32_t axis)
 {
-    uint64_t outer = 1, inner = 1;
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     return inner == 1 ? x : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, v->dims[axis], inner }, .order = { 0, 2, 1 }));
 }
 
@@ -72,9 +67,7 @@ bool map_gather_elements(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
     uint32_t axis = map_axis(p, 0, v->n_dims);
-    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis], outer = 1;
-    for (uint32_t i = 0; i < axis; i++)
-        outer *= v->dims[i];
+    uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, wanted = at->dims[axis], outer = onnx_elements_between(v, 0, axis);
     if (onnx_elements(at) != rows * wanted)
         return MAP_REFUSE(p, "along dimension %u, of a part of the others; want all of them", axis);
     uint32_t x = any_plain(p, in_id(p, 0)), index = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
@@ -106,11 +99,10 @@ static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64
 bool map_gather_nd(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *at = map_in(p, 1);
-    uint64_t deep = at->dims[at->n_dims - 1], rows = 1;
+    uint64_t deep = at->dims[at->n_dims - 1];
     if (onnx_int(p->n, "batch_dims", 0))
         return MAP_REFUSE(p, "has batch dimensions; want none");
-    for (uint64_t i = 0; i < deep; i++)
-        rows *= v->dims[i];
+    uint64_t rows = onnx_elements_between(v, 0, (uint32_t)deep);
     assert(deep && rows);               /* no operator comes here with an empty operand */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     uint32_t table = any_plain(p, in_id(p, 0)), index = table == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
@@ -124,10 +116,7 @@ bool map_gather_nd(struct mapper *p)
 /* An axis that was put in last moves to its place. */
 static uint32_t axis_back(struct mapper *p, uint32_t y, const struct onnx_value *v, uint32_t axis)
 {
-    uint64_t outer = 1, inner = 1;
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     return inner == 1 ? y : emit1(p, OP_TRANSPOSE, y, AT(.view = { outer, inner, v->dims[axis] }, .order = { 0, 2, 1 }));
 }
 
@@ -188,11 +177,10 @@ bool map_scatter_nd(struct mapper *p)
     uint32_t in[3];
     if (!scatter_how(p, &how) || !plain_inputs(p, in))
         return false;
-    uint64_t deep = at->n_dims ? at->dims[at->n_dims - 1] : 0, rows = 1;
+    uint64_t deep = at->n_dims ? at->dims[at->n_dims - 1] : 0;
     if (deep == 0 || deep > v->n_dims)
         return MAP_REFUSE(p, "its indices name %ju of %u dimensions", (uintmax_t)deep, v->n_dims);
-    for (uint64_t i = 0; i < deep; i++)
-        rows *= v->dims[i];
+    uint64_t rows = onnx_elements_between(v, 0, (uint32_t)deep);
     assert(deep && rows);               /* no operator comes here with an empty operand */
     uint64_t inner = onnx_elements(v) / rows, n = onnx_elements(at) / deep;
     if (onnx_elements(map_in(p, 2)) != n * inner)
@@ -214,7 +202,7 @@ bool map_top_k(struct mapper *p)
         return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
     x = axis_last(p, x, v, axis);
-    uint32_t keys = VIEW(p, onnx_int(p->n, "largest", 1) ? x : emit_function(p, FUNCTION_NEGATE, x), rows, n);
+    uint32_t keys = VIEW(p, onnx_flag(p->n, "largest", true) ? x : emit_function(p, FUNCTION_NEGATE, x), rows, n);
     uint32_t places = emit1(p, OP_TOP_K, keys, AT(.length = k));
     if (map_is_wanted(p, 0)) {
         uint32_t values = emit2(p, OP_GATHER, VIEW(p, x, rows, n, 1), places, AT(0));

@@ -27,19 +27,17 @@ static bool row_range(struct range *r, const struct onnx_model *m, const struct 
 /* A slice of one dimension, in steps of one. */
 static bool slice_range(struct range *r, const struct onnx_model *m, const struct onnx_node *n, const struct onnx_value *v)
 {
-    struct onnx_list starts, axes, steps;
-    const struct onnx_value *y = onnx_out(m, n, 0);
+    struct onnx_cuts cuts;
     uint32_t n_cut = 0;
-    if (!onnx_list(&starts, m, n, "starts", 1) || !onnx_list(&axes, m, n, "axes", 3) || !onnx_list(&steps, m, n, "steps", 4))
+    if (!onnx_cuts(&cuts, m, n) || !cuts.good)
         return false;
-    for (uint32_t i = 0; i < starts.n; i++) {
-        uint32_t axis;
-        if (!onnx_axis(&axis, axes.n > i ? axes.at[i] : i, v->n_dims) || (i < steps.n && steps.at[i] != 1))
+    for (uint32_t i = 0; i < cuts.n; i++) {
+        const struct onnx_cut *c = &cuts.at[i];
+        if (c->step != 1)
             return false;
-        if (y->dims[axis] == v->dims[axis])
+        if (c->n == v->dims[c->axis])
             continue;
-        int64_t from = starts.at[i] + (starts.at[i] < 0 ? (int64_t)v->dims[axis] : 0);
-        *r = (struct range){ axis, (uint64_t)(from < 0 ? 0 : from), y->dims[axis] };
+        *r = (struct range){ c->axis, (uint64_t)c->from, c->n };
         n_cut++;
     }
     return n_cut == 1;

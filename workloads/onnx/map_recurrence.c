@@ -34,7 +34,7 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
     in[3] = map_in(p, 3) ? NO_ID : map_filled(p, 0, 2 * gates * hidden);
     for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++)
         in[1 + i] = gate_weight_of(p, 1 + i, direction, dims[i], lstm);
-    bool before = !lstm && !onnx_int(p->n, "linear_before_reset", 0);
+    bool before = !lstm && !onnx_flag(p->n, "linear_before_reset", false);
     return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
                 AT(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
                    .from_last = goes_back(p, direction)));
@@ -73,7 +73,7 @@ static bool check_recurrence(struct mapper *p)
         return MAP_REFUSE(p, "has %u inputs, want at least 3", p->n->n_inputs);
     if (!map_in(p, 1)->constant || !r->constant || (map_in(p, 3) && !map_in(p, 3)->constant) || r->dims[0] > 2)
         return MAP_REFUSE(p, "want weights that stand in the file");
-    if (onnx_int(p->n, "layout", 0))
+    if (onnx_flag(p->n, "layout", false))
         return MAP_REFUSE(p, "want layout 0: time first");
     if (map_is_wanted(p, 2) && !p->o->inference)
         return MAP_REFUSE(p, "its last cell state is read; in training only its outputs are modelled");

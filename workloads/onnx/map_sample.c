@@ -107,7 +107,7 @@ bool map_grid_sample(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *grid = map_in(p, 1);
     const char *mode = onnx_string(p->n, "mode", "bilinear", p->m->arena), *outside = onnx_string(p->n, "padding_mode", "zeros", p->m->arena);
-    bool linear = text_is(mode, "bilinear") || text_is(mode, "linear"), corners = onnx_int(p->n, "align_corners", 0) != 0;
+    bool linear = text_is(mode, "bilinear") || text_is(mode, "linear"), corners = onnx_flag(p->n, "align_corners", false);
     if ((!linear && !text_is(mode, "nearest")) || text_is(outside, "reflection"))
         return MAP_REFUSE(p, "mode %.20s, padding %.20s: want bilinear or nearest, zeros or border", mode, outside);
     if (grid->dims[3] != 2 || grid->dims[0] != v->dims[0])

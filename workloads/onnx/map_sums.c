@@ -22,7 +22,7 @@ static uint32_t matrix(struct mapper *p, uint32_t value, bool transposed)
 
 bool map_gemm(struct mapper *p)
 {
-    bool ta = onnx_int(p->n, "transA", 0), tb = onnx_int(p->n, "transB", 0), fixed = map_in(p, 1)->constant;
+    bool ta = onnx_flag(p->n, "transA", false), tb = onnx_flag(p->n, "transB", false), fixed = map_in(p, 1)->constant;
     double alpha = onnx_float(p->n, "alpha", 1), beta = onnx_float(p->n, "beta", 1);
     uint32_t a = as_plain(p, in_id(p, 0)), b = a == NO_ID ? NO_ID : matrix(p, in_id(p, 1), tb && fixed), y;
     if (b == NO_ID)
@@ -128,11 +128,9 @@ bool map_softmax(struct mapper *p)
     const struct onnx_value *v = map_in(p, 0);
     bool rows = p->m->opset < 13, image = is_image(p, in_id(p, 0));
     uint32_t axis;
-    uint64_t inner = 1, outer = 1;
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", rows ? 1 : -1), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis, v->n_dims);
     if (!rows && inner != v->dims[axis] && !(image && axis == 1))
         return softmax_across(p, outer, v->dims[axis], inner / v->dims[axis]);
     bool channels = image && axis == 1 && (!rows || inner == v->dims[1]);
@@ -158,7 +156,7 @@ static bool reduced_axes(const struct mapper *p, uint32_t *gone)
     for (uint32_t i = 0; i < axes.n; i++)
         if (onnx_axis(&axis, axes.at[i], v->n_dims))
             *gone |= 1u << axis;
-    if (!*gone && !onnx_int(p->n, "noop_with_empty_axes", 0))
+    if (!*gone && !onnx_flag(p->n, "noop_with_empty_axes", false))
         *gone = (1u << v->n_dims) - 1;
     return true;
 }
@@ -270,22 +268,19 @@ bool map_arg_max(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     uint32_t axis, x = any_plain(p, in_id(p, 0));
-    uint64_t outer = 1, inner = 1;
     if (x == NO_ID)
         return false;
     if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims))
         return MAP_REFUSE(p, "axis is out of range");
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     uint64_t length = v->dims[axis];
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
     if (inner > 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, length, inner }, .order = { 0, 2, 1 }));
     else
         x = VIEW(p, x, outer, length);
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
-    bool last = onnx_int(p->n, "select_last_index", 0) != 0;
+    bool last = onnx_flag(p->n, "select_last_index", false);
     if (last && length > UINT32_MAX)
         return MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)length, UINT32_MAX);
     x = last ? last_largest(p, x, outer * inner, length) : emit1(p, OP_ARG_MAX, x, AT(0));
@@ -300,10 +295,8 @@ bool map_cumsum(struct mapper *p)
     uint32_t axis;
     if (!known_number(at) || !onnx_axis(&axis, onnx_whole(at->known[0]), v->n_dims))
         return MAP_REFUSE(p, "its axis is computed while the model runs, or out of range");
-    uint64_t outer = 1, inner = 1, n = v->dims[axis];
-    for (uint32_t i = 0; i < v->n_dims; i++)
-        if (i != axis)
-            *(i < axis ? &outer : &inner) *= v->dims[i];
+    uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
+    uint64_t n = v->dims[axis];
     uint32_t x = any_plain(p, in_id(p, 0));
     if (x == NO_ID || n > 1u << 16)
         return x != NO_ID && MAP_REFUSE(p, "sums over %ju elements, at most %u", (uintmax_t)n, 1u << 16);
@@ -314,8 +307,8 @@ bool map_cumsum(struct mapper *p)
                    : emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
     uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->o->type, 2, (uint64_t[]){ n, n });
     struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
-    s->number = onnx_int(p->n, "exclusive", 0) ? 1 : 0;
-    s->turned = onnx_int(p->n, "reverse", 0) != 0;
+    s->number = onnx_flag(p->n, "exclusive", false);
+    s->turned = onnx_flag(p->n, "reverse", false);
     x = emit2(p, OP_MATMUL, x, ones, AT(0));
     if (inner != 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
@@ -337,7 +330,7 @@ bool map_triangle(struct mapper *p)
     uint32_t ones = graph_tensor(p->g, "triangle", ROLE_STATE, p->g->tensors[x].type, n, dims);
     struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
     s->number = k ? k->known[0] : 0;
-    s->turned = !onnx_int(p->n, "upper", 1);
+    s->turned = !onnx_flag(p->n, "upper", true);
     if (s->turned)
         s->number = -s->number;
     return map_done(p, 0, emit2(p, OP_MUL, x, ones, AT(0)), false);

@@ -90,6 +90,7 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
 const Onnx__GraphProto *onnx_unpack_graph(const ProtobufCBinaryData *bytes, struct arena *a);   /* NULL: no graph */
 const Onnx__AttributeProto *onnx_attribute(const struct onnx_node *n, const char *name);
 int64_t onnx_int(const struct onnx_node *n, const char *name, int64_t otherwise);
+bool onnx_flag(const struct onnx_node *n, const char *name, bool otherwise);
 double onnx_float(const struct onnx_node *n, const char *name, double otherwise);
 const char *onnx_string(const struct onnx_node *n, const char *name, const char *otherwise, struct arena *a);
 double *onnx_tensor_contents(const Onnx__TensorProto *t, uint64_t most, struct arena *a);   /* NULL: not there, or more */
@@ -101,12 +102,19 @@ struct onnx_value *onnx_in(const struct onnx_model *m, const struct onnx_node *n
 bool onnx_holds_parameters(const struct onnx_model *m, const struct onnx_value *v);    /* it stands in the file as such */
 struct onnx_value *onnx_out(const struct onnx_model *m, const struct onnx_node *n, uint32_t i);
 uint64_t onnx_elements(const struct onnx_value *v);
+uint64_t onnx_elements_between(const struct onnx_value *v, uint32_t first, uint32_t end);      /* of these dimensions: before an axis, or behind it */
+bool onnx_has_size(uint32_t n_dims, const uint64_t *dims);             /* of at most 2^40 elements, below 2^32 along each dimension */
 /* -1 is the last dimension. False: out of range. */
 bool onnx_axis(uint32_t *axis, int64_t given, uint32_t n_dims);
 /* Numbers that older files have as an attribute and newer ones as an input. n = 0: neither. False: an input that is not known. */
 struct onnx_list { uint32_t n; int64_t at[2 * ONNX_MAX_DIMS]; };
 bool onnx_list(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, const char *attribute, uint32_t input);
 int64_t onnx_whole(double x);          /* what is too large is as large as can be, what is no number 0 */
+
+/* What a Slice takes along a dimension: n elements, step apart. False: known only while the model runs. */
+struct onnx_cut { uint32_t axis; int64_t from, step; uint64_t n; };
+struct onnx_cuts { uint32_t n; struct onnx_cut at[2 * ONNX_MAX_DIMS]; bool good; };     /* good: each axis and step in range */
+bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct onnx_node *n);
 
 /* Of a Pad: all before, all after. */
 bool onnx_pads(struct onnx_list *out, const struct onnx_model *m, const struct onnx_node *n, uint32_t n_dims);

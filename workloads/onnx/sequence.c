@@ -101,7 +101,7 @@ static bool take(struct onnx_model *m, size_t id, const struct onnx_items *items
 /* With a new axis each item gets a dimension first. */
 static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items, struct err *err)
 {
-    bool stacked = onnx_int(&m->nodes[id], "new_axis", 0) != 0;
+    bool stacked = onnx_flag(&m->nodes[id], "new_axis", false);
     int64_t axis = onnx_int(&m->nodes[id], "axis", 0);
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, items->n);
     if (!items->n)
@@ -176,7 +176,7 @@ static bool split(struct onnx_model *m, size_t id, struct err *err)
     if (!x || !x->shaped || !onnx_axis(&axis, given, x->n_dims) || !onnx_out(m, &m->nodes[id], 0))
         return onnx_refuse(m, &m->nodes[id], err, "axis is out of range, or its input has no shape");
     uint32_t n = part_sizes(m, &m->nodes[id], x->dims[axis], &sizes, err);
-    bool squeezed = !onnx_in(m, &m->nodes[id], 1) && !onnx_int(&m->nodes[id], "keepdims", 1);
+    bool squeezed = !onnx_in(m, &m->nodes[id], 1) && !onnx_flag(&m->nodes[id], "keepdims", true);
     if (!n || !onnx_make_room(m, id + 1, squeezed ? n : 0, err))
         return false;
     split_into(m, id, n, sizes, squeezed, given);

@@ -27,17 +27,14 @@ bool shape_wants(const struct shape *s, uint32_t n_inputs)
 bool shape_set(const struct shape *s, uint32_t i, uint32_t n_dims, const uint64_t *dims, int type)
 {
     struct onnx_value *v = onnx_out(s->m, s->n, i);
-    uint64_t elements = 1;
     if (!v)
         return true;
     if (n_dims > ONNX_MAX_DIMS)
         return REFUSE(s, "makes %u dimensions, at most %d", n_dims, ONNX_MAX_DIMS);
-    for (uint32_t d = 0; d < n_dims; d++) {
-        if (dims[d] > UINT32_MAX || (dims[d] && elements > (UINT64_C(1) << 40) / dims[d]))
-            return REFUSE(s, "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?");
-        elements *= dims[d];
+    if (!onnx_has_size(n_dims, dims))
+        return REFUSE(s, "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?");
+    for (uint32_t d = 0; d < n_dims; d++)
         v->dims[d] = dims[d];
-    }
     v->n_dims = n_dims;
     v->shaped = true;
     if (type || !v->type)
@@ -95,7 +92,7 @@ static bool shape_truth(const struct shape *s) { return broadcast(s, 0, ONNX_BOO
 static bool shape_where(const struct shape *s) { return broadcast(s, 0, type_of(s, 1)); }
 static bool shape_test(const struct shape *s)
 {
-    if (!onnx_int(s->n, "detect_negative", 1) || !onnx_int(s->n, "detect_positive", 1))
+    if (!onnx_flag(s->n, "detect_negative", true) || !onnx_flag(s->n, "detect_positive", true))
         return REFUSE(s, "looks for one sign of infinity alone");
     return like_input(s) && (onnx_out(s->m, s->n, 0)->type = ONNX_BOOL, true);
 }
@@ -178,7 +175,7 @@ static bool windowed(const struct shape *s, uint64_t channels)
     uint64_t dims[ONNX_MAX_DIMS] = { x->dims[0], channels };
     if (!onnx_window(&w, s->m, s->n, s->err))
         return false;
-    bool ceil = onnx_int(s->n, "ceil_mode", 0) != 0;
+    bool ceil = onnx_flag(s->n, "ceil_mode", false);
     for (uint32_t i = 0; i < w.n; i++) {
         uint64_t padded = x->dims[2 + i] + w.before[i] + w.after[i], reach = (uint64_t)(w.kernel[i] - 1) * w.dilation[i] + 1;
         if (padded < reach)
@@ -257,7 +254,7 @@ static bool shape_gemm(const struct shape *s)
     if (!shape_wants(s, 2))
         return false;
     const struct onnx_value *a = onnx_in(s->m, s->n, 0), *b = onnx_in(s->m, s->n, 1);
-    int ta = onnx_int(s->n, "transA", 0) != 0, tb = onnx_int(s->n, "transB", 0) != 0;
+    int ta = onnx_flag(s->n, "transA", false), tb = onnx_flag(s->n, "transB", false);
     if (a->n_dims != 2 || b->n_dims != 2 || a->dims[!ta] != b->dims[tb])
         return REFUSE(s, "its matrices do not fit each other: inner sizes %" PRIu64 " and %" PRIu64, a->dims[!ta], b->dims[tb]);
     return shape_set(s, 0, 2, (uint64_t[]){ a->dims[ta], b->dims[!tb] }, a->type);
@@ -324,8 +321,10 @@ static bool shape_constant(const struct shape *s)
     if (!p || !p->t) {
         p = onnx_attribute(s->n, "value_ints");
         p = p ? p : onnx_attribute(s->n, "value_floats");
-        uint64_t n = p ? p->n_ints + p->n_floats : 1;
-        return shape_set(s, 0, p != NULL, &n, onnx_attribute(s->n, "value_float") || (p && p->n_floats) ? ONNX_FLOAT : ONNX_INT64);
+        if (!p)
+            return shape_set(s, 0, 0, NULL, onnx_attribute(s->n, "value_float") ? ONNX_FLOAT : ONNX_INT64);
+        uint64_t n = p->n_ints + p->n_floats;
+        return shape_set(s, 0, 1, &n, p->n_floats ? ONNX_FLOAT : ONNX_INT64);
     }
     if (p->t->n_dims > ONNX_MAX_DIMS)
         return REFUSE(s, "more than %d dimensions", ONNX_MAX_DIMS);

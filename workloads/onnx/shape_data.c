@@ -7,6 +7,7 @@
  */
 #include "workloads/onnx/shape_internal.h"
 #include <inttypes.h>
+#include <math.h>
 
 #define UNKNOWN_SIZE "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it " \
                      "roughly with --approximate"
@@ -36,8 +37,8 @@ bool shape_suppression(const struct shape *s)
     if (scores->n_dims != 3)
         return REFUSE(s, "its scores have %u dimensions, want 3", scores->n_dims);
     uint64_t boxes = scores->dims[2];
-    if (most && most->known && onnx_elements(most) == 1 && most->known[0] < (double)boxes)
-        boxes = most->known[0] > 0 ? (uint64_t)most->known[0] : 0;
+    if (most && most->known && onnx_elements(most) == 1)
+        boxes = min_u64(boxes, (uint64_t)onnx_whole(fmax(most->known[0], 0)));
     return shape_set(s, 0, 2, (uint64_t[]){ scores->dims[0] * scores->dims[1] * boxes, 3 }, ONNX_INT64);
 }
 
@@ -48,14 +49,15 @@ bool shape_compress(const struct shape *s)
     if (!shape_wants(s, 2))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *condition = onnx_in(s->m, s->n, 1);
+    const Onnx__AttributeProto *along = onnx_attribute(s->n, "axis");
     uint64_t dims[ONNX_MAX_DIMS], all = onnx_elements(condition), n = 0;
     if (!condition->known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
     for (uint64_t i = 0; i < all; i++)
         n += !condition->known || condition->known[i] != 0;
-    if (!onnx_attribute(s->n, "axis"))
+    if (!along)
         return shape_set(s, 0, 1, &n, x->type);
-    if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims))
+    if (!onnx_axis(&axis, along->i, x->n_dims))
         return REFUSE(s, "axis is out of range");
     copy_dims(dims, x);
     dims[axis] = n;
@@ -72,10 +74,10 @@ bool shape_top_k(const struct shape *s)
     uint64_t dims[ONNX_MAX_DIMS];
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), x->n_dims))
         return REFUSE(s, "axis is out of range");
-    bool attribute = onnx_int(s->n, "k", 0) > 0;                /* up to opset 9 */
+    const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* up to opset 9 */
     bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
     if (attribute)
-        k = (struct onnx_list){ 1, { onnx_int(s->n, "k", 0) } };
+        k = (struct onnx_list){ 1, { attribute->i } };
     if (!known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
     copy_dims(dims, x);

@@ -71,9 +71,10 @@ bool shape_transpose(const struct shape *s)
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    onnx_list(&order, s->m, s->n, "perm", NO_ID);
+    if (!onnx_list(&order, s->m, s->n, "perm", NO_ID) || (order.n && order.n != x->n_dims))
+        return REFUSE(s, "perm names %u dimensions of %u", order.n, x->n_dims);
     for (uint32_t i = 0; i < x->n_dims; i++) {
-        uint32_t from = order.n == x->n_dims ? (uint32_t)order.at[i] : x->n_dims - 1 - i;
+        uint32_t from = order.n ? (uint32_t)order.at[i] : x->n_dims - 1 - i;
         if (from >= x->n_dims)
             return REFUSE(s, "perm names dimension %u of %u", from, x->n_dims);
         seen |= 1u << from;
@@ -196,31 +197,52 @@ bool shape_split(const struct shape *s)
     return left == 0 ? true : REFUSE(s, "its parts leave %" PRIu64 " over", left);
 }
 
-/* First and last but one by axis; steps of 1 or -1 or more. */
-bool shape_slice(const struct shape *s)
+/* Below zero both ends count from the last element on; what lies outside is moved to the end. */
+static void cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
+{
+    int64_t last = c->step > 0 ? size : size - 1;
+    from = from < 0 ? from + size : from;
+    to = to < 0 ? to + size : to;
+    c->from = from < 0 ? 0 : from > last ? last : from;
+    to = to < -1 ? -1 : to > size ? size : to;
+    int64_t n = c->step > 0 ? (to - c->from + c->step - 1) / c->step : (c->from - to - c->step - 1) / -c->step;
+    c->n = n > 0 ? (uint64_t)n : 0;
+}
+
+/* Without axes the first ones, without steps every element; else one for each range. */
+bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_list starts, ends, axes, steps;
+    const struct onnx_value *x = onnx_in(m, n, 0);
+    *out = (struct onnx_cuts){ .good = true };
+    if (!onnx_list(&starts, m, n, "starts", 1) || !onnx_list(&ends, m, n, "ends", 2) || !onnx_list(&axes, m, n, "axes", 3) ||
+        !onnx_list(&steps, m, n, "steps", 4) || starts.n != ends.n)
+        return false;
+    out->good = (!axes.n || axes.n == starts.n) && (!steps.n || steps.n == starts.n);
+    for (; out->n < starts.n && out->good; out->n++) {
+        struct onnx_cut *c = &out->at[out->n];
+        c->step = steps.n ? steps.at[out->n] : 1;
+        out->good = onnx_axis(&c->axis, axes.n ? axes.at[out->n] : out->n, x->n_dims) && c->step != 0;
+        if (out->good)
+            cut(c, starts.at[out->n], ends.at[out->n], (int64_t)x->dims[c->axis]);
+    }
+    return true;
+}
+
+bool shape_slice(const struct shape *s)
+{
+    struct onnx_cuts cuts;
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     uint64_t dims[ONNX_MAX_DIMS];
     copy_dims(dims, x);
-    if (!onnx_list(&starts, s->m, s->n, "starts", 1) || !onnx_list(&ends, s->m, s->n, "ends", 2) ||
-        !onnx_list(&axes, s->m, s->n, "axes", 3) || !onnx_list(&steps, s->m, s->n, "steps", 4) || starts.n != ends.n)
+    if (!onnx_cuts(&cuts, s->m, s->n))
         return s->m->approximate ? shape_set(s, 0, x->n_dims, dims, x->type) : REFUSE(s, "its range is computed while the model runs");
-    for (uint32_t i = 0; i < starts.n; i++) {
-        uint32_t axis;
-        int64_t step = steps.n > i ? steps.at[i] : 1;
-        if (!onnx_axis(&axis, axes.n > i ? axes.at[i] : i, x->n_dims) || step == 0)
-            return REFUSE(s, "axis or step out of range");
-        int64_t size = (int64_t)x->dims[axis], from = starts.at[i] + (starts.at[i] < 0 ? size : 0);
-        int64_t to = ends.at[i] + (ends.at[i] < 0 && ends.at[i] > INT64_MIN / 2 ? size : 0);
-        int64_t last = step > 0 ? size : size - 1;
-        from = from < 0 ? 0 : from > last ? last : from;
-        to = to < -1 ? -1 : to > size ? size : to;
-        int64_t count = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
-        dims[axis] = count > 0 ? (uint64_t)count : 0;
-    }
+    if (!cuts.good)
+        return REFUSE(s, "axis or step out of range, or not one for each of its ranges");
+    for (uint32_t i = 0; i < cuts.n; i++)
+        dims[cuts.at[i].axis] = cuts.at[i].n;
     return shape_set(s, 0, x->n_dims, dims, x->type);
 }
 
@@ -382,12 +404,12 @@ bool shape_reduce(const struct shape *s)
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
     if (!take_axes(&axes, &gone, s, x, false))
         return false;
-    if (axes.n == 0 && onnx_int(s->n, "noop_with_empty_axes", 0))
+    if (axes.n == 0 && onnx_flag(s->n, "noop_with_empty_axes", false))
         return shape_set(s, 0, x->n_dims, x->dims, x->type);
     for (uint32_t i = 0; i < x->n_dims; i++)
         if (axes.n && !(gone >> i & 1))
             dims[n++] = x->dims[i];
-        else if (onnx_int(s->n, "keepdims", 1))
+        else if (onnx_flag(s->n, "keepdims", true))
             dims[n++] = 1;
     return shape_set(s, 0, n, dims, x->type);
 }
@@ -404,7 +426,7 @@ bool shape_argmax(const struct shape *s)
     for (uint32_t i = 0; i < x->n_dims; i++)
         if (i != axis)
             dims[n++] = x->dims[i];
-        else if (onnx_int(s->n, "keepdims", 1))
+        else if (onnx_flag(s->n, "keepdims", true))
             dims[n++] = 1;
     return shape_set(s, 0, n, dims, ONNX_INT64);
 }
