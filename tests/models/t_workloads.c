@@ -579,6 +579,7 @@ static void layers_are_numbered(void **state)
             assert_int_equal(l->block_id, body ? block : 0);
             assert_int_equal(l->part_id, body ? part : 0);
             assert_true(body ? l->n_parts >= 1 && l->part_id < l->n_parts : l->n_parts == 1);
+            assert_true(part == 0 || l->n_parts == g.layers[k - 1].n_parts);        /* of one block all say the same */
             part = body ? (part + 1) % l->n_parts : part;
             block += body && part == 0;
         }
@@ -607,7 +608,28 @@ static void dropout_rates(void **state)
     }
 }
 
+/* One row of zeros for a sequence alone; between the sequences of a pack a row for each token. */
+static void masks_of_packs(void **state)
+{
+    static const struct { double sequences; uint64_t rows; } cases[] = { { 0, 1 }, { 1, 1 }, { 1.5, 96 }, { 2, 96 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a;
+        struct graph g;
+        const struct model_options o = { .micro_batch = 3, .sequence_length = 96, .sequences_per_pack = cases[i].sequences };
+        size_t k = 0;
+        build(&g, "bert-base", &o, &a);
+        while (!text_is(g.tensors[k].name, "mask"))
+            k++;
+        const uint64_t want[] = { 3, 1, cases[i].rows, 96 };
+        assert_int_equal(g.tensors[k].n_dims, 4);
+        assert_memory_equal(g.tensors[k].dims, want, sizeof want);
+        arena_free(&a);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(masks_of_packs),
     cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes), cmocka_unit_test(images_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(a_joint_network_in_slices), cmocka_unit_test(conformers_are_exact), cmocka_unit_test(recipes_shape_the_graph),

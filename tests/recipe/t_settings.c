@@ -4,6 +4,7 @@
  * faults end, and that overrides read what a file with the same lines does.
  */
 #include "tests/golden_text.h"
+#include "system-model/schedule/plan.h"
 #include "workloads/recipe/recipe.h"
 #include "workloads/recipe/recipe_convergence.h"
 #include <unistd.h>
@@ -96,6 +97,89 @@ static void idle_shares(void **state)
         if (n)
             assert_string_equal(unused[0], "parallel.available_memory (past IPU 3)");
         arena_free(&l.a);
+    }
+}
+
+/* What only the sheets behind a plan can tell: of eight IPUs a pod and two a replica, each value at the border to where its key matters. */
+static void idle_by_the_plan(void **state)
+{
+    static const struct { uint64_t in_domain; uint32_t replicas, instances; double upload_s, uploads, returns; uint64_t depth, fetch_cycles; const char *idle; } rows[] = {
+        { 8, 5, 3, 1e-6, 2, 7, 1, 9, "" },
+        { 8, 4, 3, 1e-6, 2, 7, 1, 9, "parallel.rts_domain" }, { 1, 5, 3, 1e-6, 2, 7, 1, 9, "parallel.rts_domain" }, { 2, 5, 3, 1e-6, 2, 7, 1, 9, "" },
+        { 8, 5, 3, 0, 2, 7, 1, 9, "framework.uploads_per_step" }, { 8, 5, 3, 1e-6, 0, 7, 1, 9, "framework.upload_s" },
+        { 8, 5, 3, 1e-6, 2, 0, 1, 9, "framework.output_reductions" }, { 8, 5, 3, 1e-6, 2, 0.5, 1, 9, "" },
+        { 8, 5, 3, 1e-6, 2, 7, 1, 1, "" }, { 8, 5, 4, 1e-6, 2, 7, 1, 9, "" }, { 8, 5, 3, 1e-6, 2, 7, 2, 9, "framework.fetch_threads" },
+        { 8, 5, 3, 1e-6, 2, 7, 1, 0, "framework.outputs_each_micro_batch framework.fetch_threads framework.prefetch_depth" },
+        { 8, 5, 5, 1e-6, 2, 7, 1, 9, "framework.fetch_threads framework.prefetch_depth" },
+    };
+    struct loaded l;
+    (void)state;
+    assert_true(load_words(&l, bert, "parallel.rts_domain=pod hosts.instances=2 framework.uploads_per_step=2 framework.upload_s=1e-6 framework.output_reductions=3 "
+                                     "framework.outputs_each_micro_batch=yes framework.fetch_threads=2 framework.prefetch_depth=3"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct machine m = { .ipus_per_domain = rows[i].in_domain };
+        const struct topology t = { .machine = &m };
+        const struct framework f = { .upload_s = rows[i].upload_s, .uploads_per_step = rows[i].uploads, .steps_per_call = rows[i].returns, .prefetch_depth = rows[i].depth };
+        const struct plan p = { .topology = &t, .fetch_cycles = rows[i].fetch_cycles,
+                                .options = { .ipus_per_replica = 2, .n_replicas = rows[i].replicas, .n_instances = rows[i].instances, .framework = f } };
+        const char **unused, *found = "";
+        size_t n;
+        recipe_unused_keys(&unused, &n, &l.r, &p, &l.a);
+        for (size_t k = 0; k < n; k++)
+            found = arena_printf(&l.a, "%s%s%s", found, k ? " " : "", unused[k]);
+        if (!text_is(found, rows[i].idle))
+            print_error("row %zu\n", i);
+        assert_string_equal(found, rows[i].idle);
+    }
+    arena_free(&l.a);
+}
+
+/* What a recipe of the required keys alone comes to. */
+static void defaults(void **state)
+{
+    static const char text[] = "[recipe]\nid = x\nworkload = bert-base\nsystem = ipu-pod16\nsource = none\n[parallel]\nreplicas = 3\nipus_per_replica = 2\n"
+                               "micro_batch = 7\n[optimizer]\nname = lamb\n";
+    struct loaded l;
+    (void)state;
+    const char *path = temp_file(text, strlen(text), ".ini");
+    assert_true(load(&l, path, NULL, 0));
+    assert_true(l.r.steps_per_call < 0);
+    assert_int_equal(l.r.gradient_accumulation, 1);
+    assert_int_equal(l.o.grad_accum, 1);
+    assert_int_equal(l.r.host_count, 1);
+    assert_int_equal(l.o.n_hosts, 1);
+    assert_int_equal(l.r.model.batch_norm_span, 1);
+    assert_near(l.r.model.sequences_per_pack, 1, 0);
+    assert_near(recipe_true_batch(&l.r), 3 * 7, 0);
+    assert_true(l.o.training && l.o.n_stages == 0 && l.o.n_available_memory == 0 && l.o.schedule == SCHEDULE_NONE && l.o.rts == RTS_NO);
+    unlink(path);
+    arena_free(&l.a);
+}
+
+/* A name that is an ending alone is a file too. */
+static void an_ending_is_a_path(void **state)
+{
+    struct loaded l;
+    (void)state;
+    assert_false(load(&l, ".ini", NULL, 0));
+    assert_null(strstr(l.err.msg, recipes));
+    arena_free(&l.a);
+}
+
+/* As much of a submitter's name as there is room for: 31 letters. */
+static void names_of_submitters(void **state)
+{
+    static const char letters[] = "Abcdefghijklmnopqrstuvwxyzabcdefghij";
+    (void)state;
+    for (int n = 1; n < 36; n++) {
+        char source[80];
+        struct recipe r = { .id = "mlperf-v1.1-open-x", .source = source };
+        snprintf(source, sizeof source, "MLPerf v1.1 results:  %.*s/system", n, letters);
+        struct recipe_terms t = recipe_terms(&r);
+        assert_int_equal(strlen(t.submitter), n < 32 ? n : 31);
+        assert_int_equal(strncmp(t.submitter, letters, strlen(t.submitter)), 0);
+        assert_string_equal(t.division, "open");
+        assert_string_equal(t.round, "v1.1");
     }
 }
 
@@ -305,7 +389,8 @@ static void a_line_is_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
+    cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(defaults),
+    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
     cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };
 TAP_MAIN(tests)

@@ -398,7 +398,7 @@ static bool shapes_graph(const struct field *f)
 
 static size_t field_bytes(const struct field *f)
 {
-    return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : f->type == FIELD_U32 ? sizeof(uint32_t) : 8;
+    return f->type == FIELD_BOOL ? sizeof(bool) : f->type == FIELD_CHOICE ? sizeof(int) : 8;
 }
 
 /* Without bytes it is only counted how many there are. */
