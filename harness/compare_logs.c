@@ -93,7 +93,7 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
     const char *recipe = c->o->recipe;
     if (c->failed)
         return;
-    c->logs = ARENA_ARRAY(a, struct run_log, n);
+    c->logs = ARENA_ROOM(a, struct run_log, n);
     c->n_logs = 0;
     c->folder_arena = a;
     folder_judge(&f, &c->judge, dir, logs, n, keep_log, c, a);

@@ -10,7 +10,7 @@
 /* "a:section.key=value" is for A, "b:..." or none for B. */
 static void part_sets(struct question *a, struct question *b, const struct options *o, struct arena *arena)
 {
-    const char **of_a = ARENA_ARRAY(arena, const char *, o->n_sets + 1), **of_b = ARENA_ARRAY(arena, const char *, o->n_sets + 1);
+    const char **of_a = ARENA_ROOM(arena, const char *, o->n_sets), **of_b = ARENA_ROOM(arena, const char *, o->n_sets);
     for (size_t i = 0; i < o->n_sets; i++) {
         const char *text = o->sets[i];
         bool named = (text[0] == 'a' || text[0] == 'b') && text[1] == ':';

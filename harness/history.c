@@ -218,7 +218,7 @@ static bool none_there(const struct history *h, const char *metric, const char *
     struct history all;
     if (h->n || !history_load(&all, path, NULL, NULL, &s->arena, err))
         return false;
-    const char **names = ARENA_ARRAY(&s->arena, const char *, all.n + 1);
+    const char **names = ARENA_ROOM(&s->arena, const char *, all.n);
     size_t n = 0;
     for (size_t i = 0; i < all.n; i++) {
         bool seen = false;

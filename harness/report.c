@@ -165,7 +165,7 @@ static bool judge_runs(struct report *out, const struct results *results, struct
     struct track_record record;
     if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return false;
-    out->trust = ARENA_ARRAY(&s->arena, const char *, results->n + 1);
+    out->trust = ARENA_ARRAY(&s->arena, const char *, results->n);
     for (size_t i = 0; i < results->n; i++) {
         const struct result *r = &results->items[i];
         struct simulation sim;

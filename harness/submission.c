@@ -32,7 +32,7 @@ static bool write_submission(const struct run_distribution *d, const struct simu
         { "framework", "podbench " PODBENCH_VERSION },
         { "sw_notes", arena_printf(a, "recipe %s, in the rounds' terms %s %s", rec->id, terms->round, terms->division) },
     };
-    struct text_pair *hyperparameters = ARENA_ARRAY(a, struct text_pair, rec->n_hyperparameters + 1);
+    struct text_pair *hyperparameters = ARENA_ARRAY(a, struct text_pair, rec->n_hyperparameters);
     for (size_t i = 0; i < rec->n_hyperparameters; i++)
         hyperparameters[i] = (struct text_pair){ rec->hyperparameters[i].key, rec->hyperparameters[i].value };
     struct submission_description description = {

@@ -61,7 +61,7 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
 static void tell_idle_keys(const struct sweep *w, struct arena *a)
 {
     const struct space *s = w->space;
-    const char **sets = ARENA_ARRAY(a, const char *, w->n_sets + s->n_keys + 1), **idle;
+    const char **sets = ARENA_ROOM(a, const char *, w->n_sets + s->n_keys), **idle;
     size_t n_idle, n = w->n_sets;
     struct recipe r;
     for (size_t i = 0; i < w->n_sets; i++)

@@ -22,8 +22,8 @@ static bool read_series(struct watched *w, const char *path, const char *metric,
     size_t at = t.n_columns - 1;
     if (metric && !csv_column(&at, &t, metric, err))
         return false;
-    *w = (struct watched){ .path = path, .metric = t.columns[at], .x = ARENA_ARRAY(a, double, t.n_rows + 1),
-                           .lines = ARENA_ARRAY(a, uint32_t, t.n_rows + 1), .labels = ARENA_ARRAY(a, const char *, t.n_rows + 1), .n = t.n_rows };
+    *w = (struct watched){ .path = path, .metric = t.columns[at], .x = ARENA_ARRAY(a, double, t.n_rows),
+                           .lines = ARENA_ARRAY(a, uint32_t, t.n_rows), .labels = ARENA_ARRAY(a, const char *, t.n_rows), .n = t.n_rows };
     for (size_t i = 0; i < t.n_rows; i++) {
         w->lines[i] = t.rows[i].line;
         w->labels[i] = at > 0 ? t.rows[i].cells[0] : "";

@@ -54,7 +54,7 @@ static void add_error(struct accuracy *acc, struct errors *of, const struct chec
 
 static void take_means(struct accuracy *acc, const struct errors *of, size_t n_of, struct arena *scratch)
 {
-    double *absolute = ARENA_ARRAY(scratch, double, n_of + 1), *of_sign = ARENA_ARRAY(scratch, double, n_of + 1);
+    double *absolute = ARENA_ROOM(scratch, double, n_of), *of_sign = ARENA_ROOM(scratch, double, n_of);
     size_t n = 0;
     for (size_t i = 0; i < n_of; i++)
         if (of[i].n > 0) {
@@ -73,7 +73,7 @@ struct accuracy check_accuracy(const struct check *c, enum standing standing, co
     struct accuracy acc = { .standing = standing };
     bool by_itself = group->manner == MANNER_PREDICTED_SAMPLES;
     size_t n_of = by_itself ? c->n : c->n_configurations;
-    struct errors *of = ARENA_ARRAY(scratch, struct errors, n_of + 1);
+    struct errors *of = ARENA_ARRAY(scratch, struct errors, n_of);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         if (!in_group(row, standing, group))
@@ -90,7 +90,7 @@ struct accuracy check_accuracy(const struct check *c, enum standing standing, co
 /* Names in the order they first appear, each once. */
 static const char **group_names(size_t *n, const struct check *c, bool by_system, struct arena *a)
 {
-    const char **names = ARENA_ARRAY(a, const char *, c->n + 1);
+    const char **names = ARENA_ROOM(a, const char *, c->n);
     *n = 0;
     for (size_t i = 0; i < c->n; i++) {
         const char *name = by_system ? c->rows[i].system : c->rows[i].workload;
@@ -147,7 +147,7 @@ static struct accuracy *add_derived(struct accuracy *end, const struct check *c,
 struct memory_check check_memory(const struct check *c, struct arena *scratch)
 {
     struct memory_check m = {0};
-    bool *counted = ARENA_ARRAY(scratch, bool, c->n_configurations + 1);
+    bool *counted = ARENA_ARRAY(scratch, bool, c->n_configurations);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
         enum figure_kind kind = figure_kind(row->figure);
@@ -168,7 +168,7 @@ struct accuracy *check_summary(size_t *n, const struct check *c, struct arena *a
 {
     size_t n_names, n_systems;
     const char **by_workload = group_names(&n_names, c, false, a), **by_system = group_names(&n_systems, c, true, a);
-    struct accuracy *all = ARENA_ARRAY(a, struct accuracy, N_STANDINGS * (16 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
+    struct accuracy *all = ARENA_ROOM(a, struct accuracy, N_STANDINGS * (16 + N_FIGURE_KINDS + 3 * n_names + n_systems)), *end = all;
     struct check_group any = { .kind = N_FIGURE_KINDS };
     end = add_groups(end, c, "role", "all", &any, a);
     for (int kind = 0; kind < N_FIGURE_KINDS; kind++)

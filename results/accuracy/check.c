@@ -262,7 +262,7 @@ static int by_configuration(const void *x, const void *y)
 /* Numbers the configurations, in alphabetical order, and finds the rows of role validate that repeat one which calibrates. */
 static void set_standings(struct check *c, struct arena *a)
 {
-    struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n + 1);
+    struct check_row **sorted = ARENA_ARRAY(a, struct check_row *, c->n);
     for (size_t i = 0; i < c->n; i++)
         sorted[i] = &c->rows[i];
     sort_items(sorted, c->n, sizeof *sorted, by_configuration);

@@ -167,7 +167,7 @@ static struct error_summary errors_of_role(const struct csv_table *t, const char
 {
     struct error_summary out = {0};
     struct counting at;
-    double *errors = ARENA_ARRAY(scratch, double, t->n_rows + 1), x;
+    double *errors = ARENA_ROOM(scratch, double, t->n_rows), x;
     if (!find_counting(&at, t))
         return out;
     for (size_t i = 0; i < t->n_rows; i++)

@@ -43,7 +43,7 @@ static bool counts(const struct comparing *c, size_t run)
 /* One number of each run that counts. */
 static double *of_runs(const struct comparing *c, size_t offset, double factor, size_t *n)
 {
-    double *values = ARENA_ARRAY(c->a, double, c->f->n);
+    double *values = ARENA_ROOM(c->a, double, c->f->n);
     *n = 0;
     for (size_t i = 0; i < c->f->n; i++)
         if (counts(c, i))

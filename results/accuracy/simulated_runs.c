@@ -39,7 +39,7 @@ static bool load_sources(struct lookup *l, struct err *err)
     size_t n;
     if (!list_folder(&ids, &n, l->simulator->paths->recipes_dir, ".ini", l->a, err))
         return false;
-    l->recipes = ARENA_ARRAY(l->a, struct sourced, n + 1);
+    l->recipes = ARENA_ROOM(l->a, struct sourced, n);
     for (size_t i = 0; i < n; i++) {
         struct recipe r;
         if (!recipe_load(&r, ids[i], l->simulator->paths->recipes_dir, NULL, 0, l->a, err))

@@ -40,7 +40,7 @@ static double mean_samples(const struct run_row *rows, size_t n)
 
 bool submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a, struct err *err)
 {
-    *out = (struct submissions){ .items = ARENA_ARRAY(a, struct submission, runs->n + 1) };
+    *out = (struct submissions){ .items = ARENA_ROOM(a, struct submission, runs->n) };
     for (size_t i = 0, n; i < runs->n; i += n) {
         const struct run_row *r = &runs->items[i];
         struct submission_terms terms = terms_of_run(r);
@@ -143,7 +143,7 @@ static struct effect_spreads most_likely(struct sample *x)
 
 struct effect_spreads effect_spreads(const struct submissions *all, const char *benchmark, const char *without, struct arena *a)
 {
-    const struct submission **of = ARENA_ARRAY(a, const struct submission *, all->n + 1);
+    const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
     struct sample x = { of, 0 };
     for (size_t i = 0; i < all->n; i++)
         if (may_tell(&all->items[i], benchmark) && !text_is(all->items[i].first->submitter, without))
@@ -179,7 +179,7 @@ static struct effect conditional(const struct effect_spreads *s, const struct sa
 struct effect effect_of(const struct submissions *all, const struct effect_spreads *s, const char *benchmark, const char *submitter,
                         const char *round, struct arena *a)
 {
-    const struct submission **of = ARENA_ARRAY(a, const struct submission *, all->n + 1);
+    const struct submission **of = ARENA_ROOM(a, const struct submission *, all->n);
     struct sample x = { of, 0 };
     for (size_t i = 0; i < all->n; i++)
         if (may_tell(&all->items[i], benchmark) && all->items[i].first->role == FIGURE_CALIBRATE
@@ -242,7 +242,7 @@ bool submitters_left_out(struct submitters_left_out *out, const char *runs, cons
     if (!run_rows_load(&rows, runs, a, err) || !convergence_tables_load(&tables, data_dir, a, err)
         || !submissions_of(&all, &rows, tables, a, err))
         return false;
-    *out = (struct submitters_left_out){ .items = ARENA_ARRAY(a, struct submitter_left_out, all.n + 1) };
+    *out = (struct submitters_left_out){ .items = ARENA_ROOM(a, struct submitter_left_out, all.n) };
     for (size_t i = 0; i < all.n; i++) {
         const struct run_row *r = all.items[i].first;
         struct submitter_left_out l = { .submitter = r->submitter, .benchmark = r->benchmark };

@@ -59,7 +59,7 @@ static bool take_claim(struct claim *c, const struct csv_table *t, const struct 
 
 static bool check_ids(const struct claims *c, struct arena *a, struct err *err)
 {
-    const char **ids = ARENA_ARRAY(a, const char *, c->n + 1);
+    const char **ids = ARENA_ARRAY(a, const char *, c->n);
     size_t earlier;
     for (size_t i = 0; i < c->n; i++)
         ids[i] = c->items[i].id;
@@ -77,7 +77,7 @@ bool claims_load(struct claims *out, const char *path, struct arena *a, struct e
     for (size_t i = 0; i < N_COLUMNS; i++)
         if (!csv_column(&at[i], &t, column_names[i], err))
             return false;
-    *out = (struct claims){ ARENA_ARRAY(a, struct claim, t.n_rows + 1), t.n_rows, path };
+    *out = (struct claims){ ARENA_ARRAY(a, struct claim, t.n_rows), t.n_rows, path };
     for (size_t i = 0; i < t.n_rows; i++)
         if (!take_claim(&out->items[i], &t, &t.rows[i], at, a, err))
             return false;

@@ -109,8 +109,8 @@ static void take_row(struct fit_job *job, uint32_t *n_taken, const char *recipe,
 
 static void take_rows(struct fit_job *job, const struct figures *figures, struct arena *a)
 {
-    job->rows = ARENA_ARRAY(a, struct fit_row, figures->n + 1);
-    uint32_t *n_taken = ARENA_ARRAY(a, uint32_t, figures->n + 1);
+    job->rows = ARENA_ROOM(a, struct fit_row, figures->n);
+    uint32_t *n_taken = ARENA_ARRAY(a, uint32_t, figures->n);
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->items[i];
         if (f->role != FIGURE_CALIBRATE)

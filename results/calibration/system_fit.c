@@ -133,7 +133,7 @@ static void weigh_rows(struct system_fit *fit)
 static bool take_rows(struct fit_job *job, const struct figures *figures, struct arena *a, struct err *err)
 {
     struct system_fit *fit = job->fit;
-    fit->rows = ARENA_ARRAY(a, struct system_row, figures->n);
+    fit->rows = ARENA_ROOM(a, struct system_row, figures->n);
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *f = &figures->items[i];
         if (f->role != FIGURE_CALIBRATE || !is_time_of(f->metric) || !has_recipe(f->recipe, job->paths, a))

@@ -47,7 +47,7 @@ static int row_order(const void *a, const void *b)
 
 static const struct reference **in_order(const struct references *r, struct arena *a)
 {
-    const struct reference **rows = ARENA_ARRAY(a, const struct reference *, r->n + 1);
+    const struct reference **rows = ARENA_ARRAY(a, const struct reference *, r->n);
     for (size_t i = 0; i < r->n; i++)
         rows[i] = &r->items[i];
     sort_items(rows, r->n, sizeof *rows, row_order);
@@ -56,7 +56,7 @@ static const struct reference **in_order(const struct references *r, struct aren
 
 static const char *finding_of(const struct references *r, struct arena *a)
 {
-    double *sizes = ARENA_ARRAY(a, double, r->n + 1), sum = 0;
+    double *sizes = ARENA_ROOM(a, double, r->n), sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++)
         if (r->items[i].role == FIGURE_VALIDATE) {

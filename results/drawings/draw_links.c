@@ -67,7 +67,7 @@ static bool write_loads(struct drawing *d, const struct simulation *sim, const c
 {
     const struct topology *t = sim->topology;
     const struct plan *p = &sim->plan;
-    struct flow *flows = ARENA_ARRAY(d->a, struct flow, 2 * (size_t)p->options.n_replicas * p->n_stages + 1);
+    struct flow *flows = ARENA_ROOM(d->a, struct flow, 2 * (size_t)p->options.n_replicas * p->n_stages);
     struct link_loads loads = link_loads_new(d->a);
     double time_s, busiest = 0, sum = 0;
     size_t n = copies_of(flows, p);

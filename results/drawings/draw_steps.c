@@ -42,7 +42,7 @@ static int run_order(const void *a, const void *b)
 static const struct result **mlperf_runs(size_t *n, const struct drawing *d)
 {
     const struct results *all = d->from->results;
-    const struct result **runs = ARENA_ARRAY(d->a, const struct result *, all->n + 1);
+    const struct result **runs = ARENA_ROOM(d->a, const struct result *, all->n);
     *n = 0;
     for (size_t i = 0; i < all->n; i++) {
         struct mlperf_id id;

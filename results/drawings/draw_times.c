@@ -112,7 +112,7 @@ static bool write_times(struct bars *bars, struct drawing *d, const char *worklo
 /* Over the IPU runs that are drawn with a published and a predicted time. */
 static const char *finding_of(const struct bars bars[2], struct arena *a)
 {
-    double *errors = ARENA_ARRAY(a, double, bars[0].n + bars[1].n + 1);
+    double *errors = ARENA_ROOM(a, double, bars[0].n + bars[1].n);
     size_t n = 0;
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < bars[k].n; i++) {

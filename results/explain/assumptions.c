@@ -129,7 +129,7 @@ static int by_effect(const void *x, const void *y)
 
 static void rank(struct assumptions *all, struct arena *scratch)
 {
-    struct ranked *ranked = ARENA_ARRAY(scratch, struct ranked, all->n + 1);
+    struct ranked *ranked = ARENA_ARRAY(scratch, struct ranked, all->n);
     for (size_t i = 0; i < all->n; i++)
         ranked[i] = (struct ranked){ largest(&all->items[i], all->n_of), all->items[i] };
     sort_items(ranked, all->n, sizeof *ranked, by_effect);
@@ -144,7 +144,7 @@ bool assumptions_list(struct assumptions *out, const char *const *recipes, size_
     struct survey w = { .out = out, .simulator = s, .a = a };
     struct seen *seen = ARENA_ARRAY(a, struct seen, n_of);
     for (size_t i = 0; i < n_of; i++)
-        seen[i].systems = ARENA_ARRAY(a, const char *, n_recipes + 1);
+        seen[i].systems = ARENA_ROOM(a, const char *, n_recipes);
     for (size_t i = 0; i < n_recipes; i++) {
         if (!survey(&w, recipes[i], seen, err))
             return false;

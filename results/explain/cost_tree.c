@@ -183,7 +183,7 @@ static struct cost *child(struct cost *parent, const char *name, enum part part,
         if (text_is(parent->children[i].name, name))
             return &parent->children[i];
     if (!parent->children)
-        parent->children = ARENA_ARRAY(a, struct cost, room);
+        parent->children = ARENA_ROOM(a, struct cost, room);
     parent->children[parent->n_children] = (struct cost){ .name = name, .part = part };
     return &parent->children[parent->n_children++];
 }

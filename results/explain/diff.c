@@ -177,7 +177,7 @@ static void shrink(struct walk *w, struct group *g)
 {
     struct result r;
     for (size_t i = 0; i < g->n && g->n > 1; i++) {
-        struct group fewer = { ARENA_ARRAY(w->changes.a, size_t, g->n), 0 };
+        struct group fewer = { ARENA_ROOM(w->changes.a, size_t, g->n), 0 };
         for (size_t k = 0; k < g->n; k++)
             if (k != i)
                 fewer.items[fewer.n++] = g->items[k];
@@ -191,7 +191,7 @@ static void shrink(struct walk *w, struct group *g)
 /* None is possible by itself: the first few that are together; B itself where they never are on A's files. */
 static void take_group(struct walk *w)
 {
-    struct group g = { ARENA_ARRAY(w->changes.a, size_t, w->changes.n), 0 };
+    struct group g = { ARENA_ROOM(w->changes.a, size_t, w->changes.n), 0 };
     struct result r;
     bool good = false;
     for (size_t i = 0; i < w->changes.n && !good; i++)
@@ -245,9 +245,9 @@ bool diff_simulations(struct diff *out, const struct question *a, const struct q
         compare_faults(&w.changes, &x.recipe, &y.recipe);
         compare_frameworks(&w.changes, &x, &y);
         compare_sheets(&w.changes, &x, &y);
-        w.sets = ARENA_ARRAY(arena, const char *, w.changes.n + 1);
-        w.done = ARENA_ARRAY(arena, bool, w.changes.n + 1);
-        out->causes = ARENA_ARRAY(arena, struct diff_cause, w.changes.n + 1);
+        w.sets = ARENA_ROOM(arena, const char *, w.changes.n);
+        w.done = ARENA_ARRAY(arena, bool, w.changes.n);
+        out->causes = ARENA_ROOM(arena, struct diff_cause, w.changes.n);
         walk(&w);
         out->whole = minus(times_of(&out->b), times_of(&out->a));
         out->rest = minus(times_of(&out->b), w.at);

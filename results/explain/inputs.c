@@ -24,14 +24,20 @@ static bool is_listed(const struct inputs *in, const char *name)
     return false;
 }
 
+static void add_input(struct inputs *out, struct input in, struct arena *a)
+{
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = in;
+}
+
 static void list_sheet(struct inputs *out, const struct sheet *s, struct arena *a)
 {
     for (size_t i = 0; i < s->n_rows; i++) {
         const struct sheet_row *row = &s->rows[i];
         const char *name = arena_printf(a, WHAT_IF_SECTION ".%s", row->key);
         if (!is_listed(out, name))
-            out->items[out->n++] = (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
-                                                   .path = s->path, .line = row->line, .origin = sheet_row_origin(row) };
+            add_input(out, (struct input){ .name = name, .value = row->value, .unit = row->unit, .source = row->source,
+                                           .path = s->path, .line = row->line, .origin = sheet_row_origin(row) }, a);
     }
 }
 
@@ -55,11 +61,11 @@ static void list_recipe(struct inputs *out, const struct simulation *sim, struct
     size_t n = recipe_settings(&keys, &sim->recipe, a);
     for (size_t i = 0; i < n; i++)
         if (keys[i].matters && !text_is(keys[i].section, "recipe"))
-            out->items[out->n++] = (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
+            add_input(out, (struct input){ .name = arena_printf(a, "%s.%s", keys[i].section, keys[i].field->name),
                 .value = keys[i].value ? keys[i].value : value_text(keys[i].field, &sim->recipe, a),
                 .unit = keys[i].field->unit ? keys[i].field->unit : "",
                 .source = keys[i].value ? sim->recipe.source : "default", .path = sim->recipe.path, .line = keys[i].line,
-                .of_recipe = true, .field = keys[i].field };
+                .of_recipe = true, .field = keys[i].field }, a);
 }
 
 /* What the framework does: as the recipe sets it, or the sheet that says it first. */
@@ -67,46 +73,38 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
 {
     for (size_t i = 0; i < n_framework_fields; i++) {
         const struct field *f = &framework_fields[i];
-        struct input *in = &out->items[out->n++];
-        *in = (struct input){ .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
-                              .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f,
-                              .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
+        struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
+                            .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f,
+                            .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
         for (size_t s = sim->framework.n_sheets; s-- > 0;)
             for (size_t k = 0; k < sim->framework.sheets[s].n_rows; k++)
                 if (text_is(sim->framework.sheets[s].rows[k].key, f->name)) {
-                    in->source = sim->framework.sheets[s].rows[k].source;
-                    in->path = sim->framework.sheets[s].path;
-                    in->line = sim->framework.sheets[s].rows[k].line;
+                    in.source = sim->framework.sheets[s].rows[k].source;
+                    in.path = sim->framework.sheets[s].path;
+                    in.line = sim->framework.sheets[s].rows[k].line;
                 }
         for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
             if (text_is(sim->recipe.framework_settings[e].key, f->name)) {
-                in->source = sim->recipe.source;
-                in->path = sim->recipe.path;
-                in->line = sim->recipe.framework_settings[e].line;
+                in.source = sim->recipe.source;
+                in.path = sim->recipe.path;
+                in.line = sim->recipe.framework_settings[e].line;
             }
+        add_input(out, in, a);
     }
-}
-
-static void list_sheets(struct inputs *out, const struct simulation *sim, size_t more, struct arena *a)
-{
-    const struct sheet *sheets[MAX_SHEETS];
-    size_t n = simulation_sheets(sheets, sim), room = more;
-    for (size_t i = 0; i < n; i++)
-        room += sheets[i]->n_rows;
-    *out = (struct inputs){ .items = ARENA_ARRAY(a, struct input, room + 1), .of = sim };
-    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
-        list_sheet(out, sheets[i], a);
 }
 
 void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
-    list_sheets(out, sim, 0, a);
+    const struct sheet *sheets[MAX_SHEETS];
+    size_t n = simulation_sheets(sheets, sim);
+    *out = (struct inputs){ .of = sim };
+    for (size_t i = 0; i < n - sim->framework.n_sheets; i++)    /* frameworks' sheets come last, and are told key by key */
+        list_sheet(out, sheets[i], a);
 }
 
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a)
 {
-    struct recipe_setting *keys;
-    list_sheets(out, sim, recipe_settings(&keys, &sim->recipe, a) + n_framework_fields, a);
+    inputs_of_sheets(out, sim, a);
     list_recipe(out, sim, a);
     list_framework(out, sim, a);
 }
@@ -117,7 +115,7 @@ bool ask_again(struct result *out, const struct question *q, const char *const *
 {
     struct arena scratch = {0};
     struct simulation sim;
-    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more + 1);
+    const char **all = ARENA_ARRAY(&scratch, const char *, q->n_overrides + n_more);
     for (size_t i = 0; i < q->n_overrides; i++)
         all[i] = q->overrides[i];
     for (size_t i = 0; i < n_more; i++)
@@ -170,6 +168,12 @@ static struct move try_move(const struct input *in, const char *to, const struct
     return m;
 }
 
+static void add_move(struct moves *out, struct move m, struct arena *a)
+{
+    out->items = arena_grow(a, out->items, out->n, &out->cap, sizeof *out->items);
+    out->items[out->n++] = m;
+}
+
 static void move_sheet_value(struct moves *out, const struct input *in, const struct result *base, const struct question *q, struct arena *a)
 {
     const char *faster = stepped(in, true, a), *slower = stepped(in, false, a);
@@ -181,7 +185,7 @@ static void move_sheet_value(struct moves *out, const struct input *in, const st
         if (!back.refused && (m.refused || back.relative < m.relative))
             m = back;
     }
-    out->items[out->n++] = m;
+    add_move(out, m, a);
 }
 
 /* The values that a key of the recipe may take next; returns how many. */
@@ -226,7 +230,7 @@ static int larger(const void *x, const void *y)
 void moves_try(struct moves *out, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
 {
     enum { MOST_VALUES = 16 };
-    *out = (struct moves){ .items = ARENA_ARRAY(a, struct move, MOST_VALUES * inputs->n + 1) };
+    *out = (struct moves){ .n = 0 };
     for (size_t i = 0; i < inputs->n; i++) {
         const struct input *in = &inputs->items[i];
         const char *to[MOST_VALUES];
@@ -234,7 +238,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
             move_sheet_value(out, in, base, q, a);
         size_t n = in->of_recipe && !in->idle ? next_values(to, MOST_VALUES, in, a) : 0;
         for (size_t k = 0; k < n; k++)
-            out->items[out->n++] = try_move(in, to[k], base, q, a);
+            add_move(out, try_move(in, to[k], base, q, a), a);
         if (q->progress)
             q->progress(q->user, i + 1, inputs->n);
     }
@@ -245,7 +249,7 @@ void moves_try(struct moves *out, const struct inputs *inputs, const struct resu
 
 double share_of_origin(enum origin origin, const struct inputs *inputs, const struct result *base, const struct question *q, struct arena *a)
 {
-    const char **sets = ARENA_ARRAY(a, const char *, inputs->n + 1);
+    const char **sets = ARENA_ROOM(a, const char *, inputs->n);
     size_t n = 0;
     struct question step = *q;
     struct result r;

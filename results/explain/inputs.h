@@ -18,7 +18,7 @@ struct input {
     const struct field *field;          /* of a recipe's key */
     bool idle;                          /* not to be moved: it changes nothing here, or is listed under another name too */
 };
-struct inputs { struct input *items; size_t n; const struct simulation *of; };
+struct inputs { struct input *items; size_t n, cap; const struct simulation *of; };
 /* Sheets first, outermost first, each key once; then the recipe's keys that matter. */
 void inputs_list(struct inputs *out, const struct simulation *sim, struct arena *a);
 void inputs_of_sheets(struct inputs *out, const struct simulation *sim, struct arena *a);     /* without the recipe's */
@@ -32,7 +32,7 @@ struct move {
     double relative;                    /* change of the sample time: -0.05 is 5 % faster */
     double breakdown_s[N_PARTS];
 };
-struct moves { struct move *items; size_t n; };
+struct moves { struct move *items; size_t n, cap; };
 
 /* What is simulated, and how. */
 struct question {

@@ -147,7 +147,7 @@ static int larger_group(const void *x, const void *y)
 /* Moves are sorted: the first of a group is its largest. */
 static void group_moves(struct gate *g, struct arena *a)
 {
-    g->groups = ARENA_ARRAY(a, struct gate_group, g->n_moves + 1);
+    g->groups = ARENA_ROOM(a, struct gate_group, g->n_moves);
     for (size_t i = 0; i < g->n_moves; i++) {
         const struct gate_move *m = &g->moves[i];
         size_t k = 0;
@@ -205,7 +205,7 @@ static void add_row(struct gate *g, const char *name, const char *id, double bef
 static void group_accuracy(struct gate *g, const struct csv_table *base, const struct csv_table *run, struct arena *a)
 {
     static const struct { const char *column, *manner; } errors[] = { { "error", "" }, { "predicted_error", ", samples predicted" } };
-    g->accuracy = ARENA_ARRAY(a, struct accuracy_group, 2 * base->n_rows + 1);
+    g->accuracy = ARENA_ROOM(a, struct accuracy_group, 2 * base->n_rows);
     for (size_t i = 0; i < base->n_rows; i++) {
         const struct csv_row *b = &base->rows[i], *r = row_of(run, b->cells[0]);
         for (size_t k = 0; r && k < 2; k++) {
@@ -259,7 +259,7 @@ bool gate_inputs(struct gate *out, const char *base_manifest, const char *run_ma
     json_t *before = manifest_inputs(base_manifest, &base, err), *after = manifest_inputs(run_manifest, &run, err);
     const char *file;
     out->inputs_known = before && after;
-    out->inputs = ARENA_ARRAY(a, const char *, json_object_size(before) + json_object_size(after) + 1);
+    out->inputs = ARENA_ROOM(a, const char *, json_object_size(before) + json_object_size(after));
     json_object_foreach(after, file, hash)
         if (before && !json_equal(json_object_get(before, file), hash))
             out->inputs[out->n_inputs++] = arena_strdup(a, file);

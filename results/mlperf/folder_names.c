@@ -18,7 +18,7 @@ static const char *part(const struct parts *p, size_t from_end)
 static void split_path(struct parts *p, const char *path, struct arena *a)
 {
     char *rest = NULL;
-    *p = (struct parts){ .names = ARENA_ARRAY(a, char *, strlen(path) + 1) };
+    *p = (struct parts){ .names = ARENA_ROOM(a, char *, strlen(path)) };
     for (char *name = strtok_r(arena_strdup(a, path), "/", &rest); name; name = strtok_r(NULL, "/", &rest))
         p->names[p->n++] = name;
 }

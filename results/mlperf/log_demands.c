@@ -44,7 +44,7 @@ bool log_demands_load(struct log_demands *out, const char *round, const char *di
     call(&calls, "submission_benchmark", benchmark);
     call(&calls, "opt_name", optimizer);
     layer_queue_fill(&q, &calls, book, a);
-    *out = (struct log_demands){ .edition = book->edition, .items = ARENA_ARRAY(a, struct demand, library.n_rules) };
+    *out = (struct log_demands){ .edition = book->edition, .items = ARENA_ROOM(a, struct demand, library.n_rules) };
     if (q.missing)
         return fail(err, "there are no rules '%s' in %s", q.missing, book->edition->ruleset);
     for (size_t i = 0; i < q.n; i++) {

@@ -77,7 +77,7 @@ static const char *description_path(const struct package *p)
 
 static const char *missing_fields(const struct package *p, const json_t *doc)
 {
-    const char **names = ARENA_ARRAY(p->a, const char *, p->j->system_fields.n + 1);
+    const char **names = ARENA_ROOM(p->a, const char *, p->j->system_fields.n);
     size_t n = 0;
     for (size_t i = 0; i < p->j->system_fields.n; i++)
         if (!json_object_get(doc, p->j->system_fields.names[i]))

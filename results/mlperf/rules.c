@@ -183,7 +183,7 @@ bool rules_load(struct rule_library *out, const char *rules_dir, struct arena *a
     for (int c = 0; c < N_CELLS; c++)
         if (!csv_column(&at[c], &t, columns[c], err))
             return false;
-    out->rules = ARENA_ARRAY(a, struct rule, t.n_rows);
+    out->rules = ARENA_ROOM(a, struct rule, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         char *cells[N_CELLS];
         for (int c = 0; c < N_CELLS; c++)
@@ -213,8 +213,8 @@ static struct rule_layer *layer_of(struct rule_book *b, const struct rule *r, si
         if (text_is(b->layers[i].name, r->layer))
             return &b->layers[i];
     struct rule_layer *l = &b->layers[b->n_layers++];
-    *l = (struct rule_layer){ .name = r->layer, .begins = ARENA_ARRAY(a, const struct rule *, most),
-        .ends = ARENA_ARRAY(a, const struct rule *, most), .rules = ARENA_ARRAY(a, const struct rule *, most) };
+    *l = (struct rule_layer){ .name = r->layer, .begins = ARENA_ROOM(a, const struct rule *, most),
+        .ends = ARENA_ROOM(a, const struct rule *, most), .rules = ARENA_ROOM(a, const struct rule *, most) };
     return l;
 }
 
@@ -234,7 +234,7 @@ static size_t count_layer(const struct rule_library *l, const char *layer)
 
 static void fill_book(struct rule_book *b, const struct rule_library *l)
 {
-    b->layers = ARENA_ARRAY(l->a, struct rule_layer, l->n_rules);
+    b->layers = ARENA_ROOM(l->a, struct rule_layer, l->n_rules);
     for (size_t i = 0; i < l->n_rules; i++) {
         const struct rule *r = &l->rules[i];
         if (!has_word(r->rulesets, b->edition->ruleset))

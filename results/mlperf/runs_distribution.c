@@ -241,8 +241,8 @@ bool distribution_draw(struct run_distribution *out, const struct distribution_r
         gsl_rng_free(rng);
         return false;
     }
-    struct samples s = { .scores = ARENA_ARRAY(a, double, submissions), .times = ARENA_ARRAY(a, double, submissions * required),
-                         .samples = ARENA_ARRAY(a, double, submissions * required) };
+    struct samples s = { .scores = ARENA_ROOM(a, double, submissions), .times = ARENA_ROOM(a, double, submissions * required),
+                         .samples = ARENA_ROOM(a, double, submissions * required) };
     gsl_rng_set(rng, (unsigned long)hash_bytes(&q->seed, sizeof q->seed, 2) & 0xffffffff);
     draw_submissions(&s, &d, required, submissions, rng);
     gsl_rng_free(rng);

@@ -58,7 +58,7 @@ static const char *note_of(const struct folder *f, const struct score_row *row, 
 
 void score_row_take(struct score_row *row, const struct folder *f, struct arena *a)
 {
-    double *room = ARENA_ARRAY(a, double, f->n);
+    double *room = ARENA_ROOM(a, double, f->n);
     *row = (struct score_row){ .round = f->round, .division = f->division, .submitter = f->submitter, .system = f->system,
         .benchmark = f->benchmark, .runs = f->n, .required_runs = f->rules ? f->rules->terms->runs : 0, .dropped = f->rules ? f->rules->terms->dropped : 0,
         .score_minutes = f->score_minutes,

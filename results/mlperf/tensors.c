@@ -91,7 +91,7 @@ bool tensor_lists_load(struct tensor_lists *out, const char *rules_dir, struct a
     if (!csv_load(&t, arena_printf(a, "%s/tensors.csv", rules_dir), a, err)
         || !csv_column(&names, &t, "names", err) || !csv_column(&pattern, &t, "pattern", err))
         return false;
-    *out = (struct tensor_lists){ ARENA_ARRAY(a, const char *, t.n_rows + 1), ARENA_ARRAY(a, struct name_list, t.n_rows + 1), 0 };
+    *out = (struct tensor_lists){ ARENA_ROOM(a, const char *, t.n_rows), ARENA_ARRAY(a, struct name_list, t.n_rows), 0 };
     for (size_t i = 0; i < t.n_rows; i++)
         if (!expand_pattern(list_of(out, t.rows[i].cells[names]), t.rows[i].cells[pattern], a, err))
             return false;

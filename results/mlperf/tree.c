@@ -69,7 +69,7 @@ static bool visit_logs(struct walk *w, const char *dir, char **names, size_t n)
 
 static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, struct arena *a, int depth)
 {
-    char **folders = ARENA_ARRAY(a, char *, n);
+    char **folders = ARENA_ROOM(a, char *, n);
     size_t n_logs = 0, n_folders = 0;
     sort_out(w, dir, names, n, folders, &n_logs, &n_folders, a);
     visit_logs(w, dir, names, n_logs);

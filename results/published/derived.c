@@ -91,7 +91,7 @@ static bool may_be_parent(const struct figure *f, const struct derived_metric *m
 
 static bool take_parents(struct figure *f, const struct derived_metric *m, const char *text, const struct loader *l)
 {
-    struct figure *parents = ARENA_ARRAY(l->a, struct figure, MOST_PARENTS);
+    struct figure *parents = ARENA_ROOM(l->a, struct figure, MOST_PARENTS);
     char *rest = arena_strdup(l->a, text), *id;
     while ((id = strsep(&rest, "+"))) {
         const struct figure *parent = published(l, id);

@@ -65,7 +65,7 @@ bool ledger_load(struct ledger *out, const char *path, struct arena *a, struct e
     for (size_t i = 0; i < 5; i++)
         if (!csv_column(&at[i], &t, names[i], err))
             return false;
-    out->last = ARENA_ARRAY(a, struct ledger_line, t.n_rows + 1);
+    out->last = ARENA_ARRAY(a, struct ledger_line, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         char **c = t.rows[i].cells;
         out->last[i] = (struct ledger_line){ c[at[0]], c[at[1]], c[at[2]], c[at[3]], c[at[4]], t.rows[i].line };
@@ -118,7 +118,7 @@ static int compare_names(const void *x, const void *y)
 
 void ledger_compare(struct ledger_faults *out, const struct ledger *l, const struct figures *figures, struct arena *a)
 {
-    const char **ids = ARENA_ARRAY(a, const char *, figures->n + 1);
+    const char **ids = ARENA_ARRAY(a, const char *, figures->n);
     *out = (struct ledger_faults){0};
     for (size_t i = 0; i < figures->n; i++) {
         compare_figure(out, l, &figures->items[i], a);

@@ -239,7 +239,7 @@ static bool halves(double *time_s, double *bytes, struct link_case *c, struct er
 {
     uint32_t n = c->n_ipus, half = n / 2;
     size_t n_flows = 0;
-    struct flow *flows = ARENA_ARRAY(c->a, struct flow, (size_t)2 * half * half + 1);
+    struct flow *flows = ARENA_ARRAY(c->a, struct flow, (size_t)2 * half * half);
     double links_s, sync_s;
     struct path longest;
     if (n < 2 || n % 2)

@@ -115,7 +115,7 @@ static bool check_filled(const struct figure *f, struct err *err)
 /* Over all tables at once. */
 static bool check_ids(const struct figures *all, struct arena *a, struct err *err)
 {
-    const char **ids = ARENA_ARRAY(a, const char *, all->n + 1);
+    const char **ids = ARENA_ARRAY(a, const char *, all->n);
     size_t earlier;
     for (size_t i = 0; i < all->n; i++)
         ids[i] = all->items[i].id;

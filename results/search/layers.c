@@ -21,7 +21,7 @@ static void copy_layers(struct layer_work *w, const struct plan *p, const struct
     memcpy(layers, compiled->layers, g->n_layers * sizeof *layers);
     w->graph = g;
     if (p->named_checkpoints) {
-        bool *named = ARENA_ARRAY(a, bool, g->n_layers + 1);
+        bool *named = ARENA_ARRAY(a, bool, g->n_layers);
         memcpy(named, p->named_checkpoints, g->n_layers * sizeof *named);
         w->named_checkpoints = named;
     }
@@ -31,13 +31,13 @@ static void copy_layers(struct layer_work *w, const struct plan *p, const struct
 
 static void copy_weight_work(struct layer_work *w, const struct compiled *compiled, struct compiler *c, struct arena *a)
 {
-    uint64_t *cycles = ARENA_ARRAY(a, uint64_t, w->n_layers + 1);
+    uint64_t *cycles = ARENA_ARRAY(a, uint64_t, w->n_layers);
     for (uint32_t i = 0; i < w->n_layers; i++) {
         struct cycles sum = compile_weight_work(c, &(struct layer_range){ compiled, i, 1 }, 1, WORK_ACCUMULATE, PART_ACCUMULATE);
         cycles[i] = cycles_total(&sum);
     }
     w->accumulate_cycles = cycles;
-    w->tied = ARENA_ARRAY(a, struct tied, c->n_tied + 1);
+    w->tied = ARENA_ARRAY(a, struct tied, c->n_tied);
     for (size_t i = 0; i < c->n_tied; i++) {
         const struct tensor *t = &c->graph->tensors[c->tied[i].tensor_id];
         w->tied[w->n_tied++] = (struct tied){ c->tied[i].layer_id, t->layer_id, tensor_bytes(t) };
@@ -55,7 +55,7 @@ static int by_layer(const void *x, const void *y)
 
 static struct code *list_code(uint32_t *n_ids, const struct graph *g, const struct compiled *compiled, struct arena *scratch)
 {
-    struct code *all = ARENA_ARRAY(scratch, struct code, g->n_ops + 1);
+    struct code *all = ARENA_ARRAY(scratch, struct code, g->n_ops);
     *n_ids = 0;
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op_plan *p = compiled->op_plans[i];

@@ -382,7 +382,7 @@ static void search_with_crew(struct state *s)
     crew_open(&s->crew, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1);
     for (uint32_t i = 0; i < s->crew.n; i++)
         s->crew.simulators[i].options = (struct simulator_options){ .totals_only = true, .as_asked = true };
-    s->round = ARENA_ARRAY(s->a, struct trial, ROUND);
+    s->round = ARENA_ROOM(s->a, struct trial, ROUND);
     settle_dimensions(s);
     compile_graphs(s);
     list_branches(s);

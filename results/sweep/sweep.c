@@ -194,7 +194,7 @@ static void *work_on(void *user)
     struct simulator s;
     struct arena a = {0};
     uint64_t number;
-    const char **sets = ARENA_ARRAY(&a, const char *, w->sweep->n_sets + w->sweep->space->n_keys + 1);
+    const char **sets = ARENA_ARRAY(&a, const char *, w->sweep->n_sets + w->sweep->space->n_keys);
     simulator_open(&s, w->sweep->paths);
     s.options.totals_only = true;
     s.limit_bytes = min_u64(s.limit_bytes, SIMULATORS_BYTES / w->sweep->n_jobs);

@@ -47,7 +47,7 @@ double nearest_distance(const struct references *r, const struct properties *at,
 /* Of each reference from each: as far from one to the other as back. */
 static const double *all_distances(const struct references *r, struct arena *a)
 {
-    double *all = ARENA_ARRAY(a, double, r->n * r->n + 1);
+    double *all = ARENA_ARRAY(a, double, r->n * r->n);
     for (size_t i = 0; i < r->n; i++)
         for (size_t k = 0; k < i; k++)
             all[i * r->n + k] = all[k * r->n + i] = property_distance(&r->items[i].at, &r->items[k].at);
@@ -97,7 +97,7 @@ static void take_size(struct spread *s, const struct references *r, const double
 
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
 {
-    double *ratios = ARENA_ARRAY(scratch, double, r->n + 1);
+    double *ratios = ARENA_ROOM(scratch, double, r->n);
     const double *all = all_distances(r, scratch);
     struct spread s = {0};
     size_t n = 0;
@@ -168,7 +168,7 @@ static void test_group(struct interval_coverage *out, const struct references *r
 void interval_coverage(struct interval_coverage *out, const struct references *r, struct arena *a)
 {
     *out = (struct interval_coverage){ .all.what = "all", .near.what = "each configuration left out, its group known",
-                                       .groups = ARENA_ARRAY(a, struct interval_count, r->n + 1) };
+                                       .groups = ARENA_ROOM(a, struct interval_count, r->n) };
     for (size_t i = 0; i < r->n; i++) {
         bool seen = false;
         for (size_t k = 0; k < i && !seen; k++)

@@ -249,7 +249,7 @@ bool references_load(struct references *out, const char *path, struct arena *a, 
         return true;
     if (!csv_load(&t, path, a, err) || !find_columns(at, &t, err))
         return false;
-    out->items = ARENA_ARRAY(a, struct reference, t.n_rows + 1);
+    out->items = ARENA_ROOM(a, struct reference, t.n_rows);
     for (size_t i = 0; i < t.n_rows; i++) {
         if (!read_row(&out->items[out->n], &t, &t.rows[i], at, err))
             return false;

@@ -15,7 +15,7 @@ struct beside { const struct references *all; const struct properties *at; doubl
 
 static struct beside set_beside(const struct references *all, const struct properties *at, struct arena *a)
 {
-    struct beside b = { all, at, ARENA_ARRAY(a, double, all->n + 1), ARENA_ARRAY(a, bool, all->n + 1) };
+    struct beside b = { all, at, ARENA_ARRAY(a, double, all->n), ARENA_ARRAY(a, bool, all->n) };
     for (size_t i = 0; i < all->n; i++) {
         b.apart[i] = property_distance(at, &all->items[i].at);
         b.same_kind[i] = is_same_kind(at, &all->items[i].at);

@@ -43,6 +43,7 @@ void arena_reset(struct arena *a);                      /* empty, but its larges
 #define ARENA_ARRAY(a, type, n) ((type *)arena_array((a), (n), sizeof(type)))
 
 void *arena_room(struct arena *a, size_t n, size_t item_bytes);     /* for items that will be written: zero, or what the guards are */
+#define ARENA_ROOM(a, type, n) ((type *)arena_room((a), (n), sizeof(type)))
 
 /* A growing array inside one function or artefact: makes room for one more item in an arena.
  * items: the array now (NULL at first), n: in use, *cap: its capacity. Returns the array. */

@@ -336,7 +336,7 @@ static void shares_are_of_the_chosen_plan(void **state)
         assert_true(simulator_run(&simulator, &sim, &r, recipes[i], NULL, 0, &err));
         inputs_list(&inputs, &sim, &a);
         for (enum origin o = ORIGIN_FITTED; o <= ORIGIN_ASSUMED; o++) {
-            struct inputs free_to_choose = { inputs.items, inputs.n, NULL };
+            struct inputs free_to_choose = { .items = inputs.items, .n = inputs.n };
             double share = share_of_origin(o, &inputs, &r, &q, &a), chosen_again = share_of_origin(o, &free_to_choose, &r, &q, &a);
             assert_near(share, chosen_again, i + 1 < n_recipes ? 0.01 : 0.015);
             assert_true(share_of_origin(o, &inputs, &r, &q, &a) == share);
