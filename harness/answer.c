@@ -69,12 +69,14 @@ static void print_busy(FILE *f, const struct timeline *t, uint32_t n_ipus, doubl
     for (uint32_t i = 0; i < n_ipus; i++)
         n += waiting(t, i) <= most;
     fprintf(f, n > 1 ? " on IPUs" : " on IPU");
-    for (uint32_t from = 0, to, shown = 0; from < n_ipus; from = to + 1) {
+    bool shown = false;
+    for (uint32_t from = 0, to; from < n_ipus; from = to + 1) {
         for (to = from; to < n_ipus && waiting(t, to) <= most; to++)
             ;
         if (to == from)
             continue;
-        fprintf(f, "%s %u", shown++ ? "," : "", from);
+        fprintf(f, "%s %u", shown ? "," : "", from);
+        shown = true;
         if (to - from > 1)
             fprintf(f, "-%u", to - 1);
     }
@@ -155,16 +157,17 @@ static const char *row_name(const struct figure *g)
 
 static void print_published(FILE *f, const struct result *r, const struct figures *figures)
 {
-    size_t n = 0;
+    bool any = false;
     for (size_t i = 0; i < figures->n; i++) {
         const struct figure *g = &figures->items[i];
         double simulated = text_is(g->recipe, r->id) ? simulated_of(g, r) : 0;
         if (!(simulated > 0))
             continue;
-        fprintf(f, "%s %.6g %s (%s: %s, %+.1f %%)", n++ ? ";" : "published:", g->value, g->unit, row_name(g),
+        fprintf(f, "%s %.6g %s (%s: %s, %+.1f %%)", any ? ";" : "published:", g->value, g->unit, row_name(g),
                 role_names[g->role], 100 * (simulated / g->value - 1));
+        any = true;
     }
-    fprintf(f, n ? "\n" : "published: no figure of this recipe\n");
+    fprintf(f, any ? "\n" : "published: no figure of this recipe\n");
 }
 
 void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour)

@@ -126,9 +126,12 @@ static const char *listed(const struct command *c)
 static void write_words(const struct command *c, const char *between, struct arena *a)
 {
     struct option_view v;
-    for (size_t i = 0, n = 0; option_of(&v, c, i, a); i++)
-        if (v.name)
-            printf("%s--%s%s", n++ ? between : "", v.name, v.argument ? "=" : "");
+    bool any = false;
+    for (size_t i = 0; option_of(&v, c, i, a); i++)
+        if (v.name) {
+            printf("%s--%s%s", any ? between : "", v.name, v.argument ? "=" : "");
+            any = true;
+        }
 }
 
 static void write_bash(struct arena *a)

@@ -32,13 +32,12 @@ static const char *steps_per_call(const struct sweep *w, uint64_t chips, uint64_
 /* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */
 static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s)
 {
-    uint64_t hosts = (chips + w->ipus_per_host - 1) / w->ipus_per_host;
     struct err unused;
     const char *const sets[] = {
         arena_printf(&s->arena, "recipe.system=bow-pod%llu", (unsigned long long)chips),
         arena_printf(&s->arena, "parallel.replicas=%llu", (unsigned long long)(chips / w->ipus_per_replica)),
         arena_printf(&s->arena, "parallel.gradient_accumulation=%llu", (unsigned long long)accumulation),
-        arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)hosts),
+        arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)ceil_div(chips, w->ipus_per_host)),
         steps_per_call(w, chips, accumulation, s, &unused),
     };
     struct simulation sim = {0};

@@ -270,8 +270,7 @@ int command_run(const struct options *o, struct session *s, struct err *err)
             *err = (struct err){0};
             refused = true;
         }
-        if (i + 1 < o->n_arguments)
-            progress_show(&state.progress, i + 1, o->n_arguments);
+        progress_show(&state.progress, i + 1, o->n_arguments);
     }
     progress_end(&state.progress);
     s->simulator.watch = (struct watch){ NULL, NULL };

@@ -41,11 +41,13 @@ static void print_cause(FILE *f, const struct diff_cause *c)
 
 static void print_idle(FILE *f, const struct diff *d)
 {
-    size_t n = 0;
+    bool any = false;
     for (size_t i = 0; i < d->n; i++)
-        if (is_idle(&d->causes[i]))
-            fprintf(f, "%s%s", n++ ? ", " : "  no effect on the step: ", d->causes[i].what);
-    fputs(n ? "\n" : "", f);
+        if (is_idle(&d->causes[i])) {
+            fprintf(f, "%s%s", any ? ", " : "  no effect on the step: ", d->causes[i].what);
+            any = true;
+        }
+    fputs(any ? "\n" : "", f);
 }
 
 static void print_causes(FILE *f, const struct diff *d)

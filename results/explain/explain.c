@@ -99,13 +99,11 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
 static uint64_t full_rate(const struct plan *p)
 {
     const struct chip *c = &p->topology->machine->chip;
-    uint64_t most = chip_mac_per_cycle(c, TYPE_FP16, p->options.partials);
-    for (size_t i = 0, n = 0; i < p->graph->n_ops; i++)
-        if (op_mac(p->graph, &p->graph->ops[i])) {
-            uint64_t rate = chip_mac_per_cycle(c, p->graph->tensors[p->graph->ops[i].inputs[0]].type, p->options.partials);
-            most = n++ ? max_u64(most, rate) : rate;
-        }
-    return most;
+    uint64_t most = 0;
+    for (size_t i = 0; i < p->graph->n_ops; i++)
+        if (op_mac(p->graph, &p->graph->ops[i]))
+            most = max_u64(most, chip_mac_per_cycle(c, p->graph->tensors[p->graph->ops[i].inputs[0]].type, p->options.partials));
+    return most ? most : chip_mac_per_cycle(c, TYPE_FP16, p->options.partials);
 }
 
 /* IPU cycles of so many multiply-accumulates a micro-batch at the full rate, over all micro-batches and replicas. */

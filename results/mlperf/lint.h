@@ -24,7 +24,8 @@ struct lint {
     FILE *messages, *cases;             /* JSON: all messages; JUnit: a folder's logs; until their place in the output comes */
     bool begun;                         /* something is printed: before that, an error leaves no output */
     bool failed;                        /* something does not pass, or could not be read */
-    uint64_t n_cases, n_json_messages;
+    bool any_message;                   /* of JSON, is written */
+    uint64_t n_cases;
 };
 
 bool lint_begin(struct lint *l, FILE *out, enum lint_format format, struct judge *j, lint_notice *notice, struct err *err);

@@ -199,7 +199,8 @@ static void json_log(struct lint *l, const char *path, const struct compliance *
         const struct log_message *m = &c->messages[i];
         put_json(l->messages, json_pack("{s:s, s:o, s:I, s:o, s:o}", "severity", severity_names[m->severity], "path", text_json(path, a),
                                         "line", (json_int_t)m->line, "key", text_json(m->key, a), "text", text_json(m->text, a)),
-                 l->n_json_messages++ == 0);
+                 !l->any_message);
+        l->any_message = true;
     }
 }
 
@@ -245,7 +246,7 @@ static void json_folder(struct lint *l, const struct folder *f, struct arena *a)
                           f->problem ? text_json(f->problem, a) : json_null(), "checks", parts);
     if (f->has_rcp)
         json_object_set_new(o, "reference_convergence", rcp_json(f, a));
-    put_json_with_runs(l->out, o, f, l->n_cases++ == 0, a);
+    put_json_with_runs(l->out, o, f, l->counts.folders == 1, a);
 }
 
 static void json_foot(struct lint *l)

@@ -96,13 +96,12 @@ static bool is_open_demand(const struct submission_description *s, const struct 
 static bool check_hyperparameters(const struct log_writer *w)
 {
     const char *missing = "";
-    size_t n = 0;
     for (size_t i = 0; i < w->demands->n; i++) {
         const struct demand *d = &w->demands->items[i];
         if (is_open_demand(w->s, d) && !d->fixed)
-            missing = arena_printf(w->a, "%s%s%s", missing, n++ ? ", " : "", d->key);
+            missing = arena_printf(w->a, "%s%s%s", missing, *missing ? ", " : "", d->key);
     }
-    return n == 0 || fail(w->err, "%s: [optimizer] lacks %s, which the rules of %s ask of %s %s: set optimizer.KEY for each",
+    return !*missing || fail(w->err, "%s: [optimizer] lacks %s, which the rules of %s ask of %s %s: set optimizer.KEY for each",
                           w->s->name ? w->s->name : w->s->system, missing,
                           w->demands->edition->round, w->s->division, w->s->benchmark);
 }
