@@ -195,6 +195,70 @@ static void rows_that_come_and_go_are_a_change(void **state)
     arena_free(&p.a);
 }
 
+/* Each cause once, in rows of their own: a by its convolutions, b by no part, so by its batch; c to g by what else is told; h fits now; i and j are
+ * gone, x, y and z are new. Kernels k and l, a link m as far off on the other side; n is gone, o and p are new. Errors of rows that count as
+ * validate alone: 2 and 8 % become 5 and 4, so 5 becomes 4.5, and what grew is 3 points of two rows; 10 % become 4 by predicted samples. */
+static const char every_cause[] =
+    "change: 11 predictions moved (6 better, 4 worse), 5 rows are new, 3 are gone\n"
+    "  what moved most           rows  by                     the largest\n"
+    "  kernel conv                  2  -15 to +20 %           k: 10 -> 12 tflop_per_s\n"
+    "  batch                        1  -25 %                  b: 200 -> 150 samples/s\n"
+    "  conv                         1  +4 %                   a: 100 -> 104 samples/s\n"
+    "  energy                       1  -25 %                  g: 80 -> 60 J\n"
+    "  evaluation and start-up      1  -5 %                   e: 60 -> 57 s to train\n"
+    "  fits                         1  -                      h: fits: no -> yes\n"
+    "  link p2p                     1  +10 %                  m: 5 -> 5.5 latency_us\n"
+    "  memory                       1  +10 %                  c: 1000 -> 1100 B a tile\n"
+    "  predicted convergence        1  +10 %                  f: 70 -> 77 s to train, predicted\n"
+    "  samples to converge          1  -10 %                  d: 50 -> 45 samples to converge\n"
+    "accuracy of validate rows: WORSE (the mean |error| of a group may grow by 1 percentage point; gains elsewhere do not offset it)\n"
+    "  bert throughput                                         2 rows    5.00 -> 4.50 %, grew by 1.50 points, most: a.t  TOO MUCH\n"
+    "  bert throughput, samples predicted                      1 row   10.00 -> 4.00 %, grew by 0.00 points\n"
+    "verdict: predictions moved; if this is intended: make baseline REASON=\"why\"\n";
+
+static void every_cause_is_told(void **state)
+{
+    static const char told[] = "id,throughput_samples_per_s,memory_peak_bytes_per_tile,samples_to_converge,time_to_train_s,predicted_time_to_train_s,"
+                               "energy_j,fits,breakdown_conv_s,breakdown_host_s\n";
+    static const char checked[] = "id,recipe,metric,role,counts_as,workload,simulated,error,predicted_error\n";
+    static const char *const names[] = { "change of kernel conv", "change of batch", "change of conv", "change of energy", "change of evaluation and start-up",
+        "change of fits", "change of link p2p", "change of memory", "change of predicted convergence", "change of samples to converge", "rows",
+        "accuracy of bert throughput", "accuracy of bert throughput, samples predicted", "accuracy of resnet throughput" };
+    struct pair p = {0};
+    struct judgements j;
+    char *text;
+    (void)state;
+    load(&p.base.rows, told, "a,100,1000,50,60,70,80,yes,0.6,0.4\nb,200,1000,50,60,70,80,yes,0.6,0.4\nc,100,1000,50,60,70,80,yes,0.6,0.4\n"
+         "d,100,1000,50,60,70,80,yes,0.6,0.4\ne,100,1000,50,60,70,80,yes,0.6,0.4\nf,100,1000,50,60,70,80,yes,0.6,0.4\ng,100,1000,50,60,70,80,yes,0.6,0.4\n"
+         "h,100,1000,50,60,70,80,no,0.6,0.4\ni,100,1000,50,60,70,80,yes,0.6,0.4\nj,100,1000,50,60,70,80,yes,0.6,0.4\n", &p.a);
+    load(&p.run.rows, told, "x,1,1,1,1,1,1,yes,1,1\na,104,1000,50,60,70,80,yes,0.55,0.41\nb,150,1100,50,60,70,80,yes,0.6,0.4\nc,100,1100,45,60,70,80,yes,0.6,0.4\n"
+         "d,100,1000,45,60,70,80,yes,0.6,0.4\ne,100,1000,50,57,77,80,yes,0.6,0.4\nf,100,1000,50,60,77,90,yes,0.6,0.4\ng,100,1000,50,60,70,60,yes,0.6,0.4\n"
+         "h,90,1000,50,60,70,80,yes,0.6,0.4\ny,1,1,1,1,1,1,yes,1,1\nz,1,1,1,1,1,1,yes,1,1\n", &p.a);
+    load(&p.base.check, checked, "a.t,a,throughput,validate,,bert,100,0.02,0.10\nb.t,b,throughput,context,validate,bert,200,-0.08,\n"
+         "c.t,c,throughput,calibrate,,bert,100,0.5,0.5\nd.t,d,throughput,validate,repeat,bert,100,0.5,\ne.t,e,throughput,validate,,resnet,100,0.03,\n"
+         "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,10,0.3,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,20,-0.1,\n"
+         "m,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\nn,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\n", &p.a);
+    load(&p.run.check, checked, "a.t,a,throughput,validate,,bert,104,0.05,-0.04\nb.t,b,throughput,context,validate,bert,150,0.04,0.9\n"
+         "c.t,c,throughput,calibrate,,bert,100,0.9,0.9\nd.t,d,throughput,validate,repeat,bert,100,0.9,\ne.t,e,throughput,validate,,resnet,100,-0.03,\n"
+         "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,12,0.1,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,17,0.2,\n"
+         "m,link:p2p,latency_us,calibrate,,link p2p,5.5,-0.2,\no,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\np,kernel:conv,t,calibrate,,kernel conv,5,0.2,\n", &p.a);
+    assert_true(gate_build(&p.g, &p.base, &p.run, 0.01, &p.a, &p.err));
+    PRINTED(text, gate_print(f, &p.g));
+    assert_string_equal(text, every_cause);
+    free(text);
+    assert_int_equal(p.g.n_rows, 11 + 10);
+    gate_judgements(&j, &p.g, &p.a);
+    assert_int_equal(j.n, sizeof names / sizeof *names);
+    for (size_t i = 0; i < j.n; i++) {
+        assert_string_equal(j.items[i].name, names[i]);
+        assert_int_equal(j.items[i].judged, i < 12 ? JUDGED_FAIL : JUDGED_PASS);
+    }
+    assert_string_equal(j.items[0].message, "2 predictions moved, -15 to +20 %; the largest: k, 10 -> 12 tflop_per_s");
+    assert_string_equal(j.items[10].message, "5 rows are new, 3 are gone");
+    assert_string_equal(j.items[11].message, "mean error of 2 rows 5.00 -> 4.50 %, grew by 1.50 points");
+    arena_free(&p.a);
+}
+
 static const char *manifest(const char *text, const char *suffix, struct arena *a)
 {
     return arena_strdup(a, temp_file(text, strlen(text), suffix));
@@ -227,7 +291,7 @@ static void inputs_that_changed_are_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(long_lists_are_cut), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
+    cmocka_unit_test(equal_runs_pass), cmocka_unit_test(every_cause_is_told), cmocka_unit_test(long_lists_are_cut), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
     cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)
