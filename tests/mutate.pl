@@ -77,12 +77,13 @@ sub orders_of_equals {
     return \%at;
 }
 
-# "a != b ? (a < b", and "a < b ?" in the one statement under "if (a != b)" that sets neither: whether equals count does not matter.
-# Offsets of such an order.
+# "a != b ? (a < b ?" and "a != b ? (a < b) - (a > b)", and "a < b ?" in the one statement under "if (a != b)" that sets neither: whether
+# equals count does not matter. Offsets of such an order.
 sub orders_of_different {
     my ($code, $above) = @_;
     my ($term, %at) = qr/[\w.\[\]>-]+/;
     while ($code =~ m{(?<![\w.\[\]>-])($term) != ($term) \? \(\1 [<>]=? \2(?= \?)}g) { $at{$-[0] + length("$1 != $2 ? ($1")} = 1; }
+    while ($code =~ m{(?<![\w.\[\]>-])($term) != ($term) \? \(\1( [<>]=? )\2\) - \(\1( [<>]=? )\2\)}g) { @at{$-[3], $-[4]} = (1, 1); }
     if ($above =~ /^\s*(?:\} else )?if \(($term) != ($term)\)$/) {
         my ($a, $b) = ($1, $2);
         $at{$-[1]} = 1 if $code =~ /(?<![-+*\/%] )(?<![\w.>-])\Q$a\E( [<>]=? )\Q$b\E \?/ && $code !~ /\+\+|--|(?<![\w.>-])(?:\Q$a\E|\Q$b\E) [-+*\/]?= /;
