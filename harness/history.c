@@ -213,23 +213,30 @@ static bool draw(const struct history *h, const char *picture, struct session *s
     return gnuplot_draw(picture, script, settings, ".", err);
 }
 
-static bool none_there(const struct history *h, const char *metric, const char *path, struct session *s, struct err *err)
+static bool is_among(const char *const *names, size_t n, const char *name)
 {
-    struct history all;
-    if (h->n || !history_load(&all, path, NULL, NULL, &s->arena, err))
+    for (size_t i = 0; i < n; i++)
+        if (text_is(names[i], name))
+            return true;
+    return false;
+}
+
+/* What there is instead: recipes with this metric, or where none has it, metrics. */
+static bool none_there(const struct history *h, const char *metric, const char *recipe, const char *path, struct session *s, struct err *err)
+{
+    struct history of_metric, all;
+    if (h->n || !history_load(&of_metric, path, metric, NULL, &s->arena, err) || !history_load(&all, path, NULL, NULL, &s->arena, err))
         return false;
-    const char **names = ARENA_ROOM(&s->arena, const char *, all.n);
+    const struct history *from = of_metric.n ? &of_metric : &all;
+    const char **names = ARENA_ROOM(&s->arena, const char *, from->n);
     size_t n = 0;
-    for (size_t i = 0; i < all.n; i++) {
-        bool seen = false;
-        for (size_t k = 0; k < n; k++)
-            seen |= text_is(names[k], all.items[i].metric);
-        if (!seen)
-            names[n++] = all.items[i].metric;
+    for (size_t i = 0; i < from->n; i++) {
+        const char *name = of_metric.n ? from->items[i].recipe : from->items[i].metric;
+        if (!is_among(names, n, name))
+            names[n++] = name;
     }
-    fail(err, "%s: no such metric, or not of that recipe, in %s; %sknown: %s", metric, path,
-         names_suggestion(names, n, metric, &s->arena),
-         names_list(names, n, &s->arena));
+    fail(err, "%s: no such %s in %s; %sknown: %s", of_metric.n ? recipe : metric, of_metric.n ? "recipe with this metric" : "metric", path,
+         names_suggestion(names, n, of_metric.n ? recipe : metric, &s->arena), names_list(names, n, &s->arena));
     return true;
 }
 
@@ -239,7 +246,7 @@ int command_history(const struct options *o, struct session *s, struct err *err)
     const char *path = history_path(o, s), *recipe = o->n_arguments > 1 ? o->arguments[1] : NULL;
     if (access(path, F_OK) != 0)
         return bad_input(err, "%s: no history yet: 'podbench record RUN --label COMMIT' starts one", path);
-    if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], path, s, err))
+    if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], recipe, path, s, err))
         return EXIT_BAD_INPUT;
     if (h.n_broken)
         fprintf(stderr, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, h.n_broken == 1 ? "" : "s");
