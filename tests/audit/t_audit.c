@@ -121,6 +121,11 @@ static void a_relation_allows_its_tolerance_on_one_side(void **state)
     assert_true(claim_meets(&c, 190) && claim_meets(&c, 420) && !claim_meets(&c, 189.9) && !claim_meets(&c, 420.1));
     c = (struct claim){ .value = 0, .tolerance = 0.1, .relation = RELATION_IS };
     assert_true(claim_meets(&c, -0.1) && !claim_meets(&c, 0.11));
+    for (int r = RELATION_IS; r <= RELATION_BETWEEN; r++) {     /* without a tolerance: the value itself, and nothing beyond it */
+        c = (struct claim){ .value = 7, .high = r == RELATION_BETWEEN ? 9 : 0, .relation = (enum relation)r };
+        assert_true(claim_meets(&c, 7) && claim_meets(&c, 6.5) == (r == RELATION_AT_MOST));
+        assert_true(claim_meets(&c, 9) == (r == RELATION_AT_LEAST || r == RELATION_BETWEEN) && claim_meets(&c, 9.5) == (r == RELATION_AT_LEAST));
+    }
 }
 
 /* A cell may be as long as a table: signs are counted, powers of powers refused, before the stack ends. */

@@ -165,6 +165,74 @@ static void test_samples_lie_on_the_schedule(void **state)
     arena_free(&a);
 }
 
+/* A plan of epochs is followed where one is given, or where all evaluations come last and there is one: 17 epochs are evaluated 5 times, every 4.
+ * Else a run ends at the first evaluation from its 30 epochs on. */
+static void test_which_runs_are_planned(void **state)
+{
+    static const struct { double epochs; enum eval_placement place; bool has_plan; double want; uint64_t n_evals; } cases[] = {
+        { 0, EVAL_END, true, 17, 5 }, { 0, EVAL_END, false, 0, 0 }, { 0, EVAL_INLINE, true, 0, 0 }, { 0, EVAL_INLINE, false, 0, 0 },
+        { 9, EVAL_INLINE, false, 9, 3 }, { 8, EVAL_END, true, 8, 2 },
+    };
+    struct arena a = { 0 };
+    struct convergence c = predict("resnet", "v2.0", 3520);
+    (void)state;
+    c.planned_epochs = 17, c.plan_error = 0, c.accuracy_mean = 0.77, c.accuracy_sd = 1e-6;
+    c.median_samples = 30 * c.samples_per_epoch, c.sigma = 0, c.error = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct distribution_request q = { .convergence = &c, .epochs = cases[i].epochs, .seed = 3, .submissions = 2, .data_dir = data,
+            .timing = { .step_time_s = 1, .eval_placement = cases[i].place } };
+        c.has_plan = cases[i].has_plan;
+        struct run_distribution d = draw(&q, &a);
+        for (size_t k = 0; k < d.n; k++) {
+            const struct drawn_run *r = &d.runs[k];
+            assert_true(r->converged && r->convergence_point == r->epochs && r->samples == r->epochs * c.samples_per_epoch);
+            assert_true(cases[i].want > 0 ? r->epochs == cases[i].want && r->n_evals == cases[i].n_evals
+                                          : r->epochs >= 30 && r->epochs < 34 && r->n_evals == (uint64_t)ceil(r->epochs / 4));
+        }
+    }
+    arena_free(&a);
+}
+
+/* 2,000,000 samples are seen at the twelfth evaluation, due at 2,100,000 and made at the 684th step of 3072; every 200,000 at the tenth, in step 652.
+ * A run that may take no more than one sample less does not converge. */
+static void test_runs_without_noise(void **state)
+{
+    static const struct { double interval, most, samples; uint64_t n_evals; bool converged; } cases[] = {
+        { 0, 0, 684 * 3072, 12, true }, { 0, 684 * 3072, 684 * 3072, 12, true }, { 0, 684 * 3072 - 1, 684 * 3072 - 1, 12, false },
+        { 0, 2e6, 2e6, 11, false }, { 0, 1000, 1000, 1, false }, { 200000, 0, 652 * 3072, 10, true },
+    };
+    struct arena a = { 0 };
+    struct convergence c = predict("bert", "v2.0", 3072);
+    (void)state;
+    c.median_samples = 2e6, c.sigma = 0, c.error = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct distribution_request q = { .convergence = &c, .eval_interval = cases[i].interval, .max_samples = cases[i].most, .seed = 3, .submissions = 2,
+            .data_dir = data, .timing = { .step_time_s = 2, .eval_time_s = 7 } };
+        const struct drawn_run r = draw(&q, &a).runs[1];
+        assert_true(r.samples == cases[i].samples && r.n_evals == cases[i].n_evals && r.converged == cases[i].converged);
+        assert_true(isnan(r.epochs) && r.convergence_point == r.samples);
+        assert_near(r.time_s, cases[i].samples / 3072 * 2 + 7.0 * (double)cases[i].n_evals, 1e-9);
+    }
+    arena_free(&a);
+}
+
+/* Samples that are given, in epochs: at least one evaluation, and one that is due at the very end. */
+static void test_given_epochs(void **state)
+{
+    static const struct { double epochs; uint64_t n_evals; } cases[] = { { 3, 1 }, { 4, 1 }, { 7.9, 1 }, { 8, 2 }, { 41, 10 } };
+    struct arena a = { 0 };
+    struct convergence c = predict("resnet", "v2.0", 3520);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct distribution_request q = { .convergence = &c, .samples_to_converge = cases[i].epochs * c.samples_per_epoch, .seed = 3, .submissions = 2,
+            .data_dir = data, .timing = { .step_time_s = 1 } };
+        const struct drawn_run r = draw(&q, &a).runs[2];
+        assert_near(r.epochs, cases[i].epochs, 1e-12);
+        assert_true(r.convergence_point == r.epochs && r.n_evals == cases[i].n_evals && r.converged);
+    }
+    arena_free(&a);
+}
+
 /* Half of all runs pass, four of five must: one submission in five has a score. Each draw takes the next five seeds. */
 static void test_draw_until_valid(void **state)
 {
@@ -395,6 +463,26 @@ static void test_log_evaluated_at_the_end(void **state)
     arena_free(&a);
 }
 
+/* A run that says nothing of its parts: all happens at once, and the run stops when its time is over. */
+static void test_log_of_no_parts(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3, .time_s = 340 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_int_equal(ms_of(text, "epoch_stop", 3), 0);
+    assert_int_equal(ms_of(text, "eval_stop", 3), 0);
+    assert_int_equal(ms_of(text, "run_stop", 1), 340000);
+    free(text);
+    arena_free(&a);
+}
+
 static void test_missing_hyperparameter(void **state)
 {
     struct arena a = { 0 };
@@ -595,7 +683,8 @@ static void test_coverage_as_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_scaled_runs), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
+        cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_which_runs_are_planned), cmocka_unit_test(test_runs_without_noise),
+        cmocka_unit_test(test_given_epochs), cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_scaled_runs), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
         cmocka_unit_test(test_seeds), cmocka_unit_test(test_descriptions_refused),
         cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_no_score_as_text), cmocka_unit_test(test_samples_lie_on_the_schedule), 
         cmocka_unit_test(test_intervals_by_hand), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_more_error_wider_interval),

@@ -96,6 +96,29 @@ static void test_lengths(void **state)
     arena_free(&a);
 }
 
+/* 60 deep, by each way to nest, and one deeper: a factor is one, what is inside a bracket, a sign or a list one more. */
+static void test_depths(void **state)
+{
+    static const struct { const char *open, *inner, *close; int n; } ways[] = {
+        { "(", "v", ")", 59 }, { "-", "v", "", 59 }, { "not ", "v", "", 59 }, { "v in {(", "v", ")}", 29 }, { "v in {(", "-v", ")}", 29 },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        for (int more = 0; more < 2; more++) {
+            const char *text = ways[i].inner;
+            struct expression *e;
+            struct err err = { "" };
+            for (int k = 0; k < ways[i].n + more; k++)
+                text = arena_printf(&a, "%s%s%s", ways[i].open, text, ways[i].close);
+            assert_true(expression_parse(&e, text, NULL, "here", &a, &err) == !more);
+            assert_true(!more || strstr(err.msg, "want less nesting"));
+            text = arena_printf(&a, "%s & %s", text, text);     /* one after the other is no deeper */
+            assert_true(expression_parse(&e, text, NULL, "here", &a, &err) == !more);
+        }
+    arena_free(&a);
+}
+
 /* A text of a million terms or items is refused; the longest that is taken is computed, whichever way its tree leans. */
 static void test_endless(void **state)
 {
@@ -189,7 +212,7 @@ static void test_named_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_endless),
-                                        cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_named_values) };
+                                        cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_depths), cmocka_unit_test(test_named_values) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,7 @@ static void test_names_from_paths(void **state)
         { "//training_results_v9.9//Org/results/sys/bert/", NULL, { "v9.9", "", "Org", "sys", "bert" } },
         { "training_results_w2.0/Org/results/sys/bert", NULL, { "", "", "Org", "sys", "bert" } },
         { "v9.9beta/open/Org/sys/bert", NULL, { "", "open", "Org", "sys", "bert" } },
+        { "x/v1.0/closed", NULL, { "v1.0", "closed", "", "closed", "" } }, { "open/x/v1.0", NULL, { "v1.0", "open", "x", "v1.0", "" } },
         { "bert", NULL, { "", "", "", "", "bert" } }, { "", NULL, { "", "", "", "", "" } },
         { "sys/bert", NULL, { "", "", "", "sys", "bert" } }, { "sys/chess", NULL, { "", "", "", "chess", "" } },
     };
@@ -268,6 +269,27 @@ static void test_measures_of_one_evaluation(void **state)
         free(printed);
     }
     arena_free(&a);
+}
+
+/* Of 4096 evaluations each has its own line at the end; one more is too many. */
+static void test_as_many_evaluations_as_may_be(void **state)
+{
+    enum { MOST = 4096, ROOM = 400 };
+    char *text = malloc((MOST + 3) * ROOM);
+    size_t n = 0;
+    (void)state;
+    n += (size_t)sprintf(text, "%s", LOGGED("submission_benchmark", "\"stable_diffusion\"") "}}\n" LOGGED("submission_division", "\"closed\"") "}}\n");
+    for (int more = 0; more < 2; more++) {
+        bool passed;
+        for (int step = more ? MOST : 0; step < MOST + more; step++)
+            n += (size_t)sprintf(text + n, LOGGED("eval_accuracy", "80") "\"step_num\": %d, \"metric\": \"FID\"}}\n", step);
+        char *printed = lint_of(text, "3.1.0", &passed);
+        assert_int_equal(strstr(printed, "line 4099: eval_accuracy is one of too many evaluations") != NULL, more);
+        assert_non_null(strstr(printed, "aggregated_eval_accuracy: is {\"step_num\": 2, \"FID\": 80}, want has(v.CLIP)"));
+        assert_non_null(strstr(printed, "aggregated_eval_accuracy: and on 4093 more lines"));
+        free(printed);
+    }
+    free(text);
 }
 
 /* From 2.0.0 on a submission_ key is judged at its first line; before, at each. */
@@ -389,7 +411,7 @@ static void test_patterns(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
-    cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation),
+    cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
     cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),

@@ -222,6 +222,24 @@ static void test_skipped_parts(void **state)
     arena_free(&a);
 }
 
+/* Where the path says nothing, the first log's own names are the folder's; of a benchmark that it names, so are the rules. */
+static void test_names_of_the_first_log(void **state)
+{
+    struct arena a = { 0 };
+    (void)state;
+    write_package("closed", &a);
+    shell("mkdir '%s/flat'; mv " LOGS "'* '%s/flat'; rm -r '%s/podbench-simulated'", top, top, top, top);
+    shell("sed -i 's/\"toy-simulated\"/\"other\"/; s/\"podbench-simulated\"/\"others\"/; s/\"value\": \"closed\"/\"value\": \"open\"/' '%s/flat/'result_[1-4].txt", top);
+    struct judged j = judge_tree(top, NULL, &a);
+    assert_int_equal(j.folder.n, 5);
+    assert_string_equal(j.folder.benchmark, "resnet");
+    assert_string_equal(j.folder.division, "closed");
+    assert_string_equal(j.folder.submitter, "podbench-simulated");
+    assert_string_equal(j.folder.system, "flat");
+    assert_string_equal(j.folder.round, "v2.1");
+    arena_free(&a);
+}
+
 /* The same verdicts in each format: one log without run_stop, one seed twice. */
 static void test_formats(void **state)
 {
@@ -271,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_parameters_beside_the_logs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_skipped_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_names_of_the_first_log, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -180,6 +180,76 @@ static void bounds_lose_nothing(void **state)
     simulator_close(&s);
 }
 
+/* One configuration a micro-batch and IPUs: what is best then hangs on the batch, of which the largest alone is tried at first. Where a host is
+ * slow, no layout is faster than its input. */
+static const struct search_request by_batch = {
+    .recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50", .n_given = 7, .ipus = { 4, 16 }, .global_batch = { 1000, 6000 },
+    .given = { { "parallel.micro_batch", { "8", "16" }, 2 }, { "parallel.available_memory", { "0.3" }, 1 }, { "parallel.io_tiles", { "32" }, 1 },
+               { "parallel.ipus_per_replica", { "1" }, 1 }, { "parallel.recompute", { "layer" }, 1 }, { "parallel.optimizer_state", { "on-chip" }, 1 },
+               { "parallel.rts", { "no" }, 1 } },
+};
+
+static void no_batch_is_lost(void **state)
+{
+    static const char *const by_model[] = { "training.converge=model", "training.epochs=" }, *const slow_host[] = { "hosts.decode_bytes_per_s=2e8" },
+        *const slow_call[] = { "training.converge=model", "training.epochs=", "framework.host_data=in-call", "framework.host_data_bytes_per_s=1e10" };
+    static const struct { enum objective o; struct limit throughput; const char *const *sets; size_t n_sets; } cases[] = {
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2 }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2 }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2 },
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_host, 1 }, { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_host, 1 }, { MINIMISE_IPUS, { 900, 1e9 }, slow_host, 1 },
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_call, 4 }, { MINIMISE_ENERGY, { 0, 0 }, slow_call, 4 },
+    };
+    struct simulator s;
+    (void)state;
+    simulator_open(&s, &paths);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = {0};
+        struct search_request q = by_batch;
+        struct search_result all, bounded;
+        q.objective = cases[i].o, q.throughput = cases[i].throughput, q.sets = cases[i].sets, q.n_sets = cases[i].n_sets;
+        seek(&all, q, &s, 1000000, 1, &a);
+        seek(&bounded, q, &s, 0, 1, &a);
+        assert_true(all.any && all.whole && bounded.exact && all.best.value == bounded.best.value);
+        assert_true(cases[i].sets == slow_host || cases[i].o == MINIMISE_IPUS || bounded.best.r.global_batch < 5000);
+        arena_free(&a);
+    }
+    simulator_close(&s);
+}
+
+/* The recipe itself, by what it has: at either end of a limit, and a hundred-millionth beyond. */
+static void limits_to_the_last_digit(void **state)
+{
+    struct simulator s;
+    struct arena a = {0};
+    struct search_request q = { .recipe = recipes[0], .n_given = 3, .most = 1,
+        .given = { { "parallel.micro_batch", { "2" }, 1 }, { "parallel.ipus_per_replica", { "4" }, 1 }, { "parallel.available_memory", { "0.2" }, 1 } } };
+    struct search_result out;
+    (void)state;
+    simulator_open(&s, &paths);
+    seek(&out, q, &s, 0, 1, &a);
+    const struct result own = out.own.r;
+    const struct { struct limit *l; double value; } limits[] = {
+        { &q.ipus, 16 }, { &q.global_batch, own.global_batch }, { &q.throughput, own.throughput_samples_per_s },
+        { &q.tokens, own.global_batch / 2.0368 * 512 },         /* as many sequences share one of 512 */
+    };
+    assert_true(out.own_counts && out.any && out.best.n_settings == 0 && out.n_simulated == 1);
+    for (size_t i = 0; i < 4; i++) {
+        double x = limits[i].value;
+        const struct { struct limit l; bool counts; } ends[] = {
+            { { x, x }, true }, { { x * (1 + 1e-10), 2 * x }, true }, { { x / 2, x * (1 - 1e-10) }, true },
+            { { x * (1 + 1e-8), 2 * x }, false }, { { x / 2, x * (1 - 1e-8) }, false },
+        };
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+            const struct search_request before = q;
+            *limits[i].l = ends[k].l;
+            seek(&out, q, &s, 0, 1, &a);
+            assert_true(out.own_counts == ends[k].counts && out.any == ends[k].counts);
+            q = before;
+        }
+    }
+    arena_free(&a);
+    simulator_close(&s);
+}
+
 /* Simulations are made 256 at a time; a limit holds over all of them, and one of exactly what is wanted cuts nothing off. */
 static void no_more_are_simulated_than_allowed(void **state)
 {
@@ -291,7 +361,8 @@ static void all_that_is_set_is_set(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit),
+    cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower), cmocka_unit_test(all_that_is_set_is_set),
 };
 TAP_MAIN(tests)
