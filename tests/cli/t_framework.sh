@@ -16,6 +16,10 @@ run plan $bert --update --set framework.clip_norm=no --set framework.merge_buffe
 grep -q '^all IPUs: gradients, 1 x .* merged' "$work/out" && ! grep -q '^  clip' "$work/out"
 result $? "a recipe's own settings take the place of the sheet's" "$(head -5 "$work/out")"
 
+for names in grouped,popart,sideways grouped,; do
+    refuses "framework.schedules: '${names##*,}' of popart-2.1.0 is no schedule; known: none, sequential, grouped, interleaved, popart" \
+        "schedules that are none: '$names'" run mlperf-v1.1-closed-ipu-pod16-bert-large --set "framework.schedules=$names"
+done
 refuses "parallel.schedule: popart-2.1.0 cannot run grouped; want one of: popart" "a schedule that PopART does not have" \
     run $bert --set parallel.schedule=grouped
 refuses "parallel.gradient_accumulation: 2048, want a multiple of 10: tensorflow-1-2.1.0 runs grouped pipelines in 2 times their 5 stages" \

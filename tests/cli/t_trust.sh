@@ -44,6 +44,13 @@ result $? "explain: the way from the ideal to the predicted, as CSV"
 refuses 'no recipe' "explain: an unknown recipe" explain no-such
 
 # ---- diff
+# A value of a sheet that changes nothing here is told: on one IPU no link carries anything, and 1.5e9 is what the sheet has.
+run run vendor-c600-resnet50-b1-poprt --set machine.link_bytes_per_s=1e9 --set machine.clock_hz=1.6e9 --set machine.n_links=3 --format csv
+gives 0 "podbench: vendor-c600-resnet50-b1-poprt: no effect here: machine.link_bytes_per_s, machine.n_links" "values of sheets without effect are told"
+run run vendor-c600-resnet50-b1-poprt --set machine.clock_hz=1.5e9 --set machine.tdp_w=190
+gives 0 "no effect here: machine.clock_hz" "a value that is the sheet's own has none"
+! grep -q tdp_w "$work/err"
+result $? "what changes the energy alone has one" "$(cat "$work/err")"
 run diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9 --format json
 json '@{$o->{causes}} == 2 && $o->{causes}[0]{cause} eq "parallel.gradient_accumulation 10 -> 7" && $o->{causes}[1]{cause} eq "machine.clock_hz 2e9 -> 1.325e9"
     && sum(map { $_->{step_time_ps} } @{$o->{causes}}) + $o->{rest}{step_time_ps} == $o->{difference}{step_time_ps}'

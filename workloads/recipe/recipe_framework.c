@@ -7,6 +7,8 @@
  */
 #include "workloads/recipe/recipe.h"
 
+#include <string.h>
+
 static bool apply_settings(struct framework *out, const struct recipe *r, struct arena *a, struct err *err)
 {
     for (size_t i = 0; i < r->n_framework_settings; i++) {
@@ -19,6 +21,21 @@ static bool apply_settings(struct framework *out, const struct recipe *r, struct
     }
     if (r->steps_per_call >= 0)
         out->steps_per_call = r->steps_per_call;
+    return true;
+}
+
+/* A sheet's room comes before that of schedules and takes any names. */
+static bool check_names(const struct framework *f, struct arena *a, struct err *err)
+{
+    char *names = arena_strdup(a, f->schedules), *name;
+    while ((name = strsep(&names, ","))) {
+        size_t i = 0;
+        while (i < N_SCHEDULES && !text_is(schedule_names[i], name))
+            i++;
+        if (i == N_SCHEDULES)
+            return fail(err, "framework.schedules: '%.60s' of %s is no schedule; known: %s", name, f->name,
+                        names_list(schedule_names, N_SCHEDULES, a));
+    }
     return true;
 }
 
@@ -43,7 +60,7 @@ static bool check_schedule(const struct plan_options *o, struct err *err)
 bool recipe_framework(struct plan_options *out, const struct recipe *r, const struct framework *f, struct arena *a, struct err *err)
 {
     out->framework = *f;
-    if (!apply_settings(&out->framework, r, a, err))
+    if (!apply_settings(&out->framework, r, a, err) || !check_names(&out->framework, a, err))
         return false;
     if (out->training && r->state_bytes_per_param == 0 && out->optimizer.moments_of_framework)
         out->optimizer.state_bytes_per_param = out->optimizer.n_moments * out->framework.moment_bytes;
