@@ -45,7 +45,7 @@ void add_operand(struct passes *p, const struct work *w, const struct tensor *b)
 
 static void plan_binary(struct passes *p, const struct work *w)
 {
-    if (w->op->pass == PASS_FORWARD || w->op->forward_op == NO_ID) {
+    if (!w->backward) {
         const struct tensor *b = &w->g->tensors[w->op->inputs[w->op->n_inputs - 1]];
         add_operand(p, w, b);
         add_map(p, tensor_elements(b) < w->n_out ? MAP_VECTOR : MAP_BINARY, w->n_out);
@@ -213,7 +213,7 @@ static void plan_pool(struct passes *p, const struct work *w)
         plan_global_pool(p, w);
         return;
     }
-    uint64_t lanes = max_u64(1, p->chip->vector_bytes_per_cycle / p->element_bytes);
+    uint64_t lanes = p->chip->vector_bytes_per_cycle / p->element_bytes;     /* a sheet has 4 bytes or more */
     const struct tensor *out = w->backward ? w->x : w->y;
     uint64_t rows = out->dims[0] * out->dims[1] * ceil_div(out->dims[3], lanes);
     uint64_t kernel = (uint64_t)at->kernel_h * at->kernel_w;
@@ -502,7 +502,7 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
 {
     const struct op *f = op_forward(g, op);
     struct work w = { .g = g, .op = op, .forward = f, .x = &g->tensors[f->inputs[0]], .y = &g->tensors[f->outputs[0]],
-                      .opt = opt, .cache = cache, .backward = op->pass != PASS_FORWARD && op->forward_op != NO_ID };
+                      .opt = opt, .cache = cache, .backward = op->forward_op != NO_ID };
     w.n = tensor_elements(w.x);
     w.n_out = tensor_elements(w.y);
     w.last = w.x->dims[w.x->n_dims - 1];

@@ -32,6 +32,7 @@ static const struct op_case cases[] = {
     { OP_BATCH_NORM, TYPE_FP16, { 2, 6, 5, 24 }, { { 'w', { 24 } }, { 'w', { 24 } } }, AT(.norm_groups = 2) },
     { OP_BATCH_NORM, TYPE_FP16, { 2, 6, 5, 24 }, { { 'w', { 24 } }, { 'w', { 24 } } }, AT(.norm_groups = 2, .stable = true) },
     { OP_GROUP_NORM, TYPE_FP16, { 2, 6, 5, 24 }, { { 'w', { 24 } }, { 'w', { 24 } } }, AT(.norm_groups = 3) },
+    { OP_GROUP_NORM, TYPE_FP16, { 3, 5, 7, 24 }, { { 'w', { 24 } }, { 'w', { 24 } } }, AT(.norm_groups = 1) },
     { OP_LAYER_NORM, TYPE_FP16, { 2, 30, 24 }, { { 'w', { 24 } }, { 'w', { 24 } } }, AT(0) },
     { OP_MAX_POOL, TYPE_FP16, { 2, 9, 7, 6 }, { { 0 } }, AT(.kernel_h = 3, .kernel_w = 2, .stride = 2) },
     { OP_AVERAGE_POOL, TYPE_FP16, { 2, 9, 7, 6 }, { { 0 } }, AT(.kernel_h = 3, .kernel_w = 2, .stride = 2, .stride_w = 1, .pad = 1) },

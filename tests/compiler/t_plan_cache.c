@@ -30,6 +30,20 @@ static void test_hit_is_the_same_plan(void **state)
     assert_int_equal(c.hits, 0);
 }
 
+/* Halves and floats are multiplied by every chip, quarters where the sheet has a rate. */
+static void test_what_a_chip_multiplies(void **state)
+{
+    (void)state;
+    struct chip halves = small_chip(7), quarters = halves;
+    struct err err = { "" };
+    quarters.mac_fp8_per_cycle = 1;
+    assert_true(chip_multiplies(&halves, TYPE_FP16, "here", &err) && chip_multiplies(&halves, TYPE_FP32, "here", &err));
+    assert_true(chip_multiplies(&quarters, TYPE_FP8, "here", &err));
+    assert_false(chip_multiplies(&halves, TYPE_FP8, "here", &err));
+    assert_string_equal(err.msg, "here: fp8, but small multiplies no 8-bit floats (mac_fp8_per_cycle is 0 on its sheet); want fp16, or a chip that does, "
+                                 "such as c600");
+}
+
 /* Each of these must not find the plan of the plain case. */
 static void test_what_is_part_of_the_key(void **state)
 {
@@ -264,7 +278,7 @@ static void test_what_a_compiler_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_is_part_of_the_key), cmocka_unit_test(test_bounds_share_a_plan),
+        cmocka_unit_test(test_hit_is_the_same_plan), cmocka_unit_test(test_what_a_chip_multiplies), cmocka_unit_test(test_what_is_part_of_the_key), cmocka_unit_test(test_bounds_share_a_plan),
         cmocka_unit_test(test_many_shapes), cmocka_unit_test(test_graph_passes_share_a_search),
         cmocka_unit_test(test_splits_of_another_chip), cmocka_unit_test(test_operations_alike),
         cmocka_unit_test(test_gradients_of_other_operands), cmocka_unit_test(test_what_a_compiler_lists),

@@ -257,6 +257,7 @@ static void test_slice(void **state)
     toy_start(&t);
     uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(5, 12));
     assert_int_equal(op_plan_cycles(&(struct op_plan[]){ plan_op(&t, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .pieces = 3 }) }[0]), 0);
+    assert_int_equal(op_plan_cycles(&(struct op_plan[]){ plan_op(&t, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .pieces = 1 }) }[0]), 0);
     struct op_plan p = plan_op(&t, OP_SLICE, &x, 1, (struct op_attributes){ .axis = 1, .begin = 2, .length = 4 });
     assert_int_equal(p.compute_cycles, 288 + 6);
     assert_int_equal(p.exchange_cycles, 2 + 1 + 37);

@@ -119,6 +119,43 @@ static void test_amp_nx1(void **state)
     assert_int_equal(amp_nx1_cycles(&chip, &a, 1, 1, 1, 5, 7, 1, 3, 4), 4522 - 4236 + 14 + 3 * (466 + 45));
 }
 
+/* Float partials, 8 units; their weights, 256 bytes, at 16 bytes a cycle, but at 8 where four kernel rows share a pass; 5 rows of 7 as above, 62
+ * cycles a worker. A pass 12 + 16 + 15 + 3 + 372 = 418 for one kernel row, 31 more for two, 12 + 32 + 60 + 3 + 372 = 479 for four. Kernel
+ * 2 x (14 + 3 passes); 3 groups of inputs with 5 of outputs each; two groups: 109 + 54 + 54 + 6 + 1 and twice 126 + 3 x (14 + 5 x (14 + kernel)). */
+static void test_amp_nx1_of_several(void **state)
+{
+    static const struct { uint64_t filter_height, pass; } rows[] = { { 1, 418 }, { 2, 449 }, { 4, 479 } };
+    (void)state;
+    struct chip chip = small_chip(7);
+    chip.weight_load_bytes_per_cycle = 16;
+    struct amp a = amp_for(&chip, TYPE_FP16, PARTIALS_FP32);
+    assert_int_equal(a.load_cycles, 16);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t kernel = 2 * (14 + 3 * rows[i].pass);
+        assert_int_equal(amp_nx1_cycles(&chip, &a, 2, 3, 5, 5, 7, 2, 3, rows[i].filter_height), 224 + 2 * (126 + 3 * (14 + 5 * (14 + kernel))));
+    }
+    chip.weight_load_bytes_per_cycle = 8;
+    a = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    assert_int_equal(amp_1x1_cycles(&chip, &a, 2, 3, 2, 17), 50 + 6 * (7 + 3 * 2) + 2 * (13 + 3 * (15 + 2 * 275)));
+}
+
+/* Two groups, a kernel of 3 x 5 in slices of four: 2 x 3 x 2 passes. Three channels: 34 + 12 x 6 to load. Every other one of 9 positions 15 + 2 x 6,
+ * of 2 as of 3: 15. Next to each other, 4 as 5: 15. */
+static void test_thin_vertices_of_several(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(7);
+    assert_int_equal(slic_cycles(&chip, 2, 7, 9, 3, 5, 2, 3, false), 50 + 12 * (106 + 6 * (20 + 2 * (10 + 27))));
+    assert_int_equal(slic_cycles(&chip, 2, 7, 2, 3, 5, 2, 3, false), 50 + 12 * (106 + 6 * (20 + 2 * (10 + 15))));
+    assert_int_equal(slic_cycles(&chip, 2, 7, 4, 3, 5, 1, 4, true), 50 + 12 * (34 + 6 * (20 + 2 * (10 + 2 * 15))));
+    assert_int_equal(slic_cycles(&chip, 1, 7, 9, 3, 4, 1, 3, false), 50 + 3 * (106 + 6 * (20 + 2 * (10 + 19))));
+    assert_int_equal(hmac_cycles(&chip, 2, 6, 3, 1, 13, 9, 2), 65 + 2 * (38 + 3 * (10 + 6 * 619)));
+    assert_int_equal(outer_product_cycles(&chip, 2, 13, 12), 6 * (25 + 2 * (10 + 3 * 6)));
+    assert_int_equal(outer_product_cycles(&chip, 2, 13, 13), 6 * (25 + 2 * (10 + 3 * 7)));
+    assert_int_equal(cast_cycles(&chip, 100, 1, 2), 6 * (26 + 5));
+    assert_int_equal(cast_cycles(&chip, 100, 2, 4), 6 * (26 + 9));
+}
+
 static void test_thin_vertices(void **state)
 {
     (void)state;
@@ -199,7 +236,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_amp_units), cmocka_unit_test(test_amp_fp8), cmocka_unit_test(test_amp_is_no_vector_unit), cmocka_unit_test(test_square_roots_and_exchange_code), cmocka_unit_test(test_turns), cmocka_unit_test(test_amp_1x1),
-        cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_thin_vertices), cmocka_unit_test(test_around_a_convolution),
+        cmocka_unit_test(test_amp_nx1), cmocka_unit_test(test_amp_nx1_of_several), cmocka_unit_test(test_thin_vertices),
+        cmocka_unit_test(test_thin_vertices_of_several), cmocka_unit_test(test_around_a_convolution),
         cmocka_unit_test(test_maps), cmocka_unit_test(test_maps_by_hand), cmocka_unit_test(test_gather_pool),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -5,6 +5,7 @@
 #include "tests/planned.h"
 #include "tests/golden_text.h"
 #include "tests/odd_machine.h"
+#include "system-model/timeline/split.h"
 
 /* ---- refusals ------------------------------------------------------------------------------------- */
 
@@ -336,6 +337,31 @@ static void four_layers(struct graph *g, struct arena *a)
     graph_add_backward(g);
 }
 
+/* A graph of blocks alone, neither stem nor heads, is divided in two: every block is in one half. */
+static void blocks_alone_are_divided(void **state)
+{
+    struct planned y;
+    struct machine m = odd_machine();
+    struct topology t;
+    struct graph g;
+    struct compiler c;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    assert_true(topology_build(&t, &m, NULL, &y.sim.arena, &y.err));
+    four_layers(&g, &y.sim.arena);
+    compiler_start(&c, &g, &t, &y.cache, &y.sim.arena);
+    struct plan_options o = y.opt;
+    o.n_replicas = 2;
+    o.ipus_per_replica = 2;
+    o.n_stages = 0;
+    assert_true(split_layers(&o, &c, &y.err));
+    assert_int_equal(o.n_stages, 2);
+    for (int part = 0; part < 2; part++)
+        assert_int_equal(o.stage_sizes[0].part_count[part] + o.stage_sizes[1].part_count[part], 4);
+    assert_true(o.stage_sizes[0].part_count[0] == o.stage_sizes[0].part_count[1] && o.stage_sizes[0].part_count[0] > 0 && o.stage_sizes[1].part_count[0] > 0);
+    stop(&y);
+}
+
 /* Every schedule with every recomputation and some ways of the weight update: stages, memory, pipeline, update, and the step. */
 static void schedules_as_text(void **state)
 {
@@ -457,7 +483,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(steps_too_long_to_time_are_refused),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
-    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(schedules_as_text),
+    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
     cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question),
 };
 TAP_MAIN(tests)
