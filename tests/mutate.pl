@@ -119,9 +119,9 @@ sub sites {                             # [file, line number, offset, length, re
             push @found, [$file, $n, $at, length $1, $becomes{$1}] unless $no_matter{$at};
         }
         # More room than is used changes nothing; a number that is taken away, or divided by, makes less of it.
-        $code =~ s/(\b(?:ARENA_ARRAY|ARENA_ROOM|arena_alloc|malloc|calloc)\((?!.* [-\/] ).*)/" " x length $1/e;
+        $code =~ s/(\b(?:ARENA_ARRAY|ARENA_ROOM|arena_alloc|arena_array|arena_room|ends_new|malloc|calloc)\((?!.* [-\/] ).*)/" " x length $1/e;
         $code =~ s/(\? -?1 : -?1\b)/" " x length $1/ge if $compares;
-        $code =~ s/\b((?:cap|room) = (?!.* [-\/?] ).*[1-9].*)/" " x length $1/e;
+        $code =~ s/\b((?:cap|room|ROOM) = (?!.* [-\/?] ).*[1-9].*)/" " x length $1/e;
         $code =~ s/\b((?:struct \w+|\w+_t|char|double|bool|int) \**\w+\[[^]]*\])/" " x length $1/ge;
         while ($code =~ /(?<![\w.\[])(\d+(?:\.\d+)?(?:e[-+]?\d+)?)([uUlL]*)(?![\w.\]]|\s*:)/g) {
             push @found, [$file, $n, $-[1], $+[2] - $-[1], changed_number($1, $2)];

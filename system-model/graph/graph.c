@@ -73,8 +73,8 @@ static void graph_uses(bool *kept, uint32_t *last_reader, const struct graph *g)
         for (uint32_t k = 0; k < op->n_inputs; k++)
             if (op->pass != PASS_FORWARD)
                 kept[op->inputs[k]] = true;
-            else if (last_reader[op->inputs[k]] < op->layer_id)
-                last_reader[op->inputs[k]] = op->layer_id;
+            else
+                last_reader[op->inputs[k]] = max_u32(last_reader[op->inputs[k]], op->layer_id);
     }
 }
 

@@ -147,7 +147,7 @@ static void shape_transpose(const struct graph *g, struct op *op, struct tensor 
 {
     const struct tensor *x = input(g, op, 0);
     uint64_t dims[MAX_VIEW_DIMS];
-    uint32_t n = 0, seen = 0, merge = op->at->merge > 1 ? op->at->merge : 1;
+    uint32_t n = 0, seen = 0, merge = max_u32(1, op->at->merge);
     while (n < MAX_VIEW_DIMS && op->at->view[n] != 0)
         n++;
     assert(product(op->at->view, n) == tensor_elements(x));
