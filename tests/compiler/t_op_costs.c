@@ -115,6 +115,16 @@ static void print_plan(FILE *f, const struct op_plan *p)
             p->imbalance);
 }
 
+/* One worker and a path of 4 bytes on three tiles: next to nothing is lost to rounding, so that each element more shows. */
+static struct chip narrow_chip(void)
+{
+    struct chip c = small_chip(3);
+    c.name = "narrow";
+    c.n_workers = 1;
+    c.vector_bytes_per_cycle = 4;
+    return c;
+}
+
 struct target { const char *name; struct chip chip; struct op_plan_options opt; double imbalance; };
 
 static void print_case(FILE *f, const struct op_case *c, const struct target *targets, size_t n_targets, struct plan_cache *cache)
@@ -211,13 +221,15 @@ static void costs(void **state)
     struct target targets[] = {
         { "7 tiles", small_chip(7), { .available_memory = 0.6 }, 1 }, { "uneven", small_chip(7), { .available_memory = 0.6, .inference = true }, 2.5 },
         { "chip", wide_chip(1417), { .available_memory = 0.6, .partials = PARTIALS_FP32, .n_tiles = 1400 }, 1 },
+        { "one worker", narrow_chip(), { .available_memory = 0.6 }, 1 },
     };
     PRINTED(text,
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-            print_case(f, &cases[i], targets, 3, &cache);
+            print_case(f, &cases[i], targets, 4, &cache);
         print_functions(f, targets, &cache);
         print_works(f, &targets[0]);
         print_works(f, &targets[2]);
+        print_works(f, &targets[3]);
         print_vertices(f));
     assert_golden(text, "tests/golden/op_plans.txt", &a);
     free(text);

@@ -167,6 +167,20 @@ static void test_add(void **state)
     toy_end(&t);
 }
 
+/* Three halves of another tensor come as the word of four that they stand in; three that are repeated come as they are. */
+static void test_small_operands(void **state)
+{
+    (void)state;
+    struct toy t;
+    toy_start(&t);
+    uint32_t x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(1, 3)), wide = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(5, 3));
+    struct op_plan equal = plan_op(&t, OP_ADD, (uint32_t[]){ x, x }, 2, (struct op_attributes){ 0 });
+    struct op_plan repeated = plan_op(&t, OP_ADD, (uint32_t[]){ wide, x }, 2, (struct op_attributes){ 0 });
+    assert_int_equal(equal.exchanged_bytes, 7 * 8);
+    assert_int_equal(repeated.exchanged_bytes, 7 * 6);
+    toy_end(&t);
+}
+
 /* An element or two use two tiles, not seven. */
 static void test_few_elements(void **state)
 {
@@ -496,7 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_relu), cmocka_unit_test(test_runs_where_the_operand_lies), cmocka_unit_test(test_view), cmocka_unit_test(test_repeated_operand), cmocka_unit_test(test_function_of_steps),
-        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_few_elements),
+        cmocka_unit_test(test_window_over_all_is_a_sum), cmocka_unit_test(test_quarters_are_cast_by_their_scale), cmocka_unit_test(test_add), cmocka_unit_test(test_small_operands), cmocka_unit_test(test_few_elements),
         cmocka_unit_test(test_batch_norm_passes), cmocka_unit_test(test_softmax_passes), cmocka_unit_test(test_rows_meet_their_values_in_pieces), cmocka_unit_test(test_dropout_sets_and_restores_generators),
         cmocka_unit_test(test_slice),
         cmocka_unit_test(test_transpose), cmocka_unit_test(test_gather), cmocka_unit_test(test_gather_takes_all_tiles), cmocka_unit_test(test_lstm_is_serial), cmocka_unit_test(test_inputs_of_all_steps_at_once), cmocka_unit_test(test_gru), cmocka_unit_test(test_arg_max),
