@@ -3,8 +3,8 @@
  * remedies.c - each remedy is a few overrides on top of the recipe's own; a simulation tells whether it fits and how fast it is.
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation; more IPUs for a replica keep the number of
- * IPUs by fewer replicas, with the layers spread evenly. Two changes together are tried only where no single one is enough. A change that cannot be simulated (a pipeline too short to fill,
- * more stages than layers) is no remedy and is left out.
+ * IPUs by fewer replicas, with the layers spread evenly. Two changes together are tried only where no single one is enough. A change that
+ * cannot be simulated (a pipeline too short to fill, more stages than layers, no memory to stream to) is no remedy and is left out.
  */
 #include "results/simulate/remedies.h"
 #include "results/simulate/simulator.h"
@@ -28,14 +28,13 @@ static void set(struct remedy *r, const char *text)
     r->sets[r->n_sets++] = text;
 }
 
-static void list_memory(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, const struct machine *m,
-                        struct arena *a)
+static void list_memory(struct remedy *out, size_t *n, const struct recipe *r, const struct plan_options *o, struct arena *a)
 {
     if (o->training && o->recompute != RECOMPUTE_LAYER)
         set(add(out, n, "recompute every layer"), "parallel.recompute=layer");
     if (o->training && o->rts == RTS_NO && o->n_replicas > 1)
         set(add(out, n, "shard the optimizer state over the replicas"), "parallel.rts=yes");
-    if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP && m->streaming_bytes_per_s > 0)
+    if (o->training && o->optimizer_place == OPTIMIZER_ON_CHIP)
         set(add(out, n, "stream the optimizer state"), "parallel.optimizer_state=streaming");
     if (o->training && o->stash_type != TYPE_FP8 && r->ipus_per_replica > 1)
         set(add(out, n, "stash activations as fp8"), "parallel.stash_type=fp8");
@@ -129,7 +128,7 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
     size_t n_listed = 0;
     if (sim->plan.fits)
         return fail(err, "%s fits: nothing to remedy", recipe);
-    list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, sim->machine, a);
+    list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     list_shape(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     *n = 0;
     for (size_t i = 0; i < n_listed; i++) {

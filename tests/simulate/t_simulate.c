@@ -331,6 +331,8 @@ static void a_result_as_text_and_back(void **state)
             print_error("%s\n", column);
         assert_int_equal(result_column_direction(column), better ? 1 : neutral ? 0 : -1);
     }
+    assert_true(result_column_is_provenance("version") && result_column_is_provenance("inputs") && result_column_is_provenance("overrides"));
+    assert_false(result_column_is_provenance("id") || result_column_is_provenance("fault_cost_s"));
     PRINTED(csv, (result_write_csv_header(f), result_write_csv(f, &r)));
     const char *path = temp_file(csv, strlen(csv), ".csv");
     assert_true(results_load(&back, path, &a, &err));
@@ -451,6 +453,42 @@ static void remedies_do_what_they_say(void **state)
             simulation_free(&again);
         }
         assert_true(n > 2);
+        simulation_free(&sim);
+        simulator_close(&s);
+    }
+}
+
+/* What is in force already is not tried, nor what the machine or the mode has no use for: a pod's ResNet-50 on single IPUs stashes nothing, and
+ * is no pipeline; cards have no memory to stream to; BERT recomputes, streams and shards; inference trains nothing. */
+static void what_is_tried(void **state)
+{
+    static const char *const whats[] = { "recompute every layer", "shard the optimizer state over the replicas", "stream the optimizer state",
+                                         "stash activations as fp8", "smaller temporaries", "twice the I/O tiles", "half the micro-batch",
+                                         "twice the IPUs per replica" };
+    enum { N_WHATS = sizeof whats / sizeof *whats };
+    static const struct { const char *recipe, *override, *tried; } cases[] = {
+        { "mlperf-v1.1-closed-ipu-pod16-resnet50", "parallel.micro_batch=48", "yyy-y-y-" },
+        { "vendor-ipu-pod16-resnet50-pipelined", "parallel.micro_batch=300", "yyyyy-yy" },
+        { "vendor-dss8440-resnet50-tf1", "parallel.micro_batch=100", "yy-yy-yy" },
+        { "mlperf-v1.1-closed-ipu-pod16-bert-large", "parallel.micro_batch=100", "---yy-yy" },
+        { "vendor-ipu-m2000-resnet50-infer-b16", "parallel.micro_batch=2000", "----yyyy" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulator s;
+        struct simulation sim = {0};
+        struct remedy list[MAX_REMEDIES];
+        struct result r;
+        struct err err = { "" };
+        size_t n;
+        char tried[N_WHATS + 1] = "--------";
+        simulator_open(&s, &paths);
+        assert_true(simulator_run(&s, &sim, &r, cases[i].recipe, &cases[i].override, 1, &err));
+        assert_true(remedies_find(list, &n, &sim, cases[i].recipe, &cases[i].override, 1, &sim.arena, &err));
+        for (size_t k = 0; k < n; k++)
+            for (size_t w = 0; w < N_WHATS; w++)
+                tried[w] = text_is(list[k].what, whats[w]) ? 'y' : tried[w];
+        assert_string_equal(tried, cases[i].tried);
         simulation_free(&sim);
         simulator_close(&s);
     }
@@ -617,7 +655,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(utilisation_is_of_the_precision_in_use),
     cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it), cmocka_unit_test(a_better_machine_is_never_slower),
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
-    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
+    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
     cmocka_unit_test(results_of_other_versions),
 };
