@@ -21,15 +21,21 @@
  *   without steps, as a copy of the filled-up input, or of its columns, at 3.13 cycles a byte would; at 128 HMAC is right. Groups of 4 take 34
  *   cycles for an output (1x1, batch 64) and 21 and 30 for an output and kernel element (3x3, 64 and 128) where HMAC has 15, as two dots of two
  *   channels would. Neither the least memory nor a budget of memory chooses such plans: at batch 64 the 3x3 of 8 channels takes 145 of 262 kB,
- *   operands included;
+ *   operands included. Channels filled up to 16 (in the 3x3 too, where kernel rows could share a pass) and copied at 3.13 cycles a byte come
+ *   within 4 % of both layers at 64, yet nothing that a planner may reckon with takes such plans there and not at 32;
  * - what groups of 4 have besides: the 1x1 takes 8,700 cycles an image from batch 2 to 32, and 10,000 once (HMAC: 10,200 and 3,900), but as much
- *   at batch 1 as at 2; the 3x3 has some 25,000 once. That each worker takes whole rows would say why for batch 1, and makes batch 32 worse;
+ *   at batch 1 as at 2; the 3x3 has some 25,000 once. That each worker takes whole rows would say why for batch 1, and makes batch 32 worse.
+ *   The AMP on channels filled up and copied like that is no better: within 11 % of the 1x1 from batch 4 to 16, 27 % and more too fast below,
+ *   254 kB a tile at 32, and 21 to 79 % too fast for the 3x3 up to 16;
  * - what copies of 3 channels cost, from 0.4 to 4 times what is charged. Of more than a thousand estimates of these copies
  *   that a planner may have chosen by (of what is filled up, of columns and of whole kernels that become channels; by element, by word, spread or
  *   on each tile, with or without their exchange) none that is chosen on two of the three layers fits the third; ones that fit the 7x7 and the
- *   11x11 leave the 3x3 at 2.4 times its rate.
+ *   11x11 leave the 3x3 at 2.4 times its rate. A price for each run of a kernel's row besides the one for its bytes, with 2368 planners: what
+ *   fits two of the layers best misses the third by more than now, or nearly as much (means of |ln| 0.56, 0.50 and 0.25; now 0.20, 0.56 and 0.18).
  * No budget of memory but 0.6, no preference for less memory among plans nearly as fast, and no planner
- * that leaves out sync and losses of rate chooses splits that fit more of these rows.
+ * that leaves out sync and losses of rate chooses splits that fit more of these rows. Nor does one that splits batches evenly alone (of 12 rows
+ * that move 5 come closer), one to which nothing of a tile's input or weights is there already, or one that reckons with the change of layout of
+ * weights that are filled up or joined; with that of results in groups of other than 16, as poplin's does, one row of 275 comes closer.
  * What a 1x1 kernel with a stride meets of its input is laid out before the loop, as kernel elements that become channels are. Strides over all of
  * the input, with a list of rows, or a copy on each tile, whichever is less: runs of role calibrate fit worse (mean of 39 3.6 to 4.1 %, each left
  * out 2.2 to 3.1 % in the median).
