@@ -12,6 +12,7 @@
 #include "results/simulate/recompute_curve.h"
 #include "system-model/schedule/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static void keep_better(struct recompute_point *best, size_t n, struct recompute
 static size_t drop_outdone(struct recompute_point *points, size_t n)
 {
     size_t kept = n;
-    double least_work = 2;
+    double least_work = INFINITY;
     for (size_t i = n; i-- > 0; ) {
         if (points[i].extra_work_share >= least_work)
             continue;

@@ -9,6 +9,7 @@
 #include "results/simulate/result.h"
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,7 +215,7 @@ static bool read_cell(struct result *out, const struct result_column *c, const c
 {
     if (!*text && (c->presence == ZERO_IS_UNKNOWN || c->type == FIELD_TEXT))
         return true;
-    struct field f = { .name = c->name, .unit = c->unit, .type = c->type, .offset = c->offset, .min = 0, .max = 1e300 };
+    struct field f = { .name = c->name, .unit = c->unit, .type = c->type, .offset = c->offset, .min = 0, .max = HUGE_VAL };
     return field_set(out, &f, text, where, err);
 }
 

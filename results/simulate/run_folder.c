@@ -97,7 +97,7 @@ static bool roll_forward(const char *folder, const char *manifest, struct arena 
 static void finish_begun_run(const char *folder, struct arena *a)
 {
     char **names;
-    size_t n = 0;
+    size_t n;
     if (!list_folder(&names, &n, folder, ".new", a, NULL))
         return;
     for (size_t i = 0; i < n; i++) {

@@ -158,7 +158,7 @@ static void remove_leftovers(const char *path)
     const char *folder = slash ? arena_printf(&scratch, "%.*s", (int)(slash - path) + 1, path) : ".";
     const char *file = slash ? slash + 1 : path;
     char **names;
-    size_t n = 0;
+    size_t n;
     if (list_folder(&names, &n, folder, ".new", &scratch, NULL))
         for (size_t i = 0; i < n; i++)
             if (is_leftover(arena_printf(&scratch, "%s.new", names[i]), file))

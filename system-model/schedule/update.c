@@ -333,7 +333,7 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
 {
     if (bytes == 0 || g.n_ranks < 2)
         return true;
-    uint32_t n = bytes > buffer_bytes ? (uint32_t)(bytes / buffer_bytes + 0.999999) : 1;
+    uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
     new_chain(b, (struct update_chain){ .ipu = ALL_IPUS, .tensor = what, .type = TYPE_FP16, .n_tensors = n,
                                         .n_elements = (uint64_t)(bytes / n / 2), .steps = steps });

@@ -245,6 +245,14 @@ static void merged_gradients_fill_buffers(void **state)
     assert_true(p.update.chains[0].ipu == ALL_IPUS);
     assert_int_equal(p.update.chains[0].n_tensors, 3);
     assert_near(p.update.chains[0].steps->ops[0].bytes, 25557032 * 2 / 3.0, 1e-3);
+    for (uint32_t n = 1; n <= 2; n++) {             /* one buffer or two, filled to the last byte, and a byte less */
+        y.opt.framework.merge_buffer_bytes = 25557032 * 2 / n;
+        assert_true(build(&y, &p));
+        assert_int_equal(p.update.chains[0].n_tensors, n);
+        y.opt.framework.merge_buffer_bytes--;
+        assert_true(build(&y, &p));
+        assert_int_equal(p.update.chains[0].n_tensors, n + 1);
+    }
     stop(&y);
 }
 
