@@ -144,6 +144,44 @@ static void limits_of_every_key(void **state)
     arena_free(&a);
 }
 
+enum kind_of_sheet { OF_CHIP, OF_SYSTEM, OF_SDK };
+
+static bool load_kind(enum kind_of_sheet kind, const char *machine, const char *override)
+{
+    struct machine m;
+    struct fitted_system fitted;
+    struct sdk sdk;
+    struct what_ifs w = take(&override, 1);
+    return kind == OF_CHIP     ? machine_load_changed(&m, machine, paths.specs_dir, &w, &a, &err)
+           : kind == OF_SYSTEM ? fitted_system_load(&fitted, paths.specs_dir, &w, &a, &err)
+                               : sdk_load(&sdk, "2.1.0", paths.specs_dir, &w, &a, &err);
+}
+
+/* Constants that may be fitted and times of a release have the limits of their tables: what is at a limit is taken, what is beyond is not. */
+static void limits_of_constants_and_releases(void **state)
+{
+    static const struct { enum kind_of_sheet kind; const char *machine, *key; double low, high; } rows[] = {
+        { OF_CHIP, "dss8440", "mk1.compute_set_cycles", 0, 1000 }, { OF_CHIP, "dss8440", "mk1.amp_efficiency", 0.5, 1 },
+        { OF_CHIP, "ipu-pod16", "mk2.compute_set_cycles", 0, 1000 }, { OF_SYSTEM, NULL, "call_s", 0, 1 },
+        { OF_SYSTEM, NULL, "output_reduction_s", 0, 1 }, { OF_SYSTEM, NULL, "torus_exchanges", 1, 16 }, { OF_SYSTEM, NULL, "remote_access_s", 0, 0.01 },
+        { OF_SYSTEM, NULL, "throughput_error", 0, 10 }, { OF_SDK, NULL, "checkpoint_start_s", 0, 1e5 }, { OF_SDK, NULL, "eval_switch_s", 0, 1e5 },
+        { OF_SDK, NULL, "eval_load_s", 0, 1e5 }, { OF_SDK, NULL, "checkpoint_save_s", 0, 1e5 }, { OF_SDK, NULL, "checkpoint_restore_s", 0, 1e5 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *set = arena_printf(&a, "machine.%s", rows[i].key);
+        assert_true(load_kind(rows[i].kind, rows[i].machine, arena_printf(&a, "%s=%.15g", set, rows[i].low)));
+        assert_true(load_kind(rows[i].kind, rows[i].machine, arena_printf(&a, "%s=%.15g", set, rows[i].high)));
+        assert_false(load_kind(rows[i].kind, rows[i].machine, arena_printf(&a, "%s=1000000", set)));
+        assert_string_equal(err.msg, arena_printf(&a, "--set %s=1000000: 1000000 is outside %.15g to %.15g", set, rows[i].low, rows[i].high));
+    }
+    struct fitted_system none;
+    fitted_system_defaults(&none);
+    assert_true(none.call_s == 0 && none.output_reduction_s == 0.005 && none.torus_exchanges == 2 && none.remote_access_s == 8.83e-6);
+    assert_true(none.throughput_error == 0 && none.sheet.n_rows == 0);
+    arena_free(&a);
+}
+
 /* What one machine's sheets were changed to is not what the next one finds on the shelf; a file is read once. */
 static void a_shelf_keeps_sheets_as_they_are(void **state)
 {
@@ -177,7 +215,7 @@ static void a_shelf_keeps_sheets_as_they_are(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_shelf_keeps_sheets_as_they_are),
-    cmocka_unit_test(limits_of_every_key),
+    cmocka_unit_test(limits_of_every_key), cmocka_unit_test(limits_of_constants_and_releases),
     cmocka_unit_test(parted_from_the_recipes_own), cmocka_unit_test(reaches_the_row_that_holds),
     cmocka_unit_test(adds_and_takes_away), cmocka_unit_test(refused_as_a_sheets_value_is),
     cmocka_unit_test(reaches_the_simulation),
