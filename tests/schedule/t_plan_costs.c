@@ -59,6 +59,32 @@ static uint64_t live_bytes(struct planned *y, struct graph *g)
     return layers_without_plans(g, &y->sim.arena)[0].forward_live_bytes;
 }
 
+/* A graph is compiled once for each share of memory, for 64 of them at most; what was compiled is known again even then. */
+static void a_graph_has_so_many_compilations(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    const struct compiled *made[MAX_STAGES];
+    uint32_t x = start_unit(&y, &g);
+    graph_op(&g, OP_RELU, &x, 1, (struct op_attributes){0});
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    struct op_plan_options opt = { .inference = true, .n_tiles = 1472 };
+    for (uint32_t i = 0; i < MAX_STAGES; i++) {
+        opt.available_memory = 0.01 * (i + 1);
+        made[i] = compile_graph(&c, &opt, &y.err);
+        assert_non_null(made[i]);
+        assert_true(i == 0 || made[i] != made[i - 1]);
+    }
+    opt.available_memory = 0.65;
+    assert_null(compile_graph(&c, &opt, &y.err));
+    assert_string_equal(y.err.msg, "parallel.available_memory: more than 64 different values for one graph");
+    opt.available_memory = 0.01 * 3;
+    assert_ptr_equal(compile_graph(&c, &opt, &y.err), made[2]);
+    stop(&y);
+}
+
 /* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
  * them live at once while the second convolution works, though it reads and writes no more than the first. */
 static void inference_holds_what_is_read_later(void **state)
@@ -348,7 +374,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(a_moment_is_one_operations),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(a_graph_has_so_many_compilations), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(a_moment_is_one_operations),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),

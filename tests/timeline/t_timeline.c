@@ -304,6 +304,32 @@ static void a_short_popart_pipeline_is_refused(void **state)
     arena_free(&y.arena);
 }
 
+/* As many stages as a word has bits for their tasks, and one more; as many IPUs as are played, and one more. */
+static void more_stages_than_can_be_played(void **state)
+{
+    (void)state;
+    for (uint32_t n = 32; n <= 33; n++) {
+        struct toy y;
+        toy_start(&y, n, 4, SCHEDULE_GROUPED, true, 2);
+        for (uint32_t s = 0; s < n; s++)
+            stage_sum(&y.plan.stages[s]);
+        assert_int_equal(plan_pipeline(&y.plan, &y.compiler, &y.arena, &y.err), n == 32);
+        if (n == 33)
+            assert_string_equal(y.err.msg, "parallel.layers_per_ipu: 33 stages, at most 32 can be scheduled");
+        arena_free(&y.arena);
+    }
+    for (uint32_t width = MAX_STAGES; width <= MAX_STAGES + 1; width++) {
+        struct toy y;
+        toy_start(&y, 1, 1, SCHEDULE_NONE, true, 2);
+        toy_run(&y);
+        y.plan.options.ipus_per_replica = width;
+        assert_int_equal(timeline_run(&y.timeline, &y.plan, &y.arena, &y.err), width == MAX_STAGES);
+        if (width > MAX_STAGES)
+            assert_string_equal(y.err.msg, arena_printf(&y.arena, "parallel.ipus_per_replica: %d, at most %d", MAX_STAGES + 1, MAX_STAGES));
+        arena_free(&y.arena);
+    }
+}
+
 /* The update side by side: IPU 1's optimizer takes 50 more, so IPU 0 waits for it; the parts still sum. */
 static void the_update_waits_for_the_slowest(void **state)
 {
@@ -655,7 +681,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(inference_fills_four_chips_by_the_fourth_batch), cmocka_unit_test(popart_fills_and_drains),
     cmocka_unit_test(grouped_takes_the_slowest_of_each_kind), cmocka_unit_test(interleaved_neighbours_alternate),
     cmocka_unit_test(sequential_never_overlaps), cmocka_unit_test(two_stages_of_one_ipu_run_in_turn),
-    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(totals_are_those_of_the_spans), cmocka_unit_test(an_update_in_series_takes_turns),
+    cmocka_unit_test(a_short_popart_pipeline_is_refused), cmocka_unit_test(more_stages_than_can_be_played), cmocka_unit_test(the_update_waits_for_the_slowest), cmocka_unit_test(totals_are_those_of_the_spans), cmocka_unit_test(an_update_in_series_takes_turns),
     cmocka_unit_test(a_slow_chip_holds_all_replicas_up), cmocka_unit_test(input_that_is_not_hidden_stops_the_ipu),
     cmocka_unit_test(stages_of_one_ipu_read_their_own_input), cmocka_unit_test(laws_hold_for_every_schedule),
     cmocka_unit_test(a_replica_waits_for_its_turn_with_the_host),
