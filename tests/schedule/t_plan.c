@@ -317,6 +317,37 @@ static void splits_as_text(void **state)
     stop(&y);
 }
 
+/* A plan begins with what is only roughly known, and says of its memory what is free, or what is too much, and where. */
+static void verdicts_as_text(void **state)
+{
+    struct planned y;
+    char *text;
+    (void)state;
+    start(&y, bert);
+    struct plan p = y.sim.plan;
+    struct tile_memory memory[4] = { { .total_bytes = 5 }, { .total_bytes = 7 }, { .total_bytes = 638976 - 3 }, { .total_bytes = 11 } };
+    struct graph g = *p.graph;
+    assert_int_equal(p.topology->machine->chip.tile_memory_bytes, 638976);
+    p.memory = memory;
+    p.graph = &g;
+    p.worst_ipu = 2;
+    p.fits = true;
+    p.asked_memory = NULL;
+    PRINTED(text, plan_print_summary(f, &p));
+    assert_non_null(strstr(text, "\n  fits: 3 bytes free on the fullest tile (IPU 2)\n"));
+    assert_null(strstr(text, "roughly"));
+    free(text);
+    g.n_rough_ops = 1;
+    p.fits = false;
+    p.shortfall_bytes = 13;
+    PRINTED(text, plan_print_summary(f, &p));
+    assert_int_equal(strncmp(text, "roughly: 1 operations of bert-large stand for what is not modelled ('podbench workload' lists them)\n"
+                                   "plan of bert-large on ipu-pod16: 4 replicas of 4 IPUs, micro-batch ", 163), 0);
+    assert_non_null(strstr(text, "\n  does not fit: 13 bytes too many on the fullest tile (IPU 2)\n"));
+    free(text);
+    stop(&y);
+}
+
 /* Four layers of a convolution, a norm, a relu and an addition, with a loss: everything that a stage may stash. */
 static void four_layers(struct graph *g, struct arena *a)
 {
@@ -483,7 +514,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(steps_too_long_to_time_are_refused),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
-    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
+    cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
     cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question),
 };
 TAP_MAIN(tests)
