@@ -57,12 +57,21 @@ done
 failed=
 for r in $("$PODBENCH" list recipes); do
     run run "$r" --check --format json
-    [ "$status" -eq 0 ] && ! grep -qv ': recipe\.sdk: .* has no sheet' "$work/err" || failed="$failed $r: $(head -1 "$work/err");"
+    [ "$status" -eq 0 ] && ! grep -qv ': recipe\.sdk: .* has no sheet\|: planned again, ' "$work/err" || failed="$failed $r: $(head -1 "$work/err");"
 done
 [ -z "$failed" ]
 result $? "every recipe runs, keeps the laws of the timeline, and has no key without effect" "$failed"
 run run "$recipe" --set parallel.embedding_serial_steps=4
 gives 0 'no effect here: parallel.embedding_serial_steps' "a key without effect is named"
+for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale=3 training.target=0.7 hosts.count=3 hosts.instances=7; do
+    run run vendor-c600-resnet50-b1-poprt --set "$set" --format csv
+    grep -q "no effect here: ${set%=*}\$" "$work/err" || result 1 "no effect: $set" "$(cat "$work/err")"
+done
+run run vendor-ipu-pod16-bert-base-ph1-popart --set training.eval_every=9 --set training.evaluations=3
+gives 0 'no effect here: training.eval_every, training.evaluations' "keys that no result rests on are named where they are set, and evaluations of a training without an end"
+run run vendor-bow-pod16-resnet50-tf1 --set hosts.decode_bytes_per_s=1e9 --set hosts.count=2 --set hosts.instances=3
+! grep -q 'no effect' "$work/err"
+result $? "and hosts that prepare the input of replicas are not" "$(cat "$work/err")"
 run run vendor-ipu-pod4-resnet50-tf1 --set parallel.gradient_accumulation=4 --set parallel.micro_batch=8 --set parallel.gradient_accumulation=8
 gives 0 'podbench: --set parallel.gradient_accumulation=8 replaces --set parallel.gradient_accumulation=4' "of a key set twice the last one holds, aloud"
 [ "$(wc -l <"$work/err")" -eq 1 ]

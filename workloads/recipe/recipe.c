@@ -347,7 +347,8 @@ static bool is_idle_in_plan(const struct plan *p, const char *section, const cha
 static bool is_idle(const struct recipe *r, const struct plan *p, const struct ini_entry *e)
 {
     const struct recipe_key *k = recipe_key_find(e->section, e->key);
-    return (k && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
+    bool is_told = k && (e->line == 0 || !recipe_key_describes(k));        /* what a file says of its source is no mistake */
+    return (is_told && k->matters && !k->matters(r)) || (text_is(e->section, "framework") && is_idle_setting(r, e->key, e->value))
         || (p && is_idle_in_plan(p, e->section, e->key));
 }
 

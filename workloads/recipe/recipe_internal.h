@@ -9,12 +9,13 @@
 struct recipe_key {
     const char *section;
     struct field field;
-    bool (*matters)(const struct recipe *r);    /* NULL: always, or documents only */
+    bool (*matters)(const struct recipe *r);    /* NULL: always */
 };
 extern const struct recipe_key recipe_keys[];
 extern const size_t n_recipe_keys;
 
 const struct recipe_key *recipe_key_find(const char *section, const char *key);     /* NULL: none of the table */
+bool recipe_key_describes(const struct recipe_key *k);      /* what sources say of a run, also where nothing follows from it */
 bool recipe_takes_hyperparameter(const char *key);
 bool recipe_takes_fault(const char *key);
 bool recipe_may_converge(const struct recipe *r);       /* it trains what MLPerf has reference points of */

@@ -42,6 +42,7 @@ static bool has_trait(const struct recipe *r, unsigned trait)
     return w && w->traits & trait;
 }
 
+static bool in_reading(const struct recipe *r) { (void)r; return false; }
 static bool in_training(const struct recipe *r) { return r->mode == MODE_TRAIN; }
 static bool in_sequences(const struct recipe *r) { return has_trait(r, TAKES_SEQUENCES); }
 static bool in_table(const struct recipe *r) { return has_trait(r, HAS_TABLE); }
@@ -64,12 +65,20 @@ static bool in_stash(const struct recipe *r) { return in_training(r) && r->sched
 static bool in_sharding(const struct recipe *r) { return in_training(r) && r->rts == RTS_YES; }
 static bool in_replicas(const struct recipe *r) { return in_training(r) && r->replicas > 1; }
 static bool in_epochs(const struct recipe *r) { return in_training(r) && r->epochs > 0; }
-static bool in_own_schedule(const struct recipe *r) { return in_training(r) && !r->converge; }
 bool recipe_is_packed(const struct recipe *r) { return in_packing(r) && r->model.sequences_per_pack > 1; }
 bool recipe_may_converge(const struct recipe *r)
 {
     const struct workload *w = recipe_workload(r);
     return w && w->benchmark && in_training(r);
+}
+static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
+static bool in_schedule(const struct recipe *r) { return in_training(r) && (has_length(r) || r->eval_samples); }
+static bool in_own_schedule(const struct recipe *r) { return in_schedule(r) && !r->converge; }
+static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
+static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
+bool recipe_key_describes(const struct recipe_key *k)
+{
+    return k->matters == in_reading || k->matters == in_decoding || k->matters == in_copies;
 }
 static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r->eval_every || r->evaluations); }
 
@@ -102,7 +111,7 @@ const struct recipe_key recipe_keys[] = {
     NUMBER("data", "sequences_per_pack", model.sequences_per_pack, "", 1, 64, in_packing, "mean number of sequences in a packed row; default 1"),
     NUMBER("data", "logged_sequences_per_pack", logged_sequences_per_pack, "", 1, 64, recipe_is_packed,
            "sequences per packed row as MLPerf logs count the global batch; default: the mean"),
-    TEXT("data", "dataset", dataset, false, NULL, "name of the data set; documentation only"),
+    TEXT("data", "dataset", dataset, false, in_reading, "name of the data set; documentation only"),
     COUNT("data", "samples_per_epoch", samples_per_epoch, 1, 1e12, false, in_epochs, "samples in one epoch"),
     COUNT("data", "vocabulary", model.vocabulary, 2, 1e7, false, in_table, "rows of the word embedding; default: the model's"),
     NUMBER("data", "labels_per_sample", model.labels_per_sample, "", 1, 4096, in_transcripts,
@@ -142,8 +151,8 @@ const struct recipe_key recipe_keys[] = {
     CHOICE("precision", "partials", partials, partials_types, NULL, "type of partial sums in matmuls and convolutions"),
     FLAG("precision", "stable_norm", model.stable_norm, in_norm_training,
          "compute batch-norm variances after subtracting the mean: one more pass and reduction"),
-    FLAG("precision", "stochastic_rounding", stochastic_rounding, NULL, "round fp16 results stochastically; costs no time in hardware"),
-    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, NULL, "loss scale, for logs; no effect on time"),
+    FLAG("precision", "stochastic_rounding", stochastic_rounding, in_reading, "round fp16 results stochastically; costs no time in hardware"),
+    NUMBER("precision", "loss_scale", loss_scale, "", 0, 1e9, in_reading, "loss scale; documentation only"),
 
     TEXT("optimizer", "name", optimizer_name, false, in_training, "sgd, lars, adam or lamb"),
     NUMBER("optimizer", "state_bytes_per_param", state_bytes_per_param, "B", 0, 64, in_training,
@@ -154,7 +163,7 @@ const struct recipe_key recipe_keys[] = {
     TEXT("training", "converge", converge, false, in_training, "model: predict the samples to converge from the global batch"),
     TEXT("training", "reference_round", reference_round, false, recipe_may_converge,
          "MLPerf round whose reference points apply; default: the round in the id, else v2.0"),
-    COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_training, "samples between evaluations"),
+    COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_schedule, "samples between evaluations"),
     COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples per evaluation"),
     CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "evaluate during training, or at its end"),
     CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
@@ -164,10 +173,10 @@ const struct recipe_key recipe_keys[] = {
     FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
          "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training"),
     FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "start from a checkpoint, whose reading counts as time"),
-    NUMBER("training", "target", target, "", 0, 1e6, NULL, "quality target"),
+    NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality target; documentation only, as samples to converge are those to the target of MLPerf"),
 
-    COUNT("hosts", "count", host_count, 1, 65536, false, NULL, "host machines, which share the preparation of input; default 1"),
-    COUNT("hosts", "instances", instances, 1, 65536, false, NULL, "host processes on all machines together, each feeding its own replicas; default 1"),
+    COUNT("hosts", "count", host_count, 1, 65536, false, in_decoding, "host machines, which share the preparation of input; default 1"),
+    COUNT("hosts", "instances", instances, 1, 65536, false, in_copies, "host processes on all machines together, each feeding its own replicas; default 1"),
     NUMBER("hosts", "decode_bytes_per_s", host_decode_bytes_per_s, "B/s", 1, 1e15, NULL,
            "rate at which one host prepares input; default: no limit"),
     NUMBER("hosts", "steps_per_call", steps_per_call, "", 0, 1e9, in_training, "weight updates before control returns to the host; 0: all in one call; default: the framework's"),
