@@ -2,7 +2,7 @@
 /*
  * t_fuse.c - what exporters write out in pieces is recognised, what only resembles it is not, and the numbers are the same either way.
  *
- * A program is nodes with ';' between: "Erf a > b; Add b one > c", the last one makes y; x, u and v [2, 3, 4] and the image i [2, 6, 3, 4]
+ * A program is nodes with ';' between: "Erf a > b; Add b one > c", the last one makes y; x and u [2, 3, 4] and the image i [2, 6, 3, 4]
  * are there, and the constants below. Pieces that the graph gives out too stay pieces: that is how the numbers are had without fusing.
  */
 #include "tests/onnx/import.h"
@@ -15,6 +15,7 @@ static const struct row gelus[] = {
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > e; Add e d > y", "scale map map scale mul add" },  /* half of it is read besides */
+    { "Mul u x > e; Div e root2 > a; Erf a > b; Add b one > c; Mul e c > d; Mul d half > y", "mul gelu" },       /* of a product */
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* of another tensor */
     { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },

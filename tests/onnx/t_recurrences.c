@@ -169,6 +169,27 @@ static void states_handed_over(void **state)
         }
 }
 
+/* A plain RNN of a thousand steps, and of one more. */
+static void the_longest_run(void **state)
+{
+    (void)state;
+    for (uint64_t steps = 1000; steps < 1002; steps++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "steps,1,2");
+        draft_weight(d, "w", DIMS(1, 3, 2));
+        draft_weight(d, "r", DIMS(1, 3, 3));
+        draft_node(d, "RNN", "x w r", "y", "hidden_size=3");
+        if (steps > 1000) {
+            refused(d, (struct onnx_options){ .inference = true, .batch = steps }, "node 0, RNN 'n0': of 1001 steps, at most 1000");
+            continue;
+        }
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = steps });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_forward_mac(&r->g), 1000 * 2 * 3 + 999 * 3 * 3);     /* no state before the first step */
+        done(r);
+    }
+}
+
 /* A weight that so many moves stand behind is still one of the file: a part, and copies of it. */
 static void moves_of_a_weight(void **state)
 {
@@ -196,6 +217,6 @@ static void moves_of_a_weight(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(moves_of_a_weight), cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(most_steps), cmocka_unit_test(states_handed_over),
+    cmocka_unit_test(moves_of_a_weight), cmocka_unit_test(the_longest_run), cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(most_steps), cmocka_unit_test(states_handed_over),
 };
 TAP_MAIN(tests)

@@ -190,6 +190,9 @@ static void moves(void **state)
         { "DepthToSpace", "2,10,3,5", "blocksize=2", "blocksize does not divide its input" },
         { "SpaceToDepth", "2,3,6,10", "blocksize=2", "2x12x3x5" },
         { "SpaceToDepth", "2,3,6,9", "blocksize=2", "blocksize does not divide its input" },
+        { "SpaceToDepth", "2,1,1024,2048", "blocksize=1024", "2x1048576x1x2" },
+        { "SpaceToDepth", "2,1,1025,2050", "blocksize=1025", "blocksize does not divide its input" },
+        { "SpaceToDepth", "2,3,6,10", "blocksize=0", "blocksize does not divide its input" }, { "SpaceToDepth", "2,3,6", "blocksize=2", "blocksize does not divide its input" },
         { "SpaceToDepth", "2,3,9,6", "blocksize=2", "blocksize does not divide its input" },
     };
     (void)state;
@@ -402,6 +405,8 @@ static void limits(void **state)
         { "Expand", "1,1 =1,4294967296", "", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
         { "Expand", "1,1 =1,4294967295", "", "1x4294967295" },
         { "Pad", "2,3", "pads=0,0,0,9223372036854775807", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
+        { "Resize", "2,3,4 - ~1,1,0.25", "", "2x3x1" }, { "Resize", "2,3,4 - ~1,1,0.2", "", "makes 0.800001 of dimension 2" },
+        { "Resize", "2,3,4 - - =2,3,4294967295", "", "2x3x4294967295" }, { "Resize", "2,3,4 - - =2,3,4294967296", "", "makes 4.29497e+09 of dimension 2" },
         { "Range", "='0 ='999999999 ='1", "", "999999999 whole" }, { "Range", "='0 ='1000000000 ='1", "", "it has a thousand million elements or more" },
         { "Gather", "2,3,4,5,6,7 =2x1x1x1:1,1", "", "makes 9 dimensions, at most 8" },
     };

@@ -60,7 +60,7 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 {
     struct op_attributes at = AT(0);
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
-    at.merge = left > MAX_DIMS ? left - MAX_DIMS + 1 : 0;       /* a tensor has fewer than may change places */
+    at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a tensor has fewer than may change places */
     return left < 2 ? x : emit1(p, OP_TRANSPOSE, x, at);
 }
 
