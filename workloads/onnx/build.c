@@ -180,7 +180,7 @@ bool onnx_build(struct graph *out, struct onnx_import *import, const char *path,
     import->n_nodes = m->n_nodes;
     graph_start(out, file_name(path), o->batch, a);
     graph_layer(out, (struct layer){ .name = "all" });
-    struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values + 1), .err = err };
+    struct mapper p = { .m = m, .g = out, .o = o, .import = import, .of = ARENA_ARRAY(a, struct mapped, m->n_values), .err = err };
     if (!map_all(&p))
         return false;
     if (!has_work(out))

@@ -220,7 +220,7 @@ static bool run_round(struct onnx_model *m, size_t id, struct err *err)
         bind_round(m, l, scope);
     if (!fill(m, id + l->n_scanned, l->body, scope, call, err))
         return false;
-    uint32_t *stacked = ARENA_ARRAY(m->arena, uint32_t, (l->done + 1) * l->n_stacked + 1);
+    uint32_t *stacked = ARENA_ARRAY(m->arena, uint32_t, (l->done + 1) * l->n_stacked);
     if (l->done)
         memcpy(stacked, l->stacked, l->done * l->n_stacked * sizeof *stacked);
     for (uint32_t i = 0; i < l->body->n_output; i++) {

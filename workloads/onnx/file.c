@@ -333,8 +333,8 @@ bool onnx_link_node(struct onnx_model *m, uint32_t id, const Onnx__NodeProto *p,
                              .written = p->op_type ? p->op_type : "",
                              .n_inputs = (uint32_t)p->n_input, .n_outputs = (uint32_t)p->n_output, .scope = scope,
                              .call = call };
-    n->inputs = ARENA_ARRAY(m->arena, uint32_t, p->n_input + 1);
-    n->outputs = ARENA_ARRAY(m->arena, uint32_t, p->n_output + 1);
+    n->inputs = ARENA_ARRAY(m->arena, uint32_t, p->n_input);
+    n->outputs = ARENA_ARRAY(m->arena, uint32_t, p->n_output);
     for (size_t i = 0; i < p->n_input; i++) {
         n->inputs[i] = *p->input[i] ? onnx_value_seen(m, scope, p->input[i]) : NO_ID;
         struct onnx_value *v = onnx_in(m, n, (uint32_t)i);

@@ -310,7 +310,7 @@ static void fold_split(struct onnx_model *m, const struct onnx_node *n)
         if (!part)
             return;                     /* how large it is stands nowhere */
         uint64_t width = part->dims[axis] * inner, all = onnx_elements(part);
-        part->known = ARENA_ARRAY(m->arena, double, all + 1);
+        part->known = ARENA_ARRAY(m->arena, double, all);
         for (uint64_t i = 0; i < all; i++)
             part->known[i] = x->known[i / width * row + begin + i % width];
         begin += width;

@@ -42,7 +42,7 @@ static void count_alive(struct grouping *s, struct arena *scratch)
     for (size_t i = 0; i < g->n_ops; i++)
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
             last[g->ops[i].inputs[k]] = i;
-    int64_t *change = ARENA_ARRAY(scratch, int64_t, g->n_ops + 1);
+    int64_t *change = ARENA_ARRAY(scratch, int64_t, g->n_ops);
     for (uint32_t t = 0; t < g->n_tensors; t++)
         if (counts(s, t) && last[t] > g->tensors[t].producer_op) {
             change[g->tensors[t].producer_op]++;

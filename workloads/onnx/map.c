@@ -538,7 +538,7 @@ bool map_node(struct mapper *p)
 bool *map_wanted(const struct mapper *p)
 {
     const struct onnx_model *m = p->m;
-    bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values + 1);
+    bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values);
     for (size_t i = 0; i < m->n_outputs && (i == 0 || p->o->inference); i++)
         wanted[m->outputs[i]] = true;
     for (size_t i = 0; i < m->n_values; i++)

@@ -328,7 +328,7 @@ bool map_resize(struct mapper *p)
 /* Channels in blocks to pixels (depth first, or columns first), or back: one transposition of the image. */
 bool map_blocks(struct mapper *p)
 {
-    uint64_t b = (uint64_t)onnx_int(p->n, "blocksize", 1);
+    uint64_t b = (uint64_t)onnx_int(p->n, "blocksize", 0);
     uint32_t x = as_image(p, in_id(p, 0));
     if (x == NO_ID)
         return false;

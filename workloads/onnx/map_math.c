@@ -294,7 +294,7 @@ static bool joins_depth(const struct onnx_value *v)
 static bool joint_layout(const struct mapper *p, uint32_t a, uint32_t b, uint32_t n_dims)
 {
     const struct onnx_value *va = &p->m->values[a], *vb = &p->m->values[b];
-    if (n_dims < 3 || n_dims > 5 || (n_dims == 5 && !(joins_depth(va) && joins_depth(vb))))
+    if (n_dims == 5 && !(joins_depth(va) && joins_depth(vb)))
         return false;
     return (is_image(p, a) && va->n_dims == n_dims && (is_image(p, b) || vb->constant || onnx_elements(vb) <= onnx_elements(va))) ||
            (is_image(p, b) && vb->n_dims == n_dims && (va->constant || onnx_elements(va) <= onnx_elements(vb)));

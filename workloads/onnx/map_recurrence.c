@@ -59,7 +59,7 @@ static bool is_only_moved(const struct mapper *p, uint32_t value)
 /* A state that another part of the model hands over: in training that part wants a gradient. */
 static bool has_trained_state(const struct mapper *p)
 {
-    bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors + 1), any = false;
+    bool *depends = ARENA_ARRAY(p->m->arena, bool, p->g->n_tensors), any = false;
     map_dependent(depends, p->g, ROLE_WEIGHT);
     for (uint32_t i = 5; i < 7; i++)
         any |= in_id(p, i) != NO_ID && p->of[in_id(p, i)].tensor != NO_ID && !is_only_moved(p, in_id(p, i)) && depends[p->of[in_id(p, i)].tensor];

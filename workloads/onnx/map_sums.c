@@ -281,8 +281,6 @@ bool map_arg_max(struct mapper *p)
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_flag(p->n, "select_last_index", false);
-    if (last && length > UINT32_MAX)
-        return MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)length, UINT32_MAX);
     x = last ? last_largest(p, x, outer * inner, length) : emit1(p, OP_ARG_MAX, x, AT(0));
     p->into = "arg-max";
     return map_done(p, 0, x, false);

@@ -29,7 +29,7 @@ void onnx_put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs
 {
     struct onnx_node *n = &m->nodes[at];
     *n = (struct onnx_node){ .op = op, .name = "", .written = op, .scope = "", .n_inputs = n_inputs, .n_outputs = 1 };
-    n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs + 1);
+    n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     n->outputs = ARENA_ARRAY(m->arena, uint32_t, 1);
     n->outputs[0] = result;
     for (uint32_t i = 0; i < n_inputs; i++) {

@@ -37,7 +37,7 @@ bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *
 {
     if (o->output && !stop_at(m, o->output, err))
         return false;
-    bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values + 1), all = false;
+    bool *wanted = ARENA_ARRAY(m->arena, bool, m->n_values), all = false;
     for (size_t i = 0; i < m->n_outputs && (i == 0 || o->inference); i++)
         wanted[m->outputs[i]] = true;
     for (size_t i = m->n_nodes; i-- > 0; ) {

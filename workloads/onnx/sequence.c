@@ -67,7 +67,7 @@ static bool insert(struct onnx_model *m, size_t id, const struct onnx_items *old
 
 static bool erase(struct onnx_model *m, size_t id, const struct onnx_items *old, struct err *err)
 {
-    uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n + 1);
+    uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n);
     if (!place_of(&at, m, &m->nodes[id], 1, old->n, false))
         return refuse_place(m, &m->nodes[id], err);
     for (uint32_t i = 0; i + 1 < old->n; i++)
@@ -82,7 +82,7 @@ static void read_instead(struct onnx_model *m, struct onnx_node *n, const char *
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_ID)
             m->values[n->inputs[i]].n_readers--;
-    n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs + 1);
+    n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     for (uint32_t i = 0; i < n_inputs; i++)
         m->values[n->inputs[i] = inputs[i]].n_readers++;
     n->n_inputs = n_inputs;

@@ -180,7 +180,7 @@ bool shape_split(const struct shape *s)
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    uint64_t dims[ONNX_MAX_DIMS], left, *parts = ARENA_ARRAY(s->m->arena, uint64_t, n + 1);
+    uint64_t dims[ONNX_MAX_DIMS], left, *parts = ARENA_ARRAY(s->m->arena, uint64_t, n);
     copy_dims(dims, x);
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", 0), x->n_dims) || !part_sizes(parts, s, x->dims[axis]))
         return REFUSE(s, "its axis is out of range, or its sizes are not known, or not as many as its parts");
@@ -385,7 +385,7 @@ static bool blocks(const struct shape *s, bool to_space)
     if (!shape_wants(s, 1))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0);
-    uint64_t b = (uint64_t)onnx_int(s->n, "blocksize", 1);
+    uint64_t b = (uint64_t)onnx_int(s->n, "blocksize", 0);
     if (x->n_dims != 4 || !b || b > 1024 || (to_space ? x->dims[1] % (b * b) : x->dims[2] % b || x->dims[3] % b))
         return REFUSE(s, "blocksize does not divide its input");
     return to_space ? shape_set(s, 0, 4, (uint64_t[]){ x->dims[0], x->dims[1] / (b * b), x->dims[2] * b, x->dims[3] * b }, x->type)

@@ -46,7 +46,7 @@ static void drop_output(struct onnx_model *m, uint32_t value, double x)
 static uint32_t kept_inputs(const struct onnx_model *m, const struct onnx_node *n, const struct stand_in *s, uint32_t **kept)
 {
     uint32_t n_kept = 0;
-    *kept = ARENA_ARRAY(m->arena, uint32_t, n->n_inputs + 1);
+    *kept = ARENA_ARRAY(m->arena, uint32_t, n->n_inputs);
     for (uint32_t i = 2; i < n->n_inputs && s->n == 0; i += 3)
         (*kept)[n_kept++] = n->inputs[i];
     for (uint32_t i = 0; i < s->n; i++)
