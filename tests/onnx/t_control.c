@@ -334,6 +334,67 @@ static void scans(void **state)
     draft_end(body);
 }
 
+/* A Scan that carries nothing on: each of 4 rows is doubled by itself, and a product behind them. */
+static void a_scan_that_carries_nothing(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *body = draft_start(17);
+    draft_input(body, "row", ONNX_FLOAT, "3");
+    draft_node(body, "Add", "row row", "twice", "");
+    draft_input(d, "v", ONNX_FLOAT, "rows,3");
+    draft_weight(d, "m", DIMS(3, 2));
+    draft_node(d, "Scan", "v", "stacked", "num_scan_inputs=1");
+    draft_body(d, "body", body, "twice");
+    draft_node(d, "MatMul", "stacked m", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 4 * 2);
+    for (uint64_t e = 0; e < 8; e++) {
+        double want = 0;
+        for (uint64_t k = 0; k < 3; k++)
+            want += 2 * draft_noise("v", e / 2 * 3 + k) * draft_noise("m", k * 2 + e % 2);
+        assert_near(y[e], want, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
+/* Two values read row by row beside one that is carried: what is carried grows by the product of both rows. */
+static void a_scan_of_two(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *body = draft_start(17);
+    draft_input(body, "sum", ONNX_FLOAT, "3");
+    draft_input(body, "row", ONNX_FLOAT, "3");
+    draft_input(body, "factor", ONNX_FLOAT, "1");
+    draft_node(body, "Mul", "row factor", "product", "");
+    draft_node(body, "Add", "sum product", "more", "");
+    draft_input(d, "v", ONNX_FLOAT, "rows,3");
+    draft_input(d, "u", ONNX_FLOAT, "rows,1");
+    draft_weight(d, "x", DIMS(3));
+    draft_weight(d, "m", DIMS(3, 2));
+    draft_node(d, "Scan", "x v u", "last", "num_scan_inputs=2");
+    draft_body(d, "body", body, "more");
+    draft_whole(d, "first", WHOLE(0));
+    draft_node(d, "Unsqueeze", "last first", "matrix", "");
+    draft_node(d, "MatMul", "matrix m", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2);
+    for (uint64_t e = 0; e < 2; e++) {
+        double want = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double sum = draft_noise("x", k);
+            for (uint64_t t = 0; t < 4; t++)
+                sum += draft_noise("v", t * 3 + k) * draft_noise("u", t);
+            want += sum * draft_noise("m", k * 2 + e);
+        }
+        assert_near(y[e], want, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
 static void scans_refused(void **state)
 {
     static const struct { const char *attributes, *why; } cases[] = {
@@ -342,6 +403,7 @@ static void scans_refused(void **state)
         { "num_scan_inputs=1 scan_output_directions=0,1", "scan_output_directions: want rows along the first dimension, forwards" },
         { "num_scan_inputs=1 scan_output_axes=1,0", "scan_output_axes: want rows along the first dimension, forwards" },
         { "num_scan_inputs=3", "its body does not have the inputs and outputs of a scan of 3 inputs" },
+        { "num_scan_inputs=4294967297", "its body does not have the inputs and outputs of a scan of 4294967297 inputs" },
         { "num_scan_inputs=0", "its body does not have the inputs and outputs of a scan of 0 inputs" },
     };
     (void)state;
@@ -589,7 +651,7 @@ static void readers_through_a_function(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
     cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
-    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
+    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

@@ -105,6 +105,14 @@ static void sizes_in_a_name(void **state)
     unlink(path_of_file());
 }
 
+/* A name before the ending makes a file. */
+static void names_of_files(void **state)
+{
+    (void)state;
+    assert_true(onnx_is_file("a.onnx") && onnx_is_file("models/two.onnx"));
+    assert_false(onnx_is_file(".onnx") || onnx_is_file("onnx") || onnx_is_file("a.onnxx") || onnx_is_file("") || onnx_is_file(NULL));
+}
+
 /* Of the largest file that protobuf can hold, and of one that is larger; neither is more than its first byte. */
 static void the_largest_file(void **state)
 {
@@ -317,6 +325,6 @@ static void large_numbers_are_passed_over(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(large_numbers_are_passed_over),
-    cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(sizes_in_a_name), cmocka_unit_test(the_largest_file), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
+    cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(sizes_in_a_name), cmocka_unit_test(the_largest_file), cmocka_unit_test(names_of_files), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
 };
 TAP_MAIN(tests)

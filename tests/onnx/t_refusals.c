@@ -383,6 +383,7 @@ static const struct { const char *op, *operands, *attributes, *message; } node_r
     { "RoiAlign", "2,6,3,4 3,4,1 =0,1,1", "sampling_ratio=2", "wants four numbers and an image a region" },
     { "GridSample", "2,6,3,4 2,2,5,2", "padding_mode=reflection", "mode bilinear, padding reflection: want bilinear or nearest, zeros or border" },
     { "GridSample", "2,6,3,4 2,2,5,2", "mode=linear", "" }, { "GridSample", "2,6,3,4 2,2,5,2", "mode=nearest", "" },
+    { "ReduceMean", "2,65536,65536", "axes=1,2", "over 4294967296 elements, at most 4294967295" }, { "ReduceMean", "2,65535,65537", "axes=1,2", "" },
     { "Slice", "2,32 =31 =-100 =1 =-1", "", "" }, { "Slice", "2,33 =32 =-100 =1 =-1", "", "goes backwards over 33 elements, at most 32; want positive steps" },
     { "LRN", "2,6,3,4", "size=1024", "" }, { "LRN", "2,6,3,4", "size=0", "size is 0, want 1 to 1024" }, { "LRN", "2,6,3,4", "size=1", "" },
     { "Tile", "2,6 =1,32", "", "" }, { "Gather", "2,6 ='5", "axis=1", "" }, { "Gather", "2,6 ='6", "axis=1", "takes row 6 of 6" },
@@ -577,6 +578,7 @@ static void quantised_recurrence(void **state)
     assert_string_equal(r->err.msg, "");
     assert_int_equal(graph_forward_mac(&r->g), 2 * 5 * 2 * 16 * (3 + 4));
     assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 4);
+    assert_int_equal(graph_parameters(&r->g), 2 * 16 * (3 + 4) + 2 * 32);
     assert_int_equal(r->g.n_rough_ops, 1);
     done(r);
 }
@@ -652,6 +654,36 @@ static void approximated(void **state)
     done(r);
 }
 
+/* Where its result has other elements than its input, or another type, the pass reads a tensor like the result. */
+static void other_results_approximated(void **state)
+{
+    static const struct { int type; const char *dims; uint64_t width; bool as_input; } cases[] = {
+        { ONNX_FLOAT, "n,4", 4, true }, { ONNX_FLOAT, "n,2", 2, false }, { ONNX_BOOL, "n,4", 4, false }, { ONNX_BOOL, "n,2", 2, false } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "w", DIMS(cases[i].width, 3));
+        Onnx__ValueInfoProto *made = draft_info(d, "m", cases[i].type, cases[i].dims);
+        d->graph.value_info = &made;
+        d->graph.n_value_info = 1;
+        draft_node(d, "Mystery", "x", "m", "");
+        draft_node(d, "Cast", "m", "c", "to=1");
+        draft_node(d, "MatMul", "c w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
+        assert_string_equal(r->err.msg, "");
+        const struct op *pass = r->g.ops;
+        while (pass->kind != OP_SCALE)
+            pass++;
+        const struct tensor *read = &r->g.tensors[pass->inputs[0]], *result = &r->g.tensors[pass->outputs[0]];
+        assert_int_equal(read->role == ROLE_INPUT, cases[i].as_input);
+        assert_int_equal(tensor_elements(result), cases[i].width);
+        assert_int_equal(result->type, cases[i].type == ONNX_BOOL ? TYPE_UINT8 : TYPE_FP16);
+        assert_int_equal(count_kind(&r->g, OP_CAST), cases[i].type == ONNX_BOOL);
+        done(r);
+    }
+}
+
 /* Each of its results is a pass, where the others have no reader too. */
 static void several_results_approximated(void **state)
 {
@@ -674,6 +706,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
     cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(the_longer_branch), cmocka_unit_test(nodes_that_lead_nowhere),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
-    cmocka_unit_test(approximated), cmocka_unit_test(several_results_approximated),
+    cmocka_unit_test(approximated), cmocka_unit_test(other_results_approximated), cmocka_unit_test(several_results_approximated),
 };
 TAP_MAIN(tests)

@@ -192,6 +192,7 @@ static void moves(void **state)
         { "SpaceToDepth", "2,3,6,9", "blocksize=2", "blocksize does not divide its input" },
         { "SpaceToDepth", "2,1,1024,2048", "blocksize=1024", "2x1048576x1x2" },
         { "SpaceToDepth", "2,1,1025,2050", "blocksize=1025", "blocksize does not divide its input" },
+        { "SpaceToDepth", "2,3,6,10", "", "blocksize does not divide its input" },
         { "SpaceToDepth", "2,3,6,10", "blocksize=0", "blocksize does not divide its input" }, { "SpaceToDepth", "2,3,6", "blocksize=2", "blocksize does not divide its input" },
         { "SpaceToDepth", "2,3,9,6", "blocksize=2", "blocksize does not divide its input" },
     };
@@ -418,6 +419,42 @@ static void limits(void **state)
     arena_free(&a);
 }
 
+/* As many dimensions as a value may have, of every rule that goes through them. */
+static void eight_dimensions(void **state)
+{
+#define EIGHT "1,2,3,1,2,1,3,2"
+    static const struct row rows[] = {
+        { "Relu", EIGHT, "", "1x2x3x1x2x1x3x2" }, { "Add", EIGHT " w4,2,5,3,1", "", "1x2x3x4x2x5x3x2" }, { "Transpose", EIGHT, "", "2x3x1x2x1x3x2x1" },
+        { "Transpose", EIGHT, "perm=1,2,3,4,5,6,7,0", "2x3x1x2x1x3x2x1" }, { "Squeeze", EIGHT, "", "2x3x2x3x2" }, { "Squeeze", EIGHT " =3", "", "1x2x3x2x1x3x2" },
+        { "Flatten", EIGHT, "axis=8", "72x1" }, { "Flatten", EIGHT, "axis=7", "36x2" }, { "Flatten", EIGHT, "axis=9", "axis is out of range" },
+        { "Reshape", EIGHT " =0,0,0,0,0,0,-1,1", "", "1x2x3x1x2x1x6x1" },
+        { "Reshape", EIGHT " =1,2,3,1,2,1,3,2,1", "", "its shape is computed while the model runs; export with fixed or symbolic sizes" },
+        { "Expand", EIGHT " =5,1,1,4,1,7,1,1", "", "5x2x3x4x2x7x3x2" }, { "Expand", EIGHT " =1,1,1,1,1,1,1,1,1", "", "its shape is computed while the model runs" },
+        { "Tile", EIGHT " =3,1,1,2,1,1,1,4", "", "3x2x3x2x2x1x3x8" }, { "Pad", EIGHT " =0,0,0,0,0,0,0,1,2,0,0,0,0,0,0,2", "", "3x2x3x1x2x1x3x5" },
+        { "Slice", EIGHT " =0,1 =1,3 =7,6", "", "1x2x3x1x2x1x2x1" }, { "Slice", EIGHT " =0,0,0,0,0,0,1,1 =1,1,2,1,1,1,3,2", "", "1x1x2x1x1x1x2x1" },
+        { "Concat", EIGHT " w1,2,3,1,2,1,3,5", "axis=-1", "1x2x3x1x2x1x3x7" }, { "Concat", EIGHT " w4,2,3,1,2,1,3,2", "", "5x2x3x1x2x1x3x2" },
+        { "Split 2", EIGHT, "axis=7", "1x2x3x1x2x1x3x1; 1x2x3x1x2x1x3x1" }, { "ReduceMean", EIGHT, "axes=7", "1x2x3x1x2x1x3x1" },
+        { "ReduceMean", EIGHT, "axes=0,2 keepdims=0", "2x1x2x1x3x2" }, { "ReduceMax", EIGHT, "", "1x1x1x1x1x1x1x1" }, { "ReduceMax", EIGHT, "keepdims=0", "one" },
+        { "ArgMax", EIGHT, "axis=7", "1x2x3x1x2x1x3x1 whole" }, { "ArgMax", EIGHT, "axis=6 keepdims=0", "1x2x3x1x2x1x2 whole" },
+        { "Gather", EIGHT " ='1", "axis=7", "1x2x3x1x2x1x3" }, { "Gather", EIGHT " =1,0,1,1", "axis=7", "1x2x3x1x2x1x3x4" },
+        { "Gather", EIGHT " =1x1:1", "axis=7", "makes 9 dimensions, at most 8" }, { "GatherElements", EIGHT " =1x2x3x1x2x1x3x5:0", "axis=7", "1x2x3x1x2x1x3x5" },
+        { "GatherND", EIGHT " =5x1:0", "", "5x2x3x1x2x1x3x2" }, { "GatherND", EIGHT " =5x8:0", "", "5" }, { "GatherND", EIGHT " =5x4x1:0", "", "makes 9 dimensions, at most 8" },
+        { "MatMul", "3,1,1,2,1,2,5,4 w7,6,1,1,1,4,5", "", "3x7x6x2x1x2x5x5" }, { "GlobalAveragePool", "1,2,3,4,5,6,7,8", "", "1x2x1x1x1x1x1x1" },
+        { "Compress", EIGHT " =1,0", "axis=7", "1x2x3x1x2x1x3x1" }, { "TopK 2", EIGHT " =1", "", "1x2x3x1x2x1x3x1; 1x2x3x1x2x1x3x1 whole" },
+        { "OneHot", "1,2,3,1,2,1,3 =5 ~0,1", "axis=0", "5x1x2x3x1x2x1x3" }, { "OneHot", EIGHT " =5 ~0,1", "", "makes 9 dimensions, at most 8" },
+        { "Resize", EIGHT " - ~1,1,1,1,1,1,2,3", "", "1x2x3x1x2x1x6x6" }, { "Shape", EIGHT, "", "8 whole = 1 2 3 1 2 1 3 2" }, { "Size", EIGHT, "", "one whole = 72" },
+        { "ConstantOfShape", "=1,2,1,1,1,1,1,2", "", "1x2x1x1x1x1x1x2" }, { "ConstantOfShape", "=1,2,1,1,1,1,1,2,1", "", "its shape is computed while the model runs" },
+        { "NonZero", "=1x2x1x1x1x1x1x2:0,5,0,7", "", "8x2 whole = 0 0 0 1 0 0 0 0 0 0 0 0 0 0 1 1" },
+        { "Transpose", "=1x2x1x1x1x1x1x3:1,2,3,4,5,6", "", "3x1x1x1x1x1x2x1 whole = 1 4 2 5 3 6" },
+        { "Concat", "=1x1x1x1x1x1x2x2:1,2,3,4 =1x1x1x1x1x1x2x1:5,6", "axis=7", "1x1x1x1x1x1x2x3 whole = 1 2 5 3 4 6" },
+        { "Split 2", "=1x1x1x1x1x1x2x3:1,2,3,4,5,6 =1,2", "axis=7", "1x1x1x1x1x1x2x1 whole = 1 4; 1x1x1x1x1x1x2x2 whole = 2 3 5 6" },
+        { "Add", "=1x1x1x1x1x1x2x1:1,2 =3x1x1x1x1x1x1x2:10,20,30,40,50,60", "", "3x1x1x1x1x1x2x2 whole = 11 21 12 22 31 41 32 42 51 61 52 62" },
+    };
+#undef EIGHT
+    (void)state;
+    CHECK(rows);
+}
+
 /* What data pick out, where they stand in the file; else as much as there may be, if that is asked for. */
 static void picked(void **state)
 {
@@ -495,6 +532,6 @@ static void inputs_left_out(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(windows), cmocka_unit_test(products), cmocka_unit_test(elementwise), cmocka_unit_test(moves), cmocka_unit_test(parts),
     cmocka_unit_test(contents), cmocka_unit_test(contents_elsewhere), cmocka_unit_test(einsums), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
-    cmocka_unit_test(picked), cmocka_unit_test(inputs_left_out),
+    cmocka_unit_test(picked), cmocka_unit_test(eight_dimensions), cmocka_unit_test(inputs_left_out),
 };
 TAP_MAIN(tests)

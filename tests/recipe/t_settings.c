@@ -183,6 +183,86 @@ static void names_of_submitters(void **state)
     }
 }
 
+/* Round and division stand in the id, where it names both; else v2.0, closed. A recipe's own round counts before either. */
+static void terms_of_an_id(void **state)
+{
+    static const struct { const char *id, *own, *round, *division; bool named; } rows[] = {
+        { "mlperf-v1.1-open-x", NULL, "v1.1", "open", true }, { "mlperf-v1.1-open", NULL, "v1.1", "open", true }, { "mlperf-v1.1-open-x", "v2.1", "v2.1", "open", true },
+        { "mlperf-today-open-x", NULL, "v2.0", "closed", false }, { "mlperf-v1.1", NULL, "v2.0", "closed", false }, { "mlperf-v1.1--x", NULL, "v2.0", "closed", false },
+        { "mlperf--open-x", NULL, "v2.0", "closed", false }, { "mlperf", NULL, "v2.0", "closed", false }, { "vendor-v1.1-open-x", NULL, "v2.0", "closed", false },
+        { "vendor-v1.1-open-x", "v1.0", "v1.0", "closed", true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct recipe_terms t = recipe_terms(&(struct recipe){ .id = rows[i].id, .reference_round = rows[i].own });
+        assert_string_equal(t.round, rows[i].round);
+        assert_string_equal(t.division, rows[i].division);
+        assert_string_equal(t.submitter, "Graphcore");
+        assert_int_equal(t.named, rows[i].named);
+    }
+}
+
+/* ---- with a framework --------------------------------------------------------------------------------------------- */
+
+/* It can run two schedules, and takes turns three times round its stages; the recipe has 4 IPUs in 5 stages and 192 micro-batches. */
+static const struct framework made = { .name = "made-1.0", .schedules = "grouped,interleaved", .accumulation_multiple = 3, .moment_bytes = 2.5, .steps_per_call = 7 };
+
+static void schedules_of_a_framework(void **state)
+{
+#define CANNOT "parallel.schedule: made-1.0 cannot run popart; want one of: grouped,interleaved (or framework.schedules=popart for a program that can)"
+#define ALONE "parallel.ipus_per_replica=1 "
+#define TURNS(n, accumulation, way, all) "parallel.gradient_accumulation: " #accumulation ", want a multiple of " #all ": made-1.0 runs " way \
+    " pipelines in 3 times their " #n " stages"
+    static const struct { const char *words, *message; } rows[] = {
+        { "", CANNOT }, { "framework.schedules=popart", "" }, { "framework.schedules=grouped,popart parallel.gradient_accumulation=7", "" },
+        { "parallel.schedule=none", "" }, { "parallel.schedule=sequential", "" }, { "recipe.mode=infer", "" }, { ALONE "parallel.layers_per_ipu=", "" },
+        { ALONE "parallel.layers_per_ipu=24", "" }, { ALONE "parallel.layers_per_ipu=12,12", CANNOT }, { "parallel.layers_per_ipu=", CANNOT },
+        { "parallel.schedule=grouped", TURNS(5, 192, "grouped", 15) }, { "parallel.schedule=grouped parallel.gradient_accumulation=180", "" },
+        { "parallel.schedule=interleaved parallel.gradient_accumulation=46", TURNS(5, 46, "interleaved", 15) },
+        { "parallel.schedule=interleaved parallel.gradient_accumulation=45", "" },
+        { "parallel.schedule=grouped parallel.layers_per_ipu= parallel.gradient_accumulation=36", "" },
+        { "parallel.schedule=grouped parallel.layers_per_ipu= parallel.gradient_accumulation=15", TURNS(4, 15, "grouped", 12) },
+        { "parallel.schedule=grouped framework.accumulation_multiple=0 parallel.gradient_accumulation=7", "" },
+        { "parallel.schedule=grouped framework.accumulation_multiple=1 parallel.gradient_accumulation=10", "" },
+        { "framework.update_order=sideways", "--set framework.update_order=sideways: 'sideways' is not one of: series, side-by-side" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        assert_true(load_words(&l, bert, rows[i].words));
+        bool good = recipe_framework(&l.o, &l.r, &made, &l.a, &l.err);
+        if (!text_is(l.err.msg, rows[i].message))
+            print_error("%s\n", rows[i].words);
+        assert_string_equal(l.err.msg, rows[i].message);
+        assert_true(good == !*rows[i].message);
+        arena_free(&l.a);
+    }
+}
+
+/* Bytes of moments: as the recipe says, else as the framework has each of Adam's two; updates a call: as [hosts] says, else [framework], else
+ * the sheet. */
+static void values_of_a_framework(void **state)
+{
+    static const struct { const char *words; double state_bytes, steps_per_call; } rows[] = {
+        { "hosts.steps_per_call= optimizer.state_bytes_per_param=", 5, 7 }, { "hosts.steps_per_call= optimizer.state_bytes_per_param=3", 3, 7 }, { "hosts.steps_per_call= optimizer.name=adam optimizer.state_bytes_per_param=", 5, 7 },
+        { "hosts.steps_per_call= optimizer.name=sgd optimizer.state_bytes_per_param=", 2, 7 }, { "hosts.steps_per_call= optimizer.name=lars optimizer.state_bytes_per_param=4", 4, 7 },
+        { "hosts.steps_per_call= optimizer.state_bytes_per_param= framework.moment_bytes=4", 8, 7 }, { "hosts.steps_per_call= recipe.mode=infer optimizer.state_bytes_per_param=", 0, 7 },
+        { "hosts.steps_per_call= optimizer.state_bytes_per_param=3 framework.steps_per_call=9", 3, 9 }, { "optimizer.state_bytes_per_param=3 hosts.steps_per_call=11 framework.steps_per_call=9", 3, 11 },
+        { "optimizer.state_bytes_per_param=3 hosts.steps_per_call=0", 3, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        assert_true(load_words(&l, bert, rows[i].words));
+        l.o.schedule = SCHEDULE_NONE;
+        assert_true(recipe_framework(&l.o, &l.r, &made, &l.a, &l.err));
+        assert_near(l.o.optimizer.state_bytes_per_param, rows[i].state_bytes, 0);
+        assert_near(l.o.framework.steps_per_call, rows[i].steps_per_call, 0);
+        assert_int_equal(l.o.framework.accumulation_multiple, 3);
+        arena_free(&l.a);
+    }
+}
+
 /* ---- each key alone ----------------------------------------------------------------------------------------------------- */
 
 /* Another value than the recipe's, in the key's range; NULL: its text is another question. */
@@ -390,7 +470,7 @@ static void a_line_is_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(defaults),
-    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
+    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
     cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };
 TAP_MAIN(tests)
