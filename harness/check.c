@@ -17,6 +17,8 @@ bool build_check(struct check *out, const struct options *o, struct session *s, 
         return false;
     if (!session_figures(figures, o->published, s, err))
         return false;
+    if (figures->n == 0)                /* what nothing was compared with has not passed */
+        return fail(err, "%s: holds no figure; want rows below the header", o->published ? o->published : s->published_dir);
     progress_start(&p, "checking");
     bool good = check_build(out, figures, &from, &s->arena, err);
     progress_end(&p);

@@ -62,6 +62,9 @@ static bool take_header(struct csv_reader *r)
             if (text_is(t->columns[i], t->columns[j]))
                 return fail(r->err, "%s:%u: column '%.60s' stands twice", t->path, r->row_line, t->columns[i]);
     }
+    const char *separator = t->n_columns == 1 ? strpbrk(t->columns[0], ";\t") : NULL;
+    if (separator)
+        return fail(r->err, "%s:%u: cells are separated by %s, want commas", t->path, r->row_line, *separator == ';' ? "semicolons" : "tabs");
     return !r->column || csv_column(&r->at_column, t, r->column, r->err);
 }
 
@@ -183,6 +186,8 @@ static bool changes_quoting(const char *line, size_t length)
     return odd;
 }
 
+static const char misplaced_quote[] = "a quote stands within a cell; put the whole cell in quotes, and double those in it";
+
 /* Line by line, so that a row knows where it stands. A quote that is open goes on in the lines after it. */
 static bool feed(struct csv_reader *r, struct csv_parser *p, char *text, size_t n)
 {
@@ -197,7 +202,7 @@ static bool feed(struct csv_reader *r, struct csv_parser *p, char *text, size_t 
         if (plain)
             cut_line(r, text + at, end);
         else if (csv_parse(p, text + at, length, on_cell, on_row, r) != length)
-            return fail(r->err, "%s:%u: %s", r->t->path, r->line, csv_strerror(csv_error(p)));
+            return fail(r->err, "%s:%u: %s", r->t->path, r->line, csv_error(p) == CSV_EPARSE ? misplaced_quote : csv_strerror(csv_error(p)));
         at += length;
     }
     if (!r->failed && csv_fini(p, on_cell, on_row, r) != 0)

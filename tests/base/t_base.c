@@ -141,6 +141,10 @@ static void csv_refuses(void **state)
     assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' stands twice");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cells, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2 \"inch\n"), ":2: a quote stands within a cell; put the whole cell in quotes, and double those in it");
+    assert_string_equal(CSV_MESSAGE("a;b\n1;2\n"), ":1: cells are separated by semicolons, want commas");
+    assert_string_equal(CSV_MESSAGE("a\tb;c\n1\t2\n"), ":1: cells are separated by tabs, want commas");
+    assert_string_equal(CSV_MESSAGE("a;b,c\n1;2,3\n"), "");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\0\n"), ": is binary (a zero byte at offset 6), want text");
 }
 

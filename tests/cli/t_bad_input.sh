@@ -114,6 +114,8 @@ recipe=mlperf-v1.1-closed-ipu-pod16-resnet50
 of() { printf '%s\n' "$@" >"$table"; }
 refuses "none.csv" "table: missing" check --published "$work/none.csv"
 : >"$table"
+head -1 results/published/vendor.csv >"$work/header.csv"
+refuses "header.csv: holds no figure; want rows below the header" "table: a header alone has not passed" check --published "$work/header.csv"
 refuses "table.csv" "table: empty" check --published "$table"
 of "$header" "a,$recipe,throughput_samples_per_s,many,samples/s,0.1,validate,s,q,n"
 refuses "many" "table: a value that is no number" check --published "$table"

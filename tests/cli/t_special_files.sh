@@ -37,7 +37,7 @@ refused() {
         what=$(stat -c %F:%s "$file")
         faults="$faults$(echo "$commands" | sed "s/\bX\b/$file/g" | while read -r command; do
             # shellcheck disable=SC2086
-            timeout 10 "$PODBENCH" $command >out 2>err </dev/null
+            timeout 120 "$PODBENCH" $command >out 2>err </dev/null
             status=$?
             { [ $status -eq 1 ] || [ $status -eq 2 ]; } && [ -s err ] || echo "status $status: $command: $(head -c 200 err)"
         done)"
