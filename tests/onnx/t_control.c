@@ -618,6 +618,31 @@ static void functions(void **state)
     draft_end(outer);
 }
 
+/* A function that hands on its parameters, each as the other's result: y = (u - x) w. */
+static void parameters_in_another_order(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *swap = draft_start(17);
+    draft_function(d, swap, "Swap", "a b", "b a", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_input(d, "u", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_node(d, "Swap", "x u", "p q", "");
+    d->nodes[0]->domain = "ours";
+    draft_node(d, "Sub", "p q", "difference", "");
+    draft_node(d, "MatMul", "difference w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++)
+            sum += (draft_noise("u", e / 2 * 3 + k) - draft_noise("x", e / 2 * 3 + k)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(swap);
+}
+
 /* A gate that a function hands on as it is, and that is read besides, is no part of a swish: y = (x s(x) + 2 s(x)) w. */
 static void readers_through_a_function(void **state)
 {
@@ -649,7 +674,7 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
     cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
     cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),

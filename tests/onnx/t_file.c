@@ -143,6 +143,7 @@ static void options_reach_the_file(void **state)
     o.inference = true;
     o.dimensions = "tokens=7,frames=3=5";
     assert_string_equal(reason(&o, &g, &a), "");
+    assert_string_equal(g.name, strrchr(path_of_file(), '/') + 1);
     assert_int_equal(g.tensors[g.ops[0].inputs[1]].type, TYPE_FP16);
     assert_int_equal(g.n_ops, g.n_forward_ops);
     o.compute = COMPUTE_FP32;

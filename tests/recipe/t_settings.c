@@ -246,6 +246,7 @@ static void values_of_a_framework(void **state)
     static const struct { const char *words; double state_bytes, steps_per_call; } rows[] = {
         { "hosts.steps_per_call= optimizer.state_bytes_per_param=", 5, 7 }, { "hosts.steps_per_call= optimizer.state_bytes_per_param=3", 3, 7 }, { "hosts.steps_per_call= optimizer.name=adam optimizer.state_bytes_per_param=", 5, 7 },
         { "hosts.steps_per_call= optimizer.name=sgd optimizer.state_bytes_per_param=", 2, 7 }, { "hosts.steps_per_call= optimizer.name=lars optimizer.state_bytes_per_param=4", 4, 7 },
+        { "hosts.steps_per_call= optimizer.name=sgd optimizer.state_bytes_per_param=0.5", 0.5, 7 },
         { "hosts.steps_per_call= optimizer.state_bytes_per_param= framework.moment_bytes=4", 8, 7 }, { "hosts.steps_per_call= recipe.mode=infer optimizer.state_bytes_per_param=", 0, 7 },
         { "hosts.steps_per_call= optimizer.state_bytes_per_param=3 framework.steps_per_call=9", 3, 9 }, { "optimizer.state_bytes_per_param=3 hosts.steps_per_call=11 framework.steps_per_call=9", 3, 11 },
         { "optimizer.state_bytes_per_param=3 hosts.steps_per_call=0", 3, 0 },

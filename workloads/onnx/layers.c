@@ -10,7 +10,7 @@
  * The first layer is the stem, the last the head, those between are blocks.
  */
 #include "workloads/onnx/map_internal.h"
-#include <string.h>
+#include <assert.h>
 
 enum { SHARE = 4, MOST_ALIVE = 4, SHRINKS = 8 };     /* one layer may hold 1/SHARE of the products before it is cut again */
 
@@ -104,8 +104,10 @@ static void join_idle(struct grouping *s)
         forward = (forward && idle) || (idle && shrinks(s, from, to));
         if (idle && forward && !last)
             s->cut[to - 1] = false;
-        else if (idle && from > 0)
+        else if (idle) {
+            assert(from > 0);           /* whoever groups has work in the graph */
             s->cut[from - 1] = false;
+        }
         forward = idle && forward;
     }
 }

@@ -275,6 +275,13 @@ static uint32_t between_layouts(struct mapper *p, uint32_t tensor, const struct 
     return tensor;
 }
 
+static uint32_t view_as_image(struct mapper *p, uint32_t tensor, const struct onnx_value *v)
+{
+    uint64_t dims[4];
+    image_dims(dims, v);
+    return map_view(p, tensor, sizeof dims / sizeof *dims, dims);
+}
+
 uint32_t any_plain(struct mapper *p, uint32_t value)
 {
     if (is_empty(p, value))
@@ -311,7 +318,6 @@ uint32_t as_plain(struct mapper *p, uint32_t value)
 uint32_t as_image(struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];
-    uint64_t dims[4];
     if (!v || v->n_dims < 3 || v->n_dims > 5) {
         MAP_REFUSE(p, "reads %.60s as an image; it has %u dimensions, want 3 to 5", v ? v->name : "nothing", v ? v->n_dims : 0);
         return NO_ID;
@@ -324,8 +330,7 @@ uint32_t as_image(struct mapper *p, uint32_t value)
         return NO_ID;
     if (!at->image && at->other == NO_ID)
         at->other = between_layouts(p, tensor, v, true);
-    image_dims(dims, v);
-    return map_view(p, at->image ? tensor : at->other, 4, dims);
+    return view_as_image(p, at->image ? tensor : at->other, v);
 }
 
 /* A constant by channel beside an image: [channels, 1, 1] in the file, a vector over the last dimension in the graph. */
@@ -346,7 +351,7 @@ static uint32_t constant_operand(struct mapper *p, uint32_t value, bool image, u
     if (n_large < 2)                        /* one dimension: the same elements in any layout */
         return map_weight(p, value, ONNX_AS_IS, 4, at_image);
     uint32_t plain = map_weight(p, value, ONNX_AS_IS, n_dims, dims);
-    return map_view(p, between_layouts(p, plain, &whole, true), 4, at_image);
+    return view_as_image(p, between_layouts(p, plain, &whole, true), &whole);
 }
 
 uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dims)
@@ -372,11 +377,9 @@ uint32_t as_operand(struct mapper *p, uint32_t value, bool image, uint32_t n_dim
     if (!image)
         return map_view(p, tensor, n_dims, dims);
     struct onnx_value whole = *v;
-    uint64_t at_image[4];
     whole.n_dims = n_dims;
     memcpy(whole.dims, dims, sizeof dims);
-    image_dims(at_image, &whole);
-    return map_view(p, between_layouts(p, tensor, &whole, true), 4, at_image);
+    return view_as_image(p, between_layouts(p, tensor, &whole, true), &whole);
 }
 
 /* Its range is shape.c's to check. */
