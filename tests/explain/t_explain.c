@@ -476,6 +476,141 @@ static void an_explanation_as_text(void **state)
     arena_free(&a);
 }
 
+/* A step of 1000 cycles on three IPUs, of which the second waits least and the third most; of equals the first. What takes most of the IPU that
+ * waits least is named, by the largest part of its class. */
+static void the_bound_by_hand(void **state)
+{
+    struct cost operations[] = { { .name = "o", .part = PART_EXCHANGE, .ipu_cycles = 7 } },
+                phases[] = { { .name = "p", .part = PART_EXCHANGE, .ipu_cycles = 9, .children = operations, .n_children = 1 } },
+                parts[] = { { .name = "conv", .part = PART_CONV, .ipu_cycles = 11 },
+                            { .name = "exchange", .part = PART_EXCHANGE, .ipu_cycles = 9, .children = phases, .n_children = 1 },
+                            { .name = "norm", .part = PART_NORM, .ipu_cycles = 5 }, { .name = "host", .part = PART_HOST, .ipu_cycles = 2 } };
+    const struct cost tree = { .children = parts, .n_children = 4 };
+    struct timeline_row rows[] = {
+        { .ipu = 4, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 300, [PART_CONV] = 400, [PART_EXCHANGE] = 300 } },
+        { .ipu = 7, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 100, [PART_CONV] = 250, [PART_NORM] = 150, [PART_EXCHANGE] = 500 } },
+        { .ipu = 9, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 350, [PART_CONV] = 650 } },
+        { .ipu = 2, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 350, [PART_CONV] = 650 } },
+        { .ipu = 3, .n_alike = 1, .spent.part = { [PART_BUBBLE] = 100, [PART_CONV] = 900 } },
+    };
+    struct simulation sim = { .plan = { .fits = true, .host_floor_cycles = 999 }, .timeline = { .step_cycles = 1000, .rows = rows, .n_rows = 5 } };
+    struct bound b;
+    (void)state;
+    bound_find(&b, &sim, &tree);
+    assert_true(b.class == CLASS_EXCHANGE && b.part == &parts[1] && b.phase == &phases[0] && b.operation == &operations[0]);
+    assert_true(b.ipu == 7 && b.idlest_ipu == 9 && !b.memory && !b.host_input && !b.link);
+    assert_near(b.class_share, 0.5, 0);
+    assert_near(b.least_waiting_share, 0.1, 0);
+    assert_near(b.most_waiting_share, 0.35, 0);
+    rows[1].spent.part[PART_NORM]++;            /* 401 of two parts are more than 400 of one: that much less is sent */
+    rows[1].spent.part[PART_EXCHANGE] = 400;
+    bound_find(&b, &sim, &tree);
+    assert_true(b.class == CLASS_COMPUTE && b.part == &parts[0] && !b.phase && !b.operation);
+    assert_near(b.class_share, 0.401, 1e-15);
+    sim.plan.fits = false, sim.plan.host_floor_cycles = 1000;
+    bound_find(&b, &sim, &tree);
+    assert_true(b.memory && b.host_input && b.class == CLASS_HOST && b.part == &parts[3] && !b.phase);
+}
+
+/* Of 1 s of convolutions: sheet values that change it by half a per cent or more, the most first; of what changes it as much, the first. */
+static void values_that_a_part_depends_on(void **state)
+{
+    static const struct input own = { .name = "parallel.own", .of_recipe = true }, sheet = { .name = "machine.sheet" };
+    static const struct move moves[] = {
+        { .input = &sheet, .breakdown_s = { [PART_CONV] = 0.875 } }, { .input = &own, .breakdown_s = { [PART_CONV] = 0.1 } },
+        { .input = &sheet, .breakdown_s = { [PART_CONV] = 1.25 } }, { .input = &sheet, .breakdown_s = { [PART_CONV] = 0.1 }, .refused = "no" },
+        { .input = &sheet, .breakdown_s = { [PART_CONV] = 1.0049 } }, { .input = &sheet, .breakdown_s = { [PART_CONV] = 0.75 } },
+        { .input = &sheet, .breakdown_s = { [PART_CONV] = 1.0051 } }, { .input = &sheet, .breakdown_s = { [PART_CONV] = 1, [PART_SYNC] = 9 } },
+        { .input = &sheet, .breakdown_s = { [PART_CONV] = 0.5 } },
+    };
+    static const size_t want[] = { 8, 2, 5, 0, 6 };
+    const struct result r = { .breakdown_s = { [PART_CONV] = 1, [PART_SYNC] = 3 } };
+    const struct explanation e = { .result = &r, .moves = { .items = (struct move *)moves, .n = sizeof moves / sizeof *moves } };
+    (void)state;
+    for (size_t room = 0; room <= 7; room++) {
+        const struct move *found[7];
+        size_t n = part_inputs(found, room, &e, PART_CONV);
+        assert_int_equal(n, room < 5 ? room : 5);
+        for (size_t i = 0; i < n; i++)
+            assert_ptr_equal(found[i], &moves[want[i]]);
+    }
+}
+
+/* From the first line with what on, as many lines. */
+static const char *lines_from(const char *text, const char *what, int n_lines)
+{
+    const char *from = strstr(text, what), *to = from;
+    assert_non_null(from);
+    while (from > text && from[-1] != '\n')
+        from--;
+    for (int i = 0; i < n_lines; i++)
+        to = strchr(to, '\n') + 1;
+    return arena_printf(&a, "%.*s", (int)(to - from), from);
+}
+
+/* Moves of a made-up value of the recipe, of the machine and of the data, none of which is to be changed: 300, 250, ... us of a sample less. */
+static void what_helps_by_hand(void **state)
+{
+    static const struct input own = { .name = "parallel.own", .value = "1", .unit = "", .of_recipe = true },
+                              sheet = { .name = "machine.sheet", .value = "2", .unit = "", .path = "here", .line = 5 },
+                              data = { .name = "data.set", .value = "3", .unit = "", .of_recipe = true };
+    struct move moves[] = {
+        { &own, "70", "no", true, 0.5, 0, -0.5, { 0 } }, { &data, "90", NULL, true, 0.6, 0, -0.4, { 0 } }, { &own, "50", NULL, false, 0.7, 0, -0.3, { 0 } },
+        { &sheet, "40", NULL, true, 0.75, 0, -0.2, { 0 } }, { &own, "60", NULL, true, 0.875, 0, -0.1, { 0 } }, { &sheet, "30", NULL, true, 1.125, 0, 0.1, { 0 } },
+        { &own, "80", NULL, true, 1, 0, -0.0005, { 0 } }, { &own, "20", NULL, true, 1, 0, 0, { 0 } },
+    };
+    struct simulation sim = {0};
+    struct result r = {0};
+    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct explanation e;
+    char *text;
+    (void)state;
+    run(&sim, &r, q.recipe, NULL);
+    explain(&e, &sim, &r, &q, &a);
+    r.step_time_s = 1;
+    e.moves = (struct moves){ .items = moves, .n = 8 };
+    e.bound.least_waiting_share = 0.25, e.bound.most_waiting_share = 0.254, e.bound.class_share = 0.5;
+    PRINTED(text, explain_print(f, &e));
+    assert_string_equal(lines_from(text, "of a replica waits", 1), "  IPU 0 of a replica waits least: 25 % of its step; it spends 50 % on compute\n");
+    assert_string_equal(lines_from(text, "helps most", 2), "  helps most in the recipe: parallel.own 1 -> 60 saves 10.0 % of the time per sample\n"
+                                                           "  helps most in the machine: machine.sheet 2 -> 40 saves 20.0 % of the time per sample\n");
+    assert_string_equal(strstr(text, "\none value changed"),
+        "\none value changed, simulated again                    time per sample    step\n"
+        "  parallel.own 1 -> 50                                      -30.0 %  -0.3 s  does not fit\n"
+        "  machine.sheet 2 -> 40                                     -20.0 %  -0.25 s\n"
+        "  parallel.own 1 -> 60                                      -10.0 %  -0.125 s\n"
+        "  parallel.own 1 -> 80                                       -0.1 %  +0 s\n"
+        "  parallel.own 1 -> 20                                       +0.0 %  +0 s\n");
+    assert_null(strstr(text, "makes it fit"));
+    free(text);
+    /* What does not fit is helped by what does not fit either; of what makes it fit the recipe's fastest. */
+    r.fits = false, r.memory_shortfall_bytes_per_tile = 77;
+    e.bound.memory = true, e.bound.most_waiting_share = 0.256, e.bound.idlest_ipu = 3;
+    PRINTED(text, explain_print(f, &e));
+    assert_non_null(strstr(text, "bound by memory: the fullest tile lacks 77 bytes; if it had them, bound by compute: "));
+    assert_non_null(strstr(text, "it spends 50 % on compute; IPU 3 waits 26 %\n"));
+    assert_string_equal(lines_from(text, "makes it fit", 3),
+        "  makes it fit with one change: parallel.own 1 -> 60, at -10.0 % time per sample\n"
+        "  helps most in the recipe: parallel.own 1 -> 50 saves 30.0 % of the time per sample\n"
+        "  helps most in the machine: machine.sheet 2 -> 40 saves 20.0 % of the time per sample\n");
+    free(text);
+    moves[4].fits = moves[6].fits = moves[7].fits = false;      /* the machine's alone, in either order */
+    PRINTED(text, explain_print(f, &e));
+    assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 40, at -20.0 % time"));
+    free(text);
+    moves[3].relative = 0.3;
+    PRINTED(text, explain_print(f, &e));
+    assert_non_null(strstr(text, "makes it fit with one change: machine.sheet 2 -> 30, at +10.0 % time"));
+    free(text);
+    e.moves.n = 3;
+    PRINTED(text, explain_print(f, &e));
+    assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
+    assert_null(strstr(text, "in the machine"));
+    free(text);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
 static void assumptions_as_text(void **state)
 {
     struct assumption_effect effects[] = {
@@ -517,7 +652,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up), cmocka_unit_test(a_difference_as_text), cmocka_unit_test(a_difference_in_a_line), cmocka_unit_test(a_difference_as_json),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
     cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(assumptions_are_moved_both_ways),
-    cmocka_unit_test(every_part_has_its_formula), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(assumptions_as_text),
+    cmocka_unit_test(every_part_has_its_formula), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on), cmocka_unit_test(assumptions_as_text),
 };
 
 TAP_MAIN(tests)
