@@ -154,6 +154,54 @@ static void one_rate_of_a_block(void **state)
     arena_free(&a);
 }
 
+/* Blocks of 4 epochs in 80 s, of 2 in 30 and of one, not said, in 13: 15 s is the middle of 20, 15 and 13. No epoch is marked, so the last
+ * evaluation says how many there were; that it is repeated gains nothing. */
+static void blocks_of_epochs(void **state)
+{
+    static const struct event events[] = {
+        { 0, "train_samples", "600", NULL }, { 0, "run_start", NULL, NULL },
+        { 10, "block_start", NULL, "{\"epoch_count\": 4}" }, { 90, "block_stop", NULL, NULL }, { 92, "eval_accuracy", "0.1", "{\"epoch_num\": 4}" },
+        { 100, "block_start", NULL, "{\"epoch_count\": 2}" }, { 130, "block_stop", NULL, NULL }, { 135, "eval_accuracy", "0.2", "{\"epoch_num\": 6}" },
+        { 140, "block_start", NULL, NULL }, { 153, "block_stop", NULL, NULL }, { 160, "eval_accuracy", "0.3", "{\"epoch_num\": 7}" },
+        { 161, "eval_accuracy", "0.4", "{\"epoch_num\": 7}" }, { 170, "run_stop", NULL, "{\"status\": \"success\"}" },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "epochs", &a);
+    assert_near(r.train_unit_s, 15, 1e-9);
+    assert_near(r.throughput_samples_per_s, 40, 1e-9);
+    assert_string_equal(r.throughput_method, "train_samples / median(block / epoch_count), a block may include its evaluation");
+    assert_near(r.epochs_trained, 7, 0);
+    assert_near(r.samples_to_converge, 4200, 0);
+    assert_near(r.eval_interval, 1.5, 1e-9);                /* of 2 and 1 */
+    assert_near(r.eval_time_s, (5 + 7) / 2.0, 1e-9);        /* of 2, 5, 7 and 8 s behind a block */
+    assert_near(r.final_accuracy, 0.4, 0);
+    assert_true(isnan(r.steady_samples_per_s) && r.n_units == 3 && r.first_unit == 1);
+    assert_near(r.unit_rates[0], 30, 1e-9);
+    assert_near(r.unit_rates[1], 40, 1e-9);
+    assert_near(r.unit_rates[2], 600 / 13.0, 1e-9);
+    arena_free(&a);
+}
+
+/* Older logs of what counts in samples or steps have 1 at the only evaluation, and how many samples there were at the end. */
+static void old_logs_say_their_samples_at_the_end(void **state)
+{
+    static const struct event events[] = {
+        { 0, "global_batch_size", "16", NULL }, { 0, "run_start", NULL, NULL }, { 35, "eval_accuracy", "0.1", "{\"epoch_num\": 1}" },
+        { 38, "train_samples", "5000", NULL }, { 40, "run_stop", NULL, NULL },
+    };
+    struct arena a = {0};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct run_log r = FOLDED(events, i ? "steps" : "samples", &a);
+        assert_near(r.samples_to_converge, 5000, 0);
+        assert_near(r.throughput_samples_per_s, 125, 1e-9);
+        assert_string_equal(r.throughput_method, "samples to converge / time to train");
+        assert_true(isnan(r.train_unit_s) && isnan(r.eval_time_s) && isnan(r.eval_interval) && isnan(r.epochs_trained) && r.n_units == 0);
+    }
+    arena_free(&a);
+}
+
 static void problems_are_named(void **state)
 {
     static const struct event whole[] = { { 0, "run_start", NULL, NULL }, { 5, "run_stop", NULL, NULL } };
@@ -164,6 +212,11 @@ static void problems_are_named(void **state)
     assert_string_equal(FOLDED(turned, "epochs", &a).problem, "run_stop is not after run_start");
     assert_string_equal(folded(whole, 1, "epochs", &a).problem, "no run_stop");
     assert_string_equal(folded(whole + 1, 1, "epochs", &a).problem, "no run_start");
+    for (int more = 0; more < 2; more++) {                  /* ten years, and a second less */
+        const struct event years[] = { { 0, "run_start", NULL, NULL }, { 10 * 366 * 86400.0 - 1 + more, "run_stop", NULL, NULL } };
+        const char *problem = FOLDED(years, "epochs", &a).problem;
+        assert_true(more ? text_is(problem, "its time is longer than a run can be") : !problem);
+    }
     arena_free(&a);
 }
 
@@ -193,6 +246,7 @@ static void steady_state_is_of_the_fastest_epochs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
-    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(problems_are_named),
+    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
+    cmocka_unit_test(problems_are_named),
 };
 TAP_MAIN(tests)
