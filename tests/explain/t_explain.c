@@ -476,6 +476,91 @@ static void an_explanation_as_text(void **state)
     arena_free(&a);
 }
 
+/* Each input once. Of what a framework does: as it is set here, line 0 of the recipe, or else the first of its sheets that says it. */
+static void inputs_say_where_they_stand(void **state)
+{
+    static const char *const sets[] = { "framework.session_calls=3", "framework.fetch_threads=5" };
+    struct simulation sim = {0};
+    struct result r;
+    struct inputs in;
+    size_t n_set = 0, n_said = 0;
+    (void)state;
+    assert_true(simulate(&sim, &r, "mlperf-v2.0-closed-bow-pod16-bert-large", sets, 2, &paths, simulator()->plans, &err));
+    inputs_list(&in, &sim, &a);
+    for (size_t i = 0; i < in.n; i++) {
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(in.items[i].name, in.items[k].name);
+        if (strncmp(in.items[i].name, "framework.", 10) != 0)
+            continue;
+        const char *key = in.items[i].name + 10, *path = NULL;
+        uint32_t line = 0;
+        bool set = text_is(key, "session_calls") || text_is(key, "fetch_threads"), own = false;
+        for (size_t k = 0; k < sim.recipe.n_framework_settings && !set; k++)
+            own |= text_is(sim.recipe.framework_settings[k].key, key);
+        for (size_t s = 0; s < sim.framework.n_sheets && !path; s++)
+            for (size_t k = 0; k < sim.framework.sheets[s].n_rows; k++)
+                if (text_is(sim.framework.sheets[s].rows[k].key, key))
+                    path = sim.framework.sheets[s].path, line = sim.framework.sheets[s].rows[k].line;
+        assert_string_equal(in.items[i].path, set || own || !path ? sim.recipe.path : path);
+        assert_true(own ? in.items[i].line > 0 : in.items[i].line == (set ? 0 : line));
+        assert_true(!set || text_is(in.items[i].value, *key == 's' ? "3" : "5"));
+        n_set += set;
+        n_said += !set && !own && path;
+    }
+    assert_true(n_set == 2 && n_said > 5);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+static size_t n_told;
+
+static void count_told(void *user, size_t done, size_t of)
+{
+    assert_int_equal(done, ++n_told);
+    assert_int_equal(of, *(size_t *)user);
+}
+
+/* A tenth towards what is faster: less of a time, more of anything else, whole numbers by one at least. A key of the recipe is turned, doubled and
+ * halved. What cannot be set is refused either way, and told with the first; a zero, or a name, is not moved. */
+static void steps_of_a_value_by_hand(void **state)
+{
+    static const char *const choices[] = { "red", "green", "blue", NULL };
+    static const struct field truth = { .type = FIELD_BOOL }, choice = { .type = FIELD_CHOICE, .choices = choices }, whole = { .type = FIELD_U64 },
+                              number = { .type = FIELD_F64 }, text = { .type = FIELD_TEXT };
+    static const struct { const char *value, *unit; const struct field *field; bool idle; const char *to; } cases[] = {
+        { "3", "", NULL, false, "4" }, { "35", "", NULL, false, "39" }, { "34", "B", NULL, false, "37" }, { "7", "cycles", NULL, false, "6" },
+        { "1", "exchanges", NULL, false, "0" }, { "44", "s", NULL, false, "40" }, { "0", "", NULL, false, "" }, { "0.0", "s", NULL, false, "" }, { "abc", "", NULL, false, "" },
+        { "2.5", "B/s", NULL, false, "2.75" }, { "2.5", "s", NULL, false, "2.25" }, { "1e3", "Hz", NULL, false, "1100" },
+        { "yes", "", &truth, false, "no" }, { "no", "", &truth, false, "yes" }, { "no", "", &truth, true, "" }, { "green", "", &choice, false, "blue red" },
+        { "6", "", &whole, false, "12 3" }, { "7", "", &whole, false, "14 3" }, { "1", "", &whole, false, "2" }, { "0", "", &whole, false, "" },
+        { "2.5", "", &number, false, "1.25 5" }, { "0", "", &number, false, "" }, { "x", "", &text, false, "" },
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    struct input items[N];
+    size_t n = N;
+    struct inputs in = { .items = items, .n = N };
+    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    const struct result base = { .throughput_samples_per_s = 1 };
+    struct moves moves;
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        items[i] = (struct input){ .name = arena_printf(&a, "machine.none%zu", i), .value = cases[i].value, .unit = cases[i].unit,
+                                   .of_recipe = cases[i].field != NULL, .field = cases[i].field, .idle = cases[i].idle };
+    q.progress = count_told, q.user = &n, n_told = 0;
+    moves_try(&moves, &in, &base, &q, &a);
+    assert_int_equal(n_told, N);
+    for (size_t i = 0; i < N; i++) {
+        const char *to = "";
+        for (size_t k = 0; k < moves.n; k++)
+            if (moves.items[k].input == &items[i]) {
+                assert_non_null(moves.items[k].refused);
+                to = arena_printf(&a, "%s%s%s", to, *to ? " " : "", moves.items[k].to);
+            }
+        assert_string_equal(to, cases[i].to);
+    }
+    arena_free(&a);
+}
+
 /* A step of 1000 cycles on three IPUs, of which the second waits least and the third most; of equals the first. What takes most of the IPU that
  * waits least is named, by the largest part of its class. */
 static void the_bound_by_hand(void **state)
@@ -652,7 +737,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated), cmocka_unit_test(neighbours_add_up), cmocka_unit_test(a_difference_as_text), cmocka_unit_test(a_difference_in_a_line), cmocka_unit_test(a_difference_as_json),
     cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
     cmocka_unit_test(the_same_does_not_differ), cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(assumptions_are_moved_both_ways),
-    cmocka_unit_test(every_part_has_its_formula), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on), cmocka_unit_test(assumptions_as_text),
+    cmocka_unit_test(every_part_has_its_formula), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(inputs_say_where_they_stand), cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on), cmocka_unit_test(assumptions_as_text),
 };
 
 TAP_MAIN(tests)
