@@ -65,7 +65,7 @@ static bool append_locked(int fd, const char *path, const char *header, const ch
 bool append_lines(const char *path, const char *header, const char *lines, struct err *err)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
-    if (fd < 0)
+    if (fd == -1)
         return fail(err, "%s: %s", path, strerror(errno));
     int locked;
     while ((locked = flock(fd, LOCK_EX)) != 0 && errno == EINTR)

@@ -41,7 +41,7 @@ bool mllog_open(struct mllog_reader *out, const char *path, bool follow, struct 
 {
     struct stat s = { 0 };
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));   /* non-blocking: a pipe without a writer */
-    if (fd < 0)
+    if (fd == -1)
         return fail(err, "%s: %s", path, errno == ELOOP && !follow ? "is a symbolic link, want a file" : strerror(errno));
     (void)fstat(fd, &s);                /* what cannot be asked is no regular file */
     if (!check_log(path, &s, err)) {

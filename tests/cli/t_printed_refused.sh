@@ -35,6 +35,8 @@ for limit in ipus ipus= ipus=x ipus=3..2 ipus=0 ipus=2..x speed=3 throughput=1..
 done
 show search $resnet --maximise energy
 show search $resnet --maximise throughput --minimise ipus
+show search $resnet --minimise ipus --limit throughput=0.25..0.5 --over parallel.micro_batch=8 --over parallel.ipus_per_replica=1 --over parallel.io_tiles=32 \
+    --over parallel.available_memory=0.3 --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no
 for over in parallel.micro_batch=1..1e9 parallel.micro_batch=1..9+0 parallel.micro_batch=1..9*1 parallel.micro_batch=1..9+x parallel.micro_batch=, micro_batch=1 \
     parallel.micro_batch=1..1e8+0.5 =3 parallel.=3 .a=3 parallel.micro_batch=1.5..2.5+0.5; do
     show sweep $resnet --over "$over"
