@@ -7,6 +7,7 @@
  */
 #include "harness/judge.h"
 #include <argp.h>
+#include <fcntl.h>
 #include <gsl/gsl_errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -203,8 +204,20 @@ static bool is_printable(int argc, char **argv)
     return true;
 }
 
+/* A file that is opened where a standard stream is closed would take its number, and what is meant for the stream. Writing to this fails. */
+static void fill_standard_streams(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    fill_standard_streams();
     gsl_set_error_handler_off();
     signal(SIGXFSZ, SIG_IGN);               /* a write past the file size limit fails with a message instead */
     atexit(check_stdout);

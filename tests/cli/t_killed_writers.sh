@@ -131,6 +131,10 @@ are_sheets() { # none, or all of them
 kill_everywhere empty are_sheets 1 $fit
 [ -z "$torn" ] && [ "$n_killed" -ge 12 ] && [ "$(ls fitted/sheets | wc -l)" -eq 3 ]
 result $? "fitted sheets killed at $n_killed calls: all are there, or none" "$torn"
+# A closed stream is nobody's: a sheet that took its number took the talk of the fit too.
+mkdir deaf && (cd deaf && "$PODBENCH" $fit >&- 2>&- <&-)
+diff -r deaf fitted >difference 2>&1
+result $? "fitted sheets are the same where the standard streams are closed" "$(head -c 300 difference)"
 cd fitted || exit 1
 refuses "sheets: is there already, and is not replaced; name a folder that is not there yet" "fitted sheets replace none" $fit
 cd .. || exit 1
