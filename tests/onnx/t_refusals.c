@@ -52,6 +52,23 @@ static void inputs_refused(void **state)
             "node 0, Det 'n0': this operator is not modelled, and neither its result nor its input has a shape");
 }
 
+/* A node without a name goes by its first output's, if it has one. */
+static void nodes_without_a_name(void **state)
+{
+    static const struct { const char *op, *outputs, *message; } cases[] = {
+        { "Det", "y", "node 0, Det 'y': this operator is not modelled; change the model, or price it roughly with --approximate" },
+        { "Dropout", "- y", "node 0, Dropout '': has no output" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_node(d, cases[i].op, "x", cases[i].outputs, "");
+        d->nodes[0]->name = arena_strdup(&d->arena, "");
+        refused(d, infer, cases[i].message);
+    }
+}
+
 /* Where the largest elements stood is not modelled: it may be made, but not read. */
 static void places_that_are_read(void **state)
 {
@@ -702,7 +719,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(nodes_without_a_name), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
     cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(the_longer_branch), cmocka_unit_test(nodes_that_lead_nowhere),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),

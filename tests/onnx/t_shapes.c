@@ -95,6 +95,8 @@ static void windows(void **state)
         { "Conv", "2,4,9,7 w5,2,3,2", "group=2", "2 groups of 2 channels on an input of 4" },
         { "Conv", "2,4,9,7 w6,2,3,2", "group=0", "0 groups of 2 channels on an input of 4" },
         { "Conv", "?2,0,9,7 w6,2,3,2", "group=0", "0 groups of 2 channels on an input of 0" },
+        { "Conv", "2,4 w6,4", "", "its input has 2 dimensions; want 3 to 5" }, { "ConvTranspose", "2,4 w4,6", "", "its input has 2 dimensions; want 3 to 5" },
+        { "Conv", "2 w6", "", "its input has 1 dimensions; want 3 to 5" }, { "ConvTranspose", "2 w6", "", "its kernel does not fit its input of 0 channels" },
         { "Conv", "2,4,9,7 w6,4,3", "", "its kernel has 3 dimensions and its input 4" },
         { "Conv", "2,4,9,7 w6,4,3,8", "", "a window of 8 on 7 elements" },
         { "Conv", "2,4,9,7 w6,4,9,7", "", "2x6x1x1" },

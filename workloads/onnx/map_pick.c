@@ -197,9 +197,9 @@ bool map_scatter_nd(struct mapper *p)
 bool map_top_k(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0) ? map_out(p, 0) : map_out(p, 1);
-    uint32_t axis, x = any_plain(p, in_id(p, 0));
-    if (x == NO_ID || !onnx_axis(&axis, onnx_int(p->n, "axis", -1), v->n_dims))
-        return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
+    uint32_t axis = map_axis(p, -1, v->n_dims), x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
     uint64_t n = v->dims[axis], rows = onnx_elements(v) / n, k = y->dims[axis];
     x = axis_last(p, x, v, axis);
     uint32_t keys = VIEW(p, onnx_flag(p->n, "largest", true) ? x : emit_function(p, FUNCTION_NEGATE, x), rows, n);

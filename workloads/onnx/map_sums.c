@@ -267,11 +267,9 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
 bool map_arg_max(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
-    uint32_t axis, x = any_plain(p, in_id(p, 0));
+    uint32_t axis = map_axis(p, 0, v->n_dims), x = any_plain(p, in_id(p, 0));
     if (x == NO_ID)
         return false;
-    if (!onnx_axis(&axis, onnx_int(p->n, "axis", 0), v->n_dims))
-        return MAP_REFUSE(p, "axis is out of range");
     uint64_t outer = onnx_elements_between(v, 0, axis), inner = onnx_elements_between(v, axis + 1, v->n_dims);
     uint64_t length = v->dims[axis];
     if (inner > 1)

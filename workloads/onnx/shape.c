@@ -202,7 +202,7 @@ static bool shape_conv(const struct shape *s)
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *w = onnx_in(s->m, s->n, 1);
     uint64_t groups = (uint64_t)onnx_int(s->n, "group", 1);
-    if (w->n_dims != x->n_dims || x->n_dims < 3)
+    if (w->n_dims != x->n_dims)
         return REFUSE(s, "its kernel has %u dimensions and its input %u", w->n_dims, x->n_dims);
     if (!groups || w->dims[1] > x->dims[1] || w->dims[1] * groups != x->dims[1] || w->dims[0] % groups || !w->dims[0])
         return REFUSE(s, "%" PRIu64 " groups of %" PRIu64 " channels on an input of %" PRIu64, groups, w->dims[1], x->dims[1]);
@@ -217,7 +217,7 @@ static bool shape_conv_transpose(const struct shape *s)
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *k = onnx_in(s->m, s->n, 1);
     uint64_t groups = (uint64_t)onnx_int(s->n, "group", 1), dims[ONNX_MAX_DIMS];
-    if (k->n_dims != x->n_dims || x->n_dims < 3 || k->dims[0] != x->dims[1] || !groups || x->dims[1] % groups)
+    if (k->n_dims != x->n_dims || k->dims[0] != x->dims[1] || !groups || x->dims[1] % groups)
         return REFUSE(s, "its kernel does not fit its input of %" PRIu64 " channels", x->dims[1]);
     if (!onnx_window(&w, s->m, s->n, s->err))
         return false;
