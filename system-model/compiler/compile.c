@@ -308,17 +308,48 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
         && a->n_tiles == b->n_tiles;
 }
 
+/* Where a tensor lies: how unevenly (0: even), and as the results of which plan; NULL: as nothing else does. */
+struct place { double imbalance; const struct op_plan *laid_by; };
+
+/* One plan puts results of one shape on the same tiles, whichever operation it is of (assumed: on which tile a convolution begins follows from its
+ * parameters). */
+static bool lie_alike(const struct tensor *a, const struct place *at, const struct tensor *b, const struct place *bt)
+{
+    return at->laid_by && bt->laid_by && a->n_dims == b->n_dims && memcmp(a->dims, b->dims, a->n_dims * sizeof *a->dims) == 0
+        && memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0;
+}
+
 /* Of its operands an element-wise operation takes the layout of the one that is most even (poputil, createOutputForElementWiseOp). */
-static double operand_imbalance(const struct graph *g, const struct op *op, const double *imbalances)
+static struct operands operands_of(const struct graph *g, const struct op *op, const struct place *places, struct place *taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
-    double least = 0;
+    uint32_t first = NO_ID, n_large = 0;
+    struct operands at = { .together = true };
+    *taken = (struct place){ 0 };
     for (uint32_t k = 0; k < op->n_inputs; k++) {
-        double imbalance = fmax(1, imbalances[op->inputs[k]]);
-        if (tensor_elements(&g->tensors[op->inputs[k]]) >= n && (least == 0 || imbalance < least))
-            least = imbalance;
+        uint32_t id = op->inputs[k];
+        double imbalance = fmax(1, places[id].imbalance);
+        if (tensor_elements(&g->tensors[id]) < n)
+            continue;
+        first = n_large++ == 0 ? id : first;
+        at.together = at.together && lie_alike(&g->tensors[first], &places[first], &g->tensors[id], &places[id]);
+        if (at.imbalance == 0 || imbalance < at.imbalance) {
+            at.imbalance = imbalance;
+            *taken = places[id];
+        }
     }
-    return fmax(1, least);
+    at.imbalance = fmax(1, at.imbalance);
+    at.together = at.together && n_large > 1;
+    return at;
+}
+
+/* Element by element where the operand lies; products where they were computed; of all else nothing is known. */
+static const struct op_plan *results_laid_by(const struct op *op, const struct op_plan *p, const struct place *taken)
+{
+    enum part part = op_part(op->kind);
+    if (part == PART_CONV || part == PART_MATMUL)
+        return p;
+    return part == PART_ELEMENTWISE || part == PART_NORM || part == PART_SOFTMAX ? taken->laid_by : NULL;
 }
 
 /* Numbers from 0 on. */
@@ -333,7 +364,7 @@ static uint32_t code_of(struct compiler *c, const struct op *op, const struct op
 }
 
 /* Of vector work the memory for temporaries is no part: with other memory its plan is the same, where its operand lies as here. */
-static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, double imbalance, const struct op_plan_options *opt)
+static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
     const struct op *op = &c->graph->ops[op_id];
     enum part part = op_part(op->kind);
@@ -342,22 +373,25 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory;
-        if (same_options(&other, opt) && p->imbalance == (op_stays(op) ? imbalance : 1))
+        const struct operands it = op_stays(op) ? at : lying_evenly;
+        if (same_options(&other, opt) && p->imbalance == it.imbalance && p->together == it.together)
             return p;
     }
     return NULL;
 }
 
-static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, double imbalance, const struct op_plan_options *opt)
+static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
-    const struct op_plan *known = plan_with_other_memory(c, op_id, imbalance, opt);
+    const struct op_plan *known = plan_with_other_memory(c, op_id, at, opt);
     if (known)
         return known;
     struct op_plan *p = ARENA_NEW(c->arena, struct op_plan);
-    op_plan_build(p, c->graph, op_id, imbalance, &c->topology->machine->chip, opt, c->cache);
+    op_plan_build(p, c->graph, op_id, at, &c->topology->machine->chip, opt, c->cache);
     p->code = code_of(c, &c->graph->ops[op_id], p);
     return p;
 }
+
+static bool same_operands(const struct operands *a, const struct operands *b) { return a->imbalance == b->imbalance && a->together == b->together; }
 
 /* An operation has the plan of one like it, where their operands lie alike. */
 static void plan_ops(const struct op_plan **out, struct compiler *c, const struct op_plan_options *opt)
@@ -366,21 +400,21 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct arena scratch = {0};
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
-    double *imbalances = ARENA_ARRAY(&scratch, double, g->n_tensors);       /* 0: even */
-    double *found = ARENA_ARRAY(&scratch, double, g->n_ops);                /* by operation: that of its operand */
+    struct place *places = ARENA_ARRAY(&scratch, struct place, g->n_tensors), taken;
+    struct operands *found = ARENA_ARRAY(&scratch, struct operands, g->n_ops);      /* by operation */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* one like it with another plan; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
-        found[i] = operand_imbalance(g, op, imbalances);
-        while (found[like] != found[i] && next[like])
+        found[i] = operands_of(g, op, places, &taken);
+        while (!same_operands(&found[like], &found[i]) && next[like])
             like = next[like];
-        if (found[like] != found[i])
+        if (!same_operands(&found[like], &found[i]))
             like = next[like] = i;
         out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            imbalances[op->outputs[k]] = out[i]->imbalance;
+            places[op->outputs[k]] = (struct place){ out[i]->imbalance, results_laid_by(op, out[i], &taken) };
         if (c->cache->misses != known)
             watch_tell(c->watch, "planning operations", i + 1, g->n_ops);
     }

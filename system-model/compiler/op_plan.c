@@ -255,7 +255,7 @@ static enum op_pass turned_pass(enum op_pass pass)
     return pass == PASS_FORWARD ? PASS_BACKWARD_DATA : pass == PASS_BACKWARD_DATA ? PASS_FORWARD : pass;
 }
 
-void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, double imbalance, const struct chip *chip,
+void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands at, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache)
 {
     const struct op *op = &g->ops[op_id];
@@ -268,6 +268,6 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, d
         s.in_elsewhere = is_made(g, op_forward(g, op)->inputs[0]) || pass == PASS_BACKWARD_DATA;
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
-        vector_op_plan(out, g, op, op_stays(op) ? imbalance : 1, chip, opt, cache);
+        vector_op_plan(out, g, op, op_stays(op) ? at : lying_evenly, chip, opt, cache);
     }
 }

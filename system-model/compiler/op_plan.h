@@ -45,7 +45,7 @@ struct op_plan {
     uint64_t rearrange_cycles;          /* of the above: changes of layout, compute and exchange */
     double imbalance;                   /* of the results over the tiles: the fullest tile's over an even share; at least 1 */
     uint32_t code;                      /* as compiled in a graph: operations with the same share their code (outlining) */
-    uint32_t nothing;
+    uint32_t together;                  /* 1: none of its operands was moved to where another lies, as they lie alike */
 };
 
 static inline uint64_t op_plan_cycles(const struct op_plan *p)
@@ -71,9 +71,14 @@ uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, ui
 bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);
 
 /* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
-/* imbalance: of the operand over the tiles, as the operation that made it has left it (1: even). Vector operations run where their
- * operand lies, and leave their results there; products fetch theirs. */
-void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, double imbalance, const struct chip *chip,
+/* Where an operation's operands lie, as those that made them have left them. Vector operations run where one lies, and leave their results there;
+ * products fetch theirs. */
+struct operands {
+    double imbalance;                   /* of the one that is most even: the fullest tile's share over an even one, at least 1 */
+    bool together;                      /* all that are as large lie alike, element by element */
+};
+static const struct operands lying_evenly = { 1, false };
+void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands at, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
 /* Does the operation leave its results where its first operand lies? */
 bool op_stays(const struct op *op);

@@ -23,7 +23,7 @@ struct work {
     uint64_t n, n_out, last;            /* elements of x, of y; the last dimension of x */
     const struct op_plan_options *opt;
     struct plan_cache *cache;
-    bool backward;
+    bool backward, together;            /* together: operands as large as the result lie where it does */
 };
 
 /* vector_passes.c */

@@ -33,13 +33,13 @@ void add_operand_gradients(struct passes *p, const struct work *w, enum map_op o
     }
 }
 
-/* A small operand goes to the tiles that need a part of it, a large one to where the other lies. */
+/* A small operand goes to the tiles that need a part of it, a large one to where the other lies, if it does not lie there. */
 void add_operand(struct passes *p, const struct work *w, const struct tensor *b)
 {
     uint64_t n = tensor_elements(b);
     if (n < w->n_out)
         add_vector_broadcast(p, n, w->n_out);
-    else
+    else if (!w->together)
         add_moved(p, n);
 }
 
@@ -497,7 +497,7 @@ bool op_stays(const struct op *op)
     return view || part == PART_ELEMENTWISE || part == PART_NORM || part == PART_SOFTMAX;
 }
 
-void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, double imbalance, const struct chip *chip,
+void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands at, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache)
 {
     const struct op *f = op_forward(g, op);
@@ -508,10 +508,12 @@ void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op 
     w.last = w.x->dims[w.x->n_dims - 1];
     assert(op_rows[op->kind].plan);
     struct passes p = passes_start(out, chip, opt, data_type_bytes(w.x->type));
-    p.imbalance = imbalance;
+    p.imbalance = at.imbalance;
     p.n_operand = w.n;
+    w.together = at.together;
     op_rows[op->kind].plan(&p, &w);
-    out->imbalance = imbalance;
+    out->imbalance = at.imbalance;
+    out->together = at.together;
     out->temp_bytes_per_tile = max_u64(out->temp_bytes_per_tile, p.scratch_bytes);
 }
 

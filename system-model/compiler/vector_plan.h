@@ -6,8 +6,7 @@
 #define VECTOR_PLAN_H
 #include "system-model/compiler/op_plan.h"
 
-/* Any operation pass but those of convolutions and matmuls. imbalance: the fullest tile's share of its operand over an even one;
- * cache: for the matmuls inside an LSTM. */
-void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, double imbalance, const struct chip *chip,
+/* Any operation pass but those of convolutions and matmuls. cache: for the matmuls inside an LSTM. */
+void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands at, const struct chip *chip,
                     const struct op_plan_options *opt, struct plan_cache *cache);
 #endif

@@ -144,7 +144,7 @@ static void print_case(FILE *f, const struct op_case *c, const struct target *ta
             struct op_plan p;
             if (targets[k].opt.inference && i != id)
                 continue;
-            op_plan_build(&p, &g, i, targets[k].imbalance, &targets[k].chip, &targets[k].opt, cache);
+            op_plan_build(&p, &g, i, (struct operands){ .imbalance = targets[k].imbalance }, &targets[k].chip, &targets[k].opt, cache);
             fprintf(f, "    %s: ", targets[k].name);
             print_plan(f, &p);
             fputc('\n', f);

@@ -97,8 +97,8 @@ static void test_bounds_share_a_plan(void **state)
                 struct plan_cache own = { 0 };
                 struct op_plan shared, alone;
                 opt.available_memory = 0.01 * (falling ? N_BOUNDS + 1 - i : i);
-                op_plan_build(&shared, &g, op, 1, &chip, &opt, &c);
-                op_plan_build(&alone, &g, op, 1, &chip, &opt, &own);
+                op_plan_build(&shared, &g, op, lying_evenly, &chip, &opt, &c);
+                op_plan_build(&alone, &g, op, lying_evenly, &chip, &opt, &own);
                 assert_memory_equal(&shared, &alone, sizeof alone);
                 plan_cache_free(&own);
             }
@@ -142,10 +142,10 @@ static void test_graph_passes_share_a_search(void **state)
     graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ 0 });
     graph_op(&g, OP_MATMUL, in, 2, (struct op_attributes){ .serial_steps = 5 });
     struct op_plan whole, steps;
-    op_plan_build(&whole, &g, 0, 1, &chip, &options, &c);
-    op_plan_build(&whole, &g, 0, 1, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, lying_evenly, &chip, &options, &c);
+    op_plan_build(&whole, &g, 0, lying_evenly, &chip, &options, &c);
     assert_int_equal(c.misses, 1);
-    op_plan_build(&steps, &g, 1, 1, &chip, &options, &c);
+    op_plan_build(&steps, &g, 1, lying_evenly, &chip, &options, &c);
     assert_int_equal(c.misses, 2);
     assert_int_equal(steps.mac, 13 * 40 * 50);
     assert_int_equal(steps.n_supersteps % 5, 0);

@@ -33,7 +33,7 @@ static uint32_t tensor(struct toy *t, enum tensor_role role, enum data_type type
 static struct op_plan plan_last(struct toy *t)
 {
     struct op_plan p;
-    op_plan_build(&p, &t->graph, (uint32_t)t->graph.n_ops - 1, 1, &t->chip, &t->options, &t->cache);
+    op_plan_build(&p, &t->graph, (uint32_t)t->graph.n_ops - 1, lying_evenly, &t->chip, &t->options, &t->cache);
     assert_int_equal(p.sync_cycles, p.n_supersteps * t->chip.on_chip_sync_cycles);
     assert_true(p.n_tiles_used <= 7);
     return p;
@@ -72,11 +72,11 @@ static void test_runs_where_the_operand_lies(void **state)
     graph_op(&t.graph, OP_RELU, &x, 1, (struct op_attributes){ 0 });
     graph_op(&t.graph, OP_TRANSPOSE, &x, 1, (struct op_attributes){ .order = { 1, 0 } });
     struct op_plan stays, moves, even;
-    op_plan_build(&stays, &t.graph, 0, 1.5, &t.chip, &t.options, &t.cache);
+    op_plan_build(&stays, &t.graph, 0, (struct operands){ .imbalance = 1.5 }, &t.chip, &t.options, &t.cache);
     assert_int_equal(stays.compute_cycles, 9 + 6 * 25);
     assert_near(stays.imbalance, 1.5, 0);
-    op_plan_build(&moves, &t.graph, 1, 1.5, &t.chip, &t.options, &t.cache);
-    op_plan_build(&even, &t.graph, 1, 1, &t.chip, &t.options, &t.cache);
+    op_plan_build(&moves, &t.graph, 1, (struct operands){ .imbalance = 1.5 }, &t.chip, &t.options, &t.cache);
+    op_plan_build(&even, &t.graph, 1, lying_evenly, &t.chip, &t.options, &t.cache);
     assert_int_equal(op_plan_cycles(&moves), op_plan_cycles(&even));
     assert_near(moves.imbalance, 1, 0);
     toy_end(&t);
@@ -453,7 +453,7 @@ static void test_all_kinds_backward(void **state)
         graph_add_backward(&t.graph);
         for (uint32_t op = 0; op < t.graph.n_ops; op++) {
             struct op_plan p;
-            op_plan_build(&p, &t.graph, op, 1, &t.chip, &t.options, &t.cache);
+            op_plan_build(&p, &t.graph, op, lying_evenly, &t.chip, &t.options, &t.cache);
             assert_true(op_plan_cycles(&p) > 0 && p.n_supersteps > 0);
         }
         toy_end(&t);

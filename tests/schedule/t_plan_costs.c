@@ -114,8 +114,8 @@ static void inference_holds_all_pieces(void **state)
     stop(&y);
 }
 
-/* The convolution is at work while 3072 bytes are alive, the relu of something else while 6144 are: the worst moment is the convolution's alone, whose
- * sums are its result, an even share of which, 2 bytes, is among what is alive already. */
+/* The convolution is at work while 3072 bytes are alive, the cutting in pieces while 6144 are: the worst moment is the convolution's alone, whose sums
+ * are its result, an even share of which, 2 bytes, is among what is alive already. */
 static void a_moment_is_one_operations(void **state)
 {
     (void)state;
@@ -166,6 +166,38 @@ static void work_runs_where_results_lie(void **state)
     assert_near(p[2]->imbalance, 1, 0);
     assert_near(p[3]->imbalance, 1, 0);
     assert_true((double)p[1]->compute_cycles > 1.01 * (double)(11 + 6 * (20 + 2 * 356)));    /* 8,548 elements a tile, were they even */
+    stop(&y);
+}
+
+/* Results of one plan lie alike, and so do those of what works on them element by element: nothing is moved to add them. An input lies elsewhere, and
+ * so do pieces that one tensor was cut in. */
+static void results_of_one_plan_lie_alike(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    uint32_t x = start_unit(&y, &g), w = x + 1;
+    uint32_t before = graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element);
+    uint32_t first = graph_op(&g, OP_CONV, (uint32_t[]){ before, w }, 2, one_element);
+    uint32_t second = graph_op(&g, OP_CONV, (uint32_t[]){ first, w }, 2, one_element);
+    uint32_t relu = graph_op(&g, OP_RELU, &first, 1, (struct op_attributes){0});
+    uint32_t sum = graph_op(&g, OP_ADD, (uint32_t[]){ second, relu }, 2, (struct op_attributes){0});
+    graph_op(&g, OP_ADD, (uint32_t[]){ sum, first }, 2, (struct op_attributes){0});
+    graph_op(&g, OP_ADD, (uint32_t[]){ sum, x }, 2, (struct op_attributes){0});
+    uint32_t piece = graph_op(&g, OP_SLICE, &second, 1, (struct op_attributes){ .axis = 3, .pieces = 3 });
+    graph_op(&g, OP_ADD, (uint32_t[]){ piece, piece + 1 }, 2, (struct op_attributes){0});
+    static const struct { uint32_t op_id; bool together; } want[] = { { 4, true }, { 5, true }, { 6, false }, { 8, false } };
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    assert_non_null(made);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct op_plan *p = made->op_plans[want[i].op_id];
+        assert_int_equal(g.ops[want[i].op_id].kind, OP_ADD);
+        assert_int_equal(p->together, want[i].together);
+        assert_int_equal(p->exchange_cycles == 0, want[i].together);
+    }
     stop(&y);
 }
 
@@ -374,7 +406,9 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(a_graph_has_so_many_compilations), cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces), cmocka_unit_test(a_moment_is_one_operations),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(a_graph_has_so_many_compilations),
+    cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
+    cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
     cmocka_unit_test(checkpoints_are_stashed), cmocka_unit_test(all_layers_are_stashed), cmocka_unit_test(a_copy_is_its_flows_and_a_sync),
     cmocka_unit_test(slices_are_done_again), cmocka_unit_test(norms_over_domains_are_not_free),
