@@ -35,7 +35,7 @@ int command_explain(const struct options *o, struct session *s, struct err *err)
                           .progress = progress_show, .user = &p };
     if (!track_record_open(&record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
-    if (!simulator_run(q.simulator, &sim, &r, q.recipe, q.overrides, q.n_overrides, err)) {
+    if (!simulate_argument(&sim, &r, o, s, err)) {
         simulation_free(&sim);
         return EXIT_BAD_INPUT;
     }

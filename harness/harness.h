@@ -92,8 +92,11 @@ bool all_machines(char ***names, size_t *n, struct session *s, struct err *err);
 bool all_workloads(char ***names, size_t *n, struct session *s, struct err *err);
 typedef bool names_lister(char ***names, size_t *n, struct session *s, struct err *err);
 int print_names(names_lister *lister, const struct options *o, struct session *s, struct err *err);     /* list.c */
-/* The recipe that is the command's argument, with its --set. */
+/* The recipe that is the command's argument, with its --set; of what is set without effect it is said so. */
 bool simulate_argument(struct simulation *sim, struct result *r, const struct options *o, struct session *s, struct err *err);
+/* Says which keys and values of sheets have no effect on what was simulated. */
+void tell_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
+                      struct arena *scratch);
 /* As many as --jobs says, else one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */

@@ -47,6 +47,12 @@ refuses 'no recipe' "explain: an unknown recipe" explain no-such
 # A value of a sheet that changes nothing here is told: on one IPU no link carries anything, and 1.5e9 is what the sheet has.
 run run vendor-c600-resnet50-b1-poprt --set machine.link_bytes_per_s=1e9 --set machine.clock_hz=1.6e9 --set machine.n_links=3 --format csv
 gives 0 "podbench: vendor-c600-resnet50-b1-poprt: no effect here: machine.link_bytes_per_s, machine.n_links" "values of sheets without effect are told"
+for command in explain plan timeline; do
+    run $command vendor-c600-resnet50-b1-poprt --set machine.link_bytes_per_s=1e9 --set machine.tile_memory_bytes=700000
+    gives 0 "podbench: vendor-c600-resnet50-b1-poprt: no effect here: machine.link_bytes_per_s" "and by $command"
+    ! grep -q tile_memory "$work/err"
+    result $? "but memory that is left free has one" "$(cat "$work/err")"
+done
 run run vendor-c600-resnet50-b1-poprt --set machine.clock_hz=1.5e9 --set machine.tdp_w=190
 gives 0 "no effect here: machine.clock_hz" "a value that is the sheet's own has none"
 ! grep -q tdp_w "$work/err"
