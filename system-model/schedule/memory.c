@@ -9,6 +9,8 @@
  * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
  * different tiles, so together they fill evenly. Code of equal operations is shared (outlining).
  */
+#include "system-model/compiler/assumed.h"
+#include "system-model/compiler/vertex_cost.h"
 #include "system-model/schedule/plan_stages.h"
 
 #include <string.h>
@@ -99,6 +101,15 @@ static void add_stage(struct tile_memory *m, struct moment *worst, const struct 
     keep_worst(worst, (struct moment){ .activations = here.activations, .temporaries = here.temporaries });
 }
 
+/* I/O tiles hold their part of the micro-batch that is arriving, and nothing of the model; they and the others the code that sends it on. */
+static void add_io_tiles(struct tile_memory *m, const struct plan *p, uint64_t arriving_bytes)
+{
+    uint64_t received_bytes = ceil_div(arriving_bytes, p->topology->machine->chip.n_tiles - p->options.io_tiles);
+    m->io_tile_bytes = spread(arriving_bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES);
+    m->io_tile_bytes += exchange_code_bytes(ceil_div(arriving_bytes, p->options.io_tiles), MOVED_PIECE_BYTES);
+    m->bytes[REGION_CODE] += exchange_code_bytes(received_bytes, MOVED_PIECE_BYTES);
+}
+
 static void count_memory(struct tile_memory *memory, const struct plan *p, struct compiler *c)
 {
     for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
@@ -115,10 +126,10 @@ static void count_memory(struct tile_memory *memory, const struct plan *p, struc
         struct layer_range ranges[MAX_STAGES];
         uint32_t n_ranges = ipu_layers(ranges, p, i);
         m->bytes[REGION_CODE] = compile_code_bytes(c, ranges, n_ranges);
+        if (p->options.io_tiles)
+            add_io_tiles(m, p, arriving_bytes);
         for (int r = 0; r < N_REGIONS; r++)
             m->total_bytes += m->bytes[r];
-        if (p->options.io_tiles)            /* it holds its part of the micro-batch that is arriving, and nothing of the model */
-            m->io_tile_bytes = spread(arriving_bytes, p->options.io_tiles, ACTIVATION_GRAIN_BYTES);
         if (m->total_bytes < m->io_tile_bytes)
             m->total_bytes = m->io_tile_bytes;
     }

@@ -193,7 +193,8 @@ static void remembered_for_equal_options(void **state)
     arena_free(&y.arena);
 }
 
-/* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512; with a batch of a megabyte they are the fuller kind of tile. */
+/* Two I/O tiles hold the 1000 bytes of input: 8 grains: 4 -> 512, and 12 + 2 x 4 of code for 500 bytes to send; the other five have 12 + 4 for 200.
+ * With a batch of a megabyte they are the fuller kind of tile: code for 977 pieces and 1954 times 256 bytes. */
 static void io_tiles_hold_the_input(void **state)
 {
     (void)state;
@@ -201,11 +202,12 @@ static void io_tiles_hold_the_input(void **state)
     toy_start(&y);
     y.plan.options.io_tiles = 2;
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].io_tile_bytes, 512);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 512 + 20);
+    assert_int_equal(y.plan.memory[0].bytes[REGION_CODE], 16);
     y.stages[0].host_bytes = 1000003;       /* 7813 grains on 2 tiles: 3907 -> 500096 */
     plan_memory(&y.plan, &y.compiler, &y.arena);
-    assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096);
-    assert_int_equal(y.plan.memory[0].total_bytes, 500096);
+    assert_int_equal(y.plan.memory[0].io_tile_bytes, 500096 + 12 * 977 + 4 * 1954);
+    assert_int_equal(y.plan.memory[0].total_bytes, y.plan.memory[0].io_tile_bytes);
     assert_false(y.plan.fits);
     arena_free(&y.arena);
 }
