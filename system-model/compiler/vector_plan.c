@@ -370,7 +370,8 @@ static void plan_copy(struct passes *p, const struct work *w)
     p->plan->rearrange_cycles += op_plan_cycles(p->plan) - before - superstep_cycles(p->chip);
 }
 
-/* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. */
+/* The format and the scale of quarters are a tensor beside them, which every tile that casts them reads: a word to each. They are cast two at a time,
+ * as halves and floats are (assumed: no source at hand has their vertex). */
 static void plan_cast(struct passes *p, const struct work *w)
 {
     enum { METADATA_BYTES = 4 };
@@ -378,7 +379,7 @@ static void plan_cast(struct passes *p, const struct work *w)
         add_exchange(p, METADATA_BYTES);
     uint64_t from = data_type_bytes(w->x->type), to = data_type_bytes(w->y->type);
     p->element_bytes = max_u64(from, to);
-    add_superstep(p, cast_cycles(p->chip, tile_share(p, w->n), from, to));
+    add_superstep(p, map_cycles(p->chip, MAP_CAST, tile_share(p, w->n), min_u64(from, to)));
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
     p->element_bytes = w->backward ? from : to;
     if (w->op->kind == OP_INPUT_PREPARE) {      /* subtract the mean, multiply by the scale; into the first layer's layout */
