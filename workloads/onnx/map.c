@@ -322,6 +322,10 @@ uint32_t as_image(struct mapper *p, uint32_t value)
         MAP_REFUSE(p, "reads %.60s as an image; it has %u dimensions, want 3 to 5", v ? v->name : "nothing", v ? v->n_dims : 0);
         return NO_ID;
     }
+    if (v->n_dims == 5 && v->dims[2] * v->dims[3] > UINT32_MAX) {
+        MAP_REFUSE(p, "reads %.60s as an image; its depth and height are %ju together, at most %u", v->name, (uintmax_t)(v->dims[2] * v->dims[3]), UINT32_MAX);
+        return NO_ID;
+    }
     if (is_empty(p, value))
         return NO_ID;
     uint32_t tensor = tensor_of(p, value);

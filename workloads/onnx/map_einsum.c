@@ -168,10 +168,9 @@ static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters 
     if (x == NO_ID)
         return NO_ID;
     uint64_t n = all_of(s, &lone), rest = all_of(s, &kept);
-    x = VIEW(s->p, x, rest, n, 1, 1);
-    x = emit1(s->p, OP_AVERAGE_POOL, x, AT(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
+    x = map_pooled(s->p, x, rest, n, 1, OP_AVERAGE_POOL);
     *l = kept;
-    return emit1(s->p, OP_SCALE, x, AT(.rate = (double)n));
+    return x == NO_ID ? NO_ID : emit1(s->p, OP_SCALE, x, AT(.rate = (double)n));
 }
 
 struct groups { struct letters stack, rows, inner, columns; };

@@ -73,6 +73,8 @@ uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, cons
 bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* repeated where it has ones, the small one is as large */
 uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y, of which y fits in x */
+/* Of [outer, n, inner] all of n as the height of an image: the mean, the largest or (OP_MUL) the product. NO_ID: refused, more than 2^32 - 1. */
+uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind);
 /* Over neighbouring dimensions (gone: a bit each) of x, which is seen in these; they become ones. */
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone);
 uint32_t map_row_sums(struct mapper *p, uint32_t x, uint64_t rows, uint64_t n);    /* [rows, n] to [rows, 1]; n fits in 32 bits */

@@ -177,7 +177,19 @@ static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uin
     return x;
 }
 
-/* A run of dimensions, seen as the height of an image: pooling over all of it. Runs apart from each other are pooled one by one. */
+uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind)
+{
+    if (n > UINT32_MAX) {
+        MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)n, UINT32_MAX);
+        return NO_ID;
+    }
+    if (kind == OP_MUL)
+        return multiplied_run(p, x, outer, n, inner);
+    x = VIEW(p, x, outer, n, 1, inner);
+    return emit1(p, kind, x, AT(.kernel_h = (uint32_t)n, .kernel_w = 1, .stride = 1));
+}
+
+/* A run of dimensions. Runs apart from each other are pooled one by one. */
 static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t *gone, enum op_kind kind)
 {
     uint32_t first = (uint32_t)__builtin_ctz(*gone), last = first;
@@ -189,14 +201,7 @@ static uint32_t pooled_run(struct mapper *p, uint32_t x, uint64_t *dims, uint32_
         dims[i] = i >= first && i <= last ? 1 : dims[i];
         *gone &= i >= first && i <= last ? ~(1u << i) : UINT32_MAX;
     }
-    if (mid > UINT32_MAX) {
-        MAP_REFUSE(p, "over %ju elements, at most %u", (uintmax_t)mid, UINT32_MAX);
-        return NO_ID;
-    }
-    if (kind == OP_MUL)
-        return multiplied_run(p, x, outer, mid, inner);
-    x = VIEW(p, x, outer, mid, 1, inner);
-    return emit1(p, kind, x, AT(.kernel_h = (uint32_t)mid, .kernel_w = 1, .stride = 1));
+    return map_pooled(p, x, outer, mid, inner, kind);
 }
 
 uint32_t map_mean(struct mapper *p, uint32_t x, uint64_t *dims, uint32_t n, uint32_t gone)
