@@ -95,7 +95,8 @@ static void draw_run(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
         draw_plan(r, d, rng);
     else
         draw_latent(r, d, rng);
-    double train_s = r->samples / samples_per_step(t, d->q->convergence->global_batch) * t->step_time_s;
+    double n_steps = r->samples / samples_per_step(t, d->q->convergence->global_batch);
+    double train_s = steps_in_whole_calls(n_steps, t->steps_per_call) * t->step_time_s;
     double exact_s = t->startup_s + train_s + (double)r->n_evals * t->eval_time_s + t->first_eval_extra_s + t->tail_s;
     r->time_s = exact_s * d->time_factor * exp(t->noise * gsl_ran_ugaussian(rng));
     r->scaling_s = 0;

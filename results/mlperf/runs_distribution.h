@@ -3,7 +3,8 @@
  * runs_distribution.h - time to train as MLPerf scores it, drawn as a distribution: N runs with their seeds, the score of a submission of
  * them, its 90 % interval, and the chance that it passes.
  *
- * One run: startup + steps * step time + evaluations * evaluation time + tail, times noise; steps = samples to converge / global batch.
+ * One run: startup + steps * step time + evaluations * evaluation time + tail, times noise; steps = samples to converge / global batch,
+ * in whole calls.
  * What a run draws for itself: its latent convergence point (or last accuracy) and the time noise. What all runs of a submission share:
  * the error of the predicted convergence and of the modelled time.
  */
@@ -17,6 +18,7 @@
 struct run_timing {
     double step_time_s, startup_s, tail_s;
     double samples_per_step;                    /* on average, where it is not the global batch as logged; 0: it is */
+    double steps_per_call;                      /* a run is a whole number of calls; 0: it is one call */
     double eval_time_s, first_eval_extra_s;     /* the first evaluation loads a program */
     int eval_placement;                         /* enum eval_placement */
     double error;                               /* relative spread of the modelled time, shared by all runs; 0: taken as exact */

@@ -7,8 +7,8 @@
  *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
  *             as many training steps as hold the set (eval_program);
  *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
- * The results of a session's call are read when the next one ends, so a run takes one call more than its steps: the logs of
- * runs that may calibrate show it as a last epoch longer by a fifth where five calls make an epoch.
+ * Training goes in whole calls: it ends with the first that reaches its samples. In MLPerf's ResNet-50, whose epochs are five calls and
+ * a bit, all 40 logs show it: the last epoch is one call longer, and so are those where the bits add up to a call (docs/trust.md).
  * Samples to converge are the recipe's, or predicted from the global batch (converge = model). A recipe held to an MLPerf round has both
  * times: with its own samples, the model of the system alone; with the predicted ones, the whole.
  */
@@ -189,14 +189,12 @@ static void fill_times(struct result *r, const struct simulation *sim, const str
 {
     const struct recipe *rec = &sim->recipe;
     r->samples_to_converge = t->samples;
-    double n_steps = ceil(t->samples / r->global_batch);
-    r->train_time_s = n_steps * r->step_time_s;
+    double n_steps = ceil(t->samples / r->global_batch), steps_per_call = sim->plan.options.framework.steps_per_call;
+    r->train_time_s = steps_in_whole_calls(n_steps, steps_per_call) * r->step_time_s;
     r->evaluation_time_s = sim->evaluation_s;
     r->eval_time_s = sim->evaluation_s * t->evaluations;
     r->startup_time_s = rec->initial_checkpoint ? sim->sdk.checkpoint_start_s : 0;
-    r->tail_time_s = fmin(sim->plan.options.framework.steps_per_call, n_steps) * r->step_time_s;
-    if (rec->eval_placement == EVAL_END)
-        r->tail_time_s += sim->sdk.eval_switch_s + sim->sdk.eval_load_s;
+    r->tail_time_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_switch_s + sim->sdk.eval_load_s : 0;
     r->time_to_train_s = r->startup_time_s + r->train_time_s + r->eval_time_s + r->tail_time_s;
     r->energy_j = r->energy_per_step_j / r->step_time_s * r->time_to_train_s;
     r->cost_to_train = r->cost_per_step / r->step_time_s * r->time_to_train_s;

@@ -10,6 +10,7 @@
 #include "system-model/machine/sdk.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
@@ -172,4 +173,9 @@ bool framework_can(const struct framework *f, const char *schedule)
         if (strncmp(at, schedule, n) == 0 && (at[n] == ',' || at[n] == '\0'))
             return true;
     return false;
+}
+
+double steps_in_whole_calls(double n_steps, double steps_per_call)
+{
+    return steps_per_call > 0 && steps_per_call < n_steps ? ceil(n_steps / steps_per_call - 1e-9) * steps_per_call : n_steps;
 }

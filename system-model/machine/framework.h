@@ -52,4 +52,7 @@ bool framework_load(struct framework *out, const char *name, const char *sdk, co
                     struct arena *a, struct err *err);
 bool framework_can(const struct framework *f, const char *schedule);
 
+/* Weight updates of a run that needs n_steps: its last call has as many as the others. steps_per_call 0, or as many and more: one call. */
+double steps_in_whole_calls(double n_steps, double steps_per_call);
+
 #endif

@@ -28,13 +28,13 @@ static void end(struct run *x)
 
 /* ---- parts ------------------------------------------------------------------------------------- */
 
-/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps. The recipe says ten evaluations; one every 4 epochs would be nine. */
+/* 38 epochs of 1,281,167 images in batches of 3520: 13,830.8 steps, 193 calls of 72. The recipe says ten evaluations; one every 4 epochs would be nine. */
 static void the_recipe_counts_its_evaluations(void **state)
 {
     (void)state;
     struct run x;
     assert_true(run(&x, resnet, NULL, 0));
-    assert_near(x.r.train_time_s, 13831 * x.r.step_time_s, 1e-9);
+    assert_near(x.r.train_time_s, 193 * 72 * x.r.step_time_s, 1e-9);
     assert_true(x.sim.evaluation_s > 0);
     assert_near(x.r.eval_time_s, 10 * x.sim.evaluation_s, 1e-12);
     assert_near(x.r.time_to_train_s, x.r.startup_time_s + x.r.train_time_s + x.r.eval_time_s + x.r.tail_time_s, 1e-9);
@@ -44,21 +44,21 @@ static void the_recipe_counts_its_evaluations(void **state)
     end(&x);
 }
 
-/* SDK 2.5.1: a checkpoint is written in 1.5 s and read back in 0.15 s; 5.9 s to switch, 11.1 to load; one call of 72.8 steps more. */
+/* SDK 2.5.1: a checkpoint is written in 1.5 s and read back in 0.15 s; 5.9 s to switch, 11.1 to load. */
 static void checkpoints_are_written_and_read_back(void **state)
 {
     (void)state;
     struct run x;
     assert_true(run(&x, resnet, NULL, 0));
     double with_s = x.sim.evaluation_s;
-    assert_near(x.r.tail_time_s, 5.9 + 11.1 + 72.8 * x.r.step_time_s, 1e-9);
+    assert_near(x.r.tail_time_s, 5.9 + 11.1, 1e-9);
     end(&x);
     assert_true(RUN(&x, resnet, "recipe.sdk="));
     assert_near(with_s - x.sim.evaluation_s, 1.5 + 0.15, 1e-9);
-    assert_near(x.r.tail_time_s, 72.8 * x.r.step_time_s, 1e-9);
+    assert_near(x.r.tail_time_s, 0, 0);
     end(&x);
     assert_true(RUN(&x, resnet, "training.eval_placement=inline"));
-    assert_near(x.r.tail_time_s, 72.8 * x.r.step_time_s, 1e-9);
+    assert_near(x.r.tail_time_s, 0, 0);
     end(&x);
 }
 
@@ -127,7 +127,7 @@ static void bert_converges_by_the_logged_batch(void **state)
     end(&x);
     assert_true(run(&x, bert, NULL, 0));                /* samples given: the prediction stays beside them */
     assert_near(x.r.predicted_time_to_train_s, predicted_s, 0);
-    assert_true(x.r.time_to_train_s < predicted_s);
+    assert_true(x.r.time_to_train_s - x.r.scaling_time_s < predicted_s);
     end(&x);
     assert_true(RUN(&x, bert, "training.converge=model", "training.reference_round=v2.0"));
     assert_near(x.r.samples_to_converge, reference("bert", "v2.0", 3072, "lamb").mean_samples, 1e-6);
