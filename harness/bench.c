@@ -12,10 +12,12 @@
 #include "results/simulate/crew.h"
 #include "results/simulate/run_folder.h"
 #include "results/simulate/provenance.h"
+#include <errno.h>
 #include <gsl/gsl_version.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LARGEST_INPUT_BYTES = 64 << 20 };
 
@@ -193,13 +195,22 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
+/* Before the work that would be lost. */
+static bool prepare_folder(const char *folder, struct err *err)
+{
+    struct err why = { "" };
+    if (make_folders(folder, &why) && access(folder, W_OK) != 0)
+        fail(&why, "%s: %s", folder, strerror(errno));
+    return !*why.msg || fail(err, "%s; name a folder that may be written to: --out DIR", why.msg);
+}
+
 static int bench_all(const struct options *o, struct figures *figures, struct crew *crew, struct session *s, struct err *err)
 {
     struct check_source from = { .simulator = &crew->simulators[0] };
     struct check c;
     json_t *manifest = NULL;
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
-    bool good = simulate_all(&from.known, crew, s, err);
+    bool good = prepare_folder(folder, err) && simulate_all(&from.known, crew, s, err);
     size_t n_recipes = from.known.n;
     good = good && check_build(&c, figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures->n, s, err);
     from.known.n = good ? n_recipes : 0;

@@ -22,8 +22,9 @@ changing_calls() {
 }
 # CALL N COMMAND... - status 0: it was killed there.
 killed_at() {
-    at="trace=$1" when="inject=$1:signal=KILL:when=$2"
+    killed_by="inject=$1:signal=KILL:when=$2"
+    killed_in="trace=$1"
     shift 2
-    strace -f -qq -o "$work/calls" -e "$at" -e "$when" "$@" >"$work/out" 2>"$work/err" </dev/null
+    strace -f -qq -o "$work/calls" -e "$killed_in" -e "$killed_by" "$@" >"$work/out" 2>"$work/err" </dev/null
     grep -q 'killed by SIGKILL' "$work/calls"
 }

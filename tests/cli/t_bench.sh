@@ -50,6 +50,10 @@ mkdir "$work/none"
 run bench --recipes "$work/none" --out "$work/own"
 [ "$status" -eq 2 ] && grep -q "$work/none: holds no recipe; want files that end in .ini" "$work/err" && [ "$(wc -l <"$work/own/rows.csv")" -eq 2 ]
 result $? "bench of a folder without recipes is refused, and the run stays" "$(cat "$work/err")"
+mkdir "$work/broken" && echo '[recipe]' >"$work/broken/x.ini"
+run bench --recipes "$work/broken" --out /proc/nowhere
+gives 2 "podbench: /proc/nowhere: cannot be made: No such file or directory; name a folder that may be written to: --out DIR" \
+    "bench: where nothing can be written nothing is simulated"
 refuses "want --recipes too" "bench: figures of no recipes of one's own are refused" bench --published "$work/none" --out "$work/own"
 refuses "table.csv: want a folder of tables" "bench: a table that it would not read is refused" \
     bench --recipes "$work/recipes" --published "$work/table.csv" --out "$work/own"

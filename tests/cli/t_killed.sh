@@ -10,7 +10,7 @@ cp -r workloads/convergence "$root/workloads/"
 id=vendor-c600-resnet50-b1-poprt
 cp "workloads/recipes/$id.ini" "$root/workloads/recipes/"
 head -1 results/published/vendor.csv >"$root/results/published/vendor.csv"
-grep ",$id,throughput_samples_per_s," results/published/vendor.csv >>"$root/results/published/vendor.csv"
+grep ",$id,[^,]*,throughput_samples_per_s," results/published/vendor.csv >>"$root/results/published/vendor.csv"
 
 bench="bench --root $root --out $work/run"
 # shellcheck disable=SC2086
