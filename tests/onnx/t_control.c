@@ -423,6 +423,24 @@ static void scans_refused(void **state)
     }
 }
 
+/* Before a branch every node counts, one without a result too. */
+static void a_join_without_a_result(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *then = draft_start(17);
+    draft_node(then, "Relu", "x", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "Equal", "one one", "yes", "");
+    draft_node(d, "SequenceConstruct", "x x", "s", "");
+    draft_node(d, "ConcatFromSequence", "s", "-", "axis=0 new_axis=1");
+    draft_node(d, "If", "yes", "y", "");
+    draft_body(d, "then_branch", then, "t");
+    draft_body(d, "else_branch", then, "t");
+    draft_end(then);
+    refused(d, infer, "node 2, ConcatFromSequence 'n2': joins nothing, or has no output");
+}
+
 /* Where no place is given, an item is put behind the others, and the last one is taken out or read. */
 static void the_last_of_a_sequence(void **state)
 {
@@ -676,7 +694,7 @@ static void readers_through_a_function(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(readers_through_a_function), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
     cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
-    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
+    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

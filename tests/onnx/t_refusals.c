@@ -337,7 +337,7 @@ static void sequences_refused(void **state)
     draft_input(d, "x", ONNX_FLOAT, "n,4");
     draft_node(d, "SequenceEmpty", "", "s", "");
     draft_node(d, "ConcatFromSequence", "s", "y", "");
-    refused(d, infer, "node 1, ConcatFromSequence 'n1': joins nothing");
+    refused(d, infer, "node 1, ConcatFromSequence 'n1': joins nothing, or has no output");
 }
 
 /* One node each, operands as in operands.h; "n2,3" is an input of whole numbers. "Split 2" has two results. */

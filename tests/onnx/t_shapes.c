@@ -157,6 +157,7 @@ static void elementwise(void **state)
         { "Cast", "2,3", "to=7", "2x3 whole" },             { "Cast", "2,3", "to=8", "makes strings; want numbers" },
         { "CastLike", "2,3 =1", "", "2x3 whole" },          { "Relu", "2,3", "", "2x3" },
         { "IsNaN", "2,3", "", "2x3 truth" },                { "IsInf", "2,3", "", "2x3 truth" },
+        { "Sub", "2,3 2,3 2,3", "", "has 3 inputs, want 2" }, { "Equal", "2,3 2,3 2,3", "", "has 3 inputs, want 2" }, { "Max", "2,3 2,1 3", "", "2x3" }, { "Mean", "2,3", "", "2x3" },
         { "IsInf", "2,3", "detect_negative=0", "looks for one sign of infinity alone" },
         { "IsInf", "2,3", "detect_positive=0", "looks for one sign of infinity alone" },
     };
@@ -510,7 +511,7 @@ static void inputs_left_out(void **state)
 {
     static const struct { const char *op; uint32_t n; } rules[] = {
         { "MaxPool", 1 }, { "GlobalAveragePool", 1 }, { "Conv", 2 }, { "ConvTranspose", 2 }, { "Gemm", 2 }, { "MatMul", 2 }, { "LSTM", 3 }, { "Relu", 1 },
-        { "Add", 1 }, { "CastLike", 2 }, { "Reshape", 1 }, { "Flatten", 1 }, { "Transpose", 1 }, { "Squeeze", 1 }, { "Unsqueeze", 1 }, { "Concat", 1 },
+        { "Add", 2 }, { "Sub", 2 }, { "Mul", 2 }, { "Div", 2 }, { "Pow", 2 }, { "Mod", 2 }, { "Less", 2 }, { "And", 2 }, { "Sum", 1 }, { "Max", 1 }, { "CastLike", 2 }, { "Reshape", 1 }, { "Flatten", 1 }, { "Transpose", 1 }, { "Squeeze", 1 }, { "Unsqueeze", 1 }, { "Concat", 1 },
         { "Split", 1 }, { "Slice", 1 }, { "Gather", 2 }, { "Pad", 1 }, { "Expand", 1 }, { "Tile", 1 }, { "Resize", 1 }, { "DepthToSpace", 1 },
         { "SpaceToDepth", 1 }, { "ReduceMean", 1 }, { "ArgMax", 1 }, { "Shape", 1 }, { "Size", 1 }, { "NonZero", 1 }, { "NonMaxSuppression", 2 },
         { "Compress", 2 }, { "TopK 2", 1 }, { "OneHot", 3 }, { "GatherND", 2 }, { "GatherElements", 2 }, { "RoiAlign", 2 }, { "GridSample", 2 },

@@ -346,7 +346,7 @@ static bool fuse_layer_norm_by_factor(struct onnx_model *m, struct onnx_node *la
 static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
 {
     struct pattern p = { .m = m };
-    if (!text_is(norm->op, "InstanceNormalization"))
+    if (!text_is(norm->op, "InstanceNormalization") || norm->n_inputs != 3)
         return false;
     struct onnx_node *before = made_by(&p, norm->inputs[0], "Reshape"), *after = only_reader(m, norm, "Reshape"), *last = after;
     if (!before || !after)

@@ -104,8 +104,8 @@ static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items
     bool stacked = onnx_flag(&m->nodes[id], "new_axis", false);
     int64_t axis = onnx_int(&m->nodes[id], "axis", 0);
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, items->n);
-    if (!items->n)
-        return onnx_refuse(m, &m->nodes[id], err, "joins nothing");
+    if (!items->n || !onnx_out(m, &m->nodes[id], 0))
+        return onnx_refuse(m, &m->nodes[id], err, "joins nothing, or has no output");
     if (stacked && !onnx_make_room(m, id, items->n, err))
         return false;
     for (uint32_t i = 0; i < items->n; i++) {

@@ -88,7 +88,16 @@ static bool broadcast(const struct shape *s, uint32_t first, int type)
 
 static int type_of(const struct shape *s, uint32_t i) { return onnx_in(s->m, s->n, i) ? onnx_in(s->m, s->n, i)->type : 0; }
 static bool shape_numbers(const struct shape *s) { return broadcast(s, 0, type_of(s, 0)); }
-static bool shape_truth(const struct shape *s) { return broadcast(s, 0, ONNX_BOOL); }
+
+static bool pair(const struct shape *s, int type)
+{
+    if (s->n->n_inputs > 2)
+        return REFUSE(s, "has %u inputs, want 2", s->n->n_inputs);
+    return shape_wants(s, 2) && broadcast(s, 0, type);
+}
+
+static bool shape_pair(const struct shape *s) { return pair(s, type_of(s, 0)); }
+static bool shape_truth(const struct shape *s) { return pair(s, ONNX_BOOL); }
 static bool shape_where(const struct shape *s) { return broadcast(s, 0, type_of(s, 1)); }
 static bool shape_test(const struct shape *s)
 {
@@ -408,8 +417,8 @@ static const struct shape_rule { const char *op; bool (*shape)(const struct shap
     { "LogSoftmax", like_input }, { "BatchNormalization", like_input }, { "InstanceNormalization", like_input },
     { "GroupNormalization", like_input }, { "LayerNormalization", like_input }, { "LRN", like_input }, { "Trilu", like_input },
     { "CumSum", like_input }, { "ScatterND", shape_scatter }, { "Cast", shape_cast }, { "CastLike", shape_cast_like },
-    { "Add", shape_numbers }, { "Sub", shape_numbers }, { "Mul", shape_numbers }, { "Div", shape_numbers }, { "Pow", shape_numbers },
-    { "Max", shape_numbers }, { "Min", shape_numbers }, { "Sum", shape_numbers }, { "Mean", shape_numbers }, { "Mod", shape_numbers },
+    { "Add", shape_pair }, { "Sub", shape_pair }, { "Mul", shape_pair }, { "Div", shape_pair }, { "Pow", shape_pair },
+    { "Max", shape_numbers }, { "Min", shape_numbers }, { "Sum", shape_numbers }, { "Mean", shape_numbers }, { "Mod", shape_pair },
     { "Equal", shape_truth }, { "Greater", shape_truth }, { "Less", shape_truth }, { "GreaterOrEqual", shape_truth },
     { "LessOrEqual", shape_truth }, { "And", shape_truth }, { "Or", shape_truth }, { "Where", shape_where }, { "Reshape", shape_reshape },
     { "Flatten", shape_flatten }, { "Transpose", shape_transpose }, { "Squeeze", shape_squeeze }, { "Unsqueeze", shape_unsqueeze },
