@@ -191,6 +191,8 @@ done
 # ---- numbers beyond what is timed, and output that cannot be written
 refuses "2^53) are too many to time; most go to input from the host: raise hosts.decode_bytes_per_s" "a host of a byte a second" \
     run "$good" --set hosts.decode_bytes_per_s=1 --set parallel.gradient_accumulation=300
+refuses "too many to time; most go to norms over several replicas: raise the rates of the links" "norms over a link that is nearly none" \
+    run mlperf-v2.0-closed-bow-pod16-resnet50 --set 'faults.link=0-1 1e-30'
 refuses "too many to time; most go to the weight update: raise the rates of links and memory" "a link that is next to nothing" \
     run "$bert" --set "faults.link=0-1 1e-30"
 refuses "$good: all-reduce: quad-ring wants one group" "a collective's refusal names the recipe" run "$good" --set parallel.all_reduce=quad-ring
