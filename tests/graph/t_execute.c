@@ -225,8 +225,8 @@ static void conformer(void **state)
 /* Depthwise and in groups, squeezed and weighed, with either norm; 1000 classes, so small images. */
 static void inverted_residuals(void **state)
 {
-    static const struct inverted_config depthwise = { 250, 300, 64, 0.2, 1, 2 }, grouped = { 500, 300, 64, 0.2, 16, 2 },
-        mobile = { 375, 300, 32, 0, 1, 2 };
+    static const struct inverted_config depthwise = { 3, 3, 64, 0.2, 1, 2 }, grouped = { 5, 3, 64, 0.2, 16, 2 },
+        mobile = { 4, 3, 32, 0, 1, 2 };
     struct workload small[] = { { .name = "d", .build = efficientnet_build, .config = &depthwise }, { .name = "g", .build = efficientnet_build, .config = &grouped },
                                 { .name = "m", .build = mobilenet_build, .config = &mobile } };
     struct model_options r[] = { { .micro_batch = 2, .batch_norm_span = 1 }, { .micro_batch = 2, .norm_groups = 4 } };
