@@ -310,7 +310,7 @@ static void search_branches(struct state *s)
         }
     }
     s->out->n_bounded += s->n_branches - i;
-    if (s->stopped && i < s->n_branches)
+    if (s->stopped)                     /* within a branch, which has layouts and so is not closed: branch i is there */
         leave_open(s, s->branches[i].bound);
 }
 
