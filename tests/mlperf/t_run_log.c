@@ -183,6 +183,32 @@ static void blocks_of_epochs(void **state)
     arena_free(&a);
 }
 
+/* Neither epochs nor blocks are marked: the third evaluation comes 2 epochs of 600 samples and 40 s after the second; without it nothing but the
+ * whole is known. */
+static void epochs_that_are_not_marked(void **state)
+{
+    static const struct event events[] = {
+        { 0, "train_samples", "600", NULL }, { 0, "run_start", NULL, NULL }, { 20, "eval_accuracy", "0.1", "{\"epoch_num\": 1}" },
+        { 50, "eval_accuracy", "0.2", "{\"epoch_num\": 2}" }, { 90, "eval_accuracy", "0.3", "{\"epoch_num\": 4}" }, { 96, "run_stop", NULL, NULL },
+    }, fewer[] = {
+        { 0, "train_samples", "600", NULL }, { 0, "run_start", NULL, NULL }, { 20, "eval_accuracy", "0.1", "{\"epoch_num\": 1}" },
+        { 50, "eval_accuracy", "0.2", "{\"epoch_num\": 2}" }, { 96, "run_stop", NULL, NULL },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "epochs", &a);
+    assert_string_equal(r.throughput_method, "median of samples gained / time between evaluations, evaluation included");
+    assert_near(r.throughput_samples_per_s, 600 * 2 / 40.0, 1e-9);
+    assert_near(r.train_unit_s, 40, 1e-9);
+    assert_true(r.n_units == 1 && r.first_unit == 3 && r.samples_to_converge == 2400);
+    assert_near(r.unit_rates[0], 30, 1e-9);
+    r = FOLDED(fewer, "epochs", &a);
+    assert_string_equal(r.throughput_method, "samples to converge / time to train");
+    assert_near(r.throughput_samples_per_s, 1200 / 96.0, 1e-9);
+    assert_true(isnan(r.train_unit_s) && r.n_units == 0);
+    arena_free(&a);
+}
+
 /* Older logs of what counts in samples or steps have 1 at the only evaluation, and how many samples there were at the end. */
 static void old_logs_say_their_samples_at_the_end(void **state)
 {
@@ -246,7 +272,7 @@ static void steady_state_is_of_the_fastest_epochs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
-    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
+    cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(epochs_that_are_not_marked), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
     cmocka_unit_test(problems_are_named),
 };
 TAP_MAIN(tests)
