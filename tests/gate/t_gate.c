@@ -183,6 +183,20 @@ static void one_mended_error_does_not_hide_another(void **state)
     arena_free(&p.a);
 }
 
+/* An error that grows by the margin, 25 to 50 %, holds; by less still, and by more it does not. */
+static void an_error_may_grow_by_the_margin(void **state)
+{
+    static const struct { const char *after; bool holds; } cases[] = { { "0.5", true }, { "0.4999", true }, { "0.5001", false } };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct pair p = {0};
+        build(&p, rows, "p.t,p,throughput,validate,bert,pod,100,91,0.25,\n", rows, arena_printf(&p.a, "p.t,p,throughput,validate,bert,pod,100,91,-%s,\n", cases[i].after));
+        assert_true(gate_build(&p.g, &p.base, &p.run, 0.25, &p.a, &p.err));
+        assert_true(p.g.n_accuracy == 1 && gate_accuracy_holds(&p.g) == cases[i].holds);
+        arena_free(&p.a);
+    }
+}
+
 static void rows_that_come_and_go_are_a_change(void **state)
 {
     struct pair p = {0};
@@ -292,6 +306,6 @@ static void inputs_that_changed_are_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(equal_runs_pass), cmocka_unit_test(every_cause_is_told), cmocka_unit_test(long_lists_are_cut), cmocka_unit_test(tables_without_ids_are_refused), cmocka_unit_test(inputs_that_changed_are_named), cmocka_unit_test(moves_are_grouped_by_what_moved_most),
-    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
+    cmocka_unit_test(one_mended_error_does_not_hide_another), cmocka_unit_test(an_error_may_grow_by_the_margin), cmocka_unit_test(what_was_nothing), cmocka_unit_test(as_far_off_on_the_other_side), cmocka_unit_test(rows_that_come_and_go_are_a_change),
 };
 TAP_MAIN(tests)

@@ -308,6 +308,32 @@ static void test_submission_keys(void **state)
     free(text), free(twice), free(printed);
 }
 
+/* Counts are from 0 to 2^53; a batch is more than nothing. What cannot be one is refused, at its line. */
+static void test_numbers_that_count(void **state)
+{
+    static const struct { const char *batch, *epoch, *refused; } cases[] = {
+        { "3072", "0", NULL }, { "3072", "0.5", NULL }, { "1", "1", NULL }, { "0.5", "1", NULL }, { "3072", "9007199254740992", NULL }, { "3072", "null", NULL },
+        { "3072", "-0.5", ":4: error: eval_accuracy: epoch_num -0.5 cannot be a count" }, { "3072", "-1", ":4: error: eval_accuracy: epoch_num -1 cannot be a count" },
+        { "3072", "9007199254740994", ":4: error: eval_accuracy: epoch_num 9007199254740994 cannot be a count" },
+        { "3072", "\"x\"", ":4: error: eval_accuracy: epoch_num \"x\" cannot be a count" },
+        { "9007199254740994", "1", ":3: error: global_batch_size: 9007199254740994 cannot be a count" }, { "NaN", "-1", ":3: error: global_batch_size: NaN cannot be a count" },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bool passed;
+        char *printed = lint_of(arena_printf(&a, LOGGED("submission_benchmark", "\"bert\"") "}}\n" LOGGED("submission_division", "\"closed\"") "}}\n"
+                                             LOGGED("global_batch_size", "%s") "}}\n" LOGGED("eval_accuracy", "0.1") "\"epoch_num\": %s}}\n",
+                                             cases[i].batch, cases[i].epoch), "2.0.0", &passed);
+        const char *want = cases[i].refused ? cases[i].refused : "cannot be a count";
+        if ((strstr(printed, want) != NULL) != (cases[i].refused != NULL))
+            print_error("batch %s, epoch %s: %s in:\n%s", cases[i].batch, cases[i].epoch, want, printed);
+        assert_true((strstr(printed, want) != NULL) == (cases[i].refused != NULL));
+        free(printed);
+    }
+    arena_free(&a);
+}
+
 static void test_order_and_limits(void **state)
 {
     struct submission_description s = resnet();
@@ -413,7 +439,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
     cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
-    cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
+    cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
 };
 TAP_MAIN(tests)
