@@ -261,6 +261,8 @@ static void every_cause_is_told(void **state)
     assert_string_equal(text, every_cause);
     free(text);
     assert_int_equal(p.g.n_rows, 11 + 10);
+    assert_true(p.g.groups[0].n_better == 1 && p.g.groups[0].n_worse == 1 && p.g.groups[1].n_better == 0 && p.g.groups[1].n_worse == 1);
+    assert_true(p.g.groups[2].n_better == 1 && p.g.groups[2].n_worse == 0);
     gate_judgements(&j, &p.g, &p.a);
     assert_int_equal(j.n, sizeof names / sizeof *names);
     for (size_t i = 0; i < j.n; i++) {

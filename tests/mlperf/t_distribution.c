@@ -613,6 +613,10 @@ static void test_no_score_as_text(void **state)
         "valid_probability  0.5\n"
         "pass_probability   0.25\n");
     free(text);
+    d.n_draws = 1;
+    PRINTED(text, distribution_print(f, &d));
+    assert_non_null(strstr(text, "\n1 submission was drawn until one was valid\n"));
+    free(text);
 }
 
 /* ---- coverage: three runs of one system that take 2, 4 and 6 s a batch ---------------------------------- */

@@ -166,6 +166,30 @@ static void test_bad_lines_say_why(void **state)
     }
 }
 
+/* Wherever an event is cut off: what is said is of the text that was there, and the next event is read. */
+static void test_events_cut_off(void **state)
+{
+    static const struct { const char *text, *problem; } cut[] = {
+        { "{\"key\": \"a", "premature end of input near '\"a'" }, { "{\"", "premature end of input near '\"'" },
+        { "{\"key\": \"a\\", "invalid escape near '\"a\\'" }, { "{\"key\": \"\\u00e", "invalid escape near '\"\\u00e'" },
+        { "{\"key\": \"\\ud83d\\ude0", "invalid escape near '\"\\ufffd\\ude0'" }, { "{\"key\": -", "invalid token near '-'" },
+        { "{\"key\": Infinit", "invalid token near 'Infinit'" }, { "{\"key\"", "':' expected near end of file" },
+        { "{\"key\": 1e999", "'}' expected near end of file" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cut / sizeof *cut; i++) {
+        struct arena a = { 0 };
+        struct mllog_reader r;
+        struct mllog_line l;
+        open_string(&r, arena_printf(&a, ":::MLLOG %s\n" EVENT("next", "7") "\n", cut[i].text));
+        assert_int_equal(mllog_next(&r, &l), MLLOG_BAD_LINE);
+        assert_string_equal(r.problem, arena_printf(&a, "is not JSON: %s", cut[i].problem));
+        next_is(&r, 2, "next", 7);
+        ends(&r);
+        arena_free(&a);
+    }
+}
+
 static void test_no_file(void **state)
 {
     struct mllog_reader r;
@@ -247,7 +271,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_where_events_begin), cmocka_unit_test(test_values_as_python_has_them),
         cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
-        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_events_cut_off), cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),
         cmocka_unit_test(test_a_first_look),

@@ -215,6 +215,24 @@ static void no_batch_is_lost(void **state)
     simulator_close(&s);
 }
 
+/* A key that is set to nothing is not searched, and not set again. */
+static void a_key_set_to_nothing(void **state)
+{
+    static const char *const sets[] = { "parallel.available_memory=" };
+    struct search_request q = by_batch;
+    struct search_result out;
+    struct simulator s;
+    struct arena a = {0};
+    (void)state;
+    q.sets = sets, q.n_sets = 1;
+    q.given[1] = q.given[--q.n_given];          /* of sharding; no share of memory */
+    simulator_open(&s, &paths);
+    seek(&out, q, &s, 1000000, 1, &a);
+    assert_true(out.any && out.n_refused == 0 && out.n_simulated > 1);
+    arena_free(&a);
+    simulator_close(&s);
+}
+
 /* The recipe itself, by what it has: at either end of a limit, and a hundred-millionth beyond. */
 static void limits_to_the_last_digit(void **state)
 {
@@ -361,7 +379,7 @@ static void all_that_is_set_is_set(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit),
+    cmocka_unit_test(no_plan_is_better_than_its_bounds), cmocka_unit_test(bounds_lose_nothing), cmocka_unit_test(no_batch_is_lost), cmocka_unit_test(limits_to_the_last_digit), cmocka_unit_test(a_key_set_to_nothing),
     cmocka_unit_test(no_more_are_simulated_than_allowed), cmocka_unit_test(the_order_of_values_changes_nothing),
     cmocka_unit_test(more_micro_batches_are_no_slower), cmocka_unit_test(all_that_is_set_is_set),
 };
