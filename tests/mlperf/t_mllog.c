@@ -85,6 +85,32 @@ static void test_values_as_python_has_them(void **state)
     ends(&r);
 }
 
+/* A value in a message, cut where it is long, and as text: whole, without its quotes, on one line. */
+static void test_values_as_text(void **state)
+{
+    static const struct { const char *value, *shown, *text; } cases[] = {
+        { "Infinity", "Infinity", "Infinity" }, { "-1e999", "-Infinity", "-Infinity" }, { "NaN", "NaN", "NaN" }, { "\"NaN\"", "\"NaN\"", "NaN" },
+        { "2.50", "2.5", "2.5" }, { "12345678901", "12345678901", "12345678901" }, { "0.12345678901", "0.123456789", "0.123456789" },
+        { "true", "true", "true" }, { "null", "null", "null" }, { "[4, 7.5]", "[4, 7.5]", "[4, 7.5]" }, { "\"a\\tb\\u0007c\"", "\"a\\tb\\u0007c\"", "a b c" },
+        { "\"\\u0002x\"", "\"\\u0002x\"", " x" }, { "\"\"", "\"\"", "" },
+        { "\"seventy characters, of which sixty are shown and all are in the text.\"", "\"seventy characters, of which sixty are shown and all are in t",
+          "seventy characters, of which sixty are shown and all are in the text." },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct mllog_reader r;
+        struct mllog_line l;
+        char shown[64];
+        open_string(&r, arena_printf(&a, EVENT("a", "%s"), cases[i].value));
+        assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
+        assert_string_equal(mllog_show(l.value, shown), cases[i].shown);
+        assert_string_equal(mllog_text(l.value, &a), cases[i].text);
+        ends(&r);
+        arena_free(&a);
+    }
+}
+
 /* "Infinity" inside a string is text; so is a number in one when the strict reading is asked for. */
 static void test_strings_stay_strings(void **state)
 {
@@ -271,7 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_where_events_begin), cmocka_unit_test(test_values_as_python_has_them),
         cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
-        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_events_cut_off), cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_values_as_text), cmocka_unit_test(test_events_cut_off), cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),
         cmocka_unit_test(test_a_first_look),
