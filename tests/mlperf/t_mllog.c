@@ -93,7 +93,7 @@ static void test_values_as_text(void **state)
         { "2.50", "2.5", "2.5" }, { "12345678901", "12345678901", "12345678901" }, { "0.12345678901", "0.123456789", "0.123456789" },
         { "true", "true", "true" }, { "null", "null", "null" }, { "[4, 7.5]", "[4, 7.5]", "[4, 7.5]" }, { "\"a\\tb\\u0007c\"", "\"a\\tb\\u0007c\"", "a b c" },
         { "\"\\u0002x\"", "\"\\u0002x\"", " x" }, { "\"\"", "\"\"", "" },
-        { "\"seventy characters, of which sixty are shown and all are in the text.\"", "\"seventy characters, of which sixty are shown and all are in t",
+        { "\"seventy characters, of which sixty are shown and all are in the text.\"", "\"seventy characters, of which sixty are shown and all are in",
           "seventy characters, of which sixty are shown and all are in the text." },
     };
     (void)state;

@@ -152,7 +152,7 @@ static void assert_nothing_is_lost(const struct search_request *q, struct simula
     assert_true(all.any && all.whole && all.exact && bounded.exact && !bounded.whole);
     assert_true(all.best.value == bounded.best.value);
     assert_true(!all.own_counts || (q->objective == MAXIMISE_THROUGHPUT ? all.best.value >= all.own.value : all.best.value <= all.own.value));
-    assert_true(bounded.n_simulated < all.n_simulated && bounded.n_bounded > 0);
+    assert_true(bounded.n_simulated < all.n_simulated && bounded.n_bounded > 0 && (double)bounded.n_bounded <= all.space);
     assert_true(alone.n_simulated == bounded.n_simulated && alone.n_front == bounded.n_front && alone.best.n_settings == bounded.best.n_settings);
     for (size_t i = 0; i < alone.best.n_settings; i++)
         assert_string_equal(alone.best.settings[i], bounded.best.settings[i]);
