@@ -250,7 +250,6 @@ static void close_branches(struct state *s)
     for (size_t i = 0; i < n; i++)
         if (!s->branches[i].closed)
             s->branches[s->n_branches++] = s->branches[i];
-    s->out->n_bounded += n - s->n_branches;
     for (size_t i = 0; i < s->n_branches; i++)
         set_bound(s, &s->branches[i]);
     if (s->n_branches)
@@ -296,7 +295,8 @@ static void try_layouts(struct state *s, struct branch *b, const struct layouts 
         leave_open(s, bound_of(s, b, b->accumulations[0], (double)l->least_dropped));
 }
 
-static void search_branches(struct state *s)
+/* Returns how many were taken. */
+static size_t search_branches(struct state *s)
 {
     size_t i = 0;
     while (i < s->n_branches && !s->stopped && may_be_better(s, s->branches[i].bound)) {
@@ -309,9 +309,9 @@ static void search_branches(struct state *s)
             arena_free(&o.arenas[k]);
         }
     }
-    s->out->n_bounded += s->n_branches - i;
     if (s->stopped)                     /* within a branch, which has layouts and so is not closed: branch i is there */
         leave_open(s, s->branches[i].bound);
+    return i;
 }
 
 /* Cuts of n places into `width` stages, heads on the last IPU or back on the first. */
@@ -323,12 +323,13 @@ static double count_cuts(double n, double width)
 static void search_all(struct state *s)
 {
     struct search_result *out = s->out;
-    for (size_t i = 0; i < s->n_branches; i++)
+    size_t n_listed = s->n_branches;
+    for (size_t i = 0; i < n_listed; i++)
         out->space += count_cuts(s->branches[i].graph->work.n_body, s->branches[i].width) * (double)s->branches[i].n_accumulations;
     out->whole = out->space <= (double)s->q->exhaustive;
     if (!out->whole)
         probe(s);
-    search_branches(s);
+    out->n_bounded = n_listed - search_branches(s);
     bool open = s->any_open && (!out->any || better(s->q->objective, s->open_bound, out->best.value));
     out->exact = !open;
     out->best_bound = s->open_bound;
