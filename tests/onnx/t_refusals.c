@@ -52,6 +52,30 @@ static void inputs_refused(void **state)
             "node 0, Det 'n0': this operator is not modelled, and neither its result nor its input has a shape");
 }
 
+/* What a user can do about an operator that is not modelled, where there is something. */
+static void reasons(void **state)
+{
+#define FLOATS "the chip's products are of floats; quantise the model to QDQ, or export it before, or price it roughly with --approximate"
+    static const struct { const char *op, *domain, *reason; } cases[] = {
+        { "QLinearConv", "", FLOATS }, { "DynamicQuantizeLinear", "", FLOATS }, { "ConvInteger", "", FLOATS }, { "MatMulInteger", "", FLOATS },
+        { "Unique", "", "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it roughly with --approximate" },
+        { "SequenceMap", "", "sequences of tensors are not modelled; export tensors, or price it roughly with --approximate" },
+        { "Det", "ai.onnx", "this operator is not modelled; change the model, or price it roughly with --approximate" },
+        { "Det", "com.microsoft", "not an operator of ONNX's own; export the model before a runtime has optimised it, or price it roughly with --approximate" },
+    };
+#undef FLOATS
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        char message[300];
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_node(d, cases[i].op, "x", "y", "");
+        d->nodes[0]->domain = arena_strdup(&d->arena, cases[i].domain);
+        snprintf(message, sizeof message, "node 0, %s 'n0': %s", cases[i].op, cases[i].reason);
+        refused(d, infer, message);
+    }
+}
+
 /* A node without a name goes by its first output's, if it has one. */
 static void nodes_without_a_name(void **state)
 {
@@ -723,7 +747,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(nodes_without_a_name), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
+    cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(nodes_without_a_name), cmocka_unit_test(reasons), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
     cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(the_longer_branch), cmocka_unit_test(nodes_that_lead_nowhere),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),

@@ -364,6 +364,33 @@ static void keys_alone(void **state)
     }
 }
 
+/* One key for recipes of one graph: texts count to their last letter and no further, what has no part in the graph does not. */
+static void keys_of_graphs(void **state)
+{
+    static const struct { const char *words, *others; bool same; } pairs[] = {
+        { "recipe.workload=model.onnx recipe.output=boxes1", "recipe.workload=model.onnx recipe.output=boxes2", false },
+        { "recipe.workload=model.onnx recipe.output=boxes", "recipe.workload=model.onnx recipe.output=boxes1", false },
+        { "recipe.workload=model.onnx recipe.output=boxes", "recipe.workload=model.onnx", false },
+        { "recipe.workload=model.onnx recipe.output=boxes", "recipe.workload=model.onnx recipe.output=boxes parallel.replicas=7 recipe.sdk=3.0.0", true },
+        { "recipe.workload=model.onnx data.tokens=17", "recipe.workload=model.onnx data.tokens=18", false },
+        { "recipe.workload=model1.onnx", "recipe.workload=model2.onnx", false }, { "recipe.workload=model1.onnx", "recipe.workload=model1.onnx", true },
+        { "recipe.workload=resnet18", "recipe.workload=resnet34", false }, { "optimizer.name=sgd", "optimizer.name=lars", true },
+        { "recipe.mode=infer", "recipe.mode=infer optimizer.name=", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct loaded one, other;
+        size_t n, n_other;
+        assert_true(load_words(&one, resnet, pairs[i].words) && load_words(&other, resnet, pairs[i].others));
+        const char *key = recipe_graph_key(&n, &one.r, &one.a), *of_other = recipe_graph_key(&n_other, &other.r, &other.a);
+        if ((n == n_other && memcmp(key, of_other, n) == 0) != pairs[i].same)
+            print_error("%s and %s\n", pairs[i].words, pairs[i].others);
+        assert_true((n == n_other && memcmp(key, of_other, n) == 0) == pairs[i].same);
+        arena_free(&one.a);
+        arena_free(&other.a);
+    }
+}
+
 /* ---- lists and faults ----------------------------------------------------------------------------------------------------- */
 
 static const char *repeated(const char *key, const char *item, size_t n, struct arena *a)
@@ -471,7 +498,7 @@ static void a_line_is_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_matters), cmocka_unit_test(idle_shares), cmocka_unit_test(idle_by_the_plan), cmocka_unit_test(defaults),
-    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(lists_end),
+    cmocka_unit_test(an_ending_is_a_path), cmocka_unit_test(names_of_submitters), cmocka_unit_test(terms_of_an_id), cmocka_unit_test(schedules_of_a_framework), cmocka_unit_test(values_of_a_framework), cmocka_unit_test(keys_alone), cmocka_unit_test(keys_of_graphs), cmocka_unit_test(lists_end),
     cmocka_unit_test(values_at_their_ends), cmocka_unit_test(a_line_is_named), cmocka_unit_test(dimensions_of_a_file),
 };
 TAP_MAIN(tests)
