@@ -303,6 +303,8 @@ static void contents(void **state)
         { "Slice", "=5,7,9,11 =1 =3", "", "2 whole = 7 9" }, { "Slice", "=5,7,9,11 =-2 =9", "", "2 whole = 9 11" },
         { "Slice", "=5,7,9,11 =0 =4 =0 =3", "", "2 whole = 5 11" }, { "Slice", "=5,7,9,11 =9 =-9 =0 =-1", "", "4 whole = 11 9 7 5" },
         { "Slice", "=5,7,9,11 =4 =0 =0 =-2", "", "2 whole = 11 7" }, { "Slice", "=5,7,9,11 =3 =1 =0 =-1", "", "2 whole = 11 9" },
+        { "ReduceMax", "=5,9,7", "keepdims=0", "one whole = 9" }, { "ReduceMax", "=-5,-9,-2", "keepdims=0", "one whole = -2" },
+        { "ReduceMin", "=5,9,2", "keepdims=0", "one whole = 2" }, { "ReduceMin", "=-5,-9,-2", "", "1 whole = -9" }, { "ReduceSum", "=5,9,-2", "", "1 whole = 12" },
         { "ReduceProd", "=5,7,2", "", "1 whole = 70" },     { "ReduceProd", "=5,7,2", "keepdims=0", "one whole = 70" },
         { "Trilu", "=2x3:1,2,3,4,5,6", "", "2x3 whole = 1 2 3 0 5 6" }, { "Trilu", "=2x3:1,2,3,4,5,6 ='1", "", "2x3 whole = 0 2 3 0 0 6" },
         { "Trilu", "=2x3:1,2,3,4,5,6", "upper=0", "2x3 whole = 1 0 0 4 5 0" },

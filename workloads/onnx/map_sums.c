@@ -323,7 +323,7 @@ bool map_triangle(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *k = map_in(p, 1);
     uint32_t x = v->n_dims < 2 ? NO_ID : as_plain(p, in_id(p, 0)), n = v->n_dims;
-    uint64_t dims[MAX_DIMS] = { 1, 1, 1, 1, 1 };
+    uint64_t dims[MAX_DIMS] = { 1, 1, 1 };         /* before those of a matrix */
     if (x == NO_ID || (k && !known_number(k)))
         return MAP_REFUSE(p, "its diagonal is computed while the model runs, or its input is not a matrix");
     dims[n - 1] = v->dims[n - 1];
