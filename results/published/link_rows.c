@@ -56,16 +56,16 @@ struct link_case {
 
 static const char *const column_names[] = { "same", "other", NULL };
 static const struct field case_fields[] = {
-    { "machine", NULL, FIELD_TEXT, offsetof(struct link_case, machine_name), 0, 0, NULL, true, "sheet" },
+    { .name = "machine", .type = FIELD_TEXT, .offset = offsetof(struct link_case, machine_name), .required = true, .help = "sheet" },
     { "from", "", FIELD_U32, offsetof(struct link_case, from), 0, 1e6, NULL, false, "IPU that sends, or gathers" },
     { "to", "", FIELD_U32, offsetof(struct link_case, to), 0, 1e6, NULL, false, "the other IPU, where there is one" },
     { "ipus", "", FIELD_U32, offsetof(struct link_case, n_ipus), 1, MOST_IPUS, NULL, false, "2: from and to; more: the first so many" },
     { "tiles", "", FIELD_U32, offsetof(struct link_case, n_tiles), 1, 1e6, NULL, false, "of each IPU" },
     { "bytes", "", FIELD_F64, offsetof(struct link_case, bytes), 1, 1e9, NULL, false, "a message" },
     { "operands", "", FIELD_U32, offsetof(struct link_case, operands), 1, 1e6, NULL, false, "floats a tile, for reduce" },
-    { "both", "", FIELD_BOOL, offsetof(struct link_case, both), 0, 0, NULL, false, "both ways at once" },
+    { .name = "both", .unit = "", .type = FIELD_BOOL, .offset = offsetof(struct link_case, both), .help = "both ways at once" },
     { "apart", "", FIELD_U32, offsetof(struct link_case, apart), 0, 1000, NULL, false, "boards between the two, for hop" },
-    { "column", "", FIELD_CHOICE, offsetof(struct link_case, column), 0, 0, column_names, false, "of the two, for hop" },
+    { .name = "column", .unit = "", .type = FIELD_CHOICE, .offset = offsetof(struct link_case, column), .choices = column_names, .help = "of the two, for hop" },
 };
 enum { N_CASE_FIELDS = sizeof case_fields / sizeof *case_fields };
 
