@@ -195,4 +195,18 @@ if [ "$(id -u)" -eq 0 ] && command -v slurmctld >/dev/null 2>&1 && command -v sl
 else
     echo "# skipped: Slurm is not here, or this is not root (apt-get install slurmctld slurmd slurm-client): the shards of its tasks are not tried"
 fi
+# Of several keys on one axis, and on several, each that changes nothing is told.
+run sweep mlperf-v2.0-closed-bow-pod16-resnet50 --over parallel.micro_batch=16 --zip parallel.gradient_accumulation=10 \
+    --zip parallel.embedding_serial_steps=2 --zip parallel.replicas=16
+{ gives 0 "podbench: mlperf-v2.0-closed-bow-pod16-resnet50: parallel.embedding_serial_steps has no effect in the first configuration" "an idle key among others is told"; }
+[ "$(grep -c 'has no effect in the first configuration' "$work/err")" -eq 1 ]
+result $? "and the others are not" "$(cat "$work/err")"
+# A disk that is full after the first rows: what is told to be there is there, whole, and not nothing.
+(
+    ulimit -f 200
+    exec "$PODBENCH" sweep mlperf-v2.0-closed-bow-pod16-resnet50 --over parallel.micro_batch=1..12 --over parallel.gradient_accumulation=1..9 --format json
+) >"$work/rows" 2>"$work/err"
+[ $? -eq 2 ] && took=$(sed -n 's/^podbench: the output took \([0-9]*\) of 108 configurations and no more: is the disk full?$/\1/p' "$work/err") &&
+    [ "${took:-0}" -gt 0 ] && [ "$took" -lt 108 ] && [ "$(grep -c '}$' "$work/rows")" -ge "$took" ]
+result $? "a full disk is told, and how much it took" "$(cat "$work/err")"
 done_testing
