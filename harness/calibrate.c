@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 /* Fits that build on each other: the system's uses the chips' as just fitted. */
-struct calibration { struct session *s; double chip_constants[MAX_FITTED]; };
+struct calibration { struct session *s; struct watch watch; double chip_constants[MAX_FITTED]; };
 
 static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
 {
     struct session *s = c->s;
     struct figures figures;
     struct kernel_fit fit;
-    if (!published_load(&figures, s->published_dir, &s->arena, err) || !kernel_fit_run(&fit, &figures, &s->paths, &s->arena, err))
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !kernel_fit_run(&fit, &figures, &s->paths, &c->watch, &s->arena, err))
         return false;
     for (size_t i = 0; i < n_fitted_constants; i++)
         c->chip_constants[i] = fit.values[i].value;
@@ -41,7 +41,7 @@ static bool fit_system(FILE *f, struct calibration *c, struct err *err)
     paths.chip_constants = c->chip_constants;
     struct figures figures;
     struct system_fit fit;
-    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &paths, &s->arena, err))
+    if (!published_load(&figures, s->published_dir, &s->arena, err) || !system_fit_run(&fit, &figures, &paths, &c->watch, &s->arena, err))
         return false;
     system_fit_write(f, &fit);
     system_fit_print(stderr, &fit);
@@ -106,7 +106,9 @@ static bool keeps_protocol(struct session *s, struct err *err)
 
 int command_calibrate(const struct options *o, struct session *s, struct err *err)
 {
-    struct calibration c = { .s = s };
+    struct progress p;
+    struct calibration c = { .s = s, .watch = { progress_tell, &p } };
+    progress_start(&p, "fitting");
     bool good = keeps_protocol(s, err) && (o->out ? fit_into(o->out, &c, err) : fit_all(NULL, &c, err));
     return good ? EXIT_DONE : EXIT_BAD_INPUT;
 }

@@ -20,6 +20,8 @@ struct fit_job {
     struct chip *chips;                 /* all that constants belong to, as the sheets have them */
     size_t n_chips;
     const struct model_paths *paths;
+    const struct watch *watch;
+    size_t n_predicted;
 };
 
 static bool kernel_value(double *tflop_per_s, const struct fit_row *row, const double *x, struct plan_cache *cache,
@@ -56,6 +58,7 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
         double value = 1;
         good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : run_value(&value, row, x, job, &cache, err);
         out[i] = log(value) - row->log_measured;
+        watch_tell(job->watch, "predictions of kernels and runs", ++job->n_predicted, 0);
     }
     plan_cache_free(&cache);
     arena_free(&scratch);
@@ -121,10 +124,10 @@ static void take_rows(struct fit_job *job, const struct figures *figures, struct
     }
 }
 
-bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
-                    struct err *err)
+bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+                    struct arena *a, struct err *err)
 {
-    struct fit_job job = { .paths = paths };
+    struct fit_job job = { .paths = paths, .watch = watch };
     struct fit_parameter parameters[MAX_FITTED];
     double before[MAX_FITTED], after[MAX_FITTED];
     if (!load_chips(&job, a, err))
@@ -143,7 +146,9 @@ bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const
     for (size_t i = 0; i < n_fitted_constants; i++)
         after[i] = out->values[i].value;
     out->n_rows = job.n_rows;
-    return median_error(&out->median_before, &job, before, a, err) && median_error(&out->median_after, &job, after, a, err);
+    bool good = median_error(&out->median_before, &job, before, a, err) && median_error(&out->median_after, &job, after, a, err);
+    watch_tell(watch, NULL, 0, 0);
+    return good;
 }
 
 void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)

@@ -14,9 +14,10 @@ struct kernel_fit {
     size_t n_rows;
     double median_before, median_after;     /* absolute relative error of the rows, open-source values and fitted */
 };
-/* Only rows of role calibrate count: measured kernels, and throughputs of runs; each recipe once. */
-bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
-                    struct err *err);
+/* Only rows of role calibrate count: measured kernels, and throughputs of runs; each recipe once. watch: told of each time that one is
+ * predicted; may be NULL. */
+bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+                    struct arena *a, struct err *err);
 /* The sheet: key,value,unit,source,note. table: the path of the rows. */
 void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table);
 

@@ -26,6 +26,8 @@ struct fit_job {
     const struct model_paths *paths;
     struct plan_cache cache;
     double *weights;
+    const struct watch *watch;
+    size_t n_simulated;
 };
 
 static bool is_time_of(const char *metric)
@@ -86,6 +88,7 @@ static bool simulate_row(struct system_row *row, double *time_s, const double *x
         row->group = group_of(job->fit, &sim.recipe);
     }
     simulation_free(&sim);
+    watch_tell(job->watch, "simulations of published runs", ++job->n_simulated, 0);
     return good;
 }
 
@@ -324,13 +327,14 @@ static bool run(struct fit_job *job, struct arena *a, struct err *err)
     return true;
 }
 
-bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
-                    struct err *err)
+bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+                    struct arena *a, struct err *err)
 {
-    struct fit_job job = { .fit = out, .paths = paths };
+    struct fit_job job = { .fit = out, .paths = paths, .watch = watch };
     *out = (struct system_fit){0};
     bool good = take_rows(&job, figures, a, err) && run(&job, a, err);
     plan_cache_free(&job.cache);
+    watch_tell(watch, NULL, 0, 0);
     return good;
 }
 

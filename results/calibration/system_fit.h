@@ -34,9 +34,9 @@ struct system_fit {
     double left_out_spread;                     /* of the log ratios about zero, left out */
 };
 /* Throughputs and evaluation times of role calibrate, one-chip inference among them (which no constant moves); validation rows are
- * never read, nor rows whose recipe is not there yet. */
-bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, struct arena *a,
-                    struct err *err);
+ * never read, nor rows whose recipe is not there yet. watch: told of each simulation; may be NULL. */
+bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
+                    struct arena *a, struct err *err);
 void system_fit_write(FILE *f, const struct system_fit *fit);   /* the sheet fitted-system.csv */
 void system_fit_print(FILE *f, const struct system_fit *fit);   /* with each constant's share of each row */
 

@@ -140,6 +140,16 @@ static const char *const made_kernels[] = {
 };
 enum { N_MADE = sizeof made_kernels / sizeof *made_kernels };
 
+/* One after the other; at the end nothing is under way. */
+struct told { size_t n; bool under_way; };
+
+static void count_predictions(void *user, const char *what, size_t done, size_t of)
+{
+    struct told *t = user;
+    t->under_way = what != NULL;
+    assert_true(!what || (text_is(what, "predictions of kernels and runs") && done == ++t->n && of == 0));
+}
+
 static void fit_to_made(struct kernel_fit *fit, const double *made, double *errors, struct arena *a)
 {
     struct figure rows[N_MADE + 1];
@@ -157,7 +167,10 @@ static void fit_to_made(struct kernel_fit *fit, const double *made, double *erro
     rows[N_MADE].role = FIGURE_VALIDATE;
     rows[N_MADE].value *= 3;
     const struct figures figures = { .items = rows, .n = N_MADE + 1 };
-    assert_true(kernel_fit_run(fit, &figures, &kernel_paths, a, &err));
+    struct told told = { 0 };
+    const struct watch watch = { count_predictions, &told };
+    assert_true(kernel_fit_run(fit, &figures, &kernel_paths, &watch, a, &err));
+    assert_true(told.n > 10 * N_MADE && told.n % N_MADE == 0 && !told.under_way);
     plan_cache_free(&cache);
 }
 

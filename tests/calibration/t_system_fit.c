@@ -55,7 +55,7 @@ static void constants_come_back(void **state)
     rows[N_RECIPES].role = FIGURE_VALIDATE;
     rows[N_RECIPES].value *= 3;
     struct figures figures = { .items = rows, .n = N_RECIPES + 1 };
-    if (!system_fit_run(&fit, &figures, &paths, &a, &err)) {
+    if (!system_fit_run(&fit, &figures, &paths, NULL, &a, &err)) {
         print_error("%s\n", err.msg);
         assert_true(false);
     }
@@ -138,7 +138,7 @@ static void more_groups_than_there_is_room_for(void **state)
         simulation_free(&sim);
     }
     struct figures figures = { .items = rows, .n = N };
-    assert_true(system_fit_run(&fit, &figures, &paths, &a, &err));
+    assert_true(system_fit_run(&fit, &figures, &paths, NULL, &a, &err));
     assert_int_equal(fit.n_groups, MAX_LOOP_GROUPS);
     for (size_t i = 0; i < N; i++)
         assert_int_equal(fit.rows[i].group, groups[i]);
