@@ -176,12 +176,13 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     return true;
 }
 
+/* Samples to converge are a mean of runs, each of which ends with an evaluation: as many evaluations fit on average, 15.5 say. */
 static struct expected_training given_training(const struct recipe *r)
 {
-    double samples = r->samples_to_converge > 0 ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
-    double evaluations = r->evaluations ? (double)r->evaluations
-                       : r->eval_every ? floor(samples / (double)r->eval_every + 1e-9) : 1;
-    return (struct expected_training){ samples, evaluations };
+    bool is_mean = r->samples_to_converge > 0;
+    double samples = is_mean ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
+    double fit = r->eval_every ? samples / (double)r->eval_every : 1;
+    return (struct expected_training){ samples, r->evaluations ? (double)r->evaluations : is_mean ? fit : floor(fit + 1e-9) };
 }
 
 /* The energy is that of the time that passes. */

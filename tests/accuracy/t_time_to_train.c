@@ -111,7 +111,7 @@ static struct convergence reference(const char *benchmark, const char *round, do
     return c;
 }
 
-/* The reference is looked up at 3072, as the log says; steps are of 3128.5 samples. One evaluation in 175,000. */
+/* The reference is looked up at 3072, as the log says; steps are of 3128.5 samples. One evaluation in 175,000, 15.3 on average. */
 static void bert_converges_by_the_logged_batch(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void bert_converges_by_the_logged_batch(void **state)
     assert_near(x.r.global_batch, 1536 * 2.0368, 1e-9);
     assert_near(x.r.samples_to_converge, c.mean_samples, 1e-6);
     assert_near(x.r.train_time_s, ceil(c.mean_samples / (1536 * 2.0368)) * x.r.step_time_s, 1e-9);
-    assert_near(x.r.eval_time_s, floor(c.mean_samples / 175000) * 4 * x.r.step_time_s, 1e-9);
+    assert_near(x.r.eval_time_s, c.mean_samples / 175000 * 4 * x.r.step_time_s, 1e-9);
     assert_near(x.r.predicted_time_to_train_s, x.r.time_to_train_s, 0);
     double predicted_s = x.r.time_to_train_s;
     end(&x);

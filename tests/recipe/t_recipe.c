@@ -458,13 +458,13 @@ static void optimizers_keep_their_moments(void **state)
     }
 }
 
-/* Evaluations before the samples that are expected, one at least, as often as the recipe says, else the rules; of a fixed schedule all,
- * its last one too. */
+/* Evaluations in the samples that are expected, as a mean no whole number, one at least, as often as the recipe says, else the rules; of a
+ * fixed schedule all, its last one too. */
 static void evaluations_expected(void **state)
 {
     static const struct { uint64_t every; double interval, mean, planned, samples, evaluations; } rows[] = {
-        { 2000, 9, 5000, 0, 5000, 2 }, { 2500, 9, 5000, 0, 5000, 2 }, { 3000, 9, 5000, 0, 5000, 1 }, { 6000, 1, 5000, 0, 5000, 1 },
-        { 0, 1.5, 5000, 0, 5000, 3 }, { 2000, 9, 5000, 7, 7000, 4 }, { 2000, 9, 5000, 6, 6000, 3 }, { 0, 4, 5000, 6, 6000, 2 },
+        { 2000, 9, 5000, 0, 5000, 2.5 }, { 2500, 9, 5000, 0, 5000, 2 }, { 3200, 9, 5000, 0, 5000, 1.5625 }, { 6000, 1, 5000, 0, 5000, 1 },
+        { 0, 1.25, 5000, 0, 5000, 4 }, { 2000, 9, 5000, 7, 7000, 4 }, { 2000, 9, 5000, 6, 6000, 3 }, { 0, 4, 5000, 6, 6000, 2 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

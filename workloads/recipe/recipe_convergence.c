@@ -97,6 +97,5 @@ struct expected_training expected_training(const struct recipe *r, const struct 
         interval = c->schedule.interval;
     if (r->eval_placement == EVAL_END && c->has_plan)
         return (struct expected_training){ c->planned_epochs * c->samples_per_epoch, ceil(c->planned_epochs / interval - 1e-6) };
-    double evaluations = floor(c->mean_samples / c->samples_per_epoch / interval + 1e-9);
-    return (struct expected_training){ c->mean_samples, fmax(evaluations, 1) };
+    return (struct expected_training){ c->mean_samples, fmax(c->mean_samples / c->samples_per_epoch / interval, 1) };
 }

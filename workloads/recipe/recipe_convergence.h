@@ -26,7 +26,8 @@ bool recipe_convergence(struct convergence *out, const struct recipe *r, struct 
 /* Between evaluations, in the benchmark's unit: the recipe's, or 0 for that of the rules. */
 double recipe_eval_interval(const struct recipe *r, const struct convergence *c);
 
-/* The centre of what is predicted: a fixed schedule where the recipe evaluates at the end, else the mean over evaluations. */
+/* The centre of what is predicted: a fixed schedule where the recipe evaluates at the end, else the mean of runs, also of how often they
+ * evaluate. */
 struct expected_training { double samples, evaluations; };
 struct expected_training expected_training(const struct recipe *r, const struct convergence *c);
 
