@@ -133,8 +133,6 @@ void graph_start(struct graph *g, const char *name, uint64_t micro_batch, struct
 uint32_t graph_layer(struct graph *g, struct layer layer)
 {
     assert(layer.name && layer.part_id < (layer.n_parts ? layer.n_parts : 1));
-    if (layer.n_parts == 0)
-        layer.n_parts = 1;
     g->layers = arena_grow(g->arena, g->layers, g->n_layers, &g->cap_layers, sizeof *g->layers);
     g->layers[g->n_layers] = layer;
     return (uint32_t)g->n_layers++;

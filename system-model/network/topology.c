@@ -318,7 +318,7 @@ bool topology_build(struct topology *out, const struct machine *m, const struct 
     add_domain(out, a);
     index_domain(out, a);
     count_links(out);
-    if (!faults || faults->n_links + faults->n_chips + faults->n_background == 0)
+    if (!faults || !(faults->n_links || faults->n_chips || faults->n_background))
         return true;
     out->faults = faults;
     return apply_faults(out, faults, a, err);

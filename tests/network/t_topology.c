@@ -350,10 +350,33 @@ static void golden_texts(void **state)
     arena_free(&a);
 }
 
+/* Each kind of fault counts by itself, and none takes another's place: a link at a third of its rate, a slow chip, a flow that takes 1 of the rail's
+ * 12.6 GB/s. */
+static void every_kind_of_fault_counts(void **state)
+{
+    static struct link_fault slow = { 0, 2, 1.0 / 3 };
+    static struct chip_fault chip = { 1, 2.5 };
+    static struct flow flow = { 2, 4, 1e9 };
+    (void)state;
+    struct machine m = toy_machine(6, 6, DOMAIN_LADDER, GATEWAY_NONE);
+    for (uint32_t k = 0; k < 8; k++) {
+        const struct faults f = { &slow, k & 1, &chip, k >> 1 & 1, &flow, k >> 2 };
+        struct topology t = build(&m, &f);
+        assert_true((t.faults != NULL) == (k > 0) && (t.rates != NULL) == (k > 0));
+        for (uint32_t i = 0; i < t.n_links; i++) {
+            struct link l = topology_link(&t, i);
+            bool slowed = (k & 1) && l.from + l.to == 2 && l.kind == LINK_RAIL, taken = k >> 2 && l.from == 2 && l.to == 4;
+            if (l.kind == LINK_RAIL)
+                assert_near(l.bytes_per_s, slowed ? 4.2e9 : taken ? 11.6e9 : 12.6e9, 1);
+        }
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(routes_take_the_rung_first),
+        cmocka_unit_test(routes_take_the_rung_first), cmocka_unit_test(every_kind_of_fault_counts),
         cmocka_unit_test(through_links_carry_what_goes_on),
         cmocka_unit_test(domains_are_joined_by_gateways),
         cmocka_unit_test(hosts_and_memories),

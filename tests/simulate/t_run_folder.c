@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_run_folder.c - runs on disk: written, checked, copied; and what is made of the states that a killed program leaves.
+ */
+#include "tests/test_folder.h"
+#include "results/simulate/run_folder.h"
+#include <jansson.h>
+#include <sys/stat.h>
+
+/* A process of this number is none: process numbers end before it. */
+#define DEAD ".4194999.new"
+
+static struct arena a;
+static struct err err;
+
+static void write_text(FILE *f, const void *text) { fputs(text, f); }
+
+static const char *path_of(const char *folder, const char *name) { return arena_printf(&a, "%s/%s/%s", top, folder, name); }
+
+static const char *run_of(const char *name) { return arena_printf(&a, "%s/%s", top, name); }
+
+/* Two tables, the second of them `text`. */
+static void write_run(const char *folder, const char *text)
+{
+    const struct run_table tables[] = { { "rows.csv", write_text, "id,x\na,1\n" }, { "check.csv", write_text, text } };
+    json_t *manifest = json_pack("{s:s}", "podbench", "9.9");
+    assert_true(run_folder_write(run_of(folder), tables, 2, "id,x", manifest, &err));
+    json_decref(manifest);
+}
+
+static bool is_whole(const char *folder, const char *schema)
+{
+    err.msg[0] = '\0';
+    return run_folder_check(run_of(folder), schema, &err);
+}
+
+static void to_dead(const char *folder, const char *name)
+{
+    assert_int_equal(rename(path_of(folder, name), path_of(folder, arena_printf(&a, "%s" DEAD, name))), 0);
+}
+
+static bool is_there(const char *folder, const char *name) { return access(path_of(folder, name), F_OK) == 0; }
+
+static const char *text_in(const char *folder, const char *name)
+{
+    char *text;
+    assert_true(read_text_file(&text, NULL, path_of(folder, name), 1 << 16, &a, &err));
+    return text;
+}
+
+/* Whole as it was written, with its schema or whatever the schema; refused with what to do where it is not. */
+static void checked(void **state)
+{
+    (void)state;
+    write_run("checked", "k\n1\n");
+    const char *folder = run_of("checked");
+    assert_true(is_whole("checked", "id,x") && is_whole("checked", NULL));
+    assert_false(is_whole("checked", "id,y"));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: podbench 9.9 wrote this run with other columns; simulate again with 'podbench bench --out %s'", folder, folder));
+    FILE *f = fopen(path_of("checked", "check.csv"), "a");
+    fputs("2\n", f);
+    fclose(f);
+    assert_false(is_whole("checked", "id,x"));
+    assert_string_equal(err.msg, arena_printf(&a, "%s/check.csv: is not the file that manifest.json lists: the run is not whole, or was edited; simulate again with "
+                                                  "'podbench bench --out %s', or name the table itself", folder, folder));
+    assert_int_equal(unlink(path_of("checked", "manifest.json")), 0);
+    assert_false(is_whole("checked", NULL));
+    assert_string_equal(err.msg, arena_printf(&a, "%s/manifest.json: cannot be read: the run is not whole; simulate again with 'podbench bench --out %s'", folder, folder));
+    assert_false(is_whole("nowhere", NULL));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: no such run folder", run_of("nowhere")));
+    arena_free(&a);
+}
+
+/* A run again takes the other's place. Killed when all is written and nothing, the first table, or both are renamed, it is finished by who looks. */
+static void finished_after_a_kill(void **state)
+{
+    (void)state;
+    for (int n_renamed = 0; n_renamed <= 2; n_renamed++) {
+        write_run("killed", "k\n7\n");
+        if (n_renamed < 2)
+            to_dead("killed", "check.csv");
+        if (n_renamed < 1)
+            to_dead("killed", "rows.csv");
+        to_dead("killed", "manifest.json");
+        assert_true(is_whole("killed", "id,x"));
+        assert_string_equal(text_in("killed", "check.csv"), "k\n7\n");
+        assert_false(is_there("killed", "manifest.json" DEAD) || is_there("killed", "check.csv" DEAD) || is_there("killed", "rows.csv" DEAD));
+    }
+    arena_free(&a);
+}
+
+/* Killed before its last table was whole, or alive still, the new run is left alone: the old one is there, and whole. */
+static void unfinished_runs_stay_unfinished(void **state)
+{
+    (void)state;
+    static const char *const suffixes[] = { DEAD, ".1.new" };
+    for (size_t i = 0; i < 2; i++) {
+        write_run("new", "k\n8\n");
+        write_run("old", "k\n3\n");
+        const char *begun = path_of("old", arena_printf(&a, "manifest.json%s", suffixes[i]));
+        assert_int_equal(rename(path_of("new", "manifest.json"), begun), 0);
+        if (i == 1)
+            assert_int_equal(rename(path_of("new", "check.csv"), path_of("old", "check.csv.1.new")), 0);
+        assert_true(is_whole("old", "id,x"));
+        assert_string_equal(text_in("old", "check.csv"), "k\n3\n");
+        assert_int_equal(access(begun, F_OK), 0);
+        assert_int_equal(unlink(begun), 0);
+    }
+    arena_free(&a);
+}
+
+static bool note(void *what, struct err *why)
+{
+    (void)why;
+    ++*(int *)what;
+    return true;
+}
+
+static bool refuse(void *what, struct err *why) { return fail(why, "%s", (const char *)what); }
+
+/* A copy is as whole as what it is of; its record is made once, and without it there is none. */
+static void copied(void **state)
+{
+    int n_noted = 0;
+    (void)state;
+    write_run("from", "k\n5\n");
+    const struct run_record noted = { note, &n_noted }, refused = { refuse, "no record" };
+    assert_true(run_folder_copy(run_of("to/here"), run_of("from"), &noted, &err));
+    assert_int_equal(n_noted, 1);
+    assert_true(is_whole("to/here", "id,x"));
+    assert_string_equal(text_in("to/here", "check.csv"), "k\n5\n");
+    assert_string_equal(text_in("to/here", "manifest.json"), text_in("from", "manifest.json"));
+    assert_true(run_folder_copy(run_of("plain"), run_of("from"), NULL, &err) && is_whole("plain", "id,x"));
+    assert_false(run_folder_copy(run_of("never"), run_of("from"), &refused, &err));
+    assert_string_equal(err.msg, "no record");
+    assert_false(is_there("never", "manifest.json") || is_there("never", "rows.csv"));
+    assert_false(run_folder_copy(run_of("never"), run_of("nowhere"), NULL, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: is not the folder of a run", run_of("nowhere")));
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(checked), cmocka_unit_test(finished_after_a_kill), cmocka_unit_test(unfinished_runs_stay_unfinished), cmocka_unit_test(copied),
+};
+
+int main(void)
+{
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
