@@ -389,6 +389,28 @@ static void weights_in_nodes(void **state)
     }
 }
 
+/* A tool that takes the numbers out of a file leaves each weight as a size among its initialisers, filled with zeros when it runs; a size that
+ * is a number of the model's code makes no weight. */
+static void weights_without_numbers(void **state)
+{
+    (void)state;
+    for (int in_code = 0; in_code < 2; in_code++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "v", DIMS(2, 5));
+        draft_whole(d, "size", WHOLE(3, 2));
+        if (in_code)
+            draft_as_node(d);
+        draft_node(d, "ConstantOfShape", "size", "w", "");
+        draft_node(d, "MatMul", "x w", "h", "");
+        draft_node(d, "MatMul", "h v", "y", "");
+        struct imported *r = import(d, "y", infer);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), in_code ? 2 * 5 : 3 * 2 + 2 * 5);
+        done(r);
+    }
+}
+
 /* Nodes that stand before what makes their inputs, also inside a branch, are put behind it; a circle is refused where it closes. */
 static void nodes_in_any_order(void **state)
 {
@@ -501,7 +523,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(encoder), cmocka_unit_test(powers), cmocka_unit_test(the_report),
     cmocka_unit_test(parts_that_others_read_stay), cmocka_unit_test(kinds_of_convolutions), cmocka_unit_test(pictures),
     cmocka_unit_test(parts_of_a_model), cmocka_unit_test(sizes_by_data), cmocka_unit_test(inputs_without_batch),
-    cmocka_unit_test(channels_without_batch),
+    cmocka_unit_test(channels_without_batch), cmocka_unit_test(weights_without_numbers),
     cmocka_unit_test(large_tensors), cmocka_unit_test(weights_in_nodes), cmocka_unit_test(nodes_in_any_order),
     cmocka_unit_test(names_of_dimensions), cmocka_unit_test(sums_of_dimensions), cmocka_unit_test(sums_without_end),
 };

@@ -411,6 +411,9 @@ static void limits(void **state)
         { "Expand", "1,1 =1,4294967296", "", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
         { "Expand", "1,1 =1,4294967295", "", "1x4294967295" },
         { "Pad", "2,3", "pads=0,0,0,9223372036854775807", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
+        { "Range", "- ='9 ='1", "", "its limits are computed while the model runs" }, { "Range", "='0 - ='1", "", "its limits are computed while the model runs" },
+        { "Range", "='0 ='9 -", "", "its limits are computed while the model runs" }, { "Range", "='0 ='9 ='0", "", "its limits are computed while the model runs" },
+        { "Range", "='9 ='0 ='-4", "", "3 whole = 9 5 1" }, { "Range", "='9 ='0 ='4", "", "0 whole" }, { "Range", "='1 ='9 ='4", "", "2 whole = 1 5" },
         { "Resize", "2,3,4 - ~1,1,0.25", "", "2x3x1" }, { "Resize", "2,3,4 - ~1,1,0.2", "", "makes 0.800001 of dimension 2" },
         { "Resize", "2,3,4 - - =2,3,4294967295", "", "2x3x4294967295" }, { "Resize", "2,3,4 - - =2,3,4294967296", "", "makes 4.29497e+09 of dimension 2" },
         { "Range", "='0 ='999999999 ='1", "", "999999999 whole" }, { "Range", "='0 ='1000000000 ='1", "", "it has a thousand million elements or more" },
@@ -456,6 +459,21 @@ static void eight_dimensions(void **state)
         { "Add", "=1x1x1x1x1x1x2x1:1,2 =3x1x1x1x1x1x1x2:10,20,30,40,50,60", "", "3x1x1x1x1x1x2x2 whole = 11 21 12 22 31 41 32 42 51 61 52 62" },
     };
 #undef EIGHT
+    (void)state;
+    CHECK(rows);
+}
+
+/* Where no axis is given: the first, or the second, or the last, as the operator has it. */
+static void usual_axes(void **state)
+{
+    static const struct row rows[] = {
+        { "GatherElements", "2,3,4 =5x3x4:0", "", "5x3x4" }, { "GatherElements", "2,3,4 =2x5x4:0", "", "its indices are larger than its input in dimension 1" },
+        { "ArgMax", "2,3,4", "", "1x3x4 whole" }, { "ArgMin", "2,3,4", "keepdims=0", "3x4 whole" }, { "Concat", "2,3 w5,3", "", "7x3" },
+        { "Concat", "=1x2:1,2 =2x2:3,4,5,6", "", "3x2 whole = 1 2 3 4 5 6" }, { "Split 2", "=4x1:1,2,3,4", "", "2x1 whole = 1 2; 2x1 whole = 3 4" },
+        { "Split 2", "4,6", "", "2x6; 2x6" }, { "Gather", "4,6,5 =1,2,3", "", "3x6x5" }, { "Gather", "=5,7,9 =2,0", "", "2 whole = 9 5" },
+        { "TopK 2", "4,6 =2", "", "4x2; 4x2 whole" }, { "OneHot", "2,3 =5 ~0,1", "", "2x3x5" }, { "Flatten", "2,3,4", "", "2x12" },
+        { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~1,10,100", "", "2x3 = 1 20 300 4 50 600" }, { "DequantizeLinear", "=3x2:1,2,3,4,5,6 ~1,10,100", "axis=0", "3x2 = 1 2 30 40 500 600" },
+    };
     (void)state;
     CHECK(rows);
 }
@@ -537,6 +555,6 @@ static void inputs_left_out(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(windows), cmocka_unit_test(products), cmocka_unit_test(elementwise), cmocka_unit_test(moves), cmocka_unit_test(parts),
     cmocka_unit_test(contents), cmocka_unit_test(contents_elsewhere), cmocka_unit_test(einsums), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
-    cmocka_unit_test(picked), cmocka_unit_test(eight_dimensions), cmocka_unit_test(inputs_left_out),
+    cmocka_unit_test(picked), cmocka_unit_test(eight_dimensions), cmocka_unit_test(usual_axes), cmocka_unit_test(inputs_left_out),
 };
 TAP_MAIN(tests)
