@@ -233,8 +233,33 @@ static void lines_between_points(void **state)
     assert_false(rcp_interpolate(&mean, &sd, &t, 61));
 }
 
+/* What the test holds against a batch: a record with the runs that are left of it, a line with twice a submission's, below all the first record,
+ * beyond all nothing. A submission passes from the least mean on, less the allowance. */
+static void limits_at_batches(void **state)
+{
+    struct rcp_point points[] = { { .batch = 10, .mean = 4, .sd = 0.5, .left = 6 }, { .batch = 20, .mean = 7, .sd = 0.25, .left = 8 },
+                                  { .batch = 60, .mean = 8, .sd = 1.25, .left = 16 } };
+    const struct rcp_table t = { .points = points, .n = 3, .terms = { .runs = 5, .allowance = 0.125 } };
+    static const struct { double batch; enum rcp_match match; double mean, sd, left; } cases[] = {
+        { 10, RCP_EXACT, 4, 0.5, 6 }, { 20, RCP_EXACT, 7, 0.25, 8 }, { 60, RCP_EXACT, 8, 1.25, 16 }, { 12, RCP_INTERPOLATED, 4.6, 0.45, 10 },
+        { 50, RCP_INTERPOLATED, 7.75, 1, 10 }, { 9, RCP_SMALLER_BATCH, 4, 0.5, 6 }, { 61, RCP_MISSING, 0, 0, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct rcp_limit l;
+        rcp_limit_at(&l, &t, cases[i].batch);
+        double least = l.match == RCP_MISSING ? 0 : rcp_least_mean(cases[i].mean, cases[i].sd, cases[i].left, 3);
+        assert_int_equal(l.match, cases[i].match);
+        assert_near(l.mean, cases[i].mean, 1e-12);
+        assert_near(l.sd, cases[i].sd, 1e-12);
+        assert_near(l.least_mean, least, 1e-9);
+        assert_near(l.max_speedup, l.match == RCP_MISSING ? 0 : cases[i].mean / (least - 0.125), 1e-9);
+        assert_true(l.match == RCP_MISSING || (least > 0.125 && least < l.mean));
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
-    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points),
+    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points), cmocka_unit_test(limits_at_batches),
 };
 TAP_MAIN(tests)

@@ -441,6 +441,26 @@ static void a_join_without_a_result(void **state)
     refused(d, infer, "node 2, ConcatFromSequence 'n2': joins nothing, or has no output");
 }
 
+/* Who runs a body has one. */
+static void bodies_left_out(void **state)
+{
+    static const struct { const char *op, *inputs, *attributes, *message; } cases[] = {
+        { "Scan", "x", "num_scan_inputs=1", "its body does not have the inputs and outputs of a scan of 1 inputs" },
+        { "Loop", "one - x", "", "its body does not have the inputs and outputs of a loop that carries 1 values" },
+        { "If", "one", "", "has no branch of 1 outputs for its condition" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        char message[200];
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_whole(d, "one", WHOLE(1));
+        draft_node(d, cases[i].op, cases[i].inputs, "y", cases[i].attributes);
+        snprintf(message, sizeof message, "node 0, %s 'n0': %s", cases[i].op, cases[i].message);
+        refused(d, infer, message);
+    }
+}
+
 /* Where no place is given, an item is put behind the others, and the last one is taken out or read. */
 static void the_last_of_a_sequence(void **state)
 {
@@ -661,6 +681,56 @@ static void parameters_in_another_order(void **state)
     draft_end(swap);
 }
 
+/* A gate that a function takes, in whichever place, and reads alone: the two are a swish. */
+static void gates_through_a_function(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct draft *d = draft_start(17), *gated = draft_start(17);
+        draft_node(gated, "Mul", "a b", "c", "");
+        draft_function(d, gated, "Gated", "a b", "c", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_node(d, "Sigmoid", "x", "gate", "");
+        draft_node(d, "Gated", first ? "gate x" : "x gate", "t", "");
+        d->nodes[1]->domain = "ours";
+        draft_node(d, "MatMul", "t w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
+        assert_int_equal(r->g.n_forward_ops, 2);
+        done(r);
+        draft_end(gated);
+    }
+}
+
+/* What may be given may be any result of a node: the second of two halves. */
+static void a_second_result_is_given(void **state)
+{
+    (void)state;
+    for (uint64_t said = 0; said < 2; said++) {
+        struct onnx_dimension one = { "q", said };
+        struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
+        draft_node(then, "Tanh", "x", "t", "");
+        draft_node(other, "Relu", "x", "t", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,2");
+        draft_weight(d, "w", DIMS(2, 3));
+        draft_node(d, "Split", "x", "p q", "axis=1");
+        draft_node(d, "Cast", "q", "yes", "to=9");
+        draft_node(d, "If", "yes", "t", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", other, "t");
+        draft_node(d, "MatMul", "t w", "y", "");
+        draft_end(then);
+        draft_end(other);
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .dimensions = &one, .n_dimensions = 1 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_TANH), said);
+        assert_int_equal(count_kind(&r->g, OP_RELU), 1 - said);
+        done(r);
+    }
+}
+
 /* A gate that a function hands on as it is, and that is read besides, is no part of a swish: y = (x s(x) + 2 s(x)) w. */
 static void readers_through_a_function(void **state)
 {
@@ -692,9 +762,9 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(gates_through_a_function), cmocka_unit_test(a_second_result_is_given), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
     cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
-    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(readers_of_items),
+    cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(bodies_left_out), cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
 TAP_MAIN(tests)

@@ -93,15 +93,15 @@ static bool become(struct pattern *p, struct onnx_node *last, const char *op, co
 
 /* ---- GELU -------------------------------------------------------------------------------------------- */
 
+enum { DEEPEST_PRODUCT = 3 };
+
 /* Factors of a product written as a tree of Mul nodes. */
-static void factors(struct pattern *p, uint32_t value, uint32_t *out, uint32_t *n, uint32_t depth)
+static void factors(struct pattern *p, uint32_t value, uint32_t out[1 << DEEPEST_PRODUCT], uint32_t *n, uint32_t depth)
 {
-    struct onnx_node *mul = depth < 3 ? made_by(p, value, "Mul") : NULL;
+    struct onnx_node *mul = depth < DEEPEST_PRODUCT ? made_by(p, value, "Mul") : NULL;
     bool whole = !mul || (depth > 0 && p->m->values[value].n_readers > 1);
     if (whole) {
-        if (*n < 4)
-            out[*n] = value;
-        ++*n;
+        out[(*n)++] = value;
         return;
     }
     add_part(p, mul);
@@ -164,7 +164,7 @@ static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
 static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 {
     struct pattern p = { .m = m };
-    uint32_t f[4], n = 0, x = NO_ID, bell = NO_ID, halves = 0;
+    uint32_t f[1 << DEEPEST_PRODUCT], n = 0, x = NO_ID, bell = NO_ID, halves = 0;
     if (!text_is(last->op, "Mul"))
         return false;
     factors(&p, last->outputs[0], f, &n, 0);
