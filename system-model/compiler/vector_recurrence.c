@@ -129,7 +129,7 @@ void plan_recurrence(struct passes *p, const struct work *w)
             add_matmul(p, w, batch * steps, in, gates * hidden, PASS_FORWARD, 1);
         else
             add_matmul(p, w, batch * steps, gates * hidden, in, PASS_BACKWARD_DATA, 1);
-        p->scratch_bytes = max_u64(p->scratch_bytes, products);
+        p->scratch_bytes = products;
     }
     add_step_products(p, w, batch, at_once || !input_wanted ? 0 : in, gates, steps);
     struct op_plan cell = { 0 };
