@@ -109,8 +109,8 @@ static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t
 {
     struct remedy pairs[MAX_SINGLE_REMEDIES * (MAX_SINGLE_REMEDIES - 1) / 2] = {0};
     size_t n = 0, kept = 0, tried = 0;
-    for (size_t i = 0; i < n_listed; i++)
-        for (size_t j = i + 1; j < n_listed; j++) {
+    for (size_t j = 1; j < n_listed; j++)
+        for (size_t i = 0; i < j; i++) {
             pairs[n] = joined(&listed[i], &listed[j], a);
             n += try_remedy(&pairs[n], recipe, overrides, n_overrides, by, a) && pairs[n].fits;
             watch_tell(&by->watch, "trying remedies in pairs", ++tried, n_listed * (n_listed - 1) / 2);

@@ -46,7 +46,7 @@ json_t *manifest_load(const char *path, json_error_t *why)
 static int lock_folder(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX) != 0) {
+    if (fd != -1 && flock(fd, LOCK_EX) != 0) {
         close(fd);
         return -1;
     }
@@ -138,7 +138,7 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
 {
     struct arena scratch = {0};
     int lock = lock_folder(folder);
-    if (lock < 0)
+    if (lock == -1)
         return fail(err, "%s: no such run folder", folder);
     finish_begun_run(folder, &scratch);
     json_error_t why;
@@ -181,10 +181,10 @@ static void write_manifest(FILE *f, const void *manifest)
 static bool rename_all(struct new_file *files, size_t n, const char *folder, struct err *err)
 {
     int lock = lock_folder(folder);
-    bool good = lock >= 0 || fail(err, "%s: cannot be locked", folder);
+    bool good = lock != -1 || fail(err, "%s: cannot be locked", folder);
     for (size_t i = 0; good && i < n; i++)
         good = new_file_save(&files[i], err);
-    if (lock >= 0)
+    if (lock != -1)
         close(lock);
     return good;
 }
@@ -193,7 +193,7 @@ static void finish_before_writing(const char *folder, struct arena *a)
 {
     int lock = lock_folder(folder);
     finish_begun_run(folder, a);
-    if (lock >= 0)
+    if (lock != -1)
         close(lock);
 }
 

@@ -63,12 +63,12 @@ bool file_has_text(const char *path, const char *text)
         if ((unsigned char)*p > 127)
             return true;
     int fd = is_device(path) ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    bool can_look = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    bool can_look = fd != -1 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
     void *bytes = can_look ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
     bool has = bytes == MAP_FAILED || memmem(bytes, (size_t)st.st_size, text, strlen(text));
     if (bytes != MAP_FAILED)
         munmap(bytes, (size_t)st.st_size);
-    if (fd >= 0)
+    if (fd != -1)
         close(fd);
     return has;
 }
@@ -178,7 +178,7 @@ static char *own_name(const char *path)
 static FILE *open_device(const char *path)
 {
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    return fd >= 0 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "wb") : NULL;
+    return fd != -1 && fcntl(fd, F_SETFL, 0) == 0 ? fdopen(fd, "wb") : NULL;
 }
 
 bool new_file_open(struct new_file *out, const char *path, struct err *err)
