@@ -401,6 +401,8 @@ static const struct { const char *op, *operands, *attributes, *message; } node_r
     { "Gather", "2,6 ='7", "axis=1", "takes row 7 of 6" },
     { "GatherElements", "2,6 n1,3", "axis=1", "along dimension 1, of a part of the others; want all of them" },
     { "Resize", "2,6,3,4 - ~1,2,2,2", "", "only depth, height and width of images can be resized" },
+    { "Resize", "2,6,2,3,4,2 - ~1,1,1,2,2,1", "", "only depth, height and width of images can be resized" },
+    { "Resize", "2,6 - ~1,2", "", "only depth, height and width of images can be resized" },
     { "Resize", "2,6,3,4 - ~1,1,2,2", "mode=cubic", "mode cubic is not modelled; use linear or nearest" },
     { "LRN", "2,6,3,4", "size=1025", "size is 1025, want 1 to 1024" },
     { "ConvTranspose", "2,6,3,4,5 w6,4,2,2,2", "", "a transposed window in three dimensions is not modelled; use a resize and a convolution" },
