@@ -222,6 +222,26 @@ static void test_skipped_parts(void **state)
     arena_free(&a);
 }
 
+/* Of two runs both are dropped, be one of them refused; where more are refused than may be, that is said first. */
+static void test_why_there_is_no_score(void **state)
+{
+    static const struct { const char *refused, *why; } cases[] = {
+        { "9", "2 runs, of which 2 are dropped, leave none" }, { "0", "2 runs, of which 2 are dropped, leave none" },
+        { "01", "2 of 2 runs are refused (result_0.txt: no run_stop), at most 1 may be" },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_package("closed", &a);
+        shell("rm " LOGS "'result_[234].txt; for f in " LOGS "'result_[%s].txt; do [ ! -e \"$f\" ] || sed -i s/run_stop/run_end/ \"$f\"; done", top, top, cases[i].refused);
+        struct judged j = judge_tree(top, NULL, &a);
+        assert_string_equal(j.folder.why_no_score, cases[i].why);
+        assert_true(isnan(j.folder.score_minutes));
+        tear_down(state);
+    }
+    arena_free(&a);
+}
+
 /* Where the path says nothing, the first log's own names are the folder's; of a benchmark that it names, so are the rules. */
 static void test_names_of_the_first_log(void **state)
 {
@@ -290,6 +310,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_skipped_parts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_formats, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_of_the_first_log, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_why_there_is_no_score, set_up, tear_down),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
