@@ -11,7 +11,10 @@ cat >"$work/bin/gnuplot" <<'EOF'
 #!/bin/sh
 echo "$@" >>drawn.txt
 name=$(basename "$4" .gp).$(echo "$3" | sed "s/.*; format=.\\([a-z]*\\).\$/\\1/")
-echo "<svg>$name</svg>"
+cat <<END
+<?xml version="1.0"?>
+<svg id="top"><path id='a' fill="url(#b)"/><use xlink:href='#a'/><use href="#top"/><b class="id">$name</b></svg>
+END
 EOF
 chmod +x "$work/bin/gnuplot"
 show_plot() { PATH="$work/bin:$PATH" show plot "$work/one"; }
