@@ -6,7 +6,8 @@
 # product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
 # takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. What passes is
-# printed: FILE:LINE:COLUMN, the change, and the line. Exit 1 when more than 5 % survive.
+# printed: FILE:LINE:COLUMN, the change, and the line. Exit 1 when more than 5 % survive. What no test notices is put to the gate: the prediction
+# of every recipe against results/baselines, as CI does it; what it alone notices counts as killed, and is told.
 # What provably changes nothing is dropped and counted: a mutant that the compiler, or one of the others (MUTATE_OTHERS, by ';'; asked
 # about what no test noticed), turns into the same object as the file as it is. Not drawn, for the same reason: room that is made; which
 # of two equals the larger or the smaller is (orders_of_equals), and the order of two where they are known to differ (orders_of_different);
@@ -217,6 +218,15 @@ sub passes {
     return quiet("ulimit -c 0; ulimit -t $cpu; ulimit -v 8000000; timeout -k 5 " . ($cpu * 10) . " $command", "$slot/test-log");
 }
 
+my $asks_gate;
+sub passes_gate {
+    my ($slot) = @_;
+    my $podbench = abs_path(dirname $slot) . "/" . basename($slot) . "-podbench";
+    local $ENV{LD_LIBRARY_PATH} = abs_path($slot);
+    return quiet("ulimit -c 0; ulimit -t 60; rm -rf '$slot/gate'; '$podbench' bench --out '$slot/gate' && '$podbench' compare results/baselines '$slot/gate'",
+                 "$slot/test-log");
+}
+
 sub same_bytes { my ($a, $b) = @_; return system("cmp", "-s", $a, $b) == 0; }
 
 sub is_same_to_others {                 # compilers prove more than the one that the tests are run by
@@ -241,14 +251,16 @@ sub verdict {                           # dropped, unbuilt, survived or the test
     link_mutant($file, "$slot/mutant.o", $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
     my @tests = tests_of($file, $n);
     for my $test (@tests) { return $test unless passes($test, $slot); }
+    return "the gate" if $asks_gate && !passes_gate($slot);
     return "same" if is_same_to_others($file, $as_it_is, $mutant, $slot);
     return @tests ? "survived" : "not run";
 }
 
-# A test that fails before anything is changed kills nothing.
+# A test that fails before anything is changed kills nothing; nor does the gate, between a change of the model and its baseline.
 sub check_unchanged {
     my ($slot) = @_;
     link_mutant($files[0], object_of($files[0]), $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
+    $asks_gate = passes_gate($slot) or print "the gate is not asked: predictions differ from results/baselines before anything is changed\n";
     for my $test (grep { $seconds{$_} <= $budget } sort keys %seconds) {
         (my $stamp = "$build/$test") =~ s/(\.sh)?$/.passed/;
         (my $ran = "$lines/$test") =~ s/(\.sh)?$/.lines/;
@@ -344,7 +356,7 @@ sub count_verdict {
     my $room = dirname $site->[0];
     if ($said eq "same" || $said eq "unbuilt") { $number{$said}++; return; }
     $rooms{$room}{all}++;
-    if ($said =~ m{^tests/}) { $number{killed}++; $killers{$said}++; print "killed by $said: ", shown($site), "\n"; return; }
+    if ($said =~ m{^tests/|^the gate}) { $number{killed}++; $killers{$said}++; print "killed by $said: ", shown($site), "\n"; return; }
     $number{survived}++;
     $rooms{$room}{survived}++;
     print $said eq "not run" ? "NO SHORT TEST RUNS " : "SURVIVED ", shown($site), "\n";
@@ -365,7 +377,7 @@ printf "%-28s %3d of %3d survived\n", $_, $rooms{$_}{survived} // 0, $rooms{$_}{
 my $shell = 0;
 $shell += $killers{$_} for grep { /\.sh$/ } keys %killers;
 my $n = $number{killed} + $number{survived};
-printf "\nseed %d: %d mutants of %d files: %d killed (%d of them by shell tests alone), %d survived (%.1f %%); besides, %d compile to the same object, "
-       . "%d do not compile\n", $seed, $n, scalar @files, $number{killed}, $shell, $number{survived}, $n ? 100 * $number{survived} / $n : 0,
+printf "\nseed %d: %d mutants of %d files: %d killed (%d of them by shell tests alone, %d by the gate), %d survived (%.1f %%); besides, %d compile to the "
+       . "same object, %d do not compile\n", $seed, $n, scalar @files, $number{killed}, $shell, $killers{"the gate"} // 0, $number{survived}, $n ? 100 * $number{survived} / $n : 0,
        $number{same}, $number{unbuilt};
 exit($number{survived} > $share * $n ? 1 : 0);
