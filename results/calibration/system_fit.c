@@ -7,8 +7,9 @@
  * simulated at the end. A loop that is too fast in all rows of a model would pass for slow updates, so a share of the loop is
  * fitted beside the constants for each family of models; predictions, errors and what is left out go without it.
  * A constant that is less than root two standard errors away from its default is not fitted: it goes back to the default, the
- * least certain first, and the rest is fitted again. Rows of one configuration count as one, and are left out together in the
- * leave-one-out error, or a row would be judged by its twin.
+ * least certain first, and the rest is fitted again. So does one without which configurations that are left out are predicted clearly
+ * better: a single row can make a constant look certain. Rows of one configuration count as one, and are left out together, or a row would
+ * be judged by its twin.
  */
 #include "results/calibration/system_fit.h"
 #include "system-model/base/statistics.h"
@@ -248,20 +249,6 @@ static bool moves_a_row(const struct system_fit *fit, int constant)
     return false;
 }
 
-static bool fit_identified(struct fit_job *job, struct err *err)
-{
-    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
-        job->fit->fitted[k] = moves_a_row(job->fit, k);
-    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
-        if (!fit_active(job, err))
-            return false;
-        least = least_certain(job->fit);
-        if (least < N_SYSTEM_CONSTANTS)
-            job->fit->fitted[least] = false;
-    }
-    return true;
-}
-
 /* Each row by the fit to the rows of other configurations; which constants are fitted stays. */
 static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct err *err)
 {
@@ -279,6 +266,67 @@ static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct 
     }
     job->weights = own;
     *job->fit = whole;
+    return true;
+}
+
+static bool fit_certain(struct fit_job *job, struct err *err)
+{
+    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
+        if (!fit_active(job, err))
+            return false;
+        least = least_certain(job->fit);
+        if (least < N_SYSTEM_CONSTANTS)
+            job->fit->fitted[least] = false;
+    }
+    return true;
+}
+
+/* Sum of squares, each configuration once. */
+static bool left_out_loss(double *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    double *d = ARENA_ARRAY(a, double, job->fit->n_rows);
+    if (!leave_out(d, job, a, err))
+        return false;
+    *out = 0;
+    for (size_t i = 0; i < job->fit->n_rows; i++)
+        *out += job->fit->rows[i].weight * d[i] * d[i];
+    return true;
+}
+
+/* The fitted constant without which configurations left out are predicted best, where that is better by more than Akaike's unit, 2 in -2 ln L;
+ * else N_SYSTEM_CONSTANTS. */
+static bool most_harmful(int *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    double least, loss;
+    *out = N_SYSTEM_CONSTANTS;
+    if (!left_out_loss(&least, job, a, err))
+        return false;
+    least *= exp(-2.0 / (double)job->fit->n_configurations);
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        if (!job->fit->fitted[k])
+            continue;
+        job->fit->fitted[k] = false;
+        if (!left_out_loss(&loss, job, a, err))
+            return false;
+        job->fit->fitted[k] = true;
+        if (loss < least) {
+            least = loss;
+            *out = k;
+        }
+    }
+    return true;
+}
+
+static bool fit_identified(struct fit_job *job, struct arena *a, struct err *err)
+{
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        job->fit->fitted[k] = moves_a_row(job->fit, k);
+    for (int least = 0; least < N_SYSTEM_CONSTANTS;) {
+        if (!fit_certain(job, err) || !most_harmful(&least, job, a, err))
+            return false;
+        if (least < N_SYSTEM_CONSTANTS)
+            job->fit->fitted[least] = false;
+    }
     return true;
 }
 
@@ -306,7 +354,7 @@ static bool run(struct fit_job *job, struct arena *a, struct err *err)
         job->weights[i] = sqrt(fit->rows[i].weight);
     defaults(x);
     fit->median_unfitted = median_error(fit, x, a);
-    if (!fit_identified(job, err))
+    if (!fit_identified(job, a, err))
         return false;
     values_of(x, fit);
     fit->median_fitted = median_error(fit, x, a);

@@ -15,22 +15,23 @@ static const char *const recipes[] = {
 enum { N_RECIPES = sizeof recipes / sizeof *recipes };
 
 /* What a machine with these constants would publish; every loop of BERT takes `slower` times as long. */
-static void publish(struct figure *out, const struct fitted_system *fitted, double slower, struct plan_cache *cache, struct arena *a)
+static void publish(struct figure *out, const char *const *ids, size_t n, const struct fitted_system *fitted, double slower,
+                    struct plan_cache *cache, struct arena *a)
 {
-    for (size_t i = 0; i < N_RECIPES; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct simulation sim = {0};
         struct result r;
         struct err err;
         struct model_paths with = paths;
         with.fitted = fitted;
-        assert_true(simulate(&sim, &r, recipes[i], NULL, 0, &with, cache, &err));
+        assert_true(simulate(&sim, &r, ids[i], NULL, 0, &with, cache, &err));
         uint64_t loop = sim.timeline.step_cycles;
         for (size_t k = 0; k < sim.timeline.n_spans; k++)
             if (sim.timeline.spans[k].kind >= SPAN_REARRANGE && sim.timeline.spans[k].start_cycle < loop)
                 loop = sim.timeline.spans[k].start_cycle;
-        bool bert = strstr(recipes[i], "bert") != NULL;
+        bool bert = strstr(ids[i], "bert") != NULL;
         double share = (double)loop / (double)sim.timeline.step_cycles, factor = bert ? 1 + (slower - 1) * share : 1;
-        out[i] = (struct figure){ .id = recipes[i], .recipe = recipes[i], .configuration = arena_printf(a, "configuration %zu", i),
+        out[i] = (struct figure){ .id = ids[i], .recipe = ids[i], .configuration = arena_printf(a, "configuration %zu", i),
                                   .metric = "throughput_samples_per_s", .value = r.throughput_samples_per_s / factor };
         simulation_free(&sim);
     }
@@ -50,7 +51,7 @@ static void constants_come_back(void **state)
     fitted_system_defaults(&made);
     made.call_s = 0.07;
     made.torus_exchanges = 4;
-    publish(rows, &made, 1.1, &cache, &a);
+    publish(rows, recipes, N_RECIPES, &made, 1.1, &cache, &a);
     rows[N_RECIPES] = rows[0];
     rows[N_RECIPES].role = FIGURE_VALIDATE;
     rows[N_RECIPES].value *= 3;
@@ -72,6 +73,37 @@ static void constants_come_back(void **state)
         assert_near(fit.groups[g].error.value, text_is(fit.groups[g].family, "bert") ? 0.1 : 0, 1e-3);
     assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 3);
     assert_true(fit.median_fitted > 0.02 && fit.median_fitted < fit.median_unfitted);     /* the loops' error stays an error */
+    plan_cache_free(&cache);
+    arena_free(&a);
+}
+
+/* Rows within 5 % of the model, and one that took 19 % longer for no reason that is modelled: values averaged over processes seem to explain it, at
+ * 0.107 +- 0.065 s each, farther from their 0.005 s than root two standard errors, but make worse what the rows say of each other. */
+static void one_row_alone_fits_no_constant(void **state)
+{
+    static const char *const with_averages[] = {
+        "mlperf-v1.0-closed-ipu-pod64-resnet50", "mlperf-v1.0-closed-ipu-pod16-resnet50", "mlperf-v1.1-closed-ipu-pod16-resnet50",
+        "mlperf-v1.1-closed-ipu-pod64-resnet50", "mlperf-v2.0-closed-bow-pod16-resnet50", "vendor-bow-pod16-resnet50-pytorch",
+        "vendor-bow-pod64-resnet50-pytorch-alcf-16", "mlperf-v2.0-closed-bow-pod16-bert-large",
+    };
+    enum { N = sizeof with_averages / sizeof *with_averages };
+    static const double slower[N] = { 0.19, -0.05, -0.05, 0.05, -0.05 };
+    (void)state;
+    struct arena a = {0};
+    struct plan_cache cache = {0};
+    struct figure rows[N];
+    struct fitted_system made = {0};
+    struct system_fit fit;
+    struct err err;
+    fitted_system_defaults(&made);
+    made.call_s = 0.07;
+    publish(rows, with_averages, N, &made, 1, &cache, &a);
+    for (size_t i = 0; i < N; i++)
+        rows[i].value /= 1 + slower[i];
+    struct figures figures = { .items = rows, .n = N };
+    assert_true(system_fit_run(&fit, &figures, &paths, NULL, &a, &err));
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++)
+        assert_int_equal(fit.fitted[k], text_is(system_constants[k].field.name, "call_s"));
     plan_cache_free(&cache);
     arena_free(&a);
 }
@@ -147,5 +179,5 @@ static void more_groups_than_there_is_room_for(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(a_fit_as_text), cmocka_unit_test(more_groups_than_there_is_room_for) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(one_row_alone_fits_no_constant), cmocka_unit_test(a_fit_as_text), cmocka_unit_test(more_groups_than_there_is_room_for) };
 TAP_MAIN(tests)
