@@ -173,7 +173,7 @@ static void print_published(FILE *f, const struct result *r, const struct figure
 void answer_print(FILE *f, const struct simulation *sim, const struct result *r, const struct figures *figures, bool colour)
 {
     bool changed = r->overrides && *r->overrides;
-    fprintf(f, "%s: %s on %" PRIu64 " IPUs of %s, %s\n", r->id, r->workload, r->ipus, r->system,
+    fprintf(f, "%s: %s on %" PRIu64 " IPU%s of %s, %s\n", r->id, r->workload, r->ipus, plural(r->ipus), r->system,
             sim->recipe.mode == MODE_INFER ? "inference" : "training");
     print_fit(f, sim, r, colour);
     print_speed(f, r);

@@ -138,7 +138,7 @@ static void print_found(FILE *f, const char *head, const struct found *x, const 
     fprintf(f, "%-9s %.6g samples/s", head, r->throughput_samples_per_s);
     if (x != own)
         fprintf(f, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
-    fprintf(f, ", %.4g s per step, global batch %.6g on %" PRIu64 " IPUs", r->step_time_s, r->global_batch, r->ipus);
+    fprintf(f, ", %.4g s per step, global batch %.6g on %" PRIu64 " IPU%s", r->step_time_s, r->global_batch, r->ipus, plural(r->ipus));
     if (r->time_to_train_s > 0)
         fprintf(f, ", %.4g min to train", r->time_to_train_s / 60);
     if (r->energy_j > 0)
@@ -172,7 +172,7 @@ static void print_why(FILE *f, const struct found *best, const struct found *own
 
 static void print_proof(FILE *f, const struct search_result *s, const struct search_request *q)
 {
-    fprintf(f, "searched  %.4g configurations, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space, s->n_simulated, s->n_unfit,
+    fprintf(f, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space, s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit,
             s->n_refused);
     if (s->whole && s->exact)
         fprintf(f, "every one that may fit\n");

@@ -89,7 +89,7 @@ static void print_text(const struct watched *w, const struct series_change *c, s
     for (size_t i = 0; i < n; i++)
         n_alarms += is_alarm(&c[i]);
     if (w->n < SERIES_LEAST_POINTS + 5)
-        printf("%s: too short to judge: %zu points, want at least %d\n", w->metric, w->n, SERIES_LEAST_POINTS + 5);
+        printf("%s: too short to judge: %zu point%s, want at least %d\n", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + 5);
     else
         printf("%s: %s: %zu points, %zu %s\n", w->metric, n_alarms ? "CHANGED for the worse" : n ? "better" : "steady", w->n, n,
                n == 1 ? "change" : "changes");

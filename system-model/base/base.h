@@ -86,6 +86,7 @@ static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* behind a noun */
 static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */
 /* Index of the first name that stands before it too, and where; n: each stands once. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);

@@ -118,7 +118,7 @@ bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *
 
 static void print_stages(FILE *f, const struct plan *p)
 {
-    fprintf(f, "stages: %u on %u IPUs, schedule %s, recompute %s\n", p->n_stages, p->options.ipus_per_replica,
+    fprintf(f, "stages: %u on %u IPU%s, schedule %s, recompute %s\n", p->n_stages, p->options.ipus_per_replica, plural(p->options.ipus_per_replica),
             schedule_names[p->options.schedule], recompute_names[p->options.recompute]);
     fprintf(f, "  %-5s %-3s %-52s %12s %12s %12s %12s %12s %5s\n", "stage", "ipu", "layers", "parameters", "forward cyc",
             "backward cyc", "recompute", "stash B", "depth");
@@ -200,9 +200,9 @@ static void print_head(FILE *f, const struct plan *p)
     if (p->graph->n_rough_ops)
         fprintf(f, "roughly: %u operations of %s stand for what is not modelled ('podbench workload' lists them)\n", p->graph->n_rough_ops,
                 p->graph->name);
-    fprintf(f, "plan of %s on %s: %u replicas of %u IPUs, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64 "\n",
-            p->graph->name, p->topology->machine->name, p->options.n_replicas, p->options.ipus_per_replica, p->graph->micro_batch,
-            p->options.grad_accum, p->global_batch);
+    fprintf(f, "plan of %s on %s: %u replica%s of %u IPU%s, micro-batch %" PRIu64 ", gradient accumulation %u, global batch %" PRIu64 "\n",
+            p->graph->name, p->topology->machine->name, p->options.n_replicas, plural(p->options.n_replicas),
+            p->options.ipus_per_replica, plural(p->options.ipus_per_replica), p->graph->micro_batch, p->options.grad_accum, p->global_batch);
 }
 
 void plan_print_summary(FILE *f, const struct plan *p)

@@ -128,7 +128,7 @@ static void csv_takes_rows_of_one_value(void **state)
     text = "key,kind\na,odd\nb\n";
     path = temp_file(text, strlen(text), ".csv");
     assert_false(csv_load_where(&t, path, "kind", "odd", &a, &err));
-    assert_non_null(strstr(err.msg, ".csv:3: 1 cells, want 2 (key, ...)"));
+    assert_non_null(strstr(err.msg, ".csv:3: 1 cell, want 2 (key, ...)"));
     unlink(path);
     arena_free(&a);
 }
@@ -139,7 +139,7 @@ static void csv_refuses(void **state)
     assert_string_equal(CSV_MESSAGE(""), ": is empty, want a header line");
     assert_string_equal(CSV_MESSAGE("a,,c\n"), ":1: column 2 has no name");
     assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' stands twice");
-    assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cells, want 2 (a, ...)");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cell, want 2 (a, ...)");
     assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
     assert_string_equal(CSV_MESSAGE("a,b\n1,2 \"inch\n"), ":2: a quote stands within a cell; put the whole cell in quotes, and double those in it");
     assert_string_equal(CSV_MESSAGE("a;b\n1;2\n"), ":1: cells are separated by semicolons, want commas");

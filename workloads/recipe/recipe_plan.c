@@ -85,7 +85,7 @@ static bool read_stages(struct plan_options *out, const struct recipe *r, struct
             return false;
     }
     if (out->n_stages && out->n_stages < r->ipus_per_replica)
-        return fail(err, "%s: has %u stages for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages,
+        return fail(err, "%s: has %u stage%s for %u IPUs a replica; want at least one an IPU", where(r, "parallel", "layers_per_ipu", a), out->n_stages, plural(out->n_stages),
                     (unsigned)r->ipus_per_replica);
     return true;
 }
