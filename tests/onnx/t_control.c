@@ -107,6 +107,29 @@ static void choices_by_inputs(void **state)
     }
 }
 
+/* Eight nodes behind the input that decides it is named, nine behind it the condition is. */
+static void choices_far_away(void **state)
+{
+    (void)state;
+    for (uint32_t n = 7; n < 9; n++) {
+        struct draft *d = draft_start(17), *then = draft_start(17);
+        draft_node(then, "Relu", "x", "t", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_input(d, "a", ONNX_INT64, "1");
+        draft_whole(d, "high", WHOLE(16));
+        for (uint32_t i = 0; i < n; i++)
+            draft_node(d, "Neg", i ? arena_printf(&d->arena, "a%u", i) : "a", arena_printf(&d->arena, "a%u", i + 1), "");
+        draft_node(d, "Greater", arena_printf(&d->arena, "a%u high", n), "condition", "");
+        draft_node(d, "If", "condition", "y", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", then, "t");
+        draft_end(then);
+        struct imported *r = import(d, "y", infer);
+        assert_non_null(strstr(r->err.msg, n == 7 ? "--set data.a=NUMBER, or" : "--set data.condition=1 or 0, or"));
+        done(r);
+    }
+}
+
 /* Twelve numbers that the file counts: their number may be said again, not otherwise. */
 static void a_number_that_is_known(void **state)
 {
@@ -763,7 +786,7 @@ static void readers_through_a_function(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(readers_through_a_function), cmocka_unit_test(gates_through_a_function), cmocka_unit_test(a_second_result_is_given), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
-    cmocka_unit_test(choices_by_inputs), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
+    cmocka_unit_test(choices_by_inputs), cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
     cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(bodies_left_out), cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),
 };
