@@ -397,7 +397,8 @@ static void write_constant(FILE *f, const struct system_fit *fit, int k)
                 "\"standard error %.2g; bounds %g to %g; unfitted %g\"\n", fit->n_rows, fit->n_configurations, fit->values[k].standard_error,
                 c->field.min, c->field.max, c->unfitted_value);
     else
-        fprintf(f, "\"%s\",\"not fitted: the %zu times of role calibrate cannot tell it from this\"\n", c->default_source, fit->n_rows);
+        fprintf(f, "\"%s\",\"not fitted: the %zu times of role calibrate cannot tell it from this, or are predicted better by it\"\n",
+                c->default_source, fit->n_rows);
 }
 
 void system_fit_write(FILE *f, const struct system_fit *fit)
@@ -449,7 +450,7 @@ void system_fit_print(FILE *f, const struct system_fit *fit)
                     fit->values[k].at_bound ? ", at its bound" : "", c->min, c->max, system_constants[k].unfitted_value,
                     100 * fit->median_default[k], c->help);
         else
-            fprintf(f, "its default: rows cannot tell it from that  %s\n", c->help);
+            fprintf(f, "its default: rows cannot tell it from that, or are predicted better by it  %s\n", c->help);
     }
     for (size_t g = 0; g < fit->n_groups; g++)
         print_group(f, &fit->groups[g]);
