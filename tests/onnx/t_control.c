@@ -78,6 +78,36 @@ static void names_like_a_scope(void **state)
     draft_end(then);
 }
 
+/* A branch has weights of its own, each by its name: y = (x a + b) w. */
+static void weights_of_a_branch(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *then = draft_start(17);
+    draft_weight(then, "a", DIMS(3));
+    draft_weight(then, "b", DIMS(3));
+    draft_node(then, "Mul", "x a", "s", "");
+    draft_node(then, "Add", "s b", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "Equal", "one one", "yes", "");
+    draft_node(d, "If", "yes", "t", "");
+    draft_body(d, "then_branch", then, "t");
+    draft_body(d, "else_branch", then, "t");
+    draft_node(d, "MatMul", "t w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(graph_parameters(&r->g), 3 + 3 + 3 * 2);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++)
+            sum += (draft_noise("x", e / 2 * 3 + k) * draft_noise("a", k) + draft_noise("b", k)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(then);
+}
+
 /* What may be given is what the condition follows from alone: an input, wherever it stands among numbers of the file; of two, the condition. */
 static void choices_by_inputs(void **state)
 {
@@ -785,7 +815,7 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(gates_through_a_function), cmocka_unit_test(a_second_result_is_given), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(choices),
+    cmocka_unit_test(readers_through_a_function), cmocka_unit_test(gates_through_a_function), cmocka_unit_test(a_second_result_is_given), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices),
     cmocka_unit_test(choices_by_inputs), cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(loops), cmocka_unit_test(no_round), cmocka_unit_test(two_stacks),
     cmocka_unit_test(scans), cmocka_unit_test(scans_refused), cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_nothing), cmocka_unit_test(sequences), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(bodies_left_out), cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements), cmocka_unit_test(functions),

@@ -75,6 +75,30 @@ static void small_operators(void **state)
     done(r);
 }
 
+/* Numbers of the file cut in two: both parts are known, the second one too. y = x w + (3, 4) - (1, 2) = x w + 2. */
+static void parts_of_numbers(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(16);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_whole(d, "numbers", WHOLE(1, 2, 3, 4));
+    draft_node(d, "Cast", "numbers", "floats", "to=1");
+    draft_node(d, "Split", "floats", "p q", "");
+    draft_node(d, "MatMul", "x w", "h", "");
+    draft_node(d, "Add", "h q", "more", "");
+    draft_node(d, "Sub", "more p", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 4; e++) {
+        double want = 2;
+        for (uint64_t k = 0; k < 3; k++)
+            want += draft_noise("x", e / 2 * 3 + k) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], want, 1e-6);
+    }
+    done(r);
+}
+
 /* A one for each index below the depth, of two columns and of three. */
 static void ones_by_index(void **state)
 {
@@ -510,7 +534,7 @@ static void counted_by_ones(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(ones_by_index), cmocka_unit_test(repeated),
+    cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(ones_by_index), cmocka_unit_test(parts_of_numbers), cmocka_unit_test(repeated),
     cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(quantised_types), cmocka_unit_test(composed),
     cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),
     cmocka_unit_test(einsum_moves_nothing), cmocka_unit_test(einsum_with_dots), cmocka_unit_test(counted_by_ones),
