@@ -663,6 +663,25 @@ static void the_longer_branch(void **state)
     }
 }
 
+/* Who leads nowhere is no reader: a gate that such a node reads besides is still that of a swish. */
+static void readers_that_lead_nowhere(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(4, 3));
+    draft_node(d, "Sigmoid", "x", "gate", "");
+    draft_node(d, "Mul", "x gate", "t", "");
+    draft_node(d, "Neg", "gate", "idle", "");
+    draft_node(d, "Add", "x gate", "idle-too", "");
+    draft_node(d, "MatMul", "t w", "y", "");
+    struct imported *r = import(d, "y", infer);
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
+    assert_int_equal(r->g.n_forward_ops, 2);
+    done(r);
+}
+
 /* What leads to no output is not refused, be it the first node or the last. */
 static void nodes_that_lead_nowhere(void **state)
 {
@@ -752,7 +771,7 @@ static void several_results_approximated(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(operators_refused), cmocka_unit_test(inputs_refused), cmocka_unit_test(nodes_without_a_name), cmocka_unit_test(reasons), cmocka_unit_test(places_that_are_read), cmocka_unit_test(windows_refused), cmocka_unit_test(nodes_refused), cmocka_unit_test(the_longest_sum), cmocka_unit_test(dimensions_of_constants),
     cmocka_unit_test(course_refused), cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(sequences_refused),
-    cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(the_longer_branch), cmocka_unit_test(nodes_that_lead_nowhere),
+    cmocka_unit_test(an_endless_loop), cmocka_unit_test(a_long_sequence), cmocka_unit_test(course_guessed), cmocka_unit_test(the_longer_branch), cmocka_unit_test(nodes_that_lead_nowhere), cmocka_unit_test(readers_that_lead_nowhere),
     cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised), cmocka_unit_test(quantised_recurrence),
     cmocka_unit_test(approximated), cmocka_unit_test(other_results_approximated), cmocka_unit_test(several_results_approximated),
 };
