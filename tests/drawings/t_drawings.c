@@ -143,6 +143,26 @@ static void tables_of_runs(void **state)
 }
 
 /* 31000 to 117000 on four times the chips: 94.3548 %; 30000 to 108000: 90 %. */
+/* Of the sizes beyond the smallest those that are both published and simulated. */
+static void scaling_of_both_as_text(void **state)
+{
+    struct scaling s = { .workload = "toy", .n_sizes = 4, .sizes = { 2, 4, 8, 16 } };
+    char *text;
+    (void)state;
+    for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
+        for (size_t i = 0; i < MOST_SIZES; i++)
+            s.points[k][i] = (struct scaling_point){ NAN, NAN, NAN, NAN, NAN };
+    s.points[0][0].published_efficiency = s.points[0][0].simulated_efficiency = 100;
+    s.points[0][1].published_efficiency = 97;
+    s.points[0][2].simulated_efficiency = 93;
+    s.points[0][3].published_efficiency = 90, s.points[0][3].simulated_efficiency = 92.5;
+    s.points[2][1].published_efficiency = 99, s.points[2][1].simulated_efficiency = 98;
+    PRINTED(text, scaling_print(f, &s));
+    assert_string_equal(text, "scaling   toy                      v1.0         16 IPUs: published 90.0 %, simulated 92.5 %, +2.5 points\n"
+                              "scaling   toy                      v2.0          4 IPUs: published 99.0 %, simulated 98.0 %, -1.0 points\n");
+    free(text);
+}
+
 static void scaling_by_hand(void **state)
 {
     struct scaling s;
@@ -588,7 +608,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
         cmocka_unit_test(figures_of_one_run), cmocka_unit_test(pipelines_of_smaller_batches),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };
