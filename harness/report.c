@@ -29,19 +29,22 @@ static const char *cell_of(const struct csv_table *t, size_t id, const char *nam
     return NULL;
 }
 
-/* Rows of the baseline's check that predict another value now; NAN: there is no baseline. */
-static double moved_rows(const struct check *c, const struct report *r)
+static bool load_predictions(struct csv_table *t, size_t *id, size_t *simulated, const char *path, struct arena *a)
 {
-    struct csv_table base;
-    size_t id, simulated, n = 0;
-    const char *path = arena_printf(r->a, "%s/check.csv", r->baselines_dir);
-    if (!csv_load(&base, path, r->a, NULL) || !csv_column(&id, &base, "id", NULL) || !csv_column(&simulated, &base, "simulated", NULL))
+    return csv_load(t, path, a, NULL) && csv_column(id, t, "id", NULL) && csv_column(simulated, t, "simulated", NULL);
+}
+
+/* Rows of the baseline's check that the run's own predicts otherwise, both as they were written; NAN: there is no baseline. */
+static double moved_rows(const struct report *r)
+{
+    struct csv_table base, run;
+    size_t base_id, base_simulated, id, simulated, n = 0;
+    if (!load_predictions(&base, &base_id, &base_simulated, arena_printf(r->a, "%s/check.csv", r->baselines_dir), r->a)
+        || !load_predictions(&run, &id, &simulated, r->check_path, r->a))
         return NAN;
-    char now[32];
-    for (size_t i = 0; i < c->n; i++) {
-        const char *was = cell_of(&base, id, c->rows[i].figure->id, simulated);
-        snprintf(now, sizeof now, "%.10g", c->rows[i].simulated);
-        n += was && c->rows[i].has_simulated && !text_is(was, now);
+    for (size_t i = 0; i < run.n_rows; i++) {
+        const char *was = cell_of(&base, base_id, run.rows[i].cells[id], base_simulated), *now = run.rows[i].cells[simulated];
+        n += was && *now && !text_is(was, now);
     }
     return (double)n;
 }
@@ -50,7 +53,7 @@ static void write_numbers(FILE *f, const struct check *c, const struct report *r
 {
     const struct check_group runs = { .kind = FIGURE_OF_RUN };
     struct accuracy blind = check_accuracy(c, STANDS_VALIDATE, &runs, r->a);
-    double moved = moved_rows(c, r);
+    double moved = moved_rows(r);
     size_t out = 0, judged = 0;
     for (size_t i = 0; i < c->n; i++)
         if (c->rows[i].figure->role != FIGURE_CONTEXT) {
@@ -195,6 +198,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
     struct check c;
     if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) ||
         !run_table_path(&r.figures_dir, run, "figures", s, err) || !run_table_path(&page, run, "report.html", s, err) ||
+        !run_table_path(&r.check_path, run, "check.csv", s, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
         !session_figures(&published, NULL, s, err) ||
         !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))

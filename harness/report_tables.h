@@ -7,7 +7,7 @@
 #include "results/accuracy/check.h"
 
 struct report {
-    const char *figures_dir, *plots_dir, *baselines_dir;
+    const char *figures_dir, *plots_dir, *baselines_dir, *check_path;       /* check: as it was written with the run */
     const char **trust;         /* a text for each result: how far it can be trusted; NULL: its recipe is not here, or was changed */
     struct arena *a;
 };

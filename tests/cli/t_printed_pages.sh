@@ -47,6 +47,16 @@ sed -n "/<table/,/<.table>/p" "$work/vendor/report.html" | plain >>"$work/shown"
 run_of_others "$work/three"
 "$PODBENCH" report "$work/three" >/dev/null 2>&1
 grep '<div><b>' "$work/three/report.html" >>"$work/shown"           # errors so large that their digits show
+# Beside a baseline: what moved of the figures that both have. Then one row is new, and one the baseline's alone.
+cp -rL tests/root "$work/root" && chmod -R u+w "$work/root"
+"$PODBENCH" baseline "$work/one" --baseline "$work/root/results/baselines" --reason first >/dev/null 2>&1
+for run in one three; do
+    "$PODBENCH" report "$work/$run" --root "$work/root" >/dev/null 2>&1
+    sed -n 's/.*<div><b>\(.*\)<.b>.*predictions of published figures moved.*/moved: \1/p' "$work/$run/report.html" >>"$work/shown"
+done
+sed -i '/^mlperf-v1.0-closed-ipu-pod16-bert-large.step,/d; s/^mlperf-v1.0-closed-ipu-pod16-resnet50.step,/another,/' "$work/root/results/baselines/check.csv"
+"$PODBENCH" report "$work/three" --root "$work/root" >/dev/null 2>&1
+sed -n 's/.*<div><b>\(.*\)<.b>.*predictions of published figures moved.*/moved: \1/p' "$work/three/report.html" >>"$work/shown"
 printed report
 
 show init "$work/mine"
