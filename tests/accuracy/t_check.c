@@ -62,6 +62,12 @@ static void world_check(struct world *w)
     struct err err;
     world_build(w);
     assert_true(check_build(&w->check, &w->list, &w->from, &w->a, &err));
+    for (size_t k = 0; k < w->check.n_configurations; k++) {        /* numbered from 0 on, none left out */
+        size_t n = 0;
+        for (size_t i = 0; i < w->check.n; i++)
+            n += w->check.rows[i].configuration == k;
+        assert_true(n > 0);
+    }
 }
 
 static void errors_are_signed_and_relative(void **state)
