@@ -113,7 +113,9 @@ static void draw_shared(struct drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-static double score_of(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
+struct outcome { bool passed; double score_minutes; };
+
+static double olympic_score(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {
     double *minutes = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
@@ -121,22 +123,23 @@ static double score_of(const struct drawing *d, const struct drawn_run *runs, si
     return olympic_minutes(minutes, n, d->reference.terms.dropped);
 }
 
-/* The verdict on a whole submission of the closed division; others pass. Where logs of too fast ones have been scaled, so are the times. */
-static bool judge(const struct drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
+/* A whole submission of the closed division is held against the reference; others pass. Where logs of too fast ones have been scaled, so
+ * are the times; where scores of those that pass are, the score. */
+static struct outcome judge(const struct drawing *d, struct drawn_run *runs, size_t n, struct arena *a)
 {
     struct rcp_verdict v;
     double *points = ARENA_ARRAY(a, double, n);
     for (size_t i = 0; i < n; i++)
         points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
     if (d->q->open_division || n != d->reference.terms.runs)
-        return true;
+        return (struct outcome){ true, olympic_score(d, runs, n, a) };
     bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
     double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
     for (size_t i = 0; i < n; i++) {
         runs[i].scaling_s = runs[i].time_s * (by - 1);
         runs[i].time_s += runs[i].scaling_s;
     }
-    return tested && v.passed;
+    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * (tested ? v.scaling : 1) };
 }
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
@@ -149,15 +152,14 @@ static void draw_submissions(struct samples *s, struct drawing *d, size_t runs, 
         draw_shared(d, rng);
         for (size_t i = 0; i < runs; i++)
             draw_run(&drawn[i], d, rng);
-        bool passed = judge(d, drawn, runs, &scratch);
+        const struct outcome j = judge(d, drawn, runs, &scratch);
         for (size_t i = 0; i < runs; i++) {
             s->samples[s->n_times] = drawn[i].samples;
             s->times[s->n_times++] = drawn[i].time_s;
         }
-        double score = score_of(d, drawn, runs, &scratch);
-        if (isfinite(score)) {
-            s->scores[s->n_scores++] = score;
-            s->n_passed += passed;
+        if (isfinite(j.score_minutes)) {
+            s->scores[s->n_scores++] = j.score_minutes;
+            s->n_passed += j.passed;
         }
         arena_free(&scratch);
     }
@@ -219,9 +221,9 @@ static bool draw_submission(struct run_distribution *out, const struct drawing *
 {
     for (out->n_draws = 1; out->n_draws <= MOST_DRAWS; out->n_draws++) {
         draw_reported(out, d, rng);
-        bool passed = judge(d, out->runs, out->n, a);
-        out->score_minutes = score_of(d, out->runs, out->n, a);
-        if (!d->q->until_valid || (isfinite(out->score_minutes) && passed))
+        const struct outcome j = judge(d, out->runs, out->n, a);
+        out->score_minutes = j.score_minutes;
+        if (!d->q->until_valid || (isfinite(j.score_minutes) && j.passed))
             return true;
     }
     return fail(err, "none of %d submissions drawn has a score and passes: too few runs of this recipe converge as the reference does",

@@ -53,6 +53,27 @@ static void test_given_samples_by_hand(void **state)
     arena_free(&a);
 }
 
+/* v2.1 scales the scores of submissions that pass, not their logs: by 2,656,421.42 (on the line from 448 to
+ * 4608) over 2,580,480 samples. v2.0 does not, nor the open division. */
+static void test_scaled_scores(void **state)
+{
+    static const struct { const char *round; bool open; double by; } cases[] = {
+        { "v2.0", false, 1 }, { "v2.1", false, 2656421.42 / 2580480 }, { "v2.1", true, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct convergence c = predict("bert", cases[i].round, 3072);
+        struct distribution_request q = { .convergence = &c, .samples_to_converge = 2580480, .seed = 3, .submissions = 40, .data_dir = data,
+            .open_division = cases[i].open, .timing = { .step_time_s = 1.3, .startup_s = 11, .tail_s = 5 } };
+        struct run_distribution d = draw(&q, &a);       /* 840 steps */
+        assert_near(d.runs[4].time_s, 1108, 1e-9);
+        assert_near(d.score_minutes, cases[i].by * 1108 / 60, 1e-7);
+        assert_near(d.expected_minutes, cases[i].by * 1108 / 60, 1e-7);
+        arena_free(&a);
+    }
+}
+
 /* The same in v1.1, where logs of submissions that fail are scaled: by 2,764,498.67 over 2,150,400. In the open division they are not. */
 static void test_scaled_runs(void **state)
 {
@@ -688,7 +709,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_samples_by_hand), cmocka_unit_test(test_which_runs_are_planned), cmocka_unit_test(test_runs_without_noise),
-        cmocka_unit_test(test_given_epochs), cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_scaled_runs), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
+        cmocka_unit_test(test_given_epochs), cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_scaled_runs), cmocka_unit_test(test_scaled_scores), cmocka_unit_test(test_fixed_schedule_by_hand), cmocka_unit_test(test_pass_probability),
         cmocka_unit_test(test_seeds), cmocka_unit_test(test_descriptions_refused),
         cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_no_score_as_text), cmocka_unit_test(test_samples_lie_on_the_schedule), 
         cmocka_unit_test(test_intervals_by_hand), cmocka_unit_test(test_draw_until_valid), cmocka_unit_test(test_more_error_wider_interval),
