@@ -151,13 +151,18 @@ struct link topology_link(const struct topology *t, uint32_t link)
 struct run_of_links { uint32_t first, n, step; };
 enum { MOST_RUNS = 4 };
 
+static struct run_of_links one_link(uint32_t link)
+{
+    return (struct run_of_links){ .first = link, .n = 1 };
+}
+
 static struct run_of_links gateways_of_hub(const struct topology *t, uint32_t hub)
 {
     uint32_t n = hubs_per_domain(t);
     if (gateways(t) == GATEWAY_NONE || (gateways(t) == GATEWAY_DIRECT && hub >= 2 * n))
         return (struct run_of_links){0};
     bool other_end = gateways(t) == GATEWAY_DIRECT && hub >= n;
-    return (struct run_of_links){ .first = t->first_gateway + 2 * (other_end ? hub - n : hub) + other_end, .n = 1 };
+    return one_link(t->first_gateway + 2 * (other_end ? hub - n : hub) + other_end);
 }
 
 static uint32_t runs_of_switch(struct run_of_links *runs, const struct topology *t, uint32_t i)
@@ -168,7 +173,7 @@ static uint32_t runs_of_switch(struct run_of_links *runs, const struct topology 
         return 1;
     }
     runs[0] = (struct run_of_links){ t->first_gateway + 2 * i * n + 1, n, 2 };
-    runs[1] = (struct run_of_links){ .first = t->first_spine + 2 * i, .n = 1 };
+    runs[1] = one_link(t->first_spine + 2 * i);
     return gateways(t) == GATEWAY_NETWORK ? 2 : 1;
 }
 
@@ -185,14 +190,14 @@ static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uin
         return 1;
     }
     if (node >= t->first_memory) {
-        runs[0] = (struct run_of_links){ .first = t->first_streaming + 2 * (node - t->first_memory) + 1, .n = 1 };
+        runs[0] = one_link(t->first_streaming + 2 * (node - t->first_memory) + 1);
         return 1;
     }
     uint32_t hub = node - t->first_hub;
     runs[n++] = (struct run_of_links){ t->first_port + 2 * hub * t->ipus_per_hub + 1, t->ipus_per_hub, 2 };
     if (t->n_memories)
-        runs[n++] = (struct run_of_links){ .first = t->first_streaming + 2 * hub, .n = 1 };
-    runs[n++] = (struct run_of_links){ .first = t->first_host_link + 2 * hub, .n = 1 };
+        runs[n++] = one_link(t->first_streaming + 2 * hub);
+    runs[n++] = one_link(t->first_host_link + 2 * hub);
     runs[n++] = gateways_of_hub(t, hub);
     return n;
 }
