@@ -184,12 +184,12 @@ uint32_t every_nth(struct mapper *p, uint32_t x, uint32_t axis, uint64_t from, u
     return map_view(p, x, t.n_dims, t.dims);
 }
 
-/* From the last to the first: one by one, joined again. */
+/* From the last to the first, step below zero: one by one, joined again. */
 static uint32_t backwards(struct mapper *p, uint32_t x, uint32_t axis, int64_t from, uint64_t n, int64_t step)
 {
     uint32_t rows[MAX_OP_OUTPUTS];
     for (uint64_t i = 0; i < n; i++)
-        rows[i] = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)(from - (int64_t)i * step), .length = 1));
+        rows[i] = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)(from + (int64_t)i * step), .length = 1));
     return n == 1 ? rows[0] : emit(p, OP_CONCAT, rows, (uint32_t)n, AT(.axis = axis));
 }
 
@@ -213,8 +213,8 @@ bool map_slice(struct mapper *p)
         if (c->step < 0 && c->n > MAX_OP_OUTPUTS)
             return MAP_REFUSE(p, "goes backwards over %ju elements, at most %d; want positive steps", (uintmax_t)c->n, MAX_OP_OUTPUTS);
         if (c->step < 0)
-            x = backwards(p, x, axis, c->from, c->n, -c->step);
-        else if (c->step > 1)
+            x = backwards(p, x, axis, c->from, c->n, c->step);
+        else if (c->step > 1 && c->n > 1)
             x = every_nth(p, x, axis, (uint64_t)c->from, c->n, (uint64_t)c->step);
         else
             x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)c->from, .length = c->n));

@@ -200,20 +200,22 @@ bool shape_split(const struct shape *s)
 /* Below zero both ends count from the last element on; what lies outside is moved to the end. */
 static void cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
 {
-    int64_t last = c->step > 0 ? size : size - 1;
+    bool forwards = c->step > 0;
+    int64_t last = forwards ? size : size - 1;
     from = from < 0 ? from + size : from;
     to = to < 0 ? to + size : to;
     c->from = from < 0 ? 0 : from > last ? last : from;
     to = to < -1 ? -1 : to > size ? size : to;
-    int64_t n = c->step > 0 ? (to - c->from + c->step - 1) / c->step : (c->from - to - c->step - 1) / -c->step;
-    c->n = n > 0 ? (uint64_t)n : 0;
+    int64_t span = forwards ? to - c->from : c->from - to;
+    c->n = span > 0 ? ceil_div((uint64_t)span, forwards ? (uint64_t)c->step : -(uint64_t)c->step) : 0;
 }
 
-/* Without axes the first ones, without steps every element; else one for each range. */
+/* Without axes the first ones, without steps every element; else one for each range. No dimension twice. */
 bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct onnx_node *n)
 {
     struct onnx_list starts, ends, axes, steps;
     const struct onnx_value *x = onnx_in(m, n, 0);
+    uint32_t seen = 0;
     *out = (struct onnx_cuts){ .good = true };
     if (!onnx_list(&starts, m, n, "starts", 1) || !onnx_list(&ends, m, n, "ends", 2) || !onnx_list(&axes, m, n, "axes", 3) ||
         !onnx_list(&steps, m, n, "steps", 4) || starts.n != ends.n)
@@ -222,9 +224,11 @@ bool onnx_cuts(struct onnx_cuts *out, const struct onnx_model *m, const struct o
     for (; out->n < starts.n && out->good; out->n++) {
         struct onnx_cut *c = &out->at[out->n];
         c->step = steps.n ? steps.at[out->n] : 1;
-        out->good = onnx_axis(&c->axis, axes.n ? axes.at[out->n] : out->n, x->n_dims) && c->step != 0;
-        if (out->good)
-            cut(c, starts.at[out->n], ends.at[out->n], (int64_t)x->dims[c->axis]);
+        out->good = onnx_axis(&c->axis, axes.n ? axes.at[out->n] : out->n, x->n_dims) && c->step != 0 && !(seen >> c->axis & 1);
+        if (!out->good)
+            break;
+        seen |= 1u << c->axis;
+        cut(c, starts.at[out->n], ends.at[out->n], (int64_t)x->dims[c->axis]);
     }
     return true;
 }
@@ -240,7 +244,7 @@ bool shape_slice(const struct shape *s)
     if (!onnx_cuts(&cuts, s->m, s->n))
         return s->m->approximate ? shape_set(s, 0, x->n_dims, dims, x->type) : REFUSE(s, "its range is computed while the model runs");
     if (!cuts.good)
-        return REFUSE(s, "axis or step out of range, or not one for each of its ranges");
+        return REFUSE(s, "axis or step out of range or given twice, or not one for each of its ranges");
     for (uint32_t i = 0; i < cuts.n; i++)
         dims[cuts.at[i].axis] = cuts.at[i].n;
     return shape_set(s, 0, x->n_dims, dims, x->type);
