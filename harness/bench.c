@@ -222,7 +222,7 @@ static int bench_all(const struct options *o, struct figures *figures, struct cr
     if (o->format == FORMAT_TEXT)
         print_scaling(&from.known, figures);
     fflush(stdout);
-    fprintf(stderr, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, n_recipes == 1 ? "" : "s", figures->n, figures->n == 1 ? "" : "s", folder);
+    fprintf(stderr, "podbench: %zu recipe%s and %zu figure%s in %s\n", n_recipes, plural(n_recipes), figures->n, plural(figures->n), folder);
     return EXIT_DONE;
 }
 

@@ -70,7 +70,7 @@ static void print_text(const struct history *h, bool all, struct arena *a)
         const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
         printf("%s  %s  %.6g -> %.6g %s (%+.2f %%), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value,
                s->unit,
-               100 * (last->value / first->value - 1), s->n, s->n == 1 ? "" : "s");
+               100 * (last->value / first->value - 1), s->n, plural(s->n));
         if (all || h->n == 1)
             print_points(s);
     }
@@ -249,7 +249,7 @@ int command_history(const struct options *o, struct session *s, struct err *err)
     if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], recipe, path, s, err))
         return EXIT_BAD_INPUT;
     if (h.n_broken)
-        fprintf(stderr, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, h.n_broken == 1 ? "" : "s");
+        fprintf(stderr, "podbench: %s: %zu broken line%s skipped\n", path, h.n_broken, plural(h.n_broken));
     if (o->out)
         return draw(&h, o->out, s, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (o->format == FORMAT_JSON)

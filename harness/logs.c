@@ -12,7 +12,8 @@ struct judge_options logs_options(const struct options *o, const struct session 
 {
     progress_start(p, "logs");
     return (struct judge_options){ .ruleset = o->ruleset, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
-                                   .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass, .seed_bypass = o->seed_bypass, .watch = { progress_tell, p } };
+                                   .train_samples = o->train_samples, .rcp_bypass = o->rcp_bypass, .seed_bypass = o->seed_bypass,
+                                   .watch = { progress_tell, p } };
 }
 
 const char *logs_path(const char *path, struct session *s, struct err *err)

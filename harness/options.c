@@ -223,8 +223,8 @@ void options_parse(struct options *out, const struct command *c, int argc, char 
     *out = (struct options){ .seed = 1 };
     argp_parse(&argp, argc, argv, 0, NULL, &p);
     if (out->n_arguments < c->min_arguments || out->n_arguments > c->max_arguments) {
-        fprintf(stderr, "podbench: %s: %zu argument%s given, usage: podbench %s [OPTION...] %s\n", c->name, out->n_arguments, plural(out->n_arguments),
-                c->name, c->arguments);
+        fprintf(stderr, "podbench: %s: %zu argument%s given, usage: podbench %s [OPTION...] %s\n", c->name, out->n_arguments,
+                plural(out->n_arguments), c->name, c->arguments);
         exit(EXIT_BAD_INPUT);
     }
 }

@@ -117,7 +117,8 @@ static bool keep(struct run_state *state, struct simulation *sim, struct result 
 }
 
 /* What a reader of the answer should know of how it came about. */
-static void tell(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s, struct arena *a)
+static void tell(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
+                 struct arena *a)
 {
     tell_unused_keys(sim, r, recipe, o, s, a);
     tell_rough_operations(sim);

@@ -172,8 +172,8 @@ static void print_why(FILE *f, const struct found *best, const struct found *own
 
 static void print_proof(FILE *f, const struct search_result *s, const struct search_request *q)
 {
-    fprintf(f, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space, s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit,
-            s->n_refused);
+    fprintf(f, "searched  %.4g configuration%s, %" PRIu64 " simulated (%" PRIu64 " did not fit, %" PRIu64 " refused): ", s->space,
+            s->space == 1 ? "" : "s", s->n_simulated, s->n_unfit, s->n_refused);
     if (s->whole && s->exact)
         fprintf(f, "every one that may fit\n");
     else if (s->exact)

@@ -150,7 +150,7 @@ bool session_figures(struct figures *out, const char *published, struct session 
     if (!published_load_derived(out, published ? published : s->published_dir, s->paths.recipes_dir, &s->arena, err))
         return false;
     if (out->n_left_out)
-        fprintf(stderr, "podbench: %zu derived row%s left out; %s\n", out->n_left_out, out->n_left_out == 1 ? "" : "s", out->left_out);
+        fprintf(stderr, "podbench: %zu derived row%s left out; %s\n", out->n_left_out, plural(out->n_left_out), out->left_out);
     return true;
 }
 

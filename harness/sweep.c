@@ -161,8 +161,8 @@ static int tell_end(const struct sweep_count *c, const struct output *out, const
     uint64_t n = c->n_fit + c->n_unfit + c->n_refused;
     if (n && c->n_refused == n && !out->n_done)
         return bad_input(err, "every configuration was refused, the first because: %.400s", c->first_reason);
-    fprintf(stderr, "podbench: %" PRIu64 " configuration%s: %" PRIu64 " fit, %" PRIu64 " do not fit, %" PRIu64 " refused%s%s\n", n, plural(n), c->n_fit, c->n_unfit,
-            c->n_refused, out->path ? "; " : "", out->path ? out->path : "");
+    fprintf(stderr, "podbench: %" PRIu64 " configuration%s: %" PRIu64 " fit, %" PRIu64 " do not fit, %" PRIu64 " refused%s%s\n", n,
+            plural(n), c->n_fit, c->n_unfit, c->n_refused, out->path ? "; " : "", out->path ? out->path : "");
     if (shard->n > 1)
         fprintf(stderr, "podbench: shard %u of %u, by %s\n", shard->index, shard->n, shard->by);
     return EXIT_DONE;

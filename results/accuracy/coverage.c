@@ -69,7 +69,8 @@ static void tally(struct report *w, const struct run_row *r, const struct run_di
 /* One of its submission's n runs. */
 static bool test_run(struct report *w, const struct convergence *c, const struct run_row *r, size_t n)
 {
-    struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1, .open_division = text_is(r->division, "open"), .data_dir = w->data_dir };
+    struct distribution_request q = { .convergence = c, .submissions = DRAWS, .seed = 1,
+                                      .open_division = text_is(r->division, "open"), .data_dir = w->data_dir };
     struct run_distribution d;
     struct err why;
     if (!w->timing(w->user, &q.timing, r, &why)) {

@@ -7,11 +7,6 @@
 
 enum { MOST_GROUPS = 12, MOST_INPUTS = 6 };
 
-static const char *s_of(size_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 /* A verdict of fit has no size. */
 static const char *range_text(const struct gate_group *m, struct arena *a)
 {
@@ -42,7 +37,7 @@ static void print_change(FILE *f, const struct gate *g)
         print_inputs(f, g);
         return;
     }
-    fprintf(f, "change: %zu prediction%s moved (%zu better, %zu worse)", g->n_moves, s_of(g->n_moves), g->n_better, g->n_worse);
+    fprintf(f, "change: %zu prediction%s moved (%zu better, %zu worse)", g->n_moves, plural(g->n_moves), g->n_better, g->n_worse);
     fprintf(f, g->n_new || g->n_gone ? ", %zu rows are new, %zu are gone\n" : "\n", g->n_new, g->n_gone);
     print_inputs(f, g);
     if (g->n_groups)
@@ -66,7 +61,7 @@ static void print_accuracy(FILE *f, const struct gate *g)
         if (x->growth == 0 && x->before == x->after)
             continue;
         if (grown++ < MOST)
-            fprintf(f, "  %-52s %4zu row%s  %6.2f -> %.2f %%, grew by %.2f points%s%s%s\n", x->name, x->n, s_of(x->n), 100 * x->before, 100 * x->after,
+            fprintf(f, "  %-52s %4zu row%s  %6.2f -> %.2f %%, grew by %.2f points%s%s%s\n", x->name, x->n, plural(x->n), 100 * x->before, 100 * x->after,
                     100 * x->growth, x->worst ? ", most: " : "", x->worst ? x->worst : "", x->holds ? "" : "  TOO MUCH");
     }
     if (grown > MOST)
@@ -87,7 +82,7 @@ void gate_judgements(struct judgements *out, const struct gate *g, struct arena 
     for (size_t i = 0; i < g->n_groups; i++) {
         const struct gate_group *m = &g->groups[i];
         judgements_add(out, (struct judgement){ .group = "change", .name = arena_printf(a, "change of %s", m->cause), .judged = JUDGED_FAIL,
-                       .message = arena_printf(a, "%zu prediction%s moved, %s; the largest: %s, %s", m->n, s_of(m->n), range_text(m, a), m->largest->id,
+                       .message = arena_printf(a, "%zu prediction%s moved, %s; the largest: %s, %s", m->n, plural(m->n), range_text(m, a), m->largest->id,
                                                m->largest->what) }, a);
     }
     if (g->n_new || g->n_gone)
@@ -100,7 +95,7 @@ void gate_judgements(struct judgements *out, const struct gate *g, struct arena 
         const struct accuracy_group *x = &g->accuracy[i];
         judgements_add(out, (struct judgement){ .group = "accuracy", .name = arena_printf(a, "accuracy of %s", x->name),
                        .judged = x->holds ? JUDGED_PASS : JUDGED_FAIL,
-                       .message = arena_printf(a, "mean error of %zu row%s %.2f -> %.2f %%, grew by %.2f points", x->n, s_of(x->n), 100 * x->before,
+                       .message = arena_printf(a, "mean error of %zu row%s %.2f -> %.2f %%, grew by %.2f points", x->n, plural(x->n), 100 * x->before,
                                                100 * x->after, 100 * x->growth) }, a);
     }
 }

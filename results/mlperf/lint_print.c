@@ -101,8 +101,8 @@ static void text_foot(const struct lint *l)
     const struct lint_counts *c = &l->counts;
     fprintf(l->out, "%llu of %llu folders pass, %llu of %llu logs pass; %llu error%s, %llu warning%s, %llu for review, %llu not read\n",
             (unsigned long long)c->folders_passed, (unsigned long long)c->folders, (unsigned long long)c->logs_passed,
-            (unsigned long long)c->logs, (unsigned long long)c->errors, c->errors == 1 ? "" : "s", (unsigned long long)c->warnings,
-            c->warnings == 1 ? "" : "s", (unsigned long long)c->reviews, (unsigned long long)c->skipped);
+            (unsigned long long)c->logs, (unsigned long long)c->errors, plural(c->errors), (unsigned long long)c->warnings,
+            plural(c->warnings), (unsigned long long)c->reviews, (unsigned long long)c->skipped);
 }
 
 /* ---- CSV --------------------------------------------------------------------------------------------- */

@@ -70,7 +70,6 @@ uint64_t conv_axis_met(const struct conv_axis *x, uint64_t first, uint64_t n, ui
 /* False, with err told, where the chip has no arithmetic of this type: fp8 where it multiplies none. */
 bool chip_multiplies(const struct chip *c, enum data_type type, const char *where, struct err *err);
 
-/* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
 /* Where an operation's operands lie, as those that made them have left them. Vector operations run where one lies, and leave their results there;
  * products fetch theirs. */
 struct operands {
@@ -78,6 +77,7 @@ struct operands {
     bool together;                      /* all that are as large lie alike, element by element */
 };
 static const struct operands lying_evenly = { 1, false };
+/* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands at, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
 /* Does the operation leave its results where its first operand lies? */
