@@ -308,39 +308,46 @@ static bool same_options(const struct op_plan_options *a, const struct op_plan_o
         && a->n_tiles == b->n_tiles;
 }
 
-/* Where a tensor lies: how unevenly (0: even), and as the results of which plan; NULL: as nothing else does. */
+/* Where an operation's results lie: how unevenly (1: evenly), and as the results of which plan; NULL: as nothing else does. */
 struct place { double imbalance; const struct op_plan *laid_by; };
+static const struct place lying_alone = { 1, NULL };
+
+static const struct place *place_of(const struct tensor *t, const struct place *places)
+{
+    return t->producer_op == NO_ID ? &lying_alone : &places[t->producer_op];
+}
 
 /* One plan puts results of one shape on the same tiles, whichever operation it is of (assumed: on which tile a convolution begins follows from its
  * parameters). */
 static bool lie_alike(const struct tensor *a, const struct place *at, const struct tensor *b, const struct place *bt)
 {
-    return at->laid_by && bt->laid_by && a->n_dims == b->n_dims && memcmp(a->dims, b->dims, a->n_dims * sizeof *a->dims) == 0
-        && memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0;
+    return at->laid_by && bt->laid_by && tensor_is_same_shape(a, b)
+        && (at->laid_by == bt->laid_by || memcmp(at->laid_by, bt->laid_by, sizeof *at->laid_by) == 0);
 }
 
 /* Of its operands an element-wise operation takes the layout of the one that is most even (poputil, createOutputForElementWiseOp). */
-static struct operands operands_of(const struct graph *g, const struct op *op, const struct place *places, struct place *taken)
+static struct operands operands_of(const struct graph *g, const struct op *op, const struct place *places, const struct place **taken)
 {
     uint64_t n = tensor_elements(&g->tensors[op->outputs[0]]);
-    uint32_t first = NO_ID, n_large = 0;
-    struct operands at = { .together = true };
-    *taken = (struct place){ 0 };
+    const struct tensor *first = NULL;
+    const struct place *first_at = NULL;
+    bool several = false, alike = true;
+    *taken = &lying_alone;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
-        uint32_t id = op->inputs[k];
-        double imbalance = fmax(1, places[id].imbalance);
-        if (tensor_elements(&g->tensors[id]) < n)
+        const struct tensor *t = &g->tensors[op->inputs[k]];
+        if (tensor_elements(t) < n)
             continue;
-        first = n_large++ == 0 ? id : first;
-        at.together = at.together && lie_alike(&g->tensors[first], &places[first], &g->tensors[id], &places[id]);
-        if (at.imbalance == 0 || imbalance < at.imbalance) {
-            at.imbalance = imbalance;
-            *taken = places[id];
+        const struct place *at = place_of(t, places);
+        if (!first) {
+            first = t;
+            *taken = first_at = at;
+            continue;
         }
+        several = true;
+        alike = alike && lie_alike(first, first_at, t, at);
+        *taken = at->imbalance < (*taken)->imbalance ? at : *taken;
     }
-    at.imbalance = fmax(1, at.imbalance);
-    at.together = at.together && n_large > 1;
-    return at;
+    return (struct operands){ (*taken)->imbalance, several && alike };
 }
 
 /* Element by element where the operand lies; products where they were computed; of all else nothing is known. */
@@ -373,8 +380,7 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory;
-        const struct operands it = op_stays(op) ? at : lying_evenly;
-        if (same_options(&other, opt) && p->imbalance == it.imbalance && p->together == it.together)
+        if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together)
             return p;
     }
     return NULL;
@@ -400,21 +406,22 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct arena scratch = {0};
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
-    struct place *places = ARENA_ARRAY(&scratch, struct place, g->n_tensors), taken;
-    struct operands *found = ARENA_ARRAY(&scratch, struct operands, g->n_ops);      /* by operation */
+    struct place *places = ARENA_ROOM(&scratch, struct place, g->n_ops);
+    struct operands *found = ARENA_ROOM(&scratch, struct operands, g->n_ops);       /* by operation */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* one like it with another plan; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
-        found[i] = operands_of(g, op, places, &taken);
-        while (!same_operands(&found[like], &found[i]) && next[like])
+        const struct place *taken = &lying_alone;
+        found[i] = op_stays(op) ? operands_of(g, op, places, &taken) : lying_evenly;
+        while (!same_operands(&found[like], &found[i])) {
+            if (!next[like])
+                next[like] = i;
             like = next[like];
-        if (!same_operands(&found[like], &found[i]))
-            like = next[like] = i;
+        }
         out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
-        for (uint32_t k = 0; k < op->n_outputs; k++)
-            places[op->outputs[k]] = (struct place){ out[i]->imbalance, results_laid_by(op, out[i], &taken) };
+        places[i] = (struct place){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
         if (c->cache->misses != known)
             watch_tell(c->watch, "planning operations", i + 1, g->n_ops);
     }
