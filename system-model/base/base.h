@@ -84,6 +84,7 @@ static inline void sort_items(void *items, size_t n, size_t item_bytes, int (*co
 }
 static inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline double max_f64(double a, double b) { return a > b ? a : b; }     /* fmax is a call: for what is compared often */
 static inline uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static inline uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /* behind a noun */

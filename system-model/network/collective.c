@@ -152,8 +152,7 @@ static void count_bytes(struct run *run, uint32_t n, const struct step_way *way,
         const struct way_link *l = &way->links[i];
         double *total = &run->total_bytes[l->number], *busiest = &cost->busiest_bytes[l->kind];
         *total += n * by_flows[l->n_flows];
-        *busiest = fmax(*busiest, *total);
-        cost->busiest_link_bytes = fmax(cost->busiest_link_bytes, *total);
+        *busiest = max_f64(*busiest, *total);
     }
 }
 

@@ -43,8 +43,7 @@ struct collective_cost {
     uint32_t n_steps;
     double bytes_sent_per_rank;             /* 2 (n-1)/n bytes for a ring all-reduce, n-1 times the bytes where each sends all of them to all */
     enum collective_method method;          /* the one used */
-    double busiest_link_bytes;
-    double busiest_bytes[N_LINK_KINDS];     /* the same by kind of link */
+    double busiest_bytes[N_LINK_KINDS];     /* on the busiest link of each kind */
 };
 bool collective_run(struct collective_cost *out, const struct topology *t, const struct collective_request *req,
                     struct arena *scratch, struct err *err);

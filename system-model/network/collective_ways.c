@@ -121,10 +121,7 @@ bool step_way_find(const struct step_way **out, struct collective_ways *ways, co
 double step_way_time_s(const struct step_way *way, const double *by_flows)
 {
     double longest_s = 0;
-    for (uint32_t i = 0; i < way->n_links; i++) {
-        double time_s = by_flows[way->links[i].n_flows] / way->links[i].bytes_per_s;
-        if (time_s > longest_s)
-            longest_s = time_s;
-    }
+    for (uint32_t i = 0; i < way->n_links; i++)
+        longest_s = max_f64(longest_s, by_flows[way->links[i].n_flows] / way->links[i].bytes_per_s);
     return longest_s;
 }
