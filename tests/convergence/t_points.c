@@ -240,6 +240,8 @@ static void limits_at_batches(void **state)
     struct rcp_point points[] = { { .batch = 10, .mean = 4, .sd = 0.5, .left = 6 }, { .batch = 20, .mean = 7, .sd = 0.25, .left = 8 },
                                   { .batch = 60, .mean = 8, .sd = 1.25, .left = 16 } };
     const struct rcp_table t = { .points = points, .n = 3, .terms = { .runs = 5, .allowance = 0.125 } };
+    for (size_t i = 0; i < 3; i++)
+        points[i].least = rcp_least_mean(points[i].mean, points[i].sd, points[i].left, 3);
     static const struct { double batch; enum rcp_match match; double mean, sd, left; } cases[] = {
         { 10, RCP_EXACT, 4, 0.5, 6 }, { 20, RCP_EXACT, 7, 0.25, 8 }, { 60, RCP_EXACT, 8, 1.25, 16 }, { 12, RCP_INTERPOLATED, 4.6, 0.45, 10 },
         { 50, RCP_INTERPOLATED, 7.75, 1, 10 }, { 9, RCP_SMALLER_BATCH, 4, 0.5, 6 }, { 61, RCP_MISSING, 0, 0, 0 },

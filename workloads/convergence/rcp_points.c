@@ -32,14 +32,20 @@ double olympic_mean(double *values, size_t n, size_t dropped)
     return n > 2 * dropped ? gsl_stats_mean(values + dropped, 1, n - 2 * dropped) : gsl_stats_mean(values, 1, n);
 }
 
+static double quantile_at(struct quantile *known, double dof)
+{
+    if (known->dof != dof)
+        *known = (struct quantile){ dof, gsl_cdf_tdist_Pinv(0.95, dof) };
+    return known->t;
+}
+
 /* The checker finds it by halving from 0 to the mean until the step is below 1e-4: the same grid gives its digits. */
-double rcp_least_mean(double mean, double sd, double n_reference, double n_submission)
+static double least_mean(double mean, double sd, double n_reference, double n_submission, struct quantile *known)
 {
     static const double smallest_step = 1e-4;
     if (sd == 0)
         return mean;
-    double t = gsl_cdf_tdist_Pinv(0.95, n_reference + n_submission - 2);
-    double exact = mean - t * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
+    double exact = mean - quantile_at(known, n_reference + n_submission - 2) * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
     while (high - low > smallest_step && (low + high) / 2 != low && (low + high) / 2 != high) {
         double middle = (low + high) / 2;
         if (middle > exact)
@@ -48,6 +54,12 @@ double rcp_least_mean(double mean, double sd, double n_reference, double n_submi
             low = middle;
     }
     return (low + high) / 2;
+}
+
+double rcp_least_mean(double mean, double sd, double n_reference, double n_submission)
+{
+    struct quantile none = { 0 };
+    return least_mean(mean, sd, n_reference, n_submission, &none);
 }
 
 /* ---- loading ------------------------------------------------------------------------------- */
@@ -95,14 +107,19 @@ static bool take_point(struct rcp_point *p, char *cells[N_CELLS], const char *pa
     return take_values(p, arena_strdup(a, cells[VALUES]), path, line, a, err);
 }
 
-static void finish_point(struct rcp_point *p, const struct rcp_table *t)
+/* What the test counts of a submission, and of the line between two records. */
+static double submission_runs(const struct rcp_table *t) { return t->terms.runs - 2.0; }
+static double line_runs(const struct rcp_table *t) { return 2.0 * t->terms.runs; }
+
+/* Most records have as many runs as the one before. */
+static void finish_point(struct rcp_point *p, const struct rcp_table *t, struct quantile *known)
 {
     size_t dropped = p->n > 2 * t->terms.dropped ? t->terms.dropped : 0, left = p->n - 2 * dropped;
     p->left = (double)left;
     p->mean = olympic_mean(p->values, p->n, dropped);
     p->sd = t->edition->full_spread ? sqrt(gsl_stats_variance_with_fixed_mean(p->values, 1, p->n, gsl_stats_mean(p->values, 1, p->n)))
                                     : sqrt(gsl_stats_variance_with_fixed_mean(p->values + dropped, 1, left, p->mean));
-    p->least = rcp_least_mean(p->mean, p->sd, p->left, t->terms.runs - 2.0);
+    p->least = least_mean(p->mean, p->sd, p->left, submission_runs(t), known);
 }
 
 static void insert_by_batch(struct rcp_table *t, struct rcp_point p)
@@ -129,6 +146,7 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
     for (size_t i = 0; i < csv->n_rows; i++)
         n_wanted += text_is(csv->rows[i].cells[at[BENCHMARK]], t->benchmark);
     t->points = ARENA_ARRAY(a, struct rcp_point, n_wanted);
+    struct quantile known = { 0 };
     for (size_t i = 0; i < csv->n_rows; i++) {
         char *cells[N_CELLS];
         struct rcp_point p;
@@ -138,9 +156,10 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
             continue;
         if (!take_point(&p, cells, csv->path, csv->rows[i].line, a, err))
             return false;
-        finish_point(&p, t);
+        finish_point(&p, t, &known);
         insert_by_batch(t, p);
     }
+    quantile_at(&t->between, line_runs(t) + submission_runs(t) - 2);
     return true;
 }
 
@@ -237,32 +256,26 @@ bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double
 
 /* ---- the test's limit ----------------------------------------------------------------------------- */
 
-static void set_limit(struct rcp_limit *l, double mean, double sd, double n_reference, const struct rcp_table *t)
+static struct rcp_limit limit_of(enum rcp_match match, double mean, double sd, double least, const struct rcp_table *t)
 {
-    l->mean = mean;
-    l->sd = sd;
-    l->least_mean = rcp_least_mean(mean, sd, n_reference, t->terms.runs - 2.0);
-    l->max_speedup = mean / (l->least_mean - t->terms.allowance);
+    return (struct rcp_limit){ match, mean, sd, least, mean / (least - t->terms.allowance) };
 }
 
 void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch)
 {
     const struct rcp_point *first = t->points, *last = t->points + t->n - 1;
-    *out = (struct rcp_limit){ .match = RCP_EXACT };
+    double mean, sd;
+    *out = (struct rcp_limit){ .match = RCP_MISSING };
     for (const struct rcp_point *p = first; p <= last; p++)
         if (p->batch == batch) {
-            set_limit(out, p->mean, p->sd, p->left, t);
+            *out = limit_of(RCP_EXACT, p->mean, p->sd, p->least, t);
             return;
         }
-    double mean, sd;
     if (rcp_interpolate(&mean, &sd, t, batch)) {
-        out->match = RCP_INTERPOLATED;
-        set_limit(out, mean, sd, 2.0 * t->terms.runs, t);
+        struct quantile known = t->between;
+        *out = limit_of(RCP_INTERPOLATED, mean, sd, least_mean(mean, sd, line_runs(t), submission_runs(t), &known), t);
     } else if (batch < first->batch) {
-        out->match = RCP_SMALLER_BATCH;
-        set_limit(out, first->mean, first->sd, first->left, t);
-    } else {
-        out->match = RCP_MISSING;
+        *out = limit_of(RCP_SMALLER_BATCH, first->mean, first->sd, first->least, t);
     }
 }
 

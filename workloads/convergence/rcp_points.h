@@ -24,6 +24,9 @@ struct rcp_point {
     double least;                       /* smallest mean that the one-sided test lets pass */
 };
 
+/* Student's t at 0.95, of a test with so many degrees of freedom; 0: of none yet. */
+struct quantile { double dof, t; };
+
 /* Sorted by batch. */
 struct rcp_table {
     const char *ruleset, *benchmark;
@@ -31,6 +34,7 @@ struct rcp_table {
     struct round_terms terms;
     struct rcp_point *points;
     size_t n;
+    struct quantile between;            /* of the test on the line between two records */
 };
 
 /* round: "v2.0" or its ruleset "2.0.0". data_dir: the folder that holds rcp.csv. An unknown round or benchmark names the known ones. */
