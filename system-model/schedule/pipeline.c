@@ -213,27 +213,36 @@ uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_b
     return superstep_cycles(chip) + chip->exchange_transit_cycles + (uint64_t)ceil((double)busiest_bytes / chip_exchange_bytes_per_cycle(chip));
 }
 
+/* Of the IPU that gets most: its stages' input comes through one port. */
+static uint64_t busiest_port_bytes(const struct plan *p)
+{
+    uint64_t bytes[MAX_STAGES] = { 0 }, most = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        bytes[p->stages[s].ipu] += p->stages[s].host_bytes;
+        most = max_u64(most, bytes[p->stages[s].ipu]);
+    }
+    return most;
+}
+
 /* Without I/O tiles the IPU stands still while it reads from its host port; with them the port fills them beside the work, and a step is no
  * shorter than that takes. */
 static void plan_input(struct plan *p, struct arena *a)
 {
     const struct machine *m = p->topology->machine;
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
-    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0, beside_s = 0;
+    double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
     double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
     if (m->pcie_shared_ipus > 1)
         rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
         step_bytes += bytes * p->options.grad_accum;
-        double port_s = rate > 0 ? bytes / rate : 0;
-        if (p->options.io_tiles) {
+        if (p->options.io_tiles)
             p->io_cycles[s] = io_copy_cycles(&m->chip, p->options.io_tiles, p->stages[s].host_bytes);
-            beside_s = fmax(beside_s, port_s * p->options.grad_accum);
-        } else {
-            p->io_cycles[s] = cycles_of(p->topology, port_s);
-        }
+        else
+            p->io_cycles[s] = rate > 0 ? cycles_of(p->topology, bytes / rate) : 0;
     }
+    double beside_s = p->options.io_tiles && rate > 0 ? (double)busiest_port_bytes(p) * p->options.grad_accum / rate : 0;
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
     double floor_s = fmax(beside_s, m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0);
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;

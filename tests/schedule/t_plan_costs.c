@@ -41,6 +41,21 @@ static void idle_chips_take_no_share(void **state)
     stop(&y);
 }
 
+/* BERT's first and last stage are on the first of four IPUs: what fills their I/O tiles comes through one port, of a megabyte a second here. */
+static void stages_of_one_ipu_share_its_port(void **state)
+{
+    (void)state;
+    struct planned y = {0};
+    const char *const sets[] = { "parallel.io_tiles=32", "machine.host_link_bytes_per_s=1e6" };
+    assert_true(simulate(&y.sim, &y.r, bert, sets, 2, &paths, &y.cache, &y.err));
+    const struct plan *p = &y.sim.plan;
+    const struct stage_plan *first = &p->stages[0], *last = &p->stages[p->n_stages - 1];
+    assert_true(p->n_stages == 5 && last->ipu == first->ipu && first->host_bytes && last->host_bytes);
+    double port_s = (double)(first->host_bytes + last->host_bytes) * p->options.grad_accum / 1e6;
+    assert_near((double)p->host_floor_cycles, ceil(port_s * y.sim.machine->chip.clock_hz), 1);
+    stop(&y);
+}
+
 static const struct op_attributes one_element = { .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 };
 
 /* One layer for a model's inference, with an input of 8 x 8 x 24 halves, 3072 bytes, and behind it the weight of a 1x1 convolution. */
@@ -406,7 +421,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(a_graph_has_so_many_compilations),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_has_so_many_compilations),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
