@@ -16,6 +16,12 @@ enum { DIGITS = 10, LEAST_EXPONENT = -4 };
 static const double powers[] = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10 };    /* from LEAST_EXPONENT on */
 static const long double scales[] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L };
 
+static char *put(char *out, const char *text, int n)
+{
+    memcpy(out, text, (size_t)n);
+    return out + n;
+}
+
 /* Of the ten digits of n = d.ddddddddd x 10^exponent, without zeros at the end of a fraction. */
 static size_t put_digits(char *out, uint64_t n, int exponent)
 {
@@ -26,13 +32,13 @@ static size_t put_digits(char *out, uint64_t n, int exponent)
     while (used > whole && digits[used - 1] == '0')
         used--;
     if (exponent < 0) {
-        p = mempcpy(p, "0.0000", (size_t)(1 - exponent));
-        return (size_t)((char *)mempcpy(p, digits, (size_t)used) - out);
+        p = put(p, "0.0000", 1 - exponent);
+        return (size_t)(put(p, digits, used) - out);
     }
-    p = mempcpy(p, digits, (size_t)whole);
+    p = put(p, digits, whole);
     if (used > whole) {
         *p++ = '.';
-        p = mempcpy(p, digits + whole, (size_t)(used - whole));
+        p = put(p, digits + whole, used - whole);
     }
     return (size_t)(p - out);
 }
