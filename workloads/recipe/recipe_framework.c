@@ -24,16 +24,21 @@ static bool apply_settings(struct framework *out, const struct recipe *r, struct
     return true;
 }
 
+static bool is_name(const char *name, const char *text, size_t n)
+{
+    return *text == *name && strncmp(name, text, n) == 0 && name[n] == '\0';
+}
+
 /* A sheet's room comes before that of schedules and takes any names. */
 static bool check_names(const struct framework *f, struct arena *a, struct err *err)
 {
-    char *names = arena_strdup(a, f->schedules), *name;
-    while ((name = strsep(&names, ","))) {
-        size_t i = 0;
-        while (i < N_SCHEDULES && !text_is(schedule_names[i], name))
+    for (const char *name = f->schedules, *end; name; name = *end ? end + 1 : NULL) {
+        end = strchrnul(name, ',');
+        size_t i = 0, n = (size_t)(end - name);
+        while (i < N_SCHEDULES && !is_name(schedule_names[i], name, n))
             i++;
         if (i == N_SCHEDULES)
-            return fail(err, "framework.schedules: '%.60s' of %s is no schedule; known: %s", name, f->name,
+            return fail(err, "framework.schedules: '%.*s' of %s is no schedule; known: %s", (int)min_u64(n, 60), name, f->name,
                         names_list(schedule_names, N_SCHEDULES, a));
     }
     return true;
