@@ -64,16 +64,32 @@ static void count_work(struct plan *p)
     p->global_batch = p->graph->micro_batch * p->options.grad_accum * p->options.n_replicas;
 }
 
+/* Of a step that is too long: computing, as it comes, has the norms over replicas in it. */
+static const char *longest_class(const struct plan *p, double computing, double copies, double update, double input)
+{
+    double norms = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        norms += ((double)p->stages[s].forward.part[PART_ALL_REDUCE] + (double)p->stages[s].backward.part[PART_ALL_REDUCE]) * p->options.grad_accum;
+    const struct { const char *what; double cycles; } classes[] = {
+        { "computing: lower parallel.micro_batch or gradient_accumulation, or the chip's slowdown in [faults]", computing - norms },
+        { "norms over several replicas: raise the rates of the links, on the machine's sheets or in [faults]", norms },
+        { "copies between stages: raise the rates of the links, on the machine's sheets or in [faults]", copies },
+        { "the weight update: raise the rates of links and memory, on the machine's sheets or in [faults]", update },
+        { "input from the host: raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets", input },
+    };
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof classes / sizeof *classes; i++)
+        most = classes[i].cycles > classes[most].cycles ? i : most;
+    return classes[most].what;
+}
+
 /* No step is longer than if everything ran one after the other; of each class of work as much. */
 static bool check_length(const struct plan *p, struct err *err)
 {
-    double computing = 0, norms = 0, copies = 0, update = 0, input = (double)p->host_floor_cycles;
+    double computing = 0, copies = 0, update = 0, input = (double)p->host_floor_cycles;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        const struct stage_plan *stage = &p->stages[s];
-        double one = (double)stage->forward_cycles + (double)stage->backward_cycles;
-        double reducing = (double)stage->forward.part[PART_ALL_REDUCE] + (double)stage->backward.part[PART_ALL_REDUCE];
-        computing += (one - reducing) * p->options.grad_accum;
-        norms += reducing * p->options.grad_accum;
+        double one = (double)p->stages[s].forward_cycles + (double)p->stages[s].backward_cycles;
+        computing += one * p->options.grad_accum;
         input += (double)p->io_cycles[s] * p->options.grad_accum;
     }
     input += (double)p->fetch_cycles * p->options.grad_accum;
@@ -83,19 +99,9 @@ static bool check_length(const struct plan *p, struct err *err)
         update += (double)p->update.chains[i].steps->n_cycles * p->update.chains[i].n_tensors;
     for (int i = 0; i < N_CALL_PARTS; i++)
         input += (double)p->call_cycles[i];
-    const struct { const char *what; double cycles; } classes[] = {
-        { "computing: lower parallel.micro_batch or gradient_accumulation, or the chip's slowdown in [faults]", computing },
-        { "norms over several replicas: raise the rates of the links, on the machine's sheets or in [faults]", norms },
-        { "copies between stages: raise the rates of the links, on the machine's sheets or in [faults]", copies },
-        { "the weight update: raise the rates of links and memory, on the machine's sheets or in [faults]", update },
-        { "input from the host: raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets", input },
-    };
-    double total = computing + norms + copies + update + input;
-    size_t most = 0;
-    for (size_t i = 1; i < sizeof classes / sizeof *classes; i++)
-        most = classes[i].cycles > classes[most].cycles ? i : most;
+    double total = computing + copies + update + input;
     return total < (double)MOST_CYCLES || fail(err, "one step takes %.3g cycles or more, %.3g (2^53) are too many to time; most go to %s",
-                                               total, (double)MOST_CYCLES, classes[most].what);
+                                               total, (double)MOST_CYCLES, longest_class(p, computing, copies, update, input));
 }
 
 bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
