@@ -3,7 +3,7 @@
  * simulate.c - recipe -> machine, graph, plan, timeline -> result. Ratios are taken here and nowhere earlier.
  *
  * Model flop (for mfu) are the forward and backward multiply-accumulates; hardware flop (hfu) add recomputation.
- * Time to train = start-up + steps x step time + evaluations + tail, as the rules time them:
+ * Time to train = (start-up + steps x step time + evaluations + tail) x scaling (convergence_scaling), as the rules time them:
  *   in line   each interval's samples are followed by a pass over the evaluation set on the training pipeline, forward only, or by
  *             as many training steps as hold the set (eval_program);
  *   at end    every checkpoint is written while training waits, and read back and evaluated after training, in the timed region.
@@ -176,13 +176,13 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     return true;
 }
 
-/* Samples to converge are a mean of runs, each of which ends with an evaluation: as many evaluations fit on average, 15.5 say. */
+/* Samples to converge are a mean of runs, each of which ends with an evaluation: as many evaluations fit on average, 15.5 say, and one at least. */
 static struct expected_training given_training(const struct recipe *r)
 {
     bool is_mean = r->samples_to_converge > 0;
     double samples = is_mean ? r->samples_to_converge : r->epochs * (double)r->samples_per_epoch;
     double fit = r->eval_every ? samples / (double)r->eval_every : 1;
-    return (struct expected_training){ samples, r->evaluations ? (double)r->evaluations : is_mean ? fit : floor(fit + 1e-9) };
+    return (struct expected_training){ samples, r->evaluations ? (double)r->evaluations : is_mean ? fmax(fit, 1) : floor(fit + 1e-9) };
 }
 
 /* The energy is that of the time that passes. */

@@ -120,7 +120,8 @@ static void evaluations_in_whole_calls(void **state)
     plan_cache_free(&cache);
 }
 
-/* 2.5 epochs of 1000 and a bit: whole calls; start and end by the SDK's sheet; evaluations as many as are stated, as fit, or one. */
+/* 2.5 epochs of 1000 and a bit: whole calls; start and end by the SDK's sheet; evaluations as many as are stated, as fit, on average for
+ * a mean of runs, or one. */
 static void times_of_a_run_by_hand(void **state)
 {
     static const struct { const char *sets[4]; double samples, evaluations; bool end, start; } cases[] = {
@@ -129,6 +130,8 @@ static void times_of_a_run_by_hand(void **state)
         { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=500001" }, 2.5e6, 4, true, false },
         { { "training.epochs=2.5", "data.samples_per_epoch=1000000", "training.evaluations=", "training.eval_every=" }, 2.5e6, 1, true, false },
         { { "training.epochs=", "training.samples_to_converge=1000001", "training.eval_placement=inline", "training.initial_checkpoint=yes" }, 1000001, 10, false, true },
+        { { "training.epochs=", "training.samples_to_converge=300000", "training.evaluations=", "training.eval_every=600000" }, 300000, 1, true, false },
+        { { "training.epochs=", "training.samples_to_converge=900000", "training.evaluations=", "training.eval_every=600000" }, 900000, 1.5, true, false },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

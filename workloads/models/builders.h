@@ -69,7 +69,7 @@ bool bert_build(struct graph *g, const struct workload *w, const struct model_op
 bool rnnt_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 bool transducer_build(struct graph *g, const struct workload *w, const struct model_options *o, struct arena *a, struct err *err);
 
-/* inverted.c, x1000: width and depth of the smallest; group 1: depthwise; image 0: as the options have it. */
+/* inverted.c: width and depth in tenths of the smallest; group 1: depthwise; image 0: as the options have it. */
 struct inverted_config { uint64_t width_tenths, depth_tenths, image; double dropout; uint32_t group, expansion; };
 struct vgg_config { uint64_t convs[5]; };
 struct vit_config { uint64_t n_layers, hidden, heads, inner, patch, image; };
