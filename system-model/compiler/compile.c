@@ -344,7 +344,7 @@ static struct operands operands_of(const struct graph *g, const struct op *op, c
             continue;
         }
         several = true;
-        alike = alike && lie_alike(first, first_at, t, at);
+        alike = alike && (t == first || lie_alike(first, first_at, t, at));     /* with itself, wherever that is */
         *taken = at->imbalance < (*taken)->imbalance ? at : *taken;
     }
     return (struct operands){ (*taken)->imbalance, several && alike };

@@ -185,7 +185,7 @@ static void work_runs_where_results_lie(void **state)
 }
 
 /* Results of one plan lie alike, and so do those of what works on them element by element: nothing is moved to add them. An input lies elsewhere, and
- * so do pieces that one tensor was cut in. */
+ * so do pieces that one tensor was cut in; but what is added to itself is there. */
 static void results_of_one_plan_lie_alike(void **state)
 {
     (void)state;
@@ -202,7 +202,8 @@ static void results_of_one_plan_lie_alike(void **state)
     graph_op(&g, OP_ADD, (uint32_t[]){ sum, x }, 2, (struct op_attributes){0});
     uint32_t piece = graph_op(&g, OP_SLICE, &second, 1, (struct op_attributes){ .axis = 3, .pieces = 3 });
     graph_op(&g, OP_ADD, (uint32_t[]){ piece, piece + 1 }, 2, (struct op_attributes){0});
-    static const struct { uint32_t op_id; bool together; } want[] = { { 4, true }, { 5, true }, { 6, false }, { 8, false } };
+    graph_op(&g, OP_ADD, (uint32_t[]){ x, x }, 2, (struct op_attributes){0});
+    static const struct { uint32_t op_id; bool together; } want[] = { { 4, true }, { 5, true }, { 6, false }, { 8, false }, { 9, true } };
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
     const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
     const struct compiled *made = compile_graph(&c, &opt, &y.err);
