@@ -68,10 +68,9 @@ static bool try_remedy(struct remedy *r, const char *recipe, const char *const *
     const char **all = ARENA_ARRAY(a, const char *, n_overrides + r->n_sets);
     struct simulation sim;
     struct result result;
-    for (size_t i = 0; i < n_overrides; i++)
-        all[i] = overrides[i];
-    for (uint32_t i = 0; i < r->n_sets; i++)
-        all[n_overrides + i] = r->sets[i];
+    if (overrides)
+        memcpy(all, overrides, n_overrides * sizeof *all);
+    memcpy(all + n_overrides, r->sets, r->n_sets * sizeof *all);
     bool good = simulator_run(s, &sim, &result, recipe, all, n_overrides + r->n_sets, NULL);
     if (good) {
         r->fits = result.fits;

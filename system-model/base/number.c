@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIGITS = 10, LEAST_EXPONENT = -4 };
-static const double powers[] = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10 };    /* from LEAST_EXPONENT on */
+static const double powers[] = { 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10 };
+enum { DIGITS = 10, LEAST_EXPONENT = -4, MOST_POWER = sizeof powers / sizeof *powers - 1 };    /* powers[0] is 10^LEAST_EXPONENT */
 static const long double scales[] = { 1e0L, 1e1L, 1e2L, 1e3L, 1e4L, 1e5L, 1e6L, 1e7L, 1e8L, 1e9L, 1e10L, 1e11L, 1e12L, 1e13L };
 
 static char *put(char *out, const char *text, int n)
@@ -50,7 +50,7 @@ size_t format_g10(char *out, double v)
         strcpy(out, "0");
         return 1;
     }
-    if (!(x >= powers[0] && x < powers[DIGITS - LEAST_EXPONENT]))
+    if (!(x >= powers[0] && x < powers[MOST_POWER]))
         return (size_t)sprintf(out, "%.10g", v);
     int exponent = LEAST_EXPONENT;
     while (x >= powers[exponent + 1 - LEAST_EXPONENT])

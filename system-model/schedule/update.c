@@ -104,12 +104,18 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
     op->bytes += (double)(n_elements * data_type_bytes(type));
 }
 
+/* Small all-reduces go together in buffers. */
+static bool is_merged(const struct builder *b)
+{
+    return b->p->options.framework.merge_buffer_bytes > 0;
+}
+
 static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)
 {
     const struct plan_options *o = &b->p->options;
     const struct framework *f = &o->framework;
     if (!b->sharded) {
-        bool alone = o->n_replicas > 1 && f->merge_buffer_bytes == 0;
+        bool alone = o->n_replicas > 1 && !is_merged(b);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
     if (f->rearrange_before_reduce) {
@@ -117,7 +123,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || f->merge_buffer_bytes > 0
+        && (b->n_pods < 2 || is_merged(b)
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
                               bytes / b->shard));
 }
@@ -147,7 +153,7 @@ static bool add_clip(struct builder *b, const struct update_chain *chain, uint64
     add_work(op, b, WORK_SCALE, n_local, chain->type, PART_OPTIMIZER);
     if (!add_word(op, b, chain->ipu) || !add_word(op, b, chain->ipu))
         return false;
-    return !b->sharded || f->merge_buffer_bytes > 0 || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
+    return !b->sharded || is_merged(b) || add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4);
 }
 
 /* Bytes a second of an IPU's streamed state, and how many IPUs of the replica move theirs at the same time. The memory of a board is
@@ -181,7 +187,7 @@ static void add_streaming(struct builder *b, enum update_kind kind, const struct
 /* Norms of weight and update, each a number of its own, added over the shards. */
 static bool add_norms(struct builder *b, const struct update_chain *chain)
 {
-    if (!chain->has_norms || !b->sharded || b->p->options.framework.merge_buffer_bytes > 0)
+    if (!chain->has_norms || !b->sharded || is_merged(b))
         return true;
     struct update_op *op = add_op(b, UPDATE_NORMS, false);
     return add_collective(op, b, COLLECTIVE_ALL_REDUCE, over_shard(b, chain->ipu), 4)
@@ -366,7 +372,7 @@ static bool merge_collectives(struct builder *b)
     const struct framework *f = &o->framework;
     struct merged most = largest_merged(b);
     merge_norms(b, &most);
-    if (f->merge_buffer_bytes == 0)
+    if (!is_merged(b))
         return true;
     return add_merged(b, UPDATE_REDUCE, "gradients", over(b, ALL_IPUS, o->n_replicas, 1, 1), most.bytes, f->merge_buffer_bytes)
         && add_merged(b, UPDATE_REDUCE_PODS, "shards", over(b, ALL_IPUS, b->n_pods, b->shard, b->shard), most.sharded_bytes / b->shard,

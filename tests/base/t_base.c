@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "system-model/base/base.h"
 #include <csv.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -335,6 +336,9 @@ static void folders_appear_whole_or_not_at_all(void **state)
     assert_string_equal(f.path, path);
     assert_int_not_equal(access(leftover, F_OK), 0);
     fclose(fopen(arena_printf(&a, "%s/one", f.temp_path), "w"));
+    int here = open(".", O_RDONLY);
+    assert_true(here >= 0 && chdir(top) == 0 && make_folders("p/q", &err) && access("p/q", F_OK) == 0);     /* names of one letter, from here on */
+    assert_true(fchdir(here) == 0 && close(here) == 0);
     new_folder_drop(&f);
     assert_true(new_folder_open(&f, path, &err));
     fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));

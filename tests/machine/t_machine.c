@@ -210,7 +210,7 @@ static void refusals(void **state)
         { BAD "no_switch.csv", BAD "no_switch.csv: gateway_topology: switched, want switch_latency_s too" },
         { BAD "no_links.csv", BAD "no_links.csv: rung_links: 0, so that the 2 IPUs of a domain have no way to each other" },
         { BAD "no_part.csv", BAD "no_part.csv:2: chip: no sheet 'gc3' (looked for system-model/specs/gc3.csv)" },
-        { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 4, want pcie_shared_bytes_per_s too" },
+        { BAD "no_shared_rate.csv", BAD "no_shared_rate.csv: pcie_shared_ipus: 2, want pcie_shared_bytes_per_s too" },
         { BAD "no_source.csv", BAD "no_source.csv:3: clock_hz: no source; say where 1.3e9 comes from" },
         { BAD "no_topology.csv", BAD "no_topology.csv: domain_topology: none, but 16 IPUs in a domain; want ladder or torus" },
         { BAD "no_unit.csv", BAD "no_unit.csv:3: clock_hz: no unit" },

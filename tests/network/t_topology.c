@@ -185,23 +185,34 @@ static void links_come_in_pairs_and_none_is_idle(void **state)
     }
 }
 
-/* Nodes' lists rise, and hold every link once, at the node that it leaves. */
+static void assert_links_leave_one_node(const struct topology *t)
+{
+    uint32_t n = 0;
+    for (uint32_t node = 0; node < t->n_nodes; node++)
+        for (uint32_t i = 0, before = 0; i < topology_n_out(t, node); i++, n++) {
+            uint32_t link = topology_out(t, node, i);
+            assert_int_equal(topology_link(t, link).from, node);
+            assert_true(link < t->n_links && (i == 0 || link > before));
+            before = link;
+        }
+    assert_int_equal(n, t->n_links);
+}
+
+/* Nodes' lists rise, and hold every link once, at the node that it leaves: of all sheets, and of domains behind every kind of gateway. */
 static void every_link_leaves_one_node(void **state)
 {
     (void)state;
+    static const enum gateway_topology gateways[] = { GATEWAY_NONE, GATEWAY_DIRECT, GATEWAY_SWITCHED, GATEWAY_NETWORK };
     for (size_t k = 0; k < N_MACHINES; k++) {
         struct topology t = build(load(machines[k]), NULL);
-        uint32_t n = 0;
-        for (uint32_t node = 0; node < t.n_nodes; node++)
-            for (uint32_t i = 0, before = 0; i < topology_n_out(&t, node); i++, n++) {
-                uint32_t link = topology_out(&t, node, i);
-                assert_int_equal(topology_link(&t, link).from, node);
-                assert_true(link < t.n_links && (i == 0 || link > before));
-                before = link;
-            }
-        assert_int_equal(n, t.n_links);
-        arena_free(&a);
+        assert_links_leave_one_node(&t);
     }
+    for (size_t k = 0; k < sizeof gateways / sizeof *gateways; k++) {
+        struct machine m = toy_machine(24, 6, DOMAIN_LADDER, gateways[k]);
+        struct topology t = build(&m, NULL);
+        assert_links_leave_one_node(&t);
+    }
+    arena_free(&a);
 }
 
 /* Loads of many links, asked for again after the table has grown. */

@@ -255,8 +255,35 @@ static void csv_and_long_traces(void **state)
     simulation_free(&sim);
 }
 
+/* What lies behind the last span is none of the timeline's: some of them again, with all of their repeats. */
+static void nothing_behind_the_last_span_is_told(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    run(&sim, &r, "mlperf-v1.1-closed-ipu-pod16-bert-large", NULL, 0);
+    struct timeline t = sim.timeline;
+    char *text[2][2];
+    t.spans = ARENA_ARRAY(&sim.arena, struct span, t.n_spans + 1);
+    memcpy(t.spans, sim.timeline.spans, t.n_spans * sizeof *t.spans);
+    for (size_t i = 0; i < t.n_spans; i += t.n_spans / 9 + 1) {
+        t.spans[t.n_spans] = t.spans[i];
+        for (int k = 0; k < 2; k++) {
+            struct err err;
+            PRINTED(text[k][0], assert_true(timeline_write_trace(f, k ? &t : &sim.timeline, NULL, &err)));
+            PRINTED(text[k][1], timeline_write_csv(f, k ? &t : &sim.timeline));
+        }
+        for (int k = 0; k < 2; k++) {
+            assert_string_equal(text[0][k], text[1][k]);
+            free(text[0][k]);
+            free(text[1][k]);
+        }
+    }
+    simulation_free(&sim);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(events_sum_to_the_breakdown), cmocka_unit_test(slices_never_overlap), cmocka_unit_test(the_stash_is_emptied), cmocka_unit_test(counters_carry_the_bytes_of_copies_and_collectives),
-    cmocka_unit_test(what_no_viewer_opens_is_refused), cmocka_unit_test(csv_and_long_traces),
+    cmocka_unit_test(what_no_viewer_opens_is_refused), cmocka_unit_test(csv_and_long_traces), cmocka_unit_test(nothing_behind_the_last_span_is_told),
 };
 TAP_MAIN(tests)
