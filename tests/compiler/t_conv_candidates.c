@@ -2,8 +2,8 @@
 /*
  * t_conv_candidates.c - which vertices may compute a convolution, with which grains, and what shape each of them sees: whole lists by hand.
  *
- * A candidate is written as groups, vertex (A: AMP, kernel of one; N: AMP, larger kernels; S: slices; H: HMAC; O: outer product), grain in / grain out,
- * * kernel rows in a pass, p passes of a grain, : kernel and input channels as it sees them, j for joined, g for gathered.
+ * A candidate is written as groups, vertex (A: AMP, kernel of one; N: AMP, larger kernels; S: slices; H: HMAC; O: outer product), grain in / grain
+ * out, * kernel rows in a pass, p passes of a grain, : kernel and input channels as it sees them, j for joined, g for gathered.
  */
 #include "tests/check.h"
 #include "tests/chip_fixture.h"
@@ -15,19 +15,22 @@ static void write_list(char *text, size_t size, const struct candidates *list)
     text[0] = '\0';
     for (size_t i = 0; i < list->n; i++) {
         const struct candidate *c = &list->items[i];
-        n += (size_t)snprintf(text + n, size - n, "%s%u%c%u/%u", i ? " " : "", c->s.groups, "?ANSHO"[c->vertex], (unsigned)c->in_grain, (unsigned)c->out_grain);
+        n += (size_t)snprintf(text + n, size - n, "%s%u%c%u/%u", i ? " " : "", c->s.groups, "?ANSHO"[c->vertex],
+                              (unsigned)c->in_grain, (unsigned)c->out_grain);
         if (c->filter_height > 1)
             n += (size_t)snprintf(text + n, size - n, "*%u", (unsigned)c->filter_height);
         if (c->passes > 1)
             n += (size_t)snprintf(text + n, size - n, "p%u", (unsigned)c->passes);
-        n += (size_t)snprintf(text + n, size - n, ":%ux%ux%u%s%s", c->s.kernel_h, c->s.kernel_w, (unsigned)c->s.in_chans, c->joined ? "j" : "", c->gathered ? "g" : "");
+        n += (size_t)snprintf(text + n, size - n, ":%ux%ux%u%s%s", c->s.kernel_h, c->s.kernel_w, (unsigned)c->s.in_chans,
+                              c->joined ? "j" : "", c->gathered ? "g" : "");
         assert_int_equal(c->order, i);
     }
 }
 
 struct conv_case { uint32_t groups, kernel_h, kernel_w, in_chans, out_chans, stride, stride_w; const char *want; };
 
-static void check(const struct conv_case *cases, size_t n, const struct chip *chip, enum data_type type, enum partials_type partials, uint32_t in_elsewhere)
+static void check(const struct conv_case *cases, size_t n, const struct chip *chip, enum data_type type, enum partials_type partials,
+                  uint32_t in_elsewhere)
 {
     for (const struct conv_case *i = cases; i < cases + n; i++) {
         const struct conv_params p = { .groups = i->groups, .batch = 2, .in_h = 15, .in_w = 17, .out_h = 5, .out_w = 6, .kernel_h = i->kernel_h,
@@ -45,8 +48,8 @@ static void check(const struct conv_case *cases, size_t n, const struct chip *ch
 }
 #define CHECK(cases, ...) check(cases, sizeof cases / sizeof *cases, __VA_ARGS__)
 
-/* The AMP's input chain takes 16 halves; its 16 units make 16 channels at once, or 8. Where channels fill half of it, or a quarter, two or four rows of
- * a kernel share a pass. Columns, then all elements, of a kernel may become channels; in whole grains they are laid out before. */
+/* The AMP's input chain takes 16 halves; its 16 units make 16 channels at once, or 8. Where channels fill half of it, or a quarter, two or four rows
+ * of a kernel share a pass. Columns, then all elements, of a kernel may become channels; in whole grains they are laid out before. */
 static void test_halves(void **state)
 {
     (void)state;

@@ -167,7 +167,8 @@ static void test_two_operands(void **state)
     (void)state;
     static const struct operation operations[] = {
         { "bias", OP_BIAS_ADD, PASS_FORWARD, NONE, IN(H(60, 50), H(50)), .n_tiles_used = 7, .steps = { MOVE(100), MAP(VECTOR, 3000) } },
-        { "bias's gradient", OP_BIAS_ADD, PASS_BACKWARD_WEIGHT, NONE, IN(H(60, 50), H(50)), MAKES(H(50)), .steps = { SUM(REDUCE, 3000), MEET(8, 7) } },
+        { "bias's gradient", OP_BIAS_ADD, PASS_BACKWARD_WEIGHT, NONE, IN(H(60, 50), H(50)), MAKES(H(50)),
+          .steps = { SUM(REDUCE, 3000), MEET(8, 7) } },
         { "product", OP_MUL, PASS_FORWARD, NONE, IN(H(60, 50), H(60, 50)), .n_tiles_used = 7, .steps = { MOVE(864), MAP(BINARY, 3000) } },
         { "product's gradients", OP_MUL, PASS_BACKWARD_DATA, NONE, IN(H(60, 50), H(1, 50)), MAKES(H(60, 50), H(1, 50)), .n_tiles_used = 7,
           .steps = { MAP(BINARY, 3000), MAP(BINARY, 3000), SUM(REDUCE, 3000), MEET(8, 7) } },
@@ -217,7 +218,8 @@ static void test_rows(void **state)
         /* a lattice of 4 x 5 for each of 3: 9 steps, the widest of 4 cells, both ways, on 7 tiles: 4 cells of 4 bytes of the fullest */
         { "transducer loss", OP_TRANSDUCER_LOSS, PASS_FORWARD, NONE, IN(H(3, 4, 5, 50), I(3)), .n_tiles_used = 7,
           .steps = { SUM(REDUCE, 3000), PIECES(5), MOVE(120), MAP(VECTOR, 3000), PIECES(5), MAP(EXP, 3000), SUM(REDUCE, 3000), PIECES(5),
-                     MAP(INVERSE, 60), MOVE(120), MAP(VECTOR, 3000), PIECES(5), MAP(LOG, 3000), MOVE_TIMES(16, 9), TAKE_TIMES(11 + 7 * (20 + 44), 9) } },
+                     MAP(INVERSE, 60), MOVE(120), MAP(VECTOR, 3000), PIECES(5), MAP(LOG, 3000),
+                     MOVE_TIMES(16, 9), TAKE_TIMES(11 + 7 * (20 + 44), 9) } },
         { "transducer loss's gradient", OP_TRANSDUCER_LOSS, PASS_BACKWARD_DATA, NONE, IN(H(3, 4, 5, 50), I(3)), MAKES(H(3, 4, 5, 50)),
           .n_tiles_used = 7, .steps = { MAP(EXP, 3000), MAP(BINARY_IN_PLACE, 3000) } },
     };
@@ -349,7 +351,8 @@ static void test_sorted(void **state)
 static void test_moved(void **state)
 {
     (void)state;
-    enum { COPY_864 = 7 * (48 + 18), COPY_1376 = 7 * (48 + 29), COPY_120 = 7 * (48 + 3), MOVE_864 = 260 + 1 + 37, MOVE_1376 = 414 + 1 + 37, MOVE_120 = 36 + 1 + 37 };
+    enum { COPY_864 = 7 * (48 + 18), COPY_1376 = 7 * (48 + 29), COPY_120 = 7 * (48 + 3),
+           MOVE_864 = 260 + 1 + 37, MOVE_1376 = 414 + 1 + 37, MOVE_120 = 36 + 1 + 37 };
     static const struct operation operations[] = {
         { "transposed", OP_TRANSPOSE, PASS_FORWARD, AT(.order = { 1, 0 }), IN(H(60, 50)), .n_tiles_used = 7, .rearrange_cycles = 540 + MOVE_864,
           .steps = { MOVE(864), TAKE(540) } },
@@ -449,7 +452,8 @@ static const struct recurrence { struct operation op; uint64_t kept_bytes; struc
       566, { { 33, 24, 60, PASS_FORWARD, 1 }, { 3, 20, 40, PASS_FORWARD, 11 }, { 3, 20, 20, PASS_FORWARD, 11 } }, { { 0 } } },
     { { "GRU's data", OP_GRU, PASS_BACKWARD_DATA, AT(.hidden = 20), GRU_IN, MAKES(H(3, 11, 24), H(3, 11, 80)), .steps = GRU_BACK },
       566, { { 33, 60, 24, PASS_BACKWARD_DATA, 1 }, { 3, 60, 20, PASS_FORWARD, 11 } }, { { 0 } } },
-    { { "GRU's data, reset before", OP_GRU, PASS_BACKWARD_DATA, AT(.hidden = 20, .reset_before = true), GRU_IN, MAKES(H(3, 11, 80)), .steps = GRU_BACK },
+    { { "GRU's data, reset before", OP_GRU, PASS_BACKWARD_DATA, AT(.hidden = 20, .reset_before = true), GRU_IN, MAKES(H(3, 11, 80)),
+        .steps = GRU_BACK },
       0, { { 3, 40, 20, PASS_FORWARD, 11 }, { 3, 20, 20, PASS_FORWARD, 11 } }, { { 0 } } },
     { { "GRU's weights", OP_GRU, PASS_BACKWARD_WEIGHT, AT(.hidden = 20), GRU_IN, MAKES(H(24, 60)), .steps = { { 0 } } },
       0, { { 44, 33, 60, PASS_BACKWARD_WEIGHT, 1 } }, { SUM(REDUCE, 1980), MEET(9, 7) } },
