@@ -113,16 +113,14 @@ static char *trimmed(char *from, char *to)
 /* A cell in quotes, or up to the comma; *line becomes what follows it, NULL after the last. */
 static char *cut_cell(char **line, char *end)
 {
-    char *from = *line, *cell = from, *comma;
-    while (from < end && is_blank(*from))
-        from++;
-    bool quoted = from < end && *from == '"';
+    char *cell = *line, *from = cell;
+    bool quoted = cell < end && *cell == '"';
     if (quoted) {
-        cell = from + 1;
+        cell++;
         from = memchr(cell, '"', (size_t)(end - cell));
         *from++ = 0;
     }
-    comma = memchr(from, ',', (size_t)(end - from));
+    char *comma = memchr(from, ',', (size_t)(end - from));
     *line = comma ? comma + 1 : NULL;
     return quoted ? cell : trimmed(cell, comma ? comma : end);
 }
@@ -139,29 +137,13 @@ static void cut_line(struct csv_reader *r, char *line, char *end)
     on_row('\n', r);
 }
 
-/* Whether nothing but blanks is between a quote and the comma, or the line's end, beside it. */
-static bool opens_cell(const char *line, const char *quote)
-{
-    size_t n = (size_t)(quote - line);
-    while (n && is_blank(line[n - 1]))
-        n--;
-    return !n || line[n - 1] == ',';
-}
-
-static bool closes_cell(const char *quote, const char *end)
-{
-    do
-        quote++;
-    while (quote < end && is_blank(*quote));
-    return quote == end || *quote == ',';
-}
-
+/* Whether all quotes stand beside a comma, or the line's end. Blanks between them are left to libcsv. */
 static bool quotes_cells(const char *line, const char *end)
 {
     const char *open, *close;
     for (; (open = memchr(line, '"', (size_t)(end - line))); line = close + 1) {
         close = memchr(open + 1, '"', (size_t)(end - open) - 1);
-        if (!close || !opens_cell(line, open) || !closes_cell(close, end))
+        if (!close || (open > line && open[-1] != ',') || (close + 1 < end && close[1] != ','))
             return false;
     }
     return true;
