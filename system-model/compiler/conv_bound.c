@@ -285,7 +285,7 @@ static struct point point_of(const struct search *f, const struct candidate *c, 
 {
     const struct conv_units *u = &c->units;
     double groups = real(t->groups), in = groups * real(t->in), out = real(t->out);
-    struct point p = { .n = n, .depth = real(t->p_in * t->p_kernel), .steps = real(t->serial_in * t->serial_out), .groups = 1 };
+    struct point p = { .n = n, .depth = real(t->p_in * t->p_kernel), .steps = real(share_steps(t)), .groups = 1 };
     p.weights = in * out * real(t->kernel_h) * u->weights;
     p.input = in / n * (open == OPEN_FIELD && t->kernel_h >= c->s.in_stride_h ? u->input : u->thin_input);
     p.results = groups * out / n * u->results;

@@ -88,6 +88,9 @@ static inline struct share conv_whole(const struct candidate *c, uint64_t serial
 
 static inline uint64_t share_positions(const struct share *t) { return t->batch * t->height * t->width; }
 
+/* One after the other, of input or of output channels. */
+static inline uint64_t share_steps(const struct share *t) { return t->serial_in * t->serial_out; }
+
 static inline uint64_t tiles_in_use(const struct share *t)
 {
     return t->p_groups * t->p_batch * t->p_field * t->p_kernel * t->p_in * t->p_out;

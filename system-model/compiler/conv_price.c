@@ -287,7 +287,7 @@ static struct cost step_cost(const struct search *f, const struct candidate *c, 
     k.received_bytes = b->weights_received + in;
     if (t->p_in * t->p_kernel > 1)
         add_reduction(f, &k, c, b->outputs, t->p_in * t->p_kernel);
-    if (t->serial_in * t->serial_out > 1)
+    if (share_steps(t) > 1)
         add_serial_steps(f, &k, t, c, b);
     return k;
 }
@@ -306,8 +306,8 @@ static uint64_t temp_bytes(const struct search *f, const struct share *t, const 
         working += ceil_div(partials, 2);           /* the received half of a reduction stage, while the sent one lives */
     if (t->serial_in > 1)
         working += ceil_div(partials, t->p_in * t->p_kernel);
-    if (t->serial_in * t->serial_out > 1)           /* the weights of all steps, in their order */
-        working += t->serial_in * t->serial_out * ceil_div(b->weights, t->p_batch * t->p_field);
+    if (share_steps(t) > 1)           /* the weights of all steps, in their order */
+        working += share_steps(t) * ceil_div(b->weights, t->p_batch * t->p_field);
     return max_u64(2 * max_u64(f->rearranged_bytes, gathered_bytes(f, c)), working);
 }
 
@@ -320,7 +320,7 @@ static uint64_t cost_cycles(const struct search *f, const struct cost *k)
 static void add_cast(const struct search *f, struct cost *k, const struct candidate *c, const struct share *t, uint64_t outputs)
 {
     uint64_t depth = t->p_in * t->p_kernel;
-    if (c->amp.partial_bytes <= c->amp.result_bytes || (depth > 1 && t->serial_in * t->serial_out == 1))
+    if (c->amp.partial_bytes <= c->amp.result_bytes || (depth > 1 && share_steps(t) == 1))
         return;
     k->compute += cast_cycles(f->chip, ceil_div(outputs, depth) * t->serial_out, c->amp.partial_bytes, c->amp.result_bytes);
     k->supersteps++;
@@ -348,7 +348,7 @@ static void add_cost(struct cost *k, const struct cost *more)
 static struct cost split_cost(const struct search *f, const struct candidate *c, const struct share *t, const struct operand_bytes *b,
                               uint64_t compute)
 {
-    uint64_t steps = t->serial_in * t->serial_out;
+    uint64_t steps = share_steps(t);
     struct cost k = step_cost(f, c, t, b, compute), gathering = conv_gathering(f, c);
     add_tile_padding(&k, c, f, b);
     add_kernel_padding(&k, c, t, b);
@@ -412,7 +412,7 @@ static void keep_if_best(struct search *f, const struct candidate *c, const stru
 bool conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t compute = vertex_cycles(f, c, &c->amp, t);
-    if (t->serial_in * t->serial_out * compute > f->best_cycles)
+    if (share_steps(t) * compute > f->best_cycles)
         return false;
     struct operand_bytes b = operand_bytes(c, t);
     uint64_t bytes = temp_bytes(f, t, c, &b);
@@ -432,7 +432,7 @@ static uint64_t padded_mac(const struct candidate *c, const struct share *t)
 {
     uint64_t kernel = c->vertex == VERTEX_AMP_NX1
         ? ceil_div(t->kernel_h, c->filter_height) * c->filter_height : t->kernel_h;
-    return tiles_in_use(t) * t->serial_in * t->serial_out * t->groups * share_positions(t) * kernel * c->s.kernel_w
+    return tiles_in_use(t) * share_steps(t) * t->groups * share_positions(t) * kernel * c->s.kernel_w
          * t->in * c->in_grain * t->out * c->out_grain;
 }
 
@@ -443,7 +443,7 @@ static uint64_t received_pieces(const struct search *f)
 {
     const struct share *t = &f->best;
     const struct candidate *c = f->best_candidate;
-    uint64_t es = c->amp.element_bytes, steps = t->serial_in * t->serial_out;
+    uint64_t es = c->amp.element_bytes, steps = share_steps(t);
     uint64_t held = max_u64(128, ceil_div(shape_positions(f->shape) * f->shape->groups * f->shape->in_chans * es, f->n_tiles));
     uint64_t weights_held = max_u64(256, ceil_div((uint64_t)f->shape->groups * f->shape->in_chans * f->shape->out_chans
                                                   * f->shape->kernel_h * f->shape->kernel_w * es, f->n_tiles));
@@ -458,7 +458,7 @@ static uint64_t received_pieces(const struct search *f)
 static uint64_t code_bytes(const struct search *f)
 {
     const struct share *t = &f->best;
-    uint64_t steps = t->serial_in * t->serial_out;
+    uint64_t steps = share_steps(t);
     return 12 * received_pieces(f) + SUPERSTEP_CONTROL_BYTES * (f->best_cost.supersteps / steps + 1)
          + 8 * f->chip->n_workers * t->kernel_h * f->best_candidate->s.kernel_w + 16 * (t->in + t->out);
 }
@@ -469,7 +469,7 @@ static void pay_copies(const struct search *f, struct cost *k)
     if (k->copied_bytes == 0)
         return;
     uint64_t paid = rearrange_cycles(f->chip, k->copied_bytes, f->best_candidate->amp.element_bytes, f->shape->in_chans % 4 == 0);
-    uint64_t steps = f->best.serial_in * f->best.serial_out, more = max_u64(paid, k->planned_copies) - k->planned_copies;
+    uint64_t steps = share_steps(&f->best), more = max_u64(paid, k->planned_copies) - k->planned_copies;
     k->compute += steps * more;
     k->rearrange += steps * more;
 }
@@ -479,7 +479,7 @@ static void leave_out_padding(const struct search *f, struct cost *k)
 {
     struct candidate crowded = *f->best_candidate;
     crowded.amp = crowded_amp(f, f->best_candidate, k->temp_bytes);
-    k->compute -= f->best.serial_in * f->best.serial_out * conv_padding_cycles(f->chip, &crowded, &f->best);
+    k->compute -= share_steps(&f->best) * conv_padding_cycles(f->chip, &crowded, &f->best);
 }
 
 /* Outputs of the fullest tile over an even share; the tiles that share a sum share its outputs. */

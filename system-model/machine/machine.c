@@ -376,7 +376,7 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
 
 static bool check_together(const struct machine *m, const char *path, struct err *err)
 {
-    if (m->streaming_bytes_per_s > 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
+    if (m->streaming_bytes_per_s != 0 && (m->streaming_efficiency == 0 || m->streaming_bytes == 0))
         return fail(err, "%s: streaming_bytes_per_s: given, want streaming_efficiency and streaming_bytes too", path);
     if (m->pcie_shared_ipus > 1 && m->pcie_shared_bytes_per_s == 0)
         return fail(err, "%s: pcie_shared_ipus: %llu, want pcie_shared_bytes_per_s too", path,

@@ -237,8 +237,7 @@ static void count_nodes(struct topology *t)
     t->n_hubs = t->n_ipus / t->ipus_per_hub;
     t->n_memories = m->streaming_bytes_per_s > 0 && m->pcie_shared_ipus <= 1 ? t->n_hubs : 0;
     t->n_hosts = (uint32_t)ceil_div(m->n_ipus, m->ipus_per_host);
-    if (t->n_domains > 1)
-        t->n_switches = m->gateway_topology == GATEWAY_SWITCHED ? 1 : m->gateway_topology == GATEWAY_NETWORK ? t->n_domains + 1 : 0;
+    t->n_switches = gateways(t) == GATEWAY_SWITCHED ? 1 : gateways(t) == GATEWAY_NETWORK ? t->n_domains + 1 : 0;
     t->first_hub = t->n_ipus;
     t->first_memory = t->first_hub + t->n_hubs;
     t->first_host = t->first_memory + t->n_memories;

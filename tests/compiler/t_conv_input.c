@@ -290,11 +290,34 @@ static void test_a_stride_leaves_out_what_it_does_not_meet(void **state)
     assert_true(back.in_stride_h == 1 && back.out_stride_h == 2);
 }
 
+/* Three rows of a kernel behind two of padding, and five rows of positions, three of them on one tile: there they meet 1, 2 and 3 rows, on the
+ * other 2 each, which are as many. The first one counts. A dot of four channels takes 7 + 8 cycles, a row 19 besides, of 5 positions for six workers:
+ * of one row 34, of two 68, of three 83. */
+static void test_the_first_of_the_busiest_counts(void **state)
+{
+    (void)state;
+    struct chip chip = small_chip(2);
+    const struct conv_params p = { .groups = 2, .batch = 1, .in_h = 5, .in_w = 5, .out_h = 5, .out_w = 5, .kernel_h = 3, .kernel_w = 1,
+                                   .in_chans = 4, .out_chans = 3, .stride = 1, .pad_h = 2, .type = TYPE_FP16 };
+    struct candidate c = { .vertex = VERTEX_HMAC, .s = conv_shape_of_pass(&p, PASS_FORWARD), .in_grain = 4, .out_grain = 1, .filter_height = 1,
+                           .passes = 1, .amp = { .element_bytes = 2 } };
+    struct share t = conv_whole(&c, 1, 1);
+    t.p_field = 2;
+    t.height = 3;
+    assert_int_equal(conv_padding_cycles(&chip, &c, &t), 2 * 3 * 6 * (83 - 34 + 83 - 68));
+    c.flat = true;
+    assert_int_equal(conv_padding_cycles(&chip, &c, &t), 0);
+    c.flat = false;
+    c.vertex = VERTEX_SLIC;
+    assert_int_equal(conv_padding_cycles(&chip, &c, &t), 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_what_kernels_meet), cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
     cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther),
     cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned),
     cmocka_unit_test(test_columns_of_whole_grains_are_gathered), cmocka_unit_test(test_rows_of_a_stride_are_gathered_too),
-    cmocka_unit_test(test_quarters_are_brought_together), cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet),
+    cmocka_unit_test(test_quarters_are_brought_together), cmocka_unit_test(test_the_first_of_the_busiest_counts),
+    cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet),
 };
 TAP_MAIN(tests)
