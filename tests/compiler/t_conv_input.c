@@ -312,12 +312,62 @@ static void test_the_first_of_the_busiest_counts(void **state)
     assert_int_equal(conv_padding_cycles(&chip, &c, &t), 0);
 }
 
+static struct op_plan planned_in_graph(enum op_kind kind, const struct conv_params *p, enum op_pass pass, const struct chip *chip)
+{
+    const uint64_t in[] = { p->batch, p->in_h, p->in_w, 2 * p->in_chans }, out[] = { p->batch, p->out_h, p->out_w, 2 * p->out_chans };
+    const uint64_t weights[] = { p->kernel_h, p->kernel_w, p->in_chans, 2 * p->out_chans };
+    struct op_attributes at = { .kernel_h = p->kernel_h, .kernel_w = p->kernel_w, .stride = 2, .stride_w = 3, .pad = 1, .zeros = { 1, 2, 3, 4 },
+                                .dilation = 2, .groups = 2 };
+    struct arena a = { 0 };
+    struct plan_cache cache = { 0 };
+    struct graph g;
+    struct op_plan plan;
+    graph_start(&g, "one", p->batch, &a);
+    graph_layer(&g, (struct layer){ .name = "layer", .n_parts = 1 });
+    if (kind == OP_CONV_TRANSPOSE)
+        memcpy(at.view, in, sizeof in);
+    uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, kind == OP_CONV ? in : out);
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, weights);
+    uint32_t y = graph_op(&g, kind, (uint32_t[]){ x, w }, 2, at);
+    if (pass != PASS_FORWARD)
+        graph_append(&g, (struct op){ .kind = kind, .pass = pass, .forward_op = 0, .at = g.ops[0].at, .n_inputs = 1, .inputs = &y, .n_outputs = 1,
+                                      .outputs = pass == PASS_BACKWARD_DATA ? &x : &w });
+    op_plan_build(&plan, &g, (uint32_t)g.n_ops - 1, lying_evenly, chip, &options, &cache);
+    plan_cache_free(&cache);
+    arena_free(&a);
+    return plan;
+}
+
+/* A graph's convolution of odd numbers all round, forward and back, and turned: 17 x 19 with a pad of 1 and 1, 2, 3 and 4 zeros more give 10 x 7. A
+ * kernel of one row has no pad of its own above. The graph's input lies as its reader wants it, gradients come from elsewhere. */
+static void test_what_a_graph_says(void **state)
+{
+    (void)state;
+    static const struct { enum op_kind kind; uint32_t kernel_h, out_h, pad_h; } cases[] = {
+        { OP_CONV, 3, 10, 2 }, { OP_CONV, 1, 11, 1 }, { OP_CONV_TRANSPOSE, 3, 10, 2 },
+    };
+    struct chip chip = wide_chip(5);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int pass = 0; pass < N_OP_PASSES; pass++) {
+            bool turned = cases[i].kind == OP_CONV_TRANSPOSE;
+            const struct conv_params p = { .groups = 2, .batch = 3, .in_h = 17, .in_w = 19, .out_h = cases[i].out_h, .out_w = 7,
+                                           .kernel_h = cases[i].kernel_h, .kernel_w = 5, .in_chans = 16, .out_chans = 20, .stride = 2, .stride_w = 3,
+                                           .pad_h = cases[i].pad_h, .pad_w = 3, .dilation = 2, .type = TYPE_FP16 };
+            static const enum op_pass turned_round[] = { PASS_BACKWARD_DATA, PASS_FORWARD, PASS_BACKWARD_WEIGHT };
+            struct conv_shape s = conv_shape_of_pass(&p, turned ? turned_round[pass] : (enum op_pass)pass);
+            s.in_elsewhere = s.pass == PASS_BACKWARD_DATA;
+            struct op_plan want = planned(&s, &chip, &options), got = planned_in_graph(cases[i].kind, &p, (enum op_pass)pass, &chip);
+            assert_memory_equal(&got, &want, sizeof got);
+        }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_what_kernels_meet), cmocka_unit_test(test_padding_is_left_out), cmocka_unit_test(test_padding_beside_one_column),
     cmocka_unit_test(test_padding_is_the_operations_own), cmocka_unit_test(test_dilated_kernels_reach_farther),
     cmocka_unit_test(test_strides_differ), cmocka_unit_test(test_copies_as_planned),
     cmocka_unit_test(test_columns_of_whole_grains_are_gathered), cmocka_unit_test(test_rows_of_a_stride_are_gathered_too),
     cmocka_unit_test(test_quarters_are_brought_together), cmocka_unit_test(test_the_first_of_the_busiest_counts),
+    cmocka_unit_test(test_what_a_graph_says),
     cmocka_unit_test(test_a_stride_leaves_out_what_it_does_not_meet),
 };
 TAP_MAIN(tests)

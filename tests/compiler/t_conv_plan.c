@@ -413,6 +413,11 @@ static void test_fully_connected(void **state)
     assert_int_equal(joint[PASS_FORWARD].split.field, joint[PASS_BACKWARD_DATA].split.in_chans);
     conv_plan_fully_connected_as(apart, &choice, &layer, &chip, &options);
     assert_memory_equal(apart, joint, sizeof joint);
+    const struct layer_shape narrow = { 1, 1, 5 * 16, 8, TYPE_FP16 };      /* a grain of columns, five of the inner dimension: one on each tile */
+    chip = small_chip(5);
+    conv_plan_fully_connected(joint, &choice, &narrow, &chip, &options);
+    assert_int_equal(choice.joint_inner, 5);
+    assert_int_equal(joint[PASS_FORWARD].split.in_chans, 5);
 }
 
 /* The gradient of a 2 x 2 convolution of stride 2: 16 positions of 4 elements and 16 channels, 1024 outputs. Four tiles take 256 each, of

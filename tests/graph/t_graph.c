@@ -337,6 +337,37 @@ static void pieces_beside_one_that_is_read(void **state)
     }
 }
 
+/* Two tensors of 30 and 10 bytes are there before; layer 1 adds them, layer 2 takes the sum's tanh, times the first of the two, layer 3 multiplies
+ * by a weight. Between layers: 30 + 10 into layer 1; the first and the sum into layer 2; the product into layer 3. Backward passes read the sum and the
+ * product again. */
+static void what_layers_hand_on(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct graph g;
+    uint64_t kept[4] = {0}, outputs[4] = {0};
+    static const uint64_t want_kept[] = { 0, 30, 30, 0 }, want_outputs[] = { 40, 60, 30, 0 };
+    graph_start(&g, "hand on", 1, &a);
+    graph_layer(&g, (struct layer){ .name = "before", .n_parts = 1 });
+    uint32_t x = graph_tensor(&g, "x", ROLE_ACTIVATION, TYPE_FP16, 2, (uint64_t[]){ 3, 5 });
+    uint32_t row = graph_tensor(&g, "row", ROLE_ACTIVATION, TYPE_FP16, 2, (uint64_t[]){ 1, 5 });
+    graph_layer(&g, (struct layer){ .name = "sum", .n_parts = 1 });
+    uint32_t sum = graph_op(&g, OP_ADD, (uint32_t[]){ x, row }, 2, (struct op_attributes){ 0 });
+    graph_layer(&g, (struct layer){ .name = "product", .n_parts = 1 });
+    uint32_t tanh_of = graph_op(&g, OP_TANH, &sum, 1, (struct op_attributes){ 0 });
+    uint32_t product = graph_op(&g, OP_MUL, (uint32_t[]){ tanh_of, x }, 2, (struct op_attributes){ 0 });
+    graph_layer(&g, (struct layer){ .name = "last", .n_parts = 1 });
+    uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, (uint64_t[]){ 5, 7 });
+    uint32_t y = graph_op(&g, OP_MATMUL, (uint32_t[]){ product, w }, 2, (struct op_attributes){ 0 });
+    const uint32_t read_again[] = { sum, product };
+    graph_append(&g, (struct op){ .kind = OP_MATMUL, .pass = PASS_BACKWARD_WEIGHT, .layer_id = 3, .forward_op = 3, .at = g.ops[3].at, .n_inputs = 2,
+                                  .inputs = read_again, .n_outputs = 1, .outputs = &y });
+    graph_activations(kept, outputs, &g);
+    assert_memory_equal(kept, want_kept, sizeof kept);
+    assert_memory_equal(outputs, want_outputs, sizeof outputs);
+    arena_free(&a);
+}
+
 static void every_kind_has_a_name(void **state)
 {
     (void)state;
@@ -374,6 +405,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_shapes), cmocka_unit_test(inputs_get_no_gradient), cmocka_unit_test(branches_are_summed),
     cmocka_unit_test(tied_weights_keep_several_gradients), cmocka_unit_test(matmul_of_activations),
     cmocka_unit_test(recurrence), cmocka_unit_test(what_needs_no_gradient_gets_none), cmocka_unit_test(pieces_beside_one_that_is_read),
-    cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph),
+    cmocka_unit_test(what_layers_hand_on), cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(text_of_a_graph),
 };
 TAP_MAIN(tests)

@@ -69,6 +69,22 @@ static void domains_are_joined_by_gateways(void **state)
     arena_free(&a);
 }
 
+/* 12 IPUs, 6 hubs from 12, 6 memories from 18, 3 hosts from 24, a switch, 27: the first and the last of each that have no way. */
+static void ends_without_a_way_are_told_by_kind(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(12, 4, DOMAIN_LADDER, GATEWAY_SWITCHED);
+    struct topology t = build(&m, NULL);
+    static const struct { uint32_t from, to; const char *message; } rows[] = {
+        { 0, 19, "IPU 0 to memory 19" }, { 11, 18, "IPU 11 to memory 18" }, { 12, 23, "hub 12 to memory 23" },
+        { 17, 18, "hub 17 to memory 18" },
+        { 23, 24, "memory 23 to host 24" }, { 18, 26, "memory 18 to host 26" }, { 24, 27, "host 24 to switch 27" }, { 27, 26, "switch 27 to host 26" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(route(&t, rows[i].from, rows[i].to), arena_printf(&a, "no route from %s of toy", rows[i].message));
+    arena_free(&a);
+}
+
 static void hosts_and_memories(void **state)
 {
     (void)state;
@@ -390,7 +406,7 @@ int main(void)
         cmocka_unit_test(routes_take_the_rung_first), cmocka_unit_test(every_kind_of_fault_counts),
         cmocka_unit_test(through_links_carry_what_goes_on),
         cmocka_unit_test(domains_are_joined_by_gateways),
-        cmocka_unit_test(hosts_and_memories),
+        cmocka_unit_test(hosts_and_memories), cmocka_unit_test(ends_without_a_way_are_told_by_kind),
         cmocka_unit_test(flows_share_links),
         cmocka_unit_test(sync_reaches_the_farthest_board),
         cmocka_unit_test(sync_crosses_the_gateways),
