@@ -6,7 +6,6 @@
  * has 64 bits: two chips or option sets that share one are not told apart (chance 2^-64 a pair). The memory that temporaries may take is no
  * part of the key: a plan holds for all bounds from what it takes itself up to the least that was left out for its memory.
  */
-#include <string.h>
 #include "system-model/compiler/op_plan.h"
 #include "system-model/compiler/plan_cache.h"
 #include "system-model/compiler/vector_plan.h"
@@ -31,19 +30,6 @@ struct known_plan {
     struct known_plan *next;
 };
 
-static uint64_t mix(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
-static uint64_t mix_f64(uint64_t h, double x)
-{
-    uint64_t word;
-    memcpy(&word, &x, sizeof word);
-    return mix(h, word);
-}
-
 /* Everything of the chip and the options that a plan may depend on, but for the memory that its temporaries may take. That nothing is trained
  * chooses which planner is asked for a product, and so is in the key: an evaluation has the plans of the training's forward pass. */
 static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *o)
@@ -56,11 +42,8 @@ static uint64_t chip_digest(const struct chip *c, const struct op_plan_options *
         c->tiles_per_exchange_bus, (uint64_t)c->planner_copies, superstep_cycles(c), c->exchange_transit_cycles,
         o->n_tiles, (uint64_t)o->partials,
     };
-    uint64_t h = 0;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        h = mix(h, words[i]);
-    h = mix_f64(h, chip_exchange_bytes_per_cycle(c));
-    return mix_f64(h, c->amp_efficiency);
+    const double rates[] = { chip_exchange_bytes_per_cycle(c), c->amp_efficiency };
+    return hash_bytes(rates, sizeof rates, hash_bytes(words, sizeof words, 0));
 }
 
 void plan_cache_free(struct plan_cache *c)
