@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { FIRST_BUCKETS = 64 };
+_Static_assert((FIRST_BUCKETS & (FIRST_BUCKETS - 1)) == 0, "buckets are found by a mask");
 
 static void *zeroed(size_t n, size_t item_bytes)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { FIRST_BUCKETS = 32 };
+_Static_assert((FIRST_BUCKETS & (FIRST_BUCKETS - 1)) == 0, "buckets are found by a mask");
 
 struct memo_item { struct memo_item *next; uint64_t hash; size_t n_bytes; void *answer; unsigned char question[]; };
 

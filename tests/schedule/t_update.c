@@ -160,6 +160,33 @@ static void pods_reduce_and_gather_apart(void **state)
     stop(&y);
 }
 
+/* Sixteen replicas of one IPU: what the links of each kind carry for an all-reduce of gradients is what a collective of all puts on them. */
+static void links_carry_the_collectives_bytes(void **state)
+{
+    (void)state;
+    struct planned y;
+    size_t n = 0;
+    start(&y, resnet);
+    const struct plan *p = &y.sim.plan;
+    uint32_t ranks[16];
+    for (uint32_t i = 0; i < 16; i++)
+        ranks[i] = i;
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_op *op = step_of(&p->update.chains[i], UPDATE_REDUCE);
+        if (!op)
+            continue;
+        struct collective_request all = { .kind = COLLECTIVE_ALL_REDUCE, .ranks = ranks, .n_groups = 1, .n_ranks = 16, .bytes = op->bytes,
+                                          .n_in_use = 16 };
+        struct collective_cost cost;
+        assert_true(collective_run(&cost, p->topology, &all, &y.sim.arena, &y.err));
+        assert_true(cost.busiest_bytes[LINK_RUNG] > 0 && cost.busiest_bytes[LINK_RAIL] > 0);
+        assert_memory_equal(op->busiest_bytes, cost.busiest_bytes, sizeof cost.busiest_bytes);
+        n++;
+    }
+    assert_true(n > 0);
+    stop(&y);
+}
+
 /* What a framework does changes what is done: merging takes the small all-reduces and norms out of the chains, side by side shares
  * the links but not the time, no other layout saves the copies, clipping adds a step, and a smaller shard more tensors. */
 static void a_framework_orders_the_update(void **state)
@@ -354,7 +381,8 @@ static void what_an_update_is_spent_on(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
-    cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(a_framework_orders_the_update),
+    cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
+    cmocka_unit_test(a_framework_orders_the_update),
     cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
     cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
 };
