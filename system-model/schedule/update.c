@@ -313,10 +313,12 @@ struct merged { double bytes, sharded_bytes; uint32_t n_tensors, n_sharded_norms
 static struct merged largest_merged(const struct builder *b)
 {
     struct merged most = { .norm_type = TYPE_FP16 }, of_ipu = {0};
+    uint32_t ipu = ALL_IPUS;            /* no chain's yet */
     for (uint32_t i = 0; i < b->u->n_chains; i++) {
         const struct update_chain *c = &b->u->chains[i];
-        if (i > 0 && c->ipu != c[-1].ipu)
+        if (c->ipu != ipu)
             of_ipu = (struct merged){0};
+        ipu = c->ipu;
         double bytes = (double)(c->n_tensors * c->n_elements * data_type_bytes(c->type));
         *(c->steps->sharded ? &of_ipu.sharded_bytes : &of_ipu.bytes) += bytes;
         uint32_t n_norms = c->has_norms ? c->n_tensors : 0;

@@ -345,6 +345,25 @@ static void few_ranks_less_keep_the_hierarchy(void **state)
     }
 }
 
+/* Two groups of two, each with one IPU in the first domain and one in a domain of its own: nothing is to be done within a domain, and half of the
+ * vector goes over and back between the two of a group, in two steps that all flows share. */
+static void groups_in_domains_of_their_own(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(24, 8, DOMAIN_LADDER, GATEWAY_SWITCHED);
+    struct topology t = build(&m, NULL);
+    const uint32_t ranks[4] = { 0, 8, 1, 17 };
+    const struct flow flows[] = { { 0, 8, 3e6 }, { 8, 0, 3e6 }, { 1, 17, 3e6 }, { 17, 1, 3e6 } };
+    double step_s;
+    struct collective_cost c = run(&t, (struct collective_request){ .kind = COLLECTIVE_ALL_REDUCE, .method = METHOD_HIERARCHICAL, .ranks = ranks,
+                                                                    .n_groups = 2, .n_ranks = 2, .bytes = 6e6 });
+    assert_true(topology_flows(&step_s, &t, flows, 4, NULL, &a, &err));
+    assert_int_equal(c.n_steps, 2);
+    assert_near(c.link_s, 2 * step_s, 1e-15);
+    assert_near(c.bytes_sent_per_rank, 6e6, 1e-6);
+    arena_free(&a);
+}
+
 /* Few ranks, most of them in one domain, run on one ring. */
 static void uneven_domains_run_flat(void **state)
 {
@@ -460,7 +479,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
     cmocka_unit_test(wide_replicas_split_their_steps_on_a_torus), cmocka_unit_test(uneven_domains_by_hand),
-    cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),
+    cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(groups_in_domains_of_their_own),
+    cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),
     cmocka_unit_test(bad_requests_are_refused), cmocka_unit_test(where_a_quad_ring_fits), cmocka_unit_test(the_method_turns_at_its_size),
 };
 TAP_MAIN(tests)
