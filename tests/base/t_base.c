@@ -3,6 +3,7 @@
 #include "tests/check.h"
 #include "system-model/base/base.h"
 #include <csv.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -340,6 +341,10 @@ static void folders_appear_whole_or_not_at_all(void **state)
     assert_true(here >= 0 && chdir(top) == 0 && make_folders("p/q", &err) && access("p/q", F_OK) == 0);     /* names of one letter, from here on */
     assert_true(fchdir(here) == 0 && close(here) == 0);
     new_folder_drop(&f);
+    const char *own = arena_printf(&a, "b.%ld.new", (long)getpid());
+    errno = ESRCH;                      /* of another process, asked for before */
+    assert_false(is_leftover(own, "b"));
+    assert_true(is_leftover("b.4194999.new", "b") && !is_leftover("b.4194999.newer", "b") && !is_leftover("c.4194999.new", "b"));
     assert_true(new_folder_open(&f, path, &err));
     fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));
     assert_int_not_equal(access(path, F_OK), 0);

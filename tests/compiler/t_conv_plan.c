@@ -47,6 +47,17 @@ static void test_passes_have_the_same_work(void **state)
     assert_int_equal(w.in_expand, 6);                   /* 25 kernel elements, one in four starts a window */
 }
 
+/* A product is a convolution of one column by a kernel of one element, forward; that kernel meets no padding anywhere. */
+static void test_a_product_is_a_convolution(void **state)
+{
+    (void)state;
+    const struct conv_params p = { .groups = 3, .batch = 1, .in_h = 5, .in_w = 1, .out_h = 5, .out_w = 1, .kernel_h = 1, .kernel_w = 1, .in_chans = 7,
+                                   .out_chans = 11, .stride = 1, .type = TYPE_FP32 };
+    struct conv_shape conv = conv_shape_of_pass(&p, PASS_FORWARD), product = matmul_conv_shape(3, 5, 7, 11, TYPE_FP32, PASS_FORWARD);
+    conv.met_h = conv.met_w = 0;
+    assert_memory_equal(&product, &conv, sizeof conv);
+}
+
 /* Four groups of one channel fill a slice vertex as one of four does, moved and multiplied together: all that is more is the order of
  * their weights, 12 cycles a turn for each of 3 rows of a kernel slice. Five groups leave three of eight channels empty. */
 static void test_depthwise_groups_go_together(void **state)
@@ -459,7 +470,8 @@ static void test_only_products_are_turned(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work), cmocka_unit_test(test_depthwise_groups_go_together),
+    cmocka_unit_test(test_one_block), cmocka_unit_test(test_passes_have_the_same_work), cmocka_unit_test(test_a_product_is_a_convolution),
+    cmocka_unit_test(test_depthwise_groups_go_together),
     cmocka_unit_test(test_more_positions_than_32_bits_hold), cmocka_unit_test(test_no_padding_where_all_divides),
     cmocka_unit_test(test_memory_forces_serial_steps), cmocka_unit_test(test_hmac_takes_steps),
     cmocka_unit_test(test_hmac_takes_columns_as_channels), cmocka_unit_test(test_images_beside_each_other_are_one_row),

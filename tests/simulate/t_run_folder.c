@@ -23,7 +23,7 @@ static const char *run_of(const char *name) { return arena_printf(&a, "%s/%s", t
 static void write_run(const char *folder, const char *text)
 {
     const struct run_table tables[] = { { "rows.csv", write_text, "id,x\na,1\n" }, { "check.csv", write_text, text } };
-    json_t *manifest = json_pack("{s:s}", "podbench", "9.9");
+    json_t *manifest = json_pack("{s:s, s:f}", "podbench", "9.9", "third_s", 1 / 3.0);
     assert_true(run_folder_write(run_of(folder), tables, 2, "id,x", manifest, &err));
     json_decref(manifest);
 }
@@ -55,6 +55,7 @@ static void checked(void **state)
     write_run("checked", "k\n1\n");
     const char *folder = run_of("checked");
     assert_true(is_whole("checked", "id,x") && is_whole("checked", NULL));
+    assert_non_null(strstr(text_in("checked", "manifest.json"), "\"third_s\": 0.333333333333333,"));      /* to 15 digits */
     assert_false(is_whole("checked", "id,y"));
     assert_string_equal(err.msg, arena_printf(&a, "%s: podbench 9.9 wrote this run with other columns; simulate again with 'podbench bench --out %s'", folder, folder));
     FILE *f = fopen(path_of("checked", "check.csv"), "a");
