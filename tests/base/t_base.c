@@ -362,6 +362,17 @@ static void folders_appear_whole_or_not_at_all(void **state)
     arena_free(&a);
 }
 
+/* Of the first two of three: what is asked by the third's name is not there. */
+static void fields_are_found_by_name(void **state)
+{
+    (void)state;
+    static const struct field fields[] = { { .name = "first" }, { .name = "second" }, { .name = "third" } };
+    assert_ptr_equal(field_find(fields, 2, "first"), &fields[0]);
+    assert_ptr_equal(field_find(fields, 2, "second"), &fields[1]);
+    assert_null(field_find(fields, 2, "third"));
+    assert_null(field_find(fields, 2, "sec"));
+}
+
 /* Nothing that stands there when the folder is complete is replaced: the new one is dropped. */
 static void a_folder_that_came_in_between_stays(void **state)
 {
@@ -647,6 +658,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
-    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
+    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(fields_are_found_by_name), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)
