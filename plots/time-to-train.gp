@@ -2,7 +2,7 @@
 width = 1200; height = 720
 load style
 set multiplot layout 1,2 \
-    margins 0.22,0.99,0.14,0.89 spacing 0.22,0
+    margins 0.245,0.99,0.14,0.89 spacing 0.25,0
 set logscale x
 set xlabel 'minutes'
 set xrange [1.5:60]
