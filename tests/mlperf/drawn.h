@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * drawn.h - runs and submissions that are drawn: the convergence they come from, a drawing, and one run by hand.
+ */
+#ifndef DRAWN_H
+#define DRAWN_H
+#include "tests/check.h"
+#include "results/mlperf/mllog_write.h"
+
+static const char data[] = "workloads/convergence";
+
+static inline struct convergence predict(const char *benchmark, const char *round, double batch)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct convergence c;
+    assert_true(convergence_predict_for(&c, &(struct submission_terms){ .benchmark = benchmark, .round = round, .global_batch = batch }, data, &a, &err));
+    arena_free(&a);
+    return c;
+}
+
+static inline struct run_distribution draw(const struct distribution_request *q, struct arena *a)
+{
+    struct err err = { "" };
+    struct run_distribution d;
+    if (!distribution_draw(&d, q, a, &err))
+        print_error("%s\n", err.msg);
+    assert_string_equal(err.msg, "");
+    return d;
+}
+
+static const struct drawn_run toy_run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575,
+                                          .convergence_point = 3, .n_evals = 3, .time_s = 337.3 };
+#endif

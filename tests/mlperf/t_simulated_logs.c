@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_simulated_logs.c - logs of runs that were drawn: read back, their times by hand, and what they need to be told. */
+#include "tests/mllog_keys.h"
+#include "tests/golden_text.h"
+#include "tests/mlperf/drawn.h"
+#include "tests/mlperf/judged.h"
+
+static const struct text_pair rnnt_keys[] = {
+    { "opt_base_learning_rate", "0.004" }, { "model_weights_initialization_scale", "0.5" }, { "opt_lamb_learning_rate_decay_poly_power", "0.94" },
+    { "opt_lamb_learning_rate_hold_epochs", "40" }, { "opt_learning_rate_warmup_epochs", "6" }, { "opt_lamb_beta_1", "0.9" },
+    { "opt_lamb_beta_2", "0.999" }, { "data_train_max_duration", "16.7" }, { "data_train_num_buckets", "6" },
+    { "model_eval_ema_factor", "0.995" }, { "opt_gradient_clip_norm", "Infinity" },
+};
+static const struct { const char *benchmark, *optimizer; const struct text_pair *keys; size_t n_keys; double batch, step_s; int placement; }
+entries[] = {
+    { "bert", "lamb", bert_keys, 9, 3072, 2.05, EVAL_INLINE },
+    { "resnet", "lars", lars_keys, 5, 3200, 0.109, EVAL_END },
+    { "rnnt", "lamb", rnnt_keys, 11, 1024, 0.39, EVAL_INLINE },
+};
+
+static void check_round_trip(size_t entry, const char *round, const char *top)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    double batch = text_is(round, "v1.0") && text_is(entries[entry].benchmark, "resnet") ? 2048 : entries[entry].batch;    /* 3264 came after v1.0 */
+    struct convergence c = predict(entries[entry].benchmark, round, batch);
+    c.accuracy_mean = 0.7605;                   /* so that enough runs pass */
+    struct distribution_request q = { .convergence = &c, .seed = 42, .submissions = 20, .data_dir = data, .timing = {
+        .step_time_s = entries[entry].step_s, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 3, .noise = -1,
+        .eval_placement = entries[entry].placement } };
+    struct run_distribution d = draw(&q, &a);
+    struct text_pair fields[] = { { "accelerator_model_name", "IPU \"GC200\"" }, { "accelerators_per_node", "16" } };
+    struct submission_description s = { .system = "toy-pod", .benchmark = c.benchmark, .division = "closed", .ruleset = c.ruleset,
+        .optimizer = entries[entry].optimizer, .hyperparameters = entries[entry].keys, .n_hyperparameters = entries[entry].n_keys,
+        .fields = fields, .n_fields = 2, .global_batch = c.global_batch, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
+        .data_dir = data };
+    const char *dir = arena_printf(&a, "%s/%s", top, round);
+    mllog_write_submission(dir, &s, d.runs, d.n, &a, &err);
+    assert_string_equal(err.msg, "");
+
+    struct judged j = judge_tree(dir, NULL, &a);
+    const struct score_row *r = &j.row;
+    assert_near(r->score_minutes, d.score_minutes, 1e-3 / 60);
+    assert_string_equal(r->submitter, SIMULATED_ORG);
+    assert_string_equal(r->system, "toy-pod-simulated");
+    assert_string_equal(r->round, round);
+    assert_near(r->measures[MEASURE_THROUGHPUT], c.global_batch / q.timing.step_time_s, 0.02 * c.global_batch / q.timing.step_time_s);
+    for (size_t i = 0; i < r->runs; i++) {
+        assert_near(j.folder.runs[i].measures[MEASURE_SAMPLES], d.runs[i].samples, 1e-6);
+        assert_true(j.folder.runs[i].converged == d.runs[i].converged);
+        assert_near(j.folder.runs[i].point, d.runs[i].convergence_point, 1e-3);
+        assert_int_equal(j.folder.runs[i].n_errors + j.folder.runs[i].n_warnings, 0);
+    }
+    for (int i = 0; i < N_PACKAGE_PARTS; i++) {
+        if (j.folder.parts[i].state != PART_PASSED)
+            print_error("%s %s: %s: %s\n", round, c.benchmark, package_part_names[i], j.folder.parts[i].text);
+        assert_int_equal(j.folder.parts[i].state, PART_PASSED);
+    }
+    assert_true(j.folder.passed);
+
+    json_t *system = json_load_file(arena_printf(&a, "%s/" SIMULATED_ORG "/systems/toy-pod-simulated.json", dir), 0, NULL);
+    assert_int_equal(json_object_size(system), 33);
+    const char *field;
+    json_t *value;
+    json_object_foreach(system, field, value)
+        assert_true(json_string_length(value) > 0);
+    assert_string_equal(json_string_value(json_object_get(system, "accelerator_model_name")), "IPU \"GC200\"");
+    assert_string_equal(json_string_value(json_object_get(system, "system_name")), "toy-pod (simulated)");
+    json_decref(system);
+    arena_free(&a);
+}
+
+static void test_round_trip(void **state)
+{
+    static const char *const rounds[] = { "v1.0", "v1.1", "v2.0" };
+    char top[] = "/tmp/podbench-test-submission-XXXXXX", command[96];
+    (void)state;
+    assert_non_null(mkdtemp(top));      /* a name by process could be one that a test broken off has left behind */
+    snprintf(command, sizeof command, "rm -rf '%s'", top);
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 3; k++) {
+            check_round_trip(i, rounds[k], top);
+            assert_int_equal(system(command), 0);
+        }
+}
+
+/* The whole log of an RNN-T run of three epochs: 7 s startup, epochs of 272 steps of 0.4 s, evaluations of 1.3 s. */
+static void test_golden_log(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3, .time_s = 337.3 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
+        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_golden(text, "tests/golden/mllog_rnnt.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
+/* Milliseconds from the start of the run to the n-th line of a key. */
+static long long ms_of(const char *text, const char *key, int nth)
+{
+    char pattern[64];
+    long long from, to;
+    const char *at = strstr(text, "\"key\": \"run_start\""), *line = at;
+    snprintf(pattern, sizeof pattern, "\"key\": \"%s\"", key);
+    for (int i = 0; i < nth && line; i++)
+        line = strstr(line + 1, pattern);
+    assert_non_null(line);
+    while (at > text && strncmp(at, "\"time_ms\": ", 11) != 0)
+        at--;
+    while (line > text && strncmp(line, "\"time_ms\": ", 11) != 0)
+        line--;
+    assert_int_equal(sscanf(at, "\"time_ms\": %lld", &from) + sscanf(line, "\"time_ms\": %lld", &to), 2);
+    return to - from;
+}
+
+/* Evaluated at the end: 7 s startup, three epochs of 272 steps of 0.4 s, 2.3 s left over and 0.4 s to begin evaluating, three times 1.3 s:
+ * 340 s. Drawn as twice that, every part takes twice as long; and 50 s of scaling come between the last evaluation and run_stop. */
+static void test_log_evaluated_at_the_end(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
+        .data_dir = data, .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3, .tail_s = 2.3, .first_eval_extra_s = 0.4,
+                                      .eval_placement = EVAL_END } };
+    (void)state;
+    for (int times = 1; times <= 2; times++) {
+        char *text;
+        run.scaling_s = 50 * (times - 1);
+        run.time_s = 340 * times + run.scaling_s;
+        PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+        assert_string_equal(err.msg, "");
+        assert_int_equal(ms_of(text, "epoch_start", 1), 7000 * times);
+        assert_int_equal(ms_of(text, "epoch_stop", 1), 115800 * times);
+        assert_int_equal(ms_of(text, "eval_start", 1), 333400 * times);
+        assert_int_equal(ms_of(text, "eval_stop", 1), 337400 * times);
+        assert_int_equal(ms_of(text, "eval_accuracy", 2), 338700 * times);
+        assert_int_equal(ms_of(text, "run_stop", 1), 340000 * times + 50000 * (times - 1));
+        free(text);
+    }
+    arena_free(&a);
+}
+
+/* A run that says nothing of its parts: all happens at once, and the run stops when its time is over. */
+static void test_log_of_no_parts(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3, .time_s = 340 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_int_equal(ms_of(text, "epoch_stop", 3), 0);
+    assert_int_equal(ms_of(text, "eval_stop", 3), 0);
+    assert_int_equal(ms_of(text, "run_stop", 1), 340000);
+    free(text);
+    arena_free(&a);
+}
+
+static void test_missing_hyperparameter(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    struct drawn_run run = { .time_s = 3, .n_evals = 1, .samples = 3072 };
+    struct submission_description s = { .system = "toy", .benchmark = "bert", .division = "closed", .ruleset = "1.1.0", .optimizer = "lamb",
+        .global_batch = 3072, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data };
+    char *text;
+    bool written = true;
+    (void)state;
+    PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_false(written);
+    assert_string_equal(err.msg, "toy: [optimizer] lacks num_warmup_steps, opt_base_learning_rate, opt_epsilon, opt_lamb_beta_1, opt_lamb_beta_2, "
+        "opt_lamb_weight_decay_rate, opt_learning_rate_training_steps, opt_learning_rate_warmup_steps, start_warmup_step, which the rules of v1.1 "
+        "ask of closed bert: set optimizer.KEY for each");
+    free(text);
+    struct log_demands demands;
+    assert_true(log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, &a, &err));
+    while (!text_is(demands.items->key, "num_warmup_steps"))
+        demands.items++, demands.n--;
+    for (demands.n = 2; demands.n > 0; demands.n--) {       /* of two, and of one alone */
+        s.demands = &demands;
+        PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+        assert_string_equal(err.msg, arena_printf(&a, "toy: [optimizer] lacks num_warmup_steps%s%s, which the rules of v1.1 ask of closed bert: "
+                                                  "set optimizer.KEY for each", demands.n > 1 ? ", " : "", demands.n > 1 ? demands.items[1].key : ""));
+        free(text);
+    }
+    arena_free(&a);
+}
+
+static const struct submission_description rnnt_of_a_toy = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0",
+    .optimizer = "lamb", .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules", .data_dir = data,
+    .timing = { .step_time_s = 0.4, .startup_s = 7, .eval_time_s = 1.3 } };
+
+/* Nothing is written of what cannot be: by its division, its sizes, its time, its name, its fields, and what is there already. */
+static void test_descriptions_refused(void **state)
+{
+    static const char names[] = "a folder's name may hold no space or slash, and not begin with a dot";
+    static const struct text_pair odd_field[] = { { "colour", "red" } };
+    static const struct { struct submission_description s; struct drawn_run run; const char *want; } cases[] = {
+        { { .division = "network" }, { .n_evals = 3 }, "there are no rules 'network_common' in 1.0.0" },
+        { { .grad_accum = -1 }, { .n_evals = 3 }, "global batch 1024 with -1 accumulation steps, want numbers above 0" },
+        { { .global_batch = -2 }, { .n_evals = 3 }, "global batch -2 with 5 accumulation steps, want numbers above 0" },
+        { { .name = NULL }, { .time_s = -3, .n_evals = 3 }, "a run of -3 s with 3 evaluations, want both above 0" },
+        { { .name = NULL }, { .n_evals = 0 }, "a run of 337.3 s with 0 evaluations, want both above 0" },
+        { { .name = "a b" }, { .n_evals = 3 }, names }, { { .name = "a/b" }, { .n_evals = 3 }, names }, { { .name = ".a" }, { .n_evals = 3 }, names },
+        { { .fields = odd_field, .n_fields = 1 }, { .n_evals = 3 }, "system description: 'colour' is not one of its fields; known: " },
+    };
+    char top[64];
+    (void)state;
+    snprintf(top, sizeof top, "/tmp/podbench-test-refused-%ld", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct submission_description s = rnnt_of_a_toy;
+        struct drawn_run run = toy_run;
+        s.hyperparameters = rnnt_keys;
+        s.division = cases[i].s.division ? cases[i].s.division : s.division;
+        s.grad_accum = cases[i].s.grad_accum != 0 ? cases[i].s.grad_accum : s.grad_accum;
+        s.global_batch = cases[i].s.global_batch != 0 ? cases[i].s.global_batch : s.global_batch;
+        s.name = cases[i].s.name, s.fields = cases[i].s.fields, s.n_fields = cases[i].s.n_fields;
+        run.time_s = cases[i].run.time_s != 0 ? cases[i].run.time_s : run.time_s;
+        run.n_evals = cases[i].run.n_evals;
+        assert_false(mllog_write_submission(top, &s, &run, 1, &a, &err));
+        if (!strstr(err.msg, cases[i].want))
+            print_error("%s\n", err.msg);
+        assert_non_null(strstr(err.msg, cases[i].want));
+        assert_true(access(top, F_OK) != 0);
+        arena_free(&a);
+    }
+}
+
+/* Whole numbers, truth values, no end, and text, as JSON has them. */
+static void test_hyperparameters_of_each_kind(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct text_pair keys[15];
+    struct submission_description s = rnnt_of_a_toy;
+    char *text;
+    (void)state;
+    memcpy(keys, rnnt_keys, sizeof *keys * 11);
+    keys[11] = (struct text_pair){ "opt_odd_switch", "true" };
+    keys[12] = (struct text_pair){ "opt_odd_limit", "Infinity" };
+    keys[13] = (struct text_pair){ "opt_odd_name", "say \"x\"" };
+    keys[14] = (struct text_pair){ "opt_odd_number", "2.50" };
+    s.hyperparameters = keys;
+    s.n_hyperparameters = 15;
+    PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_switch\", \"value\": true,"));
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_limit\", \"value\": Infinity,"));
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_name\", \"value\": \"say \\\"x\\\"\","));
+    assert_non_null(strstr(text, "\"key\": \"opt_odd_number\", \"value\": 2.5,"));
+    free(text);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_log_evaluated_at_the_end),
+        cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
+        cmocka_unit_test(test_hyperparameters_of_each_kind),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_functions.c - functions of a file, in the place of the node that calls them.
+ */
+#include "tests/onnx/import.h"
+#include "tests/onnx/operands.h"
+
+/* A function that calls another, as PyTorch's newer exporter writes them: attributes from who calls, or by default; a parameter left out; a
+ * result that is read inside too, and one that is a parameter as it is. y = leaky(x, 0.25) + elu(x, 0.5), times w. */
+static void functions(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *inner = draft_start(17), *outer = draft_start(17);
+    draft_node(inner, "LeakyRelu", "a", "b", "alpha=slope");
+    draft_node(inner, "Elu", "a", "c", "alpha=other");
+    draft_node(inner, "Clip", "a low high", "cut", "");
+    for (int i = 0; i < 2; i++) {
+        Onnx__AttributeProto *p = inner->nodes[i]->attribute[0];
+        p->ref_attr_name = (char *)p->s.data;
+        p->has_s = false;
+    }
+    draft_function(d, inner, "Two", "a low high", "b c a cut", "other=0.5");
+    draft_node(outer, "Two", "p - top", "q r s cut", "slope=0.25");
+    outer->nodes[0]->domain = "ours";
+    draft_node(outer, "Add", "q r", "sum", "");
+    draft_node(outer, "Max", "s cut", "same", "");
+    draft_node(outer, "Min", "same cut", "least", "");
+    draft_function(d, outer, "Sum", "p top", "sum least", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_number(d, "limit", 0.125);
+    draft_node(d, "Sum", "x limit", "t u", "");
+    d->nodes[0]->domain = "ours";
+    draft_node(d, "Add", "t u", "v", "");
+    draft_node(d, "MatMul", "v w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 2 * 3 + k);
+            double t = (x > 0 ? x : 0.25 * x) + (x > 0 ? x : 0.5 * (exp(x) - 1)) + fmin(x, 0.125);
+            sum += t * draft_noise("w", k * 2 + e % 2);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(inner);
+    draft_end(outer);
+}
+
+/* A function that hands on its parameters, each as the other's result: y = (u - x) w. */
+static void parameters_in_another_order(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *swap = draft_start(17);
+    draft_function(d, swap, "Swap", "a b", "b a", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_input(d, "u", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_node(d, "Swap", "x u", "p q", "");
+    d->nodes[0]->domain = "ours";
+    draft_node(d, "Sub", "p q", "difference", "");
+    draft_node(d, "MatMul", "difference w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++)
+            sum += (draft_noise("u", e / 2 * 3 + k) - draft_noise("x", e / 2 * 3 + k)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(swap);
+}
+
+/* A gate that a function takes, in whichever place, and reads alone: the two are a swish. */
+static void gates_through_a_function(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct draft *d = draft_start(17), *gated = draft_start(17);
+        draft_node(gated, "Mul", "a b", "c", "");
+        draft_function(d, gated, "Gated", "a b", "c", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_node(d, "Sigmoid", "x", "gate", "");
+        draft_node(d, "Gated", first ? "gate x" : "x gate", "t", "");
+        d->nodes[1]->domain = "ours";
+        draft_node(d, "MatMul", "t w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
+        assert_int_equal(r->g.n_forward_ops, 2);
+        done(r);
+        draft_end(gated);
+    }
+}
+
+/* What may be given may be any result of a node: the second of two halves. */
+static void a_second_result_is_given(void **state)
+{
+    (void)state;
+    for (uint64_t said = 0; said < 2; said++) {
+        struct onnx_dimension one = { "q", said };
+        struct draft *d = draft_start(17), *then = draft_start(17), *other = draft_start(17);
+        draft_node(then, "Tanh", "x", "t", "");
+        draft_node(other, "Relu", "x", "t", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,2");
+        draft_weight(d, "w", DIMS(2, 3));
+        draft_node(d, "Split", "x", "p q", "axis=1");
+        draft_node(d, "Cast", "q", "yes", "to=9");
+        draft_node(d, "If", "yes", "t", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", other, "t");
+        draft_node(d, "MatMul", "t w", "y", "");
+        draft_end(then);
+        draft_end(other);
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .dimensions = &one, .n_dimensions = 1 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(count_kind(&r->g, OP_TANH), said);
+        assert_int_equal(count_kind(&r->g, OP_RELU), 1 - said);
+        done(r);
+    }
+}
+
+/* A gate that a function hands on as it is, and that is read besides, is no part of a swish: y = (x s(x) + 2 s(x)) w. */
+static void readers_through_a_function(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *same = draft_start(17);
+    draft_function(d, same, "Same", "a", "a", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_node(d, "Sigmoid", "x", "gate", "");
+    draft_node(d, "Mul", "x gate", "gated", "");
+    draft_node(d, "Same", "gate", "again", "");
+    d->nodes[2]->domain = "ours";
+    draft_node(d, "Add", "gate again", "twice", "");
+    draft_node(d, "Add", "gated twice", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
+    for (uint64_t e = 0; e < 4; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 2 * 3 + k);
+            sum += (x + 2) / (1 + exp(-x)) * draft_noise("w", k * 2 + e % 2);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(same);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(functions), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(gates_through_a_function),
+    cmocka_unit_test(a_second_result_is_given), cmocka_unit_test(readers_through_a_function),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * t_sequences.c - sequences of tensors: made, read by item, cut into chunks and joined.
+ */
+#include "tests/onnx/import.h"
+#include "tests/onnx/operands.h"
+
+/* Before a branch every node counts, one without a result too. */
+static void a_join_without_a_result(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *then = draft_start(17);
+    draft_node(then, "Relu", "x", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "Equal", "one one", "yes", "");
+    draft_node(d, "SequenceConstruct", "x x", "s", "");
+    draft_node(d, "ConcatFromSequence", "s", "-", "axis=0 new_axis=1");
+    draft_node(d, "If", "yes", "y", "");
+    draft_body(d, "then_branch", then, "t");
+    draft_body(d, "else_branch", then, "t");
+    draft_end(then);
+    refused(d, infer, "node 2, ConcatFromSequence 'n2': joins nothing, or has no output");
+}
+
+/* Where no place is given, an item is put behind the others, and the last one is taken out or read. */
+static void the_last_of_a_sequence(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 3));
+    draft_node(d, "MatMul", "x w", "z", "");
+    draft_node(d, "SequenceConstruct", "x", "s", "");
+    draft_node(d, "SequenceInsert", "s z", "longer", "");
+    draft_node(d, "SequenceInsert", "longer x", "longest", "");
+    draft_node(d, "SequenceErase", "longest", "shorter", "");
+    draft_node(d, "ConcatFromSequence", "shorter", "y", "axis=1");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(r->g.tensors[r->im.output].n_dims, 2);         /* joined, not stacked */
+    assert_int_equal(r->g.tensors[r->im.output].dims[1], 6);
+    for (uint64_t e = 0; e < 12; e++) {
+        double z = 0;
+        for (uint64_t k = 0; k < 3; k++)
+            z += draft_noise("x", e / 6 * 3 + k) * draft_noise("w", k * 3 + e % 3);
+        assert_near(y[e], e % 6 < 3 ? draft_noise("x", e / 6 * 3 + e % 3) : z, 1e-6);
+    }
+    done(r);
+}
+
+/* Who takes an item reads it, and nothing beside it: sigmoid(x), read by a product and as an item too, is no part of a swish; sigmoid(u) is. */
+static void readers_of_items(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_input(d, "u", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 3));
+    draft_whole(d, "first", WHOLE(0));
+    draft_node(d, "Sigmoid", "x", "a", "");
+    draft_node(d, "Sigmoid", "u", "b", "");
+    draft_node(d, "SequenceConstruct", "a b", "s", "");
+    draft_node(d, "SequenceAt", "s first", "item", "");
+    draft_node(d, "Mul", "x a", "c", "");
+    draft_node(d, "Mul", "u a", "e", "");
+    draft_node(d, "Mul", "u b", "f", "");
+    draft_node(d, "Sum", "c e f item", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
+    assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
+    for (uint64_t e = 0; e < 6; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double x = draft_noise("x", e / 3 * 3 + k), u = draft_noise("u", e / 3 * 3 + k), a = 1 / (1 + exp(-x)), b = 1 / (1 + exp(-u));
+            sum += (x * a + u * a + u * b + a) * draft_noise("w", k * 3 + e % 3);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
+/* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
+static void sequences(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13), *body = draft_start(13);
+    draft_input(body, "round", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_input(body, "list", ONNX_FLOAT, "1");
+    draft_node(body, "SequenceAt", "chunks round", "chunk", "");
+    draft_node(body, "Add", "chunk b", "more", "");
+    draft_node(body, "SequenceInsert", "list more first", "longer", "");
+    draft_node(body, "Identity", "going", "on", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,7");
+    draft_weight(d, "b", DIMS(2, 1));
+    draft_weight(d, "w", DIMS(2, 2));
+    draft_whole(d, "sizes", WHOLE(2, 2, 2, 1));
+    draft_whole(d, "first", WHOLE(0));
+    draft_whole(d, "last", WHOLE(-1));
+    draft_whole(d, "trips", WHOLE(3));
+    draft_node(d, "SplitToSequence", "x sizes", "chunks", "axis=1");
+    draft_node(d, "SequenceEmpty", "", "empty", "");
+    draft_node(d, "Loop", "trips - empty", "lists", "");
+    draft_body(d, "body", body, "on longer");
+    draft_node(d, "SequenceErase", "lists last", "fewer", "");
+    draft_node(d, "ConcatFromSequence", "fewer", "stack", "axis=0 new_axis=1");
+    draft_node(d, "MatMul", "stack w", "product", "");
+    draft_node(d, "SequenceLength", "fewer", "n", "");
+    draft_node(d, "Cast", "n", "number", "to=1");
+    draft_node(d, "Add", "product number", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 2);
+    for (uint64_t e = 0; e < 8; e++) {
+        double sum = 2;
+        for (uint64_t k = 0; k < 2; k++)
+            sum += (draft_noise("x", e / 2 % 2 * 7 + (e < 4 ? 4 : 2) + k) + draft_noise("b", e / 2 % 2)) * draft_noise("w", k * 2 + e % 2);
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
+/* Seven in chunks of three: 3, 3 and 1, and nine in chunks of four: 4, 4 and 1, each where it was. */
+static void chunks_of_one_size(void **state)
+{
+    static const struct { uint64_t all; const char *size, *place; uint64_t first, n; } cases[] = {
+        { 7, "='3", "='0", 0, 3 }, { 7, "='3", "='1", 3, 3 }, { 7, "='3", "='2", 6, 1 }, { 7, "='3", "='-1", 6, 1 },
+        { 9, "='4", "='1", 4, 4 }, { 9, "='4", "='2", 8, 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, arena_printf(&d->arena, "batch,%ju", (uintmax_t)cases[i].all));
+        draft_input(d, "one", ONNX_FLOAT, "batch,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_operand(d, "size", arena_strdup(&d->arena, cases[i].size));
+        draft_operand(d, "place", arena_strdup(&d->arena, cases[i].place));
+        draft_node(d, "SplitToSequence", "x size", "chunks", "axis=1");
+        draft_node(d, "SequenceAt", "chunks place", "chunk", "");
+        draft_node(d, "MatMul", "one w", "product", "");
+        draft_node(d, "Add", "chunk product", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 1 });
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), cases[i].n);
+        for (uint64_t e = 0; e < cases[i].n; e++)
+            assert_near(y[e], draft_noise("x", cases[i].first + e) + draft_noise("one", 0) * draft_noise("w", 0), 1e-6);
+        done(r);
+    }
+}
+
+/* Without a size each of one element, and without keepdims no dimension is left of it. */
+static void single_elements(void **state)
+{
+    (void)state;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "3,4");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_whole(d, "two", WHOLE(2));
+        draft_node(d, "SplitToSequence", "x", "rows", keeps ? "axis=1 keepdims=1" : "axis=1 keepdims=0");
+        draft_node(d, "SequenceAt", "rows two", "row", "");
+        draft_node(d, keeps ? "Identity" : "Unsqueeze", keeps ? "row" : "row one", "column", "");
+        draft_whole(d, "one", WHOLE(1));
+        draft_node(d, "MatMul", "column w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 3; e++)
+            assert_near(y[e], draft_noise("x", 4 * e + 2) * draft_noise("w", 0), 1e-6);
+        done(r);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
+    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements),
+};
+TAP_MAIN(tests)
