@@ -6,14 +6,13 @@
  * submission it knows no more. Time: the same draws through a time for each step, which the caller's model gives, or else the median time a sample of the
  * submission's other runs; runs that the model does not know are left out. A run that was aborted has no end: it counts as inside when the interval reaches beyond where it stopped.
  */
-#include "results/mlperf/runs_distribution.h"
+#include "results/accuracy/coverage.h"
 
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "results/mlperf/run_log.h"
-#include "results/published/runs_table.h"
 
 enum { DRAWS = 400 };
 

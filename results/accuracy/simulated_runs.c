@@ -3,7 +3,6 @@
  * simulated_runs.c - see simulated_runs.h. Each submission is simulated once, by the recipe that states it as its source.
  */
 #include "results/accuracy/simulated_runs.h"
-#include "results/published/runs_table.h"
 #include "workloads/recipe/recipe_convergence.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef SIMULATED_RUNS_H
 #define SIMULATED_RUNS_H
 #include "results/simulate/simulator.h"
-#include "results/mlperf/runs_distribution.h"
+#include "results/accuracy/coverage.h"
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r);
 

@@ -9,10 +9,10 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/small.h"
 #include "results/accuracy/convergence_errors.h"
+#include "results/accuracy/coverage.h"
 #include "results/accuracy/submission_effects.h"
 #include "results/calibration/convergence_calibrate.h"
 #include "results/calibration/fit.h"
-#include "results/mlperf/runs_distribution.h"
 
 #include <gsl/gsl_errno.h>
 #include <math.h>
