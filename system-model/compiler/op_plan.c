@@ -248,7 +248,7 @@ void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, s
         struct conv_params p = conv_params(g, op);
         enum op_pass pass = op->kind == OP_CONV ? op->pass : turned_pass(op->pass);
         struct conv_shape s = conv_shape_of_pass(&p, pass);
-        s.in_elsewhere = is_made(g, op_forward(g, op)->inputs[0]) || pass == PASS_BACKWARD_DATA;
+        s.in_elsewhere = op->pass != PASS_FORWARD || is_made(g, op->inputs[0]);   /* gradients always are */
         cached_conv_plan(out, &s, chip, opt, cache);
     } else {
         vector_op_plan(out, g, op, op_stays(op) ? at : lying_evenly, chip, opt, cache);
