@@ -61,7 +61,7 @@ static void pass_over(const char *dir, const char *why)
     fprintf(stderr, "podbench: %s: %s\n", dir, why);
 }
 
-static bool compare_folder(struct logs_command *c, const struct folder *f, const char *recipe, struct arena *a)
+static bool compare_folder(struct logs_command *c, const struct folder *f, const char *recipe, bool is_source, struct arena *a)
 {
     struct simulation sim;
     struct result r;
@@ -73,7 +73,7 @@ static bool compare_folder(struct logs_command *c, const struct folder *f, const
     struct convergence predicted;
     bool good = submission_draw(&d, &sim, &r, &q, c->s, c->err) && simulator_convergence(&predicted, &c->s->simulator, &sim.recipe, c->err);
     if (good) {
-        struct simulated_side side = { &r, simulated_timing(&sim, &r), &d, predicted.global_batch };
+        struct simulated_side side = { &r, simulated_timing(&sim, &r), &d, predicted.global_batch, is_source };
         log_compare(&found, f, c->logs, recipe, &side, a);
         if (found.n_converged) {
             print_comparison(c, &found);
@@ -101,13 +101,14 @@ static void on_folder(void *user, const char *dir, char *const *logs, size_t n, 
         pass_over(dir, f.problem);
         return;
     }
+    const char *source;
     struct submission_names names = { f.round, f.submitter, f.system, f.benchmark };
-    if (!recipe && !recipe_of_submission(&recipe, &names, &c->s->simulator, a, c->err))
+    if (!recipe_of_submission(&source, &names, &c->s->simulator, a, c->err))
         c->failed = true;
-    else if (!recipe)
+    else if (!recipe && !source)
         pass_over(dir, "no recipe states this submission as its source: name one by --recipe");
     else
-        c->failed = !compare_folder(c, &f, recipe, a);
+        c->failed = !compare_folder(c, &f, recipe ? recipe : source, !recipe || (source && text_is(recipe, source)), a);
 }
 
 static void on_notice(void *user, const char *path, const char *text)

@@ -9,6 +9,8 @@
 #include "harness/more_chips.h"
 #include "harness/submission.h"
 
+#include <math.h>
+
 const struct sweep sweeps[] = {
     { "resnet50",   "mlperf-v2.0-closed-bow-pod64-resnet50",   1, 16, 16, 1281167 / 5.0 },    /* logs five times an epoch */
     { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large", 8, 384, 64, 0 },               /* returns after each update */
@@ -26,7 +28,8 @@ static const char *steps_per_call(const struct sweep *w, uint64_t chips, uint64_
     double batch = (double)(r.model.micro_batch * accumulation * (chips / w->ipus_per_replica));
     if (!(w->samples_per_call > 0) && r.steps_per_call < 0)
         return "hosts.steps_per_call=";
-    return arena_printf(&s->arena, "hosts.steps_per_call=%.10g", w->samples_per_call > 0 ? w->samples_per_call / batch : r.steps_per_call);
+    double steps = w->samples_per_call > 0 ? fmax(1, floor(w->samples_per_call / batch)) : r.steps_per_call;
+    return arena_printf(&s->arena, "hosts.steps_per_call=%.10g", steps);
 }
 
 /* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */

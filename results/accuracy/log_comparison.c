@@ -2,7 +2,8 @@
 /*
  * log_comparison.c - see log_comparison.h.
  *
- * A step of a log is the samples of a step over its rate of samples, for each epoch or block, median over the runs. The simulated interval of a
+ * A step of a log is the samples of a step over its rate of samples, for each epoch or block, median over the runs. An epoch of the recipe's own
+ * program has whole calls (steps_of_epoch), not all of its samples: a step is then its time over them. The simulated interval of a
  * step is the model's own error (1.645 standard deviations of ln); those of samples, of a run and of the score are drawn with it.
  */
 #include "results/accuracy/log_comparison.h"
@@ -79,11 +80,45 @@ static double step_samples(const struct comparing *c, const struct run_log *log)
     return log->global_batch * samples_per_step(&c->sim->timing, c->sim->logged_batch) / c->sim->logged_batch;
 }
 
+/* Steps in a call, where epochs of the log are of whole calls; else 0. */
+static double calls_of(const struct comparing *c, const struct run_log *log)
+{
+    return c->sim->is_source && log->epoch_samples > 0 ? c->sim->timing.steps_per_call : 0;
+}
+
+/* A log's rate in its unit k; where that is an epoch of whole calls, over their samples instead of all. */
+static double whole_rate(const struct comparing *c, const struct run_log *log, size_t k)
+{
+    double batch = step_samples(c, log), share = 1, calls = calls_of(c, log), epoch = log->epoch_samples / batch;
+    if (calls > 0)
+        share = steps_of_epoch((double)(log->first_unit + k), log->epochs_trained, epoch, calls) / epoch;
+    return log->unit_rates[k] * share;
+}
+
+/* The rate of the epoch that the share q of them is shorter than. */
+static double rate_quantile(const struct comparing *c, const struct run_log *log, double q)
+{
+    double *times = ARENA_ARRAY(c->a, double, log->n_units);
+    for (size_t k = 0; k < log->n_units; k++)
+        times[k] = 1 / whole_rate(c, log, k);
+    gsl_sort(times, 1, log->n_units);
+    return 1 / gsl_stats_quantile_from_sorted_data(times, 1, log->n_units, q);
+}
+
+static double typical_rate(const struct comparing *c, const struct run_log *log)
+{
+    return calls_of(c, log) > 0 ? rate_quantile(c, log, 0.5) : log->throughput_samples_per_s;
+}
+
 static void add_steady_step(struct comparing *c)
 {
     double *values = ARENA_ARRAY(c->a, double, c->f->n);
-    for (size_t i = 0; i < c->f->n; i++)
-        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].steady_samples_per_s : (double)NAN;
+    for (size_t i = 0; i < c->f->n; i++) {
+        double steady = c->logs[i].steady_samples_per_s;
+        if (isfinite(steady) && calls_of(c, &c->logs[i]) > 0)
+            steady = rate_quantile(c, &c->logs[i], STEADY_QUANTILE);
+        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / steady : (double)NAN;
+    }
     struct compared_value v = published("step in steady state", "ms", values, c->f->n);
     if (isfinite(v.published))
         add_step(c, v);
@@ -94,7 +129,7 @@ static void add_steps(struct comparing *c)
     size_t n = c->f->n, most = 0, first = 1;
     double *values = ARENA_ARRAY(c->a, double, n);
     for (size_t i = 0; i < n; i++) {
-        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].throughput_samples_per_s : (double)NAN;
+        values[i] = counts(c, i) ? 1e3 * step_samples(c, &c->logs[i]) / typical_rate(c, &c->logs[i]) : (double)NAN;
         if (counts(c, i) && c->logs[i].n_units > most)
             most = c->logs[i].n_units, first = c->logs[i].first_unit;
     }
@@ -103,7 +138,7 @@ static void add_steps(struct comparing *c)
     for (size_t k = 0; k < most; k++) {
         for (size_t i = 0; i < n; i++) {
             bool has = counts(c, i) && k < c->logs[i].n_units;
-            values[i] = has ? 1e3 * step_samples(c, &c->logs[i]) / c->logs[i].unit_rates[k] : (double)NAN;
+            values[i] = has ? 1e3 * step_samples(c, &c->logs[i]) / whole_rate(c, &c->logs[i], k) : (double)NAN;
         }
         add_step(c, published(arena_printf(c->a, "step in block %zu", first + k), "ms", values, n));
     }
@@ -120,33 +155,47 @@ static double mean_of(const struct comparing *c, size_t offset)
     return n ? gsl_stats_mean(values, 1, n) : (double)NAN;
 }
 
+/* Samples that are trained for so many: whole calls. */
+static double trained(double samples, double step_samples, double steps_per_call)
+{
+    return steps_in_whole_calls(samples / step_samples, steps_per_call) * step_samples;
+}
+
 static struct mean_run published_run(const struct comparing *c)
 {
-    struct mean_run m = { mean_of(c, offsetof(struct run_log, time_to_train_s)), mean_of(c, offsetof(struct run_log, samples_to_converge)),
-                          mean_of(c, offsetof(struct run_log, throughput_samples_per_s)), 0, mean_of(c, offsetof(struct run_log, eval_time_s)),
-                          mean_of(c, offsetof(struct run_log, startup_s)) };
-    for (size_t i = 0; i < c->f->n; i++)
-        if (counts(c, i))
-            m.evals += (double)c->logs[i].n_evals / (double)c->out->n_converged;
+    struct mean_run m = { .time_s = mean_of(c, offsetof(struct run_log, time_to_train_s)), .eval_s = mean_of(c, offsetof(struct run_log, eval_time_s)),
+                          .startup_s = mean_of(c, offsetof(struct run_log, startup_s)) };
+    for (size_t i = 0; i < c->f->n; i++) {
+        const struct run_log *log = &c->logs[i];
+        if (!counts(c, i))
+            continue;
+        m.evals += (double)log->n_evals / (double)c->out->n_converged;
+        m.rate += typical_rate(c, log) / (double)c->out->n_converged;
+        m.samples += trained(log->samples_to_converge, step_samples(c, log), calls_of(c, log)) / (double)c->out->n_converged;
+    }
     return m;
 }
 
-static struct mean_run simulated_run(const struct simulated_side *s)
+/* in_calls: the published runs are counted in whole calls too. */
+static struct mean_run simulated_run(const struct simulated_side *s, bool in_calls)
 {
     const struct run_distribution *d = s->runs;
-    struct mean_run m = { .samples = 0, .rate = samples_per_step(&s->timing, s->logged_batch) / s->timing.step_time_s, .eval_s = s->timing.eval_time_s,
-                          .startup_s = s->timing.startup_s };
+    double batch = samples_per_step(&s->timing, s->logged_batch), calls = in_calls ? s->timing.steps_per_call : 0;
+    struct mean_run m = { .rate = batch / s->timing.step_time_s, .eval_s = s->timing.eval_time_s, .startup_s = s->timing.startup_s };
     size_t n = 0;
     for (size_t i = 0; i < d->n; i++)
         if (d->runs[i].converged)
-            m.samples += d->runs[i].samples, m.evals += (double)d->runs[i].n_evals, m.time_s += d->runs[i].time_s, n++;
+            m.samples += trained(d->runs[i].samples, batch, calls), m.evals += (double)d->runs[i].n_evals, m.time_s += d->runs[i].time_s, n++;
     m.samples /= (double)n, m.evals /= (double)n, m.time_s /= (double)n;
     return m;
 }
 
 static void split_difference(struct comparing *c)
 {
-    struct mean_run p = published_run(c), s = simulated_run(c->sim);
+    bool in_calls = false;
+    for (size_t i = 0; i < c->f->n; i++)
+        in_calls = in_calls || (counts(c, i) && calls_of(c, &c->logs[i]) > 0);
+    struct mean_run p = published_run(c), s = simulated_run(c->sim, in_calls);
     double *parts = c->out->parts_s, eval_s = isfinite(p.eval_s) ? p.eval_s : s.eval_s;
     c->out->difference_s = p.time_s - s.time_s;
     parts[TIME_SAMPLES] = (p.samples - s.samples) / s.rate;

@@ -158,16 +158,16 @@ static void write_head(struct log_writer *w)
 /* ---- on the clock -------------------------------------------------------------------------------- */
 
 /* Parts of the run in seconds, stretched so that they sum to its time to train before any scaling, which moves run_stop alone. */
-struct parts { double startup_s, per_sample_s, eval_s, tail_s; int64_t start_ms; double now_s; };
+struct parts { double startup_s, step_s, eval_s, tail_s; int64_t start_ms; double now_s; };
 
 static struct parts parts_of(const struct log_writer *w)
 {
     const struct run_timing *t = &w->s->timing;
-    double per_sample = t->step_time_s / samples_per_step(t, w->s->global_batch), evals = (double)w->run->n_evals;
+    double n_steps = steps_in_whole_calls(w->run->samples / samples_per_step(t, w->s->global_batch), t->steps_per_call);
     double tail = t->tail_s + t->first_eval_extra_s;
-    double sum = t->startup_s + w->run->samples * per_sample + evals * t->eval_time_s + tail;
+    double sum = t->startup_s + n_steps * t->step_time_s + (double)w->run->n_evals * t->eval_time_s + tail;
     double stretch = sum > 0 ? (w->run->time_s - w->run->scaling_s) / sum : 0;
-    return (struct parts){ t->startup_s * stretch, per_sample * stretch, t->eval_time_s * stretch, tail * stretch, w->time_ms, 0 };
+    return (struct parts){ t->startup_s * stretch, t->step_time_s * stretch, t->eval_time_s * stretch, tail * stretch, w->time_ms, 0 };
 }
 
 static void pass_time(struct log_writer *w, struct parts *p, double seconds)
@@ -214,9 +214,11 @@ static void stop_block(struct log_writer *w, double first)
 
 static void write_epochs(struct log_writer *w, struct parts *p, double first, double last)
 {
+    const struct run_timing *t = &w->s->timing;
+    double steps = w->facts.samples_per_epoch / samples_per_step(t, w->s->global_batch);
     for (double e = first; e <= last; e++) {
         line(w, MLLOG_START, "epoch_start", NULL, at(w, "epoch_num", e));
-        pass_time(w, p, p->per_sample_s * w->facts.samples_per_epoch);
+        pass_time(w, p, p->step_s * steps_of_epoch(e, w->run->epochs, steps, t->steps_per_call));
         line(w, MLLOG_STOP, "epoch_stop", NULL, at(w, "epoch_num", e));
     }
 }
@@ -255,10 +257,12 @@ static void write_epochs_inline(struct log_writer *w, struct parts *p)
 static void write_samples(struct log_writer *w, struct parts *p)
 {
     double done = 0, batch = w->s->global_batch;
+    double per_sample_s = p->step_s * steps_in_whole_calls(w->run->samples / samples_per_step(&w->s->timing, batch), w->s->timing.steps_per_call)
+                        / w->run->samples;
     for (uint64_t k = 1; k <= w->run->n_evals; k++) {
         double due = ceil(ceil((double)k * w->interval / batch) * batch - 1e-6), until = k == w->run->n_evals ? w->run->samples : due;
         start_block(w, (double)k, 1);
-        pass_time(w, p, (until - done) * p->per_sample_s);
+        pass_time(w, p, (until - done) * per_sample_s);
         stop_block(w, (double)k);
         write_eval(w, p, k, w->run->n_evals, until, 0);
         done = until;

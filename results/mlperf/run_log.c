@@ -231,7 +231,8 @@ static void keep_units(struct run_fold *f, const struct series *from, bool are_t
 static void fold_units(struct run_fold *f, const char *unit)
 {
     double samples = unit_samples(f->run, unit);
-    if (in_epochs(unit) && f->epochs.n > 0)
+    f->run->epoch_samples = in_epochs(unit) && f->epochs.n > 0 ? samples : 0;
+    if (f->run->epoch_samples > 0)
         keep_units(f, &f->epochs, true, samples, 1);
     else if (in_epochs(unit) && f->blocks.n > 0)
         keep_units(f, &f->blocks, true, samples, 1);
@@ -247,7 +248,7 @@ static double steady_rate(const struct run_fold *f)
     enum { LEAST_EPOCHS = 10 };
     if (f->epochs.n < LEAST_EPOCHS)
         return NAN;
-    return f->run->train_samples / gsl_stats_quantile_from_sorted_data(f->epochs.v, 1, f->epochs.n, 0.1);
+    return f->run->train_samples / gsl_stats_quantile_from_sorted_data(f->epochs.v, 1, f->epochs.n, STEADY_QUANTILE);
 }
 
 static void fold_throughput(struct run_fold *f, const char *unit)

@@ -32,8 +32,10 @@ struct run_log {
     double steady_samples_per_s;        /* over the tenth percentile of ten epochs or more, which wait for no checkpoint and no host */
     double *unit_rates;                 /* samples/s of each epoch or block in order, NaN where unknown; at most MOST_UNITS */
     size_t n_units, first_unit;         /* first_unit: the number of the first, from 1 */
+    double epoch_samples;               /* of each unit, where units are epochs; else 0 */
 };
 enum { MOST_UNITS = 512 };
+#define STEADY_QUANTILE 0.1             /* of epochs, the shortest first */
 
 /* Reads line by line, for a reader that has other work with the lines too. unit: in which the benchmark's evaluations count: epochs,
  * samples or steps. */

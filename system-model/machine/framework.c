@@ -179,3 +179,12 @@ double steps_in_whole_calls(double n_steps, double steps_per_call)
 {
     return steps_per_call > 0 && steps_per_call < n_steps ? ceil(n_steps / steps_per_call - 1e-9) * steps_per_call : n_steps;
 }
+
+double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call)
+{
+    double all = steps_in_whole_calls(n * steps_per_epoch, steps_per_call);
+    if (!(steps_per_call > 0 && steps_per_call < n * steps_per_epoch))
+        return steps_per_epoch;
+    double before = floor((k - 1) * steps_per_epoch / steps_per_call + 1e-9) * steps_per_call;
+    return (k == n ? all : floor(k * steps_per_epoch / steps_per_call + 1e-9) * steps_per_call) - before;
+}

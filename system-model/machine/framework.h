@@ -55,4 +55,7 @@ bool framework_can(const struct framework *f, const char *schedule);
 /* Weight updates of a run that needs n_steps: its last call has as many as the others. steps_per_call 0, or as many and more: one call. */
 double steps_in_whole_calls(double n_steps, double steps_per_call);
 
+/* Of them, those of epoch k of n, from 1: as many calls as fit into the epochs so far, less those before; the last takes what is left. */
+double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call);
+
 #endif

@@ -92,6 +92,39 @@ static void test_parts_sum_to_the_difference(void **state)
     arena_free(&a);
 }
 
+/* Two epochs of 105 samples, 7 steps of 15 that hold a call of 5 each and another at the end, in 20 and 42 s: steps of 4 and 4.2 s, where the samples
+ * alone say 2.86 and 6 s. The run has 15 steps; the simulated one of 9 steps of 3 s, 10. Logs of another's program are counted by their samples. */
+static void test_epochs_of_whole_calls(void **state)
+{
+    struct arena a = { 0 };
+    double rates[] = { 105 / 20.0, 105 / 42.0 };
+    struct run_log log = { .global_batch = 15, .throughput_samples_per_s = 105 / 31.0, .steady_samples_per_s = 105 / 22.2, .samples_to_converge = 210,
+                           .time_to_train_s = 62, .n_evals = 1, .unit_rates = rates, .n_units = 2, .first_unit = 1, .epochs_trained = 2, .epoch_samples = 105 };
+    struct run_entry entry = { .converged = true, .compliant = true };
+    struct drawn_run drawn = { .converged = true, .samples = 135, .n_evals = 1, .time_s = 30 };
+    const struct result r = { .step_time_s = 3 };
+    const struct run_distribution d = { .runs = &drawn, .n = 1 };
+    struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 15, .is_source = true,
+                                   .timing = { .step_time_s = 3, .samples_per_step = 15, .steps_per_call = 5 } };
+    struct folder f = { .runs = &entry, .n = 1 };
+    struct log_comparison c;
+    (void)state;
+    log_compare(&c, &f, &log, "r", &side, &a);
+    assert_near(value(&c, "step")->published, 4100, 1e-9);
+    assert_near(value(&c, "step in steady state")->published, 4020, 1e-9);
+    assert_near(value(&c, "step in block 1")->published, 4000, 1e-9);
+    assert_near(value(&c, "step in block 2")->published, 4200, 1e-9);
+    assert_near(c.parts_s[TIME_SAMPLES], (15 - 10) * 3, 1e-9);
+    assert_near(c.parts_s[TIME_STEP], 15 * (4.1 - 3), 1e-9);
+    side.is_source = false;
+    log_compare(&c, &f, &log, "r", &side, &a);
+    assert_near(value(&c, "step")->published, 31e3 / 7, 1e-9);
+    assert_near(value(&c, "step in steady state")->published, 22.2e3 / 7, 1e-9);
+    assert_near(value(&c, "step in block 1")->published, 20e3 / 7, 1e-9);
+    assert_near(c.parts_s[TIME_SAMPLES], (14 - 9) * 3, 1e-9);
+    arena_free(&a);
+}
+
 static void test_formats(void **state)
 {
     struct arena a = { 0 };
@@ -139,7 +172,7 @@ static void test_inside_and_outside(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference), cmocka_unit_test(test_epochs_of_whole_calls),
                                         cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,6 +151,28 @@ static void test_log_evaluated_at_the_end(void **state)
     arena_free(&a);
 }
 
+/* In calls of 120 steps, three epochs of 272 steps are two calls each, and the last has three, of all seven: 96, 96 and 144 s. */
+static void test_log_of_whole_calls(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 3 * 278528, .epochs = 3, .accuracy = 0.0575, .convergence_point = 3,
+                             .n_evals = 3, .time_s = 346.9 };
+    struct submission_description s = { .system = "toy", .benchmark = "rnnt", .division = "closed", .ruleset = "1.0.0", .optimizer = "lamb",
+        .hyperparameters = rnnt_keys, .n_hyperparameters = 11, .global_batch = 1024, .grad_accum = 5, .rules_dir = "results/rules",
+        .data_dir = data, .timing = { .step_time_s = 0.4, .steps_per_call = 120, .startup_s = 7, .eval_time_s = 1.3 } };
+    char *text;
+    (void)state;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_int_equal(ms_of(text, "epoch_stop", 1), 7000 + 96000);
+    assert_int_equal(ms_of(text, "epoch_stop", 2), 7000 + 96000 + 1300 + 96000);
+    assert_int_equal(ms_of(text, "epoch_stop", 3), 7000 + 96000 + 1300 + 96000 + 1300 + 144000);
+    assert_int_equal(ms_of(text, "run_stop", 1), 346900);
+    free(text);
+    arena_free(&a);
+}
+
 /* A run that says nothing of its parts: all happens at once, and the run stops when its time is over. */
 static void test_log_of_no_parts(void **state)
 {
@@ -273,7 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_log_evaluated_at_the_end),
-        cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
+        cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
         cmocka_unit_test(test_hyperparameters_of_each_kind),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

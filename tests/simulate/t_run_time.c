@@ -52,6 +52,12 @@ static void a_run_is_whole_calls(void **state)
     (void)state;
     assert_true(steps_in_whole_calls(ceil(38 * 1281167.0 / 3520), 72) == 193 * 72 && steps_in_whole_calls(13824, 72) == 13824);
     assert_true(steps_in_whole_calls(71, 72) == 71 && steps_in_whole_calls(13831, 0) == 13831 && steps_in_whole_calls(5, 2.5) == 5);
+    double epochs[38], sum = 0, steps = 1281167.0 / 3520;
+    for (int k = 0; k < 38; k++)
+        sum += epochs[k] = steps_of_epoch(k + 1, 38, steps, 72);
+    for (int k = 0; k < 38; k++)                /* as the logs show it: a call more where what was left over is one, and at the end */
+        assert_true(epochs[k] == (k == 18 || k == 36 || k == 37 ? 432 : 360));
+    assert_true(sum == 193 * 72 && steps_of_epoch(2, 3, steps, 0) == steps && steps_of_epoch(2, 3, 7, 21) == 7 && steps_of_epoch(2, 3, 7, 7) == 7);
     const char *recipe = "mlperf-v1.1-closed-ipu-pod16-bert-large";
     struct result one = result_of(recipe, (struct texts){ { "hosts.steps_per_call=1" }, 1 });
     struct result eight = result_of(recipe, (struct texts){ { "hosts.steps_per_call=8" }, 1 });
