@@ -97,6 +97,18 @@ bool simulate_argument(struct simulation *sim, struct result *r, const struct op
 /* Says which keys and values of sheets have no effect on what was simulated. */
 void tell_unused_keys(const struct simulation *sim, const struct result *r, const char *recipe, const struct options *o, struct session *s,
                       struct arena *scratch);
+/* One of many configurations: what is set, and what may stand in the place of each setting. */
+struct setting {
+    const char *text;                   /* "key=value" */
+    const char **others; size_t n_others;
+    bool is_choice;                     /* not what was asked for: podbench's own */
+};
+struct configuration { const char *recipe; struct setting *settings; size_t n, cap; };
+void configuration_add(struct configuration *c, const char *const *texts, size_t n, struct arena *a);
+/* A setting that is one of n: the first, and every stride-th after it. */
+void configuration_vary(struct configuration *c, const char *text, const char *const *others, size_t n, size_t stride, struct arena *a);
+/* Says which of them have no effect in it; where: "first". */
+void tell_idle_settings(const struct configuration *c, const char *where, struct session *s);
 /* As many as --jobs says, else one for each core. */
 bool count_threads(uint32_t *out, const struct options *o, struct err *err);
 /* Prints with two-space indent and a newline, and frees. Real numbers to 15 digits. */

@@ -107,8 +107,8 @@ static bool accepts(const struct search_request *q, const char *setting, struct 
     if (!what_ifs_take(&of_sheets, &of_recipe, &n, sets, q->n_sets + 1, a, err)
         || !recipe_load(&rec, q->recipe, s->paths.recipes_dir, of_recipe, n, a, err))
         return false;
-    bool good = strncmp(setting, "machine.", 8) != 0 || simulator_run(&s->simulator, &sim, &r, q->recipe, sets, q->n_sets + 1, err);
-    if (good && strncmp(setting, "machine.", 8) == 0)
+    bool good = !is_what_if(setting) || simulator_run(&s->simulator, &sim, &r, q->recipe, sets, q->n_sets + 1, err);
+    if (good && is_what_if(setting))
         simulation_free(&sim);
     return good;
 }
@@ -196,6 +196,45 @@ static void print_front(FILE *f, struct search_result *s, const struct search_re
         fprintf(f, "          %9" PRIu64 " B on the fullest tile  %.6g\n", s->front[i].r.memory_peak_bytes_per_tile, s->front[i].value);
 }
 
+static bool sets_key(const char *setting, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(setting, key, n) == 0 && setting[n] == '=';
+}
+
+/* A key whose values were given, as it is in the best; where that is the recipe itself, any of them is as good as none if it is idle. */
+static void add_given(struct configuration *c, const struct dimension *d, const struct found *best, struct arena *a)
+{
+    const char **values = ARENA_ARRAY(a, const char *, d->n), *own = NULL;
+    for (size_t i = 0; i < d->n; i++)
+        values[i] = arena_printf(a, "%s=%s", d->key, d->values[i]);
+    for (size_t i = 0; i < best->n_settings; i++)
+        own = sets_key(best->settings[i], d->key) ? best->settings[i] : own;
+    configuration_vary(c, own ? own : values[0], values, d->n, 1, a);
+}
+
+static bool is_given(const char *setting, const struct search_request *q)
+{
+    for (size_t i = 0; i < q->n_given; i++)
+        if (sets_key(setting, q->given[i].key))
+            return true;
+    return false;
+}
+
+static void tell_idle_keys(const struct found *best, const struct search_request *q, struct session *s)
+{
+    struct configuration c = { .recipe = q->recipe };
+    configuration_add(&c, q->sets, q->n_sets, &s->arena);
+    for (size_t i = 0; i < q->n_given; i++)
+        add_given(&c, &q->given[i], best, &s->arena);
+    for (size_t i = 0; i < best->n_settings; i++)
+        if (!is_given(best->settings[i], q)) {
+            configuration_add(&c, &best->settings[i], 1, &s->arena);
+            c.settings[c.n - 1].is_choice = true;
+        }
+    tell_idle_settings(&c, "best", s);
+}
+
 /* The best once more, for what can be said of it. */
 static bool judge_best(struct validity *v, struct result *r, const struct search_result *s, const struct search_request *q, struct session *session,
                        struct err *err)
@@ -260,6 +299,8 @@ int command_search(const struct options *o, struct session *s, struct err *err)
     progress_end(&p);
     if (!good || (found.any && !judge_best(&v, &again, &found, &q, s, err)))
         return EXIT_BAD_INPUT;
+    if (found.any)
+        tell_idle_keys(&found.best, &q, s);
     if (o->format == FORMAT_JSON) {
         print_search_json(&found, &q, found.any ? &v : NULL);
         return found.any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;

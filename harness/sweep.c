@@ -58,25 +58,18 @@ bool count_threads(uint32_t *out, const struct options *o, struct err *err)
 }
 
 /* Keys that change nothing in the first configuration are likely to be a mistake. */
-static void tell_idle_keys(const struct sweep *w, struct arena *a)
+static void tell_idle_keys(const struct sweep *w, struct session *session)
 {
     const struct space *s = w->space;
-    const char **sets = ARENA_ROOM(a, const char *, w->n_sets + s->n_keys), **idle;
-    size_t n_idle, n = w->n_sets;
-    struct recipe r;
-    for (size_t i = 0; i < w->n_sets; i++)
-        sets[i] = w->sets[i];
-    const char *recipe = space_configuration(sets + n, s, 0);
-    for (size_t i = w->n_sets; i < w->n_sets + s->n_keys; i++)
-        if (*sets[i] && strncmp(sets[i], "machine.", 8) != 0)
-            sets[n++] = sets[i];
-    if (!recipe_load(&r, recipe, w->paths->recipes_dir, sets, n, a, NULL) || !recipe_unused_keys(&idle, &n_idle, &r, NULL, a))
-        return;
-    for (size_t i = 0; i < n_idle; i++)
-        for (size_t k = 0; k < s->n_axes; k++)
-            for (size_t j = 0; j < s->axes[k].n_keys; j++)
-                if (text_is(s->axes[k].keys[j], idle[i]))
-                    fprintf(stderr, "podbench: %s: %s has no effect in the first configuration\n", recipe, idle[i]);
+    struct arena *a = &session->arena;
+    const char **settings = ARENA_ROOM(a, const char *, s->n_keys);
+    struct configuration c = { .recipe = space_configuration(settings, s, 0) };
+    configuration_add(&c, w->sets, w->n_sets, a);
+    for (size_t i = 0; i < s->n_axes; i++)
+        for (size_t k = 0; k < s->axes[i].n_keys; k++, settings++)
+            if (**settings)
+                configuration_vary(&c, *settings, s->axes[i].settings + k, s->axes[i].n, s->axes[i].n_keys, a);
+    tell_idle_settings(&c, "first", session);
 }
 
 /* ---- where rows go ------------------------------------------------------------------------------------ */
@@ -184,7 +177,9 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
         || !sweep_identity(&w.identity, &w, &s->arena, err))
         return EXIT_BAD_INPUT;
     shard_range(&first, &end, &shard, space.n);
-    tell_idle_keys(&w, &s->arena);
+    s->paths.unfolded = o->unfolded;
+    s->simulator.options.totals_only = true;
+    tell_idle_keys(&w, s);
     if (!open_output(&out, o, &w, &shard, first, end, &s->arena, err))
         return EXIT_BAD_INPUT;
     if (out.is_whole) {
@@ -193,7 +188,6 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     }
     if (out.n_done)
         fprintf(stderr, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
-    s->paths.unfolded = o->unfolded;
     progress_start(&p, "sweeping");
     bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
     progress_end(&p);

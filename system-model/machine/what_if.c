@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_what_if(const char *override)
+bool is_what_if(const char *override)
 {
     size_t n = strlen(WHAT_IF_SECTION);
     return strncmp(override, WHAT_IF_SECTION, n) == 0 && override[n] == '.';

@@ -201,6 +201,17 @@ run sweep mlperf-v2.0-closed-bow-pod16-resnet50 --over parallel.micro_batch=16 -
 { gives 0 "podbench: mlperf-v2.0-closed-bow-pod16-resnet50: parallel.embedding_serial_steps has no effect in the first configuration" "an idle key among others is told"; }
 [ "$(grep -c 'has no effect in the first configuration' "$work/err")" -eq 1 ]
 result $? "and the others are not" "$(cat "$work/err")"
+# A sheet's value on one IPU whose links carry nothing: told if none of its values changes anything; and what is set for all configurations.
+c600=vendor-c600-resnet50-b1-poprt first="has no effect in the first configuration"
+run sweep $c600 --over machine.link_bytes_per_s=1e9,2e9 --over machine.clock_hz=1.5e9,1.6e9 --over machine.n_links=1 \
+    --set machine.link_efficiency=0.9 --set machine.tdp_w=190 --set parallel.embedding_serial_steps=4
+gives 0 "podbench: $c600: parallel.embedding_serial_steps $first" "an idle key that is set for all configurations is told"
+for key in machine.link_bytes_per_s machine.n_links machine.link_efficiency; do
+    grep -q "^podbench: $c600: $key $first\$" "$work/err"
+    result $? "so is a value of a sheet: $key" "$(cat "$work/err")"
+done
+[ "$(grep -c "$first" "$work/err")" -eq 4 ]
+result $? "but neither a clock whose first value is the sheet's own, nor power" "$(cat "$work/err")"
 # A disk that is full after the first rows: what is told to be there is there, whole, and not nothing.
 (
     ulimit -f 200
