@@ -41,7 +41,7 @@ static bool write_submission(const struct run_distribution *d, const struct simu
         .optimizer = rec->optimizer_name, .hyperparameters = hyperparameters, .n_hyperparameters = rec->n_hyperparameters,
         .fields = fields, .n_fields = sizeof fields / sizeof *fields, .global_batch = c->global_batch,
         .grad_accum = (double)rec->gradient_accumulation, .timing = *timing, .eval_interval = recipe_eval_interval(rec, c),
-        .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
+        .scaling = d->scaling, .rules_dir = s->rules_dir, .data_dir = s->paths.data_dir,
     };
     return mllog_write_submission(q->mllog, &description, d->runs, d->n, a, err);
 }

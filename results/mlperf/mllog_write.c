@@ -123,6 +123,20 @@ static bool find_places(struct places *p, const char *dir, const struct submissi
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }
 
+/* The package checker writes it beside the logs, as {"scaling_factor": X}, and leaves none where nothing is scaled. */
+static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
+{
+    struct new_file file;
+    if (!(scaling > 1)) {
+        unlink(path);                   /* of a submission before */
+        return true;
+    }
+    if (!new_file_open(&file, path, err))
+        return false;
+    fprintf(file.f, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a));
+    return new_file_save(&file, err);
+}
+
 static bool write_all(const struct places *p, const struct submission_description *s, const struct name_list *fields,
                       const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
 {
@@ -136,7 +150,7 @@ static bool write_all(const struct places *p, const struct submission_descriptio
             return false;
     for (size_t i = n; unlink(arena_printf(a, "%s/result_%zu.txt", p->logs, i)) == 0; i++)
         ;                               /* those of a longer submission before */
-    return true;
+    return write_scaling(arena_printf(a, "%s/scaling.json", p->logs), s->scaling, a, err);
 }
 
 bool mllog_write_submission(const char *dir, const struct submission_description *given_s, const struct drawn_run *runs, size_t n,

@@ -3,7 +3,7 @@
  * mllog_write.h - a simulated submission as an MLPerf results folder: system description and one log a run.
  *
  *     DIR/ORG/systems/NAME-simulated.json
- *     DIR/ORG/results/NAME-simulated/BENCHMARK/result_0.txt ... result_N-1.txt
+ *     DIR/ORG/results/NAME-simulated/BENCHMARK/result_0.txt ... result_N-1.txt, and scaling.json, where the package checker leaves it
  *     DIR/ORG/benchmarks/BENCHMARK/implementations/podbench/README.md
  *
  * NAME is that of what was simulated (a recipe's id), so that several stand side by side. The official compliance and package checkers of
@@ -30,6 +30,7 @@ struct submission_description {
     struct run_timing timing;
     double init_s;                      /* compile and load, outside the clock; 0: one minute */
     double eval_interval;               /* in the benchmark's unit; 0: the rules' */
+    double scaling;                     /* of the score, above 1: in scaling.json */
     const char *rules_dir, *data_dir;
     const struct log_demands *demands;  /* NULL: loaded where needed */
     bool replaces;                      /* logs that are there already are replaced; else they are an error */

@@ -113,7 +113,7 @@ static void draw_shared(struct drawing *d, gsl_rng *rng)
     d->time_factor = exp(d->timing.error * z);
 }
 
-struct outcome { bool passed; double score_minutes; };
+struct outcome { bool passed; double score_minutes, scaling; };
 
 static double olympic_score(const struct drawing *d, const struct drawn_run *runs, size_t n, struct arena *a)
 {
@@ -132,14 +132,15 @@ static struct outcome judge(const struct drawing *d, struct drawn_run *runs, siz
     for (size_t i = 0; i < n; i++)
         points[i] = runs[i].converged ? runs[i].convergence_point : HUGE_VAL;
     if (d->q->open_division || n != d->reference.terms.runs)
-        return (struct outcome){ true, olympic_score(d, runs, n, a) };
+        return (struct outcome){ true, olympic_score(d, runs, n, a), 1 };
     bool tested = rcp_test(&v, &d->reference, d->q->convergence->global_batch, points, n, a, NULL);
     double by = tested && !v.passed ? rcp_scaling(d->reference.edition, &v.limit, v.submission_mean) : 1;
     for (size_t i = 0; i < n; i++) {
         runs[i].scaling_s = runs[i].time_s * (by - 1);
         runs[i].time_s += runs[i].scaling_s;
     }
-    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * (tested ? v.scaling : 1) };
+    double scaling = tested ? v.scaling : 1;
+    return (struct outcome){ tested && v.passed, olympic_score(d, runs, n, a) * scaling, scaling };
 }
 
 struct samples { double *scores, *times, *samples; size_t n_scores, n_times, n_passed, n_drawn; };
@@ -223,6 +224,7 @@ static bool draw_submission(struct run_distribution *out, const struct drawing *
         draw_reported(out, d, rng);
         const struct outcome j = judge(d, out->runs, out->n, a);
         out->score_minutes = j.score_minutes;
+        out->scaling = j.scaling;
         if (!d->q->until_valid || (isfinite(j.score_minutes) && j.passed))
             return true;
     }

@@ -58,6 +58,7 @@ struct run_distribution {
     bool until_valid;                   /* as asked for */
     uint64_t n_draws;                   /* submissions drawn for these runs; more than 1 only with until_valid */
     double score_minutes;               /* of these runs; NaN: not valid */
+    double scaling;                     /* in it: by the checker, of a submission that passes but is faster than the reference; else 1 */
     double expected_minutes, low_minutes, high_minutes;         /* mean, 5 % and 95 % of the score over submissions that are valid */
     double run_low_s, run_high_s;                               /* 5 % and 95 % of one run's time to train */
     double samples_low, samples_high;                           /* and of its samples */

@@ -31,7 +31,7 @@ static void test_given_samples_by_hand(void **state)
 static void test_scaled_scores(void **state)
 {
     static const struct { const char *round; bool open; double by; } cases[] = {
-        { "v2.0", false, 1 }, { "v2.1", false, 2656421.42 / 2580480 }, { "v2.1", true, 1 },
+        { "v2.0", false, 1 }, { "v2.1", false, 2656421.42 / 2580480 }, { "v3.0", false, 2656421.42 / 2580480 }, { "v2.1", true, 1 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -42,6 +42,7 @@ static void test_scaled_scores(void **state)
         struct run_distribution d = draw(&q, &a);       /* 840 steps */
         assert_near(d.runs[4].time_s, 1108, 1e-9);
         assert_near(d.score_minutes, cases[i].by * 1108 / 60, 1e-7);
+        assert_near(d.scaling, cases[i].by, 1e-8);
         assert_near(d.expected_minutes, cases[i].by * 1108 / 60, 1e-7);
         arena_free(&a);
     }

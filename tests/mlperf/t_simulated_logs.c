@@ -84,6 +84,40 @@ static void test_round_trip(void **state)
         }
 }
 
+/* From v2.1 on the factor of a submission that passes, but is faster than the reference, stands beside its logs, and scales their score; a slower one
+ * in its place leaves none. v3.0 asks for the file: without it there is no factor. */
+static void test_scaling_is_written(void **state)
+{
+    static const struct text_pair epsilon = { "opt_lamb_epsilon", "1e-6" };
+    struct text_pair keys[10];
+    char top[] = "/tmp/podbench-test-scaling-XXXXXX", command[96];
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    snprintf(command, sizeof command, "rm -rf '%s'", top);
+    memcpy(keys, bert_keys, 9 * sizeof *keys);
+    keys[9] = epsilon;
+    for (int slower = 0; slower < 2; slower++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct convergence c = predict("bert", "v3.0", 3072);
+        struct distribution_request q = { .convergence = &c, .samples_to_converge = slower ? 2764800 : 2580480, .seed = 3, .submissions = 20,
+            .data_dir = data, .timing = { .step_time_s = 1.3 } };
+        struct run_distribution d = draw(&q, &a);
+        const char *dir = arena_printf(&a, "%s/v3.0", top);
+        struct submission_description s = { .system = "toy-pod", .benchmark = "bert", .division = "closed", .ruleset = c.ruleset, .optimizer = "lamb",
+            .hyperparameters = keys, .n_hyperparameters = 10, .global_batch = 3072, .grad_accum = 5, .timing = q.timing, .rules_dir = "results/rules",
+            .data_dir = data, .scaling = d.scaling, .replaces = true };
+        mllog_write_submission(dir, &s, d.runs, d.n, &a, &err);
+        assert_string_equal(err.msg, "");
+        struct judged j = judge_tree(dir, NULL, &a);
+        assert_true(slower ? d.scaling == 1 : d.scaling > 1.02);
+        assert_near(j.row.scaling, d.scaling, 1e-12);
+        assert_near(j.row.score_minutes, d.score_minutes, 1e-3 / 60);
+        arena_free(&a);
+    }
+    assert_int_equal(system(command), 0);
+}
+
 /* The whole log of an RNN-T run of three epochs: 7 s startup, epochs of 272 steps of 0.4 s, evaluations of 1.3 s. */
 static void test_golden_log(void **state)
 {
@@ -294,7 +328,7 @@ static void test_hyperparameters_of_each_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_log_evaluated_at_the_end),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_scaling_is_written), cmocka_unit_test(test_log_evaluated_at_the_end),
         cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
         cmocka_unit_test(test_hyperparameters_of_each_kind),
     };
