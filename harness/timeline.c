@@ -4,17 +4,33 @@
  */
 #include "harness/harness.h"
 #include "results/simulate/provenance.h"
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Two writers of one file would write over each other, and a pipe or a terminal would mix them. */
+/* One terminal may have two names: its own, and /dev/tty. */
+static bool is_terminal_of_text(const char *path)
+{
+    unsigned file, text;
+    int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool same = fd != -1 && ioctl(fd, TIOCGDEV, &file) == 0 && ioctl(STDOUT_FILENO, TIOCGDEV, &text) == 0 && file == text;
+    if (fd != -1)
+        close(fd);
+    return same;
+}
+
+/* Two writers of one file would write over each other, and a pipe or a terminal would mix them. What goes to /dev/null is lost anyway. */
 static bool is_where_text_goes(const char *path)
 {
     struct stat file, text;
-    bool same = stat(path, &file) == 0 && fstat(STDOUT_FILENO, &text) == 0 && file.st_dev == text.st_dev && file.st_ino == text.st_ino;
-    return same && (!S_ISCHR(file.st_mode) || isatty(STDOUT_FILENO));       /* but what goes to /dev/null is lost anyway */
+    if (stat(path, &file) != 0 || fstat(STDOUT_FILENO, &text) != 0)
+        return false;
+    if (S_ISCHR(file.st_mode))
+        return is_terminal_of_text(path);
+    return file.st_dev == text.st_dev && file.st_ino == text.st_ino;
 }
 
 static bool write_trace(struct simulation *sim, struct result *r, const struct options *o, struct err *err)

@@ -32,6 +32,14 @@ for trace in /dev/stdout "$work/out"; do
 done
 "$PODBENCH" timeline $recipe --trace /dev/stdout 2>"$work/err" | grep -q . || grep -q "standard output goes there" "$work/err"
 result $? "and to the pipe that the text goes to" "$(cat "$work/err")"
+on_terminal="/dev/tty /dev/stdout /dev/null"
+script -qec true /dev/null </dev/null >/dev/null 2>&1 || { echo "# skipped: no script(1) here: a trace to the terminal"; on_terminal=; }
+for trace in $on_terminal; do
+    script -qec "'$PODBENCH' timeline $recipe --trace $trace; echo status \$?" /dev/null </dev/null >"$work/out"
+    if [ $trace = /dev/null ]; then grep -q "status 0" "$work/out"; else
+        [ "$(wc -l <"$work/out")" -eq 2 ] && grep -q "^podbench: --trace $trace: standard output goes there" "$work/out" && grep -q "status 2" "$work/out"; fi
+    result $? "on a terminal, to $trace" "$(head -c 600 "$work/out")"
+done
 run timeline $recipe --set parallel.gradient_accumulation=1000000 --trace "$work/trace.json"
 gives 2 "events, at most 5000000; lower parallel.gradient_accumulation" "a trace that no viewer opens is refused"
 [ ! -e "$work/trace.json" ] && [ -z "$(ls "$work" | grep trace)" ]
