@@ -63,6 +63,15 @@ static void tell_software(const struct simulation *sim, const struct options *o,
                 sim->framework.name, host_works ? ", and the host's work on checkpoints counts no time" : "");
 }
 
+/* Each step has its part of a whole call's cost, also where all of them make less than one call. */
+static void tell_short_run(const struct simulation *sim, const struct result *r)
+{
+    double n_steps = ceil(r->samples_to_converge / r->global_batch), call = sim->plan.options.framework.steps_per_call;
+    if (n_steps > 0 && n_steps < call)
+        fprintf(stderr, "podbench: %s: the run is %.15g step%s, of a call of %.15g: it counts %.2g %% of what a call costs; hosts.steps_per_call=%.15g "
+                "counts a call of its own\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
+}
+
 /* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
 static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
@@ -123,6 +132,7 @@ static void tell(const struct simulation *sim, const struct result *r, const cha
     tell_unused_keys(sim, r, recipe, o, s, a);
     tell_rough_operations(sim);
     tell_software(sim, o, a);
+    tell_short_run(sim, r);
     plan_print_replanned(stderr, &sim->plan, arena_printf(a, "podbench: %s: ", r->id));
 }
 

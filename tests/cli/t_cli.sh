@@ -72,6 +72,14 @@ gives 0 'no effect here: training.eval_every, training.evaluations' "keys that n
 run run vendor-bow-pod16-resnet50-tf1 --set hosts.decode_bytes_per_s=1e9 --set hosts.count=2 --set hosts.instances=3
 ! grep -q 'no effect' "$work/err"
 result $? "and hosts that prepare the input of replicas are not" "$(cat "$work/err")"
+# 12811.67 samples of 3520 a step are 4 steps.
+run run "$recipe" --set parallel.replicas=16 --set parallel.micro_batch=22 --set parallel.gradient_accumulation=10 --set training.epochs=0.01 --set hosts.steps_per_call=72
+gives 0 "podbench: $recipe: the run is 4 steps, of a call of 72: it counts 5.6 % of what a call costs; hosts.steps_per_call=4 counts a call of its own" "a run of less than a call is told"
+for steps in 0 3 4; do
+    run run "$recipe" --set parallel.replicas=16 --set parallel.micro_batch=22 --set parallel.gradient_accumulation=10 --set training.epochs=0.01 --set hosts.steps_per_call=$steps
+    [ "$status" -eq 0 ] && ! grep -q 'the run is' "$work/err"
+    result $? "and one of a call or more, of $steps steps, is not" "$(cat "$work/err")"
+done
 run run vendor-ipu-pod4-resnet50-tf1 --set parallel.gradient_accumulation=4 --set parallel.micro_batch=8 --set parallel.gradient_accumulation=8
 gives 0 'podbench: --set parallel.gradient_accumulation=8 replaces --set parallel.gradient_accumulation=4' "of a key set twice the last one holds, aloud"
 [ "$(wc -l <"$work/err")" -eq 1 ]
