@@ -137,12 +137,12 @@ static bool simulate_all(struct results *out, struct crew *crew, struct session 
     bool good = true;
     if (!all_recipes(&ids, &n, s, err))
         return false;
+    struct simulated *round = ARENA_ARRAY(&s->arena, struct simulated, ROUND);
     progress_start(&p, "simulating");
     for (size_t first = 0; first < n && good; first += ROUND) {
-        struct simulated round[ROUND] = {0};
         size_t n_round = min_u64(ROUND, n - first);
         for (size_t i = 0; i < n_round; i++)
-            round[i].id = ids[first + i];
+            round[i] = (struct simulated){ .id = ids[first + i] };
         crew_run(crew, n_round, CHUNK, simulate_one, round);
         good = take_round(out, round, n_round, s, err);
         progress_show(&p, first + n_round, n);

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 const char *argp_program_version = "podbench " PODBENCH_VERSION;
@@ -171,6 +172,17 @@ static void check_stdout(void)
         _exit(EXIT_BAD_INPUT);
 }
 
+/* Of every command twice what it takes; one that has less would end without a word. Threads have as much as the first. */
+static bool has_stack(struct err *err)
+{
+    enum { LEAST_KIB = 192 };
+    struct rlimit stack;
+    if (getrlimit(RLIMIT_STACK, &stack) != 0 || stack.rlim_cur >= LEAST_KIB << 10)
+        return true;
+    return fail(err, "the stack is limited to %llu KiB, want %d or more: ulimit -s %d", (unsigned long long)stack.rlim_cur >> 10, LEAST_KIB,
+                LEAST_KIB);
+}
+
 static int run_command(const struct command *c, int argc, char **argv)
 {
     struct session s = {0};
@@ -180,7 +192,7 @@ static int run_command(const struct command *c, int argc, char **argv)
     snprintf(name, sizeof name, "podbench %s", c->name);
     argv[0] = name;
     options_parse(&o, c, argc, argv, &s.arena);
-    bool good = session_open(&s, o.root, &err) && session_folders(&s, &o, &err);
+    bool good = has_stack(&err) && session_open(&s, o.root, &err) && session_folders(&s, &o, &err);
     if (good && c->simulates)
         session_tell_unfitted(&s);
     if (good)

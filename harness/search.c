@@ -285,7 +285,7 @@ int command_search(const struct options *o, struct session *s, struct err *err)
 {
     struct search_request q = { .recipe = o->arguments[0], .sets = o->sets, .n_sets = o->n_sets, .most = o->most ? o->most : USUAL_MOST,
                                 .exhaustive = EXHAUSTIVE, .simulator = &s->simulator, .progress = progress_show };
-    struct search_result found;
+    struct search_result *found = ARENA_NEW(&s->arena, struct search_result);
     struct validity v;
     struct result again;
     struct progress p;
@@ -295,25 +295,25 @@ int command_search(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     progress_start(&p, "searching");
     s->simulator.options.totals_only = true;
-    bool good = search(&found, &q, &s->arena, err);
+    bool good = search(found, &q, &s->arena, err);
     progress_end(&p);
-    if (!good || (found.any && !judge_best(&v, &again, &found, &q, s, err)))
+    if (!good || (found->any && !judge_best(&v, &again, found, &q, s, err)))
         return EXIT_BAD_INPUT;
-    if (found.any)
-        tell_idle_keys(&found.best, &q, s);
+    if (found->any)
+        tell_idle_keys(&found->best, &q, s);
     if (o->format == FORMAT_JSON) {
-        print_search_json(&found, &q, found.any ? &v : NULL);
-        return found.any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+        print_search_json(found, &q, found->any ? &v : NULL);
+        return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
     }
-    print_found(stdout, "recipe", &found.own, &found.own);
-    if (found.any) {
-        print_found(stdout, "best", &found.best, &found.own);
-        print_why(stdout, &found.best, &found.own);
+    print_found(stdout, "recipe", &found->own, &found->own);
+    if (found->any) {
+        print_found(stdout, "best", &found->best, &found->own);
+        print_why(stdout, &found->best, &found->own);
         validity_print(stdout, &v, &again);
-        print_front(stdout, &found, &q);
+        print_front(stdout, found, &q);
     } else {
         printf("best      none: no configuration that was simulated fits within the limits\n");
     }
-    print_proof(stdout, &found, &q);
-    return found.any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
+    print_proof(stdout, found, &q);
+    return found->any ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

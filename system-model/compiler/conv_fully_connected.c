@@ -30,16 +30,18 @@ static struct conv_shape apart_shape(uint32_t groups, uint32_t rows, uint32_t in
 }
 
 /* What is the same for all joint splits: of a pass, of the layer. */
-struct joint { struct conv_shape s; struct search start; struct candidates list; };
+struct joint { struct conv_shape s; struct search start; struct candidate c; };
 struct joint_layer { struct joint of_pass[N_OP_PASSES]; const struct layer_shape *shape; const struct chip *chip; uint64_t n_tiles, p_groups, n_grains; };
 
 static void joint_start(struct joint *out, struct conv_shape s, const struct chip *chip, const struct op_plan_options *opt)
 {
     struct amp amp = amp_for(chip, (enum data_type)s.type, opt->partials);
+    struct candidates one;
+    one.n = 0;
     out->s = s;
     out->start = conv_search_start(&out->s, chip, opt);
-    out->list.n = 0;
-    conv_add_amp(&out->list, &out->s, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    conv_add_amp(&one, &out->s, chip, amp, amp.in_grain, max_u64(amp.units, amp.in_grain));
+    out->c = one.items[0];
 }
 
 /* One pass with its split given; false when it is over the memory bound, or takes more than *left, of which it takes its cycles. */
@@ -47,7 +49,7 @@ static bool joint_pass(struct op_plan *out, struct joint *j, uint64_t p_field, u
 {
     struct search f = j->start;
     const struct conv_shape *s = &j->s;
-    const struct candidate *c = &j->list.items[0];
+    const struct candidate *c = &j->c;
     struct share t = { .p_groups = p_groups, .p_batch = 1, .p_field = p_field, .p_kernel = 1, .p_in = p_in, .p_out = p_out,
                        .serial_in = 1, .serial_out = 1, .groups = ceil_div(s->groups, p_groups), .batch = 1, .width = 1,
                        .height = ceil_div(s->field_h, p_field), .kernel_h = 1,

@@ -252,7 +252,8 @@ static char letter_of(const struct column *c)
 
 static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n_columns)
 {
-    struct column columns[MAX_PICTURE_COLUMNS] = {0};
+    struct arena scratch = {0};
+    struct column *columns = ARENA_ARRAY(&scratch, struct column, n_columns);
     char letters[MAX_PICTURE_COLUMNS] = "";
     uint64_t busy = 0;
     for (size_t i = 0; i < t->n_spans; i++) {
@@ -266,6 +267,7 @@ static void draw_row(FILE *f, const struct timeline *t, uint32_t row, uint32_t n
     for (uint32_t i = 0; i < n_columns; i++)
         letters[i] = letter_of(&columns[i]);
     fprintf(f, "  ipu %-2u %.*s  %.0f %% at work\n", row, (int)n_columns, letters, 100 * (double)busy / (double)t->step_cycles);
+    arena_free(&scratch);
 }
 
 void timeline_draw(FILE *f, const struct timeline *t, uint32_t n_columns)

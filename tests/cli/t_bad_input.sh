@@ -210,5 +210,19 @@ done
 [ "$(cat "$work/out")" = 2 ] && grep -q 'could not be written whole' "$work/err" && [ ! -e "$work/limited.json" ]
 result $? "a file past the size limit: 2, said, nothing left" "$(cat "$work/out" "$work/err")"
 
+# A stack that is too small is named; one that is not serves every kind of work. Sanitizers take more for themselves.
+(ulimit -s 191; "$PODBENCH" run "$good" >"$work/out" 2>"$work/err"; echo $? >>"$work/out")
+case $PODBENCH in
+*asan*) echo "# skipped: little stack, under the sanitizers" ;;
+*)
+    [ "$(cat "$work/out")" = 2 ] && [ "$(cat "$work/err")" = "podbench: the stack is limited to 191 KiB, want 192 or more: ulimit -s 192" ]
+    result $? "a small stack: 2, said" "$(cat "$work/out" "$work/err")"
+    for task in "run $good" "explain $good" "timeline $good" "bench --jobs 2 --out $work/run" "sweep $good --over parallel.micro_batch=1,2" \
+        "search $good --over parallel.micro_batch=1,2 --most 9"; do
+        # shellcheck disable=SC2086
+        (ulimit -s 192; exec "$PODBENCH" $task >/dev/null 2>&1)
+        result $? "192 KiB of stack: $task"
+    done ;;
+esac
 refuses "trace" "timeline into a place that cannot be written" timeline "$good" --trace /nonexistent/trace.json
 done_testing
