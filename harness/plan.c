@@ -18,7 +18,7 @@ static void print(const struct plan *p, const struct options *o)
     }
     plan_print(stdout, p);
     printf("split: the number of parts of batch (b), field of positions (f), kernel (k), groups (g), input (i) and output (o) channels;\n"
-           "serial: how many of them are computed one after the other\n");
+           "serial: how many of them are computed one after the other; tiles: how many take part\n");
 }
 
 int command_plan(const struct options *o, struct session *s, struct err *err)

@@ -153,16 +153,16 @@ static void print_ops(FILE *f, const struct plan *p)
 {
     const struct chip *chip = &p->topology->machine->chip;
     fprintf(f, "operations: one micro-batch, on the tiles of one IPU\n");
-    fprintf(f, "  %-5s %-26s %-14s %-15s %10s %10s %8s %6s %8s %8s %-12s split\n", "op", "layer", "kind", "pass", "compute",
-            "exchange", "sync", "peak%", "temp B", "code B", "vertex");
+    fprintf(f, "  %-5s %-26s %-14s %-15s %10s %10s %8s %6s %6s %8s %8s %-12s split\n", "op", "layer", "kind", "pass", "compute",
+            "exchange", "sync", "tiles", "peak%", "temp B", "code B", "vertex");
     for (uint32_t i = 0; i < p->graph->n_ops; i++) {
         const struct op *op = &p->graph->ops[i];
         const struct op_plan *o = stage_of(p, op->layer_id)->compiled->op_plans[i];
         uint64_t cycles = op_plan_cycles(o), rate = chip_mac_per_cycle(chip, p->graph->tensors[op->inputs[0]].type, p->options.partials);
         double peak = cycles ? 100.0 * (double)o->mac / ((double)cycles * (double)(chip->n_tiles * rate)) : 0;
-        fprintf(f, "  %-5u %-26s %-14s %-15s %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6.1f %8" PRIu64 " %8" PRIu64 " %-12s", i,
+        fprintf(f, "  %-5u %-26s %-14s %-15s %10" PRIu64 " %10" PRIu64 " %8" PRIu64 " %6" PRIu32 " %6.1f %8" PRIu64 " %8" PRIu64 " %-12s", i,
                 p->graph->layers[op->layer_id].name, op_kind_names[op->kind], op_pass_names[op->pass], o->compute_cycles,
-                o->exchange_cycles, o->sync_cycles, peak, o->temp_bytes_per_tile, o->code_bytes_per_tile,
+                o->exchange_cycles, o->sync_cycles, o->n_tiles_used, peak, o->temp_bytes_per_tile, o->code_bytes_per_tile,
                 vertex_kind_names[o->vertex]);
         print_split(f, o);
         fputc('\n', f);

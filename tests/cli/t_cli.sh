@@ -130,6 +130,12 @@ fi
 run plan "$recipe"
 [ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -lt 40 ] && "$PODBENCH" plan "$recipe" --all | grep -q '^split: the number of parts'
 result $? "plan: a screen; --all has every operation, and says what splits mean" "$(wc -l <"$work/out")"
+# Of a product the parts that are computed at once, of any other operation at most all tiles of the IPU.
+"$PODBENCH" plan "$recipe" --all | awk '/^operations:/ { getline; ops = 1; at = index($0, " tiles") + 6; next } /^split:/ { ops = 0 } !ops { next }
+    { n++; tiles = substr($0, at - 6, 6) + 0; product = 1; parts = 0; sub(/ serial .*/, "") }
+    { for (i = 1; i <= NF; i++) if ($i ~ /^[bfkgio][0-9]+$/) { product *= substr($i, 2); parts++ } }
+    parts { n_split++; if (parts != 6 || tiles != product) bad = bad "\n" $0 } tiles > 1472 { bad = bad "\n" $0 } END { print n, n_split, bad; exit bad || n_split < 100 || n < 2 * n_split }' >"$work/tiles"
+result $? "plan --all: an operation's tiles are the product of its parts" "$(head -5 "$work/tiles")"
 run machine bow-pod16
 [ "$status" -eq 0 ] && ! grep -q 'ipu0 -> ipu1' "$work/out" && "$PODBENCH" machine bow-pod16 --topology | grep -q 'ipu0 -> ipu1'
 result $? "machine: kinds of links; --topology has every link"
