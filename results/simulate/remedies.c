@@ -3,7 +3,8 @@
  * remedies.c - each remedy is a few overrides on top of the recipe's own; a simulation tells whether it fits and how fast it is.
  *
  * A smaller micro-batch keeps the global batch by more gradient accumulation; more IPUs for a replica keep the number of
- * IPUs by fewer replicas, with the layers spread evenly. Two changes together are tried only where no single one is enough. A change that
+ * IPUs by fewer replicas, with the layers spread evenly. Two changes together are tried only where no single one is enough, or only
+ * one that has to be planned again, which may be much slower. A change that
  * cannot be simulated (a pipeline too short to fill, more stages than layers, no memory to stream to) is no remedy and is left out.
  */
 #include "results/simulate/remedies.h"
@@ -74,6 +75,7 @@ static bool try_remedy(struct remedy *r, const char *recipe, const char *const *
     bool good = simulator_run(s, &sim, &result, recipe, all, n_overrides + r->n_sets, NULL);
     if (good) {
         r->fits = result.fits;
+        r->fits_as_asked = result.fits && !sim.plan.asked_memory;
         r->throughput_samples_per_s = result.throughput_samples_per_s;
         r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
         simulation_free(&sim);
@@ -130,13 +132,15 @@ bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, 
     list_memory(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     list_shape(listed, &n_listed, &sim->recipe, &sim->plan.options, a);
     *n = 0;
+    bool enough = false;
     for (size_t i = 0; i < n_listed; i++) {
         if (try_remedy(&listed[i], recipe, overrides, n_overrides, sim->by, a))
             out[(*n)++] = listed[i];
+        enough = enough || listed[i].fits_as_asked;
         watch_tell(&sim->by->watch, "trying remedies", i + 1, n_listed);
     }
     sort_items(out, *n, sizeof *out, better);
-    if (*n == 0 || !out[0].fits) {
+    if (!enough) {
         *n += find_pairs(out + *n, listed, n_listed, recipe, overrides, n_overrides, sim->by, a);
         sort_items(out, *n, sizeof *out, better);
     }

@@ -11,12 +11,12 @@ struct remedy {
     const char *what;                   /* "recompute every layer" */
     const char *sets[MAX_REMEDY_SETS];  /* the overrides that do it, as --set takes them */
     uint32_t n_sets;
-    bool fits;
+    bool fits, fits_as_asked;           /* as_asked: without being planned again */
     double throughput_samples_per_s;
     uint64_t shortfall_bytes_per_tile;
 };
 
-/* Tries every change that is not in force already, and where none of them is enough every two together, of which the fastest that fit are
+/* Tries every change that is not in force already, and where none of them is enough as asked every two together, of which the fastest that fit are
  * kept; those that fit come first, the fastest of them at the head, the
  * rest by shortfall. sim, r: the simulation that did not fit; overrides: those it was made with. */
 bool remedies_find(struct remedy *out, size_t *n, const struct simulation *sim, const char *recipe, const char *const *overrides,

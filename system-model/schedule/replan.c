@@ -4,14 +4,15 @@
  *
  * The share of memory that an operation's temporaries may take is asked for before anything is placed; too large a share plans operations
  * that do not fit, where smaller steps would. The IPUs that are too full get what is left on the fullest of them beside all
- * but its temporaries, in hundredths of tile memory, and all is planned again, up to three times, as other moments may become the worst.
+ * but its temporaries, in hundredths of tile memory, and all is planned again, up to six times, as other moments may become the worst. Where nothing is
+ * found within a share, PopLibs doubles it until something is: the next share is then such that doubling it does not lead to the same plan.
  * PopLibs does not do this: its user lowers availableMemoryProportion by hand, to the same end. Where nothing helps, the first plan stands.
  */
 #include "system-model/schedule/plan.h"
 
 #include <math.h>
 
-enum { MOST_TRIES = 3 };
+enum { MOST_TRIES = 6 };
 
 double ipu_available_memory(const struct plan_options *o, uint32_t ipu)
 {
@@ -21,16 +22,26 @@ double ipu_available_memory(const struct plan_options *o, uint32_t ipu)
     return o->available_memory[ipu < o->n_available_memory ? ipu : o->n_available_memory - 1];
 }
 
-/* Hundredths of tile memory free on the fullest IPU beside all but temporaries; 0: none, or nothing is too full. */
-static double free_share(const struct plan *p)
+/* Of an IPU that is too full: what is free beside all but temporaries; where it has no more already, less than temporaries take, by as many
+ * doublings as bring it below what it has. */
+static double lower_share(const struct tile_memory *m, double capacity, double now)
 {
-    double capacity = (double)p->topology->machine->chip.tile_memory_bytes, least = 1;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        const struct tile_memory *m = &p->memory[i];
-        double left = capacity - (double)(m->total_bytes - m->bytes[REGION_TEMPORARIES]);
-        if ((double)m->total_bytes > capacity && left / capacity < least)
-            least = left / capacity;
-    }
+    double left = capacity - (double)(m->total_bytes - m->bytes[REGION_TEMPORARIES]), share = left / capacity;
+    if (share < now)
+        return share;
+    for (share = (double)m->bytes[REGION_TEMPORARIES] / capacity; share >= now; )
+        share /= 2;
+    return share;
+}
+
+/* The least of all IPUs that are too full, in hundredths of tile memory; 0: none is left, or nothing is too full. */
+static double next_share(const struct plan *p)
+{
+    uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
+    double least = 1;
+    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
+        if (p->memory[i].total_bytes > capacity)
+            least = fmin(least, lower_share(&p->memory[i], (double)capacity, ipu_available_memory(&p->options, i)));
     return least < 0 ? 0 : floor(100 * least) / 100;
 }
 
@@ -38,7 +49,7 @@ static double free_share(const struct plan *p)
 static bool tighten(struct plan_options *o, const struct plan *p)
 {
     uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
-    double share = free_share(p);
+    double share = next_share(p);
     bool any = false;
     if (share <= 0 || p->options.ipus_per_replica > MAX_STAGES)
         return false;

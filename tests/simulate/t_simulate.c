@@ -626,6 +626,24 @@ static void too_large_temporaries_are_planned_again(void **state)
     assert_true(asked.fits && asked.step_time_s >= r.step_time_s);
 }
 
+/* What fits, fits with less work too: shares that PopLibs doubles until something is found leave no holes. */
+static void fits_have_no_holes(void **state)
+{
+    static const struct { const char *recipe; int most; } cases[] = { { "vendor-ipu-pod16-resnet50-tf1", 37 }, { "vendor-dss8440-resnet50-tf1", 12 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char set[40];
+        bool fitted = false;
+        for (int n = cases[i].most; n > cases[i].most / 2; n--) {
+            snprintf(set, sizeof set, "parallel.micro_batch=%d", n);
+            bool fits = result_of(cases[i].recipe, (struct texts){ { set }, 1 }).fits;
+            assert_true(fits || !fitted);
+            fitted = fits;
+        }
+        assert_true(fitted);
+    }
+}
+
 static void known_misfits_do_not_fit(void **state)
 {
     (void)state;
@@ -680,7 +698,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sums_may_pass_64_bits), cmocka_unit_test(utilisation_is_of_the_precision_in_use),
     cmocka_unit_test(fp8_is_refused_where_nothing_multiplies_it), cmocka_unit_test(a_better_machine_is_never_slower), cmocka_unit_test(a_faster_clock_may_need_more_rounding),
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
-    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
+    cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(fits_have_no_holes), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
     cmocka_unit_test(results_of_other_versions),
 };
