@@ -26,7 +26,7 @@ void compliance_say(struct compliance *c, struct log_message m, struct arena *a)
 
 void layer_calls_add(struct layer_calls *c, const struct mllog_line *l, struct arena *a)
 {
-    char shown[64], cut[101];
+    char shown[MLLOG_SHOWN_BYTES], cut[101];
     snprintf(cut, sizeof cut, "%s", json_is_string(l->value) ? json_string_value(l->value) : mllog_show(l->value, shown));
     for (size_t i = 0; i < c->n; i++)
         if (text_is(c->items[i].key, l->key) && text_is(c->items[i].value, cut))
@@ -96,7 +96,7 @@ struct key_state {
     struct finding bad[MOST_SHOWN];
     bool fulfilled, differs;            /* one line fulfils `once`; values differ */
     json_t *first_value;
-    char last_shown[64];
+    char last_shown[MLLOG_SHOWN_BYTES];
 };
 
 struct gathered { json_t *by, *object; };
@@ -152,7 +152,7 @@ static void act_append(struct compliance_run *r, struct layer_run *l, const stru
     struct value v, *list = state_find(&l->st, act->name);
     if (!list || list->kind != VALUE_NAMES || !expression_compute(&v, act->value, s))
         return;
-    if (list->names->n >= MOST_NAMES)
+    if (list->names->n == MOST_NAMES)
         stop(r, "more names are listed than any model has");
     else
         name_list_add(list->names, v.kind == VALUE_TEXT ? v.text : "", r->a);
@@ -189,7 +189,7 @@ static bool mentions_value(const char *text)
 static void note_bad(struct compliance_run *r, const struct rule *rule, struct key_state *k, const struct expression *check,
                      const struct mllog_line *l)
 {
-    char shown[64];
+    char shown[MLLOG_SHOWN_BYTES];
     if (k->n_bad++ >= MOST_SHOWN)
         return;
     const char *is = mentions_value(expression_text(check)) ? arena_printf(r->a, "is %s, ", mllog_show(l->value, shown)) : "";
@@ -248,7 +248,7 @@ static struct gathered *group_of(struct compliance_run *r, struct layer_run *l, 
 
 static void gather(struct compliance_run *r, struct layer_run *layer, const struct mllog_line *l)
 {
-    char shown[64];
+    char shown[MLLOG_SHOWN_BYTES];
     const json_t *metric = json_object_get(l->metadata, "metric");
     json_t *by = json_object_get(l->metadata, layer->gather->member);
     if (!metric)
@@ -378,6 +378,15 @@ static void report_key(struct compliance_run *r, size_t layer, const struct rule
     judge_count(r, rule, k);
 }
 
+/* "a or b"; "" of a rule that asks for no group. */
+static const char *group_names(const struct rule *rule, struct arena *a)
+{
+    const char *names = "";
+    for (size_t i = 0; i < rule->n_of; i++)
+        names = arena_printf(a, "%s%s%s", names, *names ? " or " : "", rule->any_of[i]);
+    return names;
+}
+
 /* A group of keys of which one must be there; each group once. */
 static void judge_group(struct compliance_run *r, const struct layer_run *l, size_t rule_index)
 {
@@ -388,14 +397,10 @@ static void judge_group(struct compliance_run *r, const struct layer_run *l, siz
             return;
     if (l->keys[rule_index].count > 0)
         return;
-    for (size_t i = 0; i < rule_index; i++) {
-        const struct rule *before = l->layer->rules[i];
-        if (before->n_of == rule->n_of && text_is(before->any_of[0], rule->any_of[0]) && text_is(before->any_of[1], rule->any_of[1]))
+    const char *names = group_names(rule, r->a);
+    for (size_t i = 0; i < rule_index; i++)
+        if (text_is(group_names(l->layer->rules[i], r->a), names))
             return;
-    }
-    const char *names = rule->any_of[0];
-    for (size_t i = 1; i < rule->n_of; i++)
-        names = arena_printf(r->a, "%s or %s", names, rule->any_of[i]);
     say(r, SEVERITY_ERROR, 0, names, places(r, rule, "is not logged, want one of them at least once"));
 }
 
@@ -405,13 +410,14 @@ static const char *names_differ(const struct name_list *logged, const struct nam
     const char *missing = "", *extra = "";
     size_t i = 0, j = 0, n_missing = 0, n_extra = 0;
     while (i < wanted->n || j < logged->n) {
-        int order = i == wanted->n ? 1 : j == logged->n ? -1 : strcmp(wanted->names[i], logged->names[j]);
-        if (order < 0 && n_missing++ < MOST_SHOWN)
+        bool is_missing = j == logged->n || (i < wanted->n && strcmp(wanted->names[i], logged->names[j]) < 0);
+        bool is_extra = i == wanted->n || (j < logged->n && strcmp(wanted->names[i], logged->names[j]) > 0);
+        if (is_missing && n_missing++ < MOST_SHOWN)
             missing = arena_printf(a, "%s %s", missing, wanted->names[i]);
-        if (order > 0 && n_extra++ < MOST_SHOWN)
+        if (is_extra && n_extra++ < MOST_SHOWN)
             extra = arena_printf(a, "%s %.60s", extra, logged->names[j]);
-        i += order <= 0;
-        j += order >= 0;
+        i += !is_extra;
+        j += !is_missing;
     }
     if (n_missing)
         missing = arena_printf(a, "%zu of %zu names not listed:%s%s; ", n_missing, wanted->n, missing, n_missing > MOST_SHOWN ? " ..." : "");

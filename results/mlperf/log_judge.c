@@ -74,7 +74,7 @@ static bool is_integral(const json_t *v)
 static void take_seed(struct facts *f, const struct mllog_line *l)
 {
     struct log_judgement *out = f->out;
-    char shown[64], file[64], line[64];
+    char shown[MLLOG_SHOWN_BYTES], file[MLLOG_SHOWN_BYTES], line[MLLOG_SHOWN_BYTES];
     if (!text_is(l->key, "seed") || out->n_seeds == MOST_SEEDS)
         return;
     mllog_show(l->value, shown);
@@ -121,7 +121,7 @@ static void take_impossible_number(struct facts *f, const struct mllog_line *l)
     bool batch = text_is(l->key, "global_batch_size");
     const json_t *v = batch ? l->value : text_is(l->key, "eval_accuracy") ? json_object_get(l->metadata, "epoch_num") : NULL;
     double x;
-    char shown[64];
+    char shown[MLLOG_SHOWN_BYTES];
     if (!v || json_is_null(v) || f->number.text)
         return;
     if (!mllog_number_loose(v, &x) || !(x >= 0 && x <= most) || (batch && x == 0))

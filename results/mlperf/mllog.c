@@ -358,25 +358,25 @@ bool mllog_number_loose(const json_t *v, double *out)
     return n > 0;
 }
 
-const char *mllog_show(const json_t *v, char out[64])
+const char *mllog_show(const json_t *v, char out[MLLOG_SHOWN_BYTES])
 {
     double x;
     char *text = NULL;
     if (json_is_string(v) && json_string_value(v)[0] == 1)
-        snprintf(out, 64, "%s", json_string_value(v) + 1);
+        snprintf(out, MLLOG_SHOWN_BYTES, "%s", json_string_value(v) + 1);
     else if (json_is_real(v) && mllog_number(v, &x))
-        snprintf(out, 64, "%.10g", x);
+        snprintf(out, MLLOG_SHOWN_BYTES, "%.10g", x);
     else if ((text = json_dumps(v, JSON_ENCODE_ANY | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(10))))
-        snprintf(out, 64, "%.60s", text);
+        snprintf(out, MLLOG_SHOWN_BYTES, "%.60s", text);
     else
-        snprintf(out, 64, "?");
+        snprintf(out, MLLOG_SHOWN_BYTES, "?");
     free(text);
     return out;
 }
 
 const char *mllog_text(const json_t *v, struct arena *a)
 {
-    char shown[64];
+    char shown[MLLOG_SHOWN_BYTES];
     char *text = arena_strdup(a, json_is_string(v) && json_string_value(v)[0] != 1 ? json_string_value(v) : mllog_show(v, shown));
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c))

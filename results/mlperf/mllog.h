@@ -52,7 +52,8 @@ bool mllog_number(const json_t *v, double *out);
 /* The same, and the mean of a list of numbers, and a number in a string: what people log. */
 bool mllog_number_loose(const json_t *v, double *out);
 /* The value as Python's json prints it, for messages; cut at 60 bytes. */
-const char *mllog_show(const json_t *v, char out[64]);
+enum { MLLOG_SHOWN_BYTES = 64 };
+const char *mllog_show(const json_t *v, char out[MLLOG_SHOWN_BYTES]);
 /* A text, its control characters as spaces, which a terminal would obey; other values as mllog_show has them. In the arena. */
 const char *mllog_text(const json_t *v, struct arena *a);
 

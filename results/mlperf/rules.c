@@ -62,9 +62,13 @@ static bool take_occurs(struct rule *r, const char *cell, const struct loader *d
     if (!strncmp(cell, "1+ of ", 6))
         return take_group(r, cell + 6, d);
     r->occurs = OCCURS_TIMES;
-    size_t n = strlen(cell);
-    return (n > 1 && cell[n - 1] == '+' && parse_u64(arena_printf(d->a, "%.*s", (int)n - 1, cell), &r->at_least))
-        || fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
+    char *count = arena_strdup(d->a, cell), *end = strchr(count, '+');
+    if (end && !end[1]) {
+        *end = '\0';
+        if (parse_u64(count, &r->at_least))
+            return true;
+    }
+    return fail(d->err, "%s: occurs: '%s', want nothing, 1, N+, 1+ of KEY KEY, begin or end", d->where, cell);
 }
 
 static bool take_checks(struct rule *r, const char *cell, const struct loader *d)

@@ -158,6 +158,10 @@ static void records_by_hand(void **state)
         assert_near(p->least, fmax(0, 37.0 / 3 - 2.131847 * sqrt(rounds[i].variance * 2 / 3)), 1e-4);
     }
     assert_string_equal(t.terms.ruleset, "4.1.0");
+    assert_true(rcp_load(&t, "resnet", "v2.0", RCP_DEADLINE, folder(rounds_with(DROPPED, "2"), points_with(points_head, P_VALUES, "10 1 2 3")), &a, &err));
+    assert_near(t.points[0].left, 4, 0);
+    assert_near(t.points[0].mean, 4, 0);
+    assert_near(t.points[0].sd, sqrt((36 + 9 + 4 + 1) / 4.0), 1e-12);
     double four[] = { 10, 1, 2, 3 };
     assert_near(olympic_mean(four, 4, 2), 4, 0);
     assert_near(olympic_mean(four, 4, 1), 2.5, 0);

@@ -225,6 +225,28 @@ static void test_no_file(void **state)
     assert_string_equal(err.msg, "tests/bad/mllog/absent.txt: No such file or directory");
     assert_false(mllog_open(&r, "tests", true, &err));
     assert_string_equal(err.msg, "tests: is a folder, want a log file");
+    assert_false(mllog_open(&r, "tests/bad/mllog/absent.txt", false, &err));
+    assert_string_equal(err.msg, "tests/bad/mllog/absent.txt: No such file or directory");
+}
+
+/* A link to a log is followed where it may be, and named as one where not; one to itself leads nowhere. */
+static void test_links(void **state)
+{
+    struct arena a = { 0 };
+    struct mllog_reader r;
+    struct err err;
+    (void)state;
+    const char *log = temp_file("", 0, ".txt"), *link = arena_printf(&a, "%s.link", log), *loop = arena_printf(&a, "%s.loop", log);
+    assert_int_equal(symlink(log, link), 0);
+    assert_int_equal(symlink(loop, loop), 0);
+    assert_true(mllog_open(&r, link, true, &err));
+    mllog_close(&r);
+    assert_false(mllog_open(&r, link, false, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: is a symbolic link, want a file", link));
+    assert_false(mllog_open(&r, loop, true, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: Too many levels of symbolic links", loop));
+    unlink(log), unlink(link), unlink(loop);
+    arena_free(&a);
 }
 
 /* Of nothing but a hole: it takes no room. */
@@ -297,7 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_counts_as_a_line), cmocka_unit_test(test_where_events_begin), cmocka_unit_test(test_values_as_python_has_them),
         cmocka_unit_test(test_strings_stay_strings), cmocka_unit_test(test_bytes_of_any_kind),
-        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_values_as_text), cmocka_unit_test(test_events_cut_off), cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_long_lines_in_bounded_memory), cmocka_unit_test(test_bad_lines_say_why), cmocka_unit_test(test_values_as_text), cmocka_unit_test(test_events_cut_off), cmocka_unit_test(test_no_file), cmocka_unit_test(test_links),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_written_as_python_does), cmocka_unit_test(test_numbers_read_back_the_same),
         cmocka_unit_test(test_a_first_look),

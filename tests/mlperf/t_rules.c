@@ -101,7 +101,7 @@ static const char *folder_of_rules(const char *rows, struct arena *a)
     char here[512];
     const char *dir = arena_printf(a, "/tmp/podbench-test-rules-%ld", (long)getpid());
     const char *const tables[][2] = { { "rules.csv", arena_printf(a, "rulesets,layer,key,occurs,check,once,action,severity,source\n%s\n", rows) },
-                                      { "tensors.csv", "names,pattern,source\ntwo,\"{a,b}\",s\n" } };
+                                      { "tensors.csv", "names,pattern,source\ntwo,\"{a,b}\",s\nfive,\"{a,b,c,d,e}\",s\n" } };
     assert_true(make_folders(dir, NULL));
     for (size_t i = 0; i < 2; i++) {
         FILE *f = fopen(arena_printf(a, "%s/%s", dir, tables[i][0]), "w");
@@ -190,24 +190,52 @@ static void test_rows_at_their_limits(void **state)
     arena_free(&a);
 }
 
-/* What lint says of a log of three lines, each with the value 3: of keys a, a and b. */
-static char *lint_of_three(const char *rows, struct arena *a)
+#define LINE(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n"
+
+/* What lint says of a log by these rules. */
+static char *lint_of_log(const char *rows, const char *lines, struct arena *a)
 {
     struct err err = { "" };
     struct judge judge;
     struct lint lint;
     char *text;
-    const char *log = temp_file("", 0, ".txt"), *keys = "aab";
-    FILE *out = fopen(log, "w");
-    for (int k = 0; k < 3; k++)
-        fprintf(out, ":::MLLOG {\"key\": \"%c\", \"value\": 3, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n", keys[k]);
-    fclose(out);
+    const char *log = temp_file(lines, strlen(lines), ".txt");
     struct judge_options options = { .ruleset = "2.0.0", .rules_dir = folder_of_rules(rows, a), .data_dir = "workloads/convergence" };
     PRINTED(text, assert_true(judge_load(&judge, &options, a, &err) && lint_begin(&lint, f, LINT_TEXT, &judge, no_notice, &err)
                               && lint_path(&lint, log, &err));
             lint_end(&lint));
     unlink(log);
     return text;
+}
+
+/* Each line has the value 3: so many of key a, and so many of b. */
+static char *lint_of_lines(const char *rows, int n_a, int n_b, struct arena *a)
+{
+    char *lines;
+    PRINTED(lines, for (int i = 0; i < n_a + n_b; i++) fputs(i < n_a ? LINE("a", "3") : LINE("b", "3"), f));
+    char *text = lint_of_log(rows, lines, a);
+    free(lines);
+    return text;
+}
+
+static char *lint_of_three(const char *rows, struct arena *a)
+{
+    return lint_of_lines(rows, 2, 1, a);
+}
+
+/* A hundred thousand names may be listed: five by each of 20,000 lines, or nearly so many and one by each of ten others. */
+static void test_as_many_names_as_may_be_listed(void **state)
+{
+    static const char rows[] = "2.0.0,common,,begin,,,st.w:=[],error,s\n2.0.0,common,a,1+,,,append v to st.w; append v to st.w; append v to st.w; "
+                               "append v to st.w; append v to st.w,error,s\n2.0.0,common,b,1+,,,append v to st.w,error,s";
+    struct arena a = { 0 };
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        char *text = lint_of_lines(rows, 19998, 10 + more, &a);
+        assert_int_equal(strstr(text, "error: the official checker stops here: more names are listed than any model has") != NULL, more);
+        free(text);
+    }
+    arena_free(&a);
 }
 
 static void test_how_often_a_key_is_logged(void **state)
@@ -231,32 +259,119 @@ static void test_how_often_a_key_is_logged(void **state)
     arena_free(&a);
 }
 
+/* What calls for layers is kept once for each key and value, of which a hundred characters count; thirty-two of them. */
+static void test_what_calls_for_layers(void **state)
+{
+    struct arena a = { 0 };
+    struct layer_calls c = { .n = 0 };
+    char text[103];
+    (void)state;
+    memset(text, 'x', sizeof text);
+    text[102] = '\0';
+    const struct { const char *key, *value; size_t n; } adds[] = {
+        { "k", "v", 1 }, { "k", "w", 2 }, { "j", "v", 3 }, { "j", "w", 4 }, { "k", "v", 4 }, { "j", "v", 4 }, { "k", text, 5 }, { "k", text + 1, 5 },
+        { "k", text + 2, 5 }, { "k", text + 3, 6 },
+    };
+    for (size_t i = 0; i < sizeof adds / sizeof *adds; i++) {
+        json_t *value = json_string(adds[i].value);
+        layer_calls_add(&c, &(struct mllog_line){ .key = adds[i].key, .value = value }, &a);
+        json_decref(value);
+        assert_int_equal(c.n, adds[i].n);
+    }
+    assert_string_equal(c.items[1].key, "k");
+    assert_string_equal(c.items[1].value, "w");
+    assert_string_equal(c.items[4].value, text + 2);
+    for (int i = 0; i < 30; i++) {
+        json_t *value = json_integer(i);
+        layer_calls_add(&c, &(struct mllog_line){ .key = "k", .value = value }, &a);
+        json_decref(value);
+        assert_int_equal(c.n, i < 26 ? 7 + i : 32);
+    }
+    assert_string_equal(c.items[31].value, "25");
+    arena_free(&a);
+}
+
+/* Each row at the end is judged, also behind one that passes. */
+static void test_rows_at_the_end(void **state)
+{
+    struct arena a = { 0 };
+    char *text = lint_of_three("2.0.0,common,,begin,,,st.n:=3,error,s\n2.0.0,common,,end,st.n==3,,,error,s\n2.0.0,common,,end,st.n>4 ;; st.n<2,,,error,s\n"
+                               "2.0.0,common,,end,st.n>5,,,warning,s", &a);
+    (void)state;
+    assert_null(strstr(text, "want st.n==3"));
+    assert_non_null(strstr(text, "error: want st.n>4 (2.0.0 common)"));
+    assert_non_null(strstr(text, "error: want st.n<2 (2.0.0 common)"));
+    assert_non_null(strstr(text, "warning: want st.n>5 (2.0.0 common)"));
+    free(text);
+    arena_free(&a);
+}
+
+/* Names beside those of a list, as lines of key a: up to three of what is missing, and of what is too much, are told. */
+static void test_names_beside_a_list(void **state)
+{
+    static const struct { const char *logged, *said; } cases[] = {
+        { "a b c d e", "" }, { "e c a d b", "" }, { "", "5 of 5 names not listed: a b c ...; " }, { "e", "4 of 5 names not listed: a b c ...; " },
+        { "d e", "3 of 5 names not listed: a b c; " }, { "a c e", "2 of 5 names not listed: b d; " }, { "a b c", "2 of 5 names not listed: d e; " },
+        { "a b c d e f g h", "3 unknown or listed twice: f g h; " }, { "0 1 2 3 a b c d e", "4 unknown or listed twice: 0 1 2 ...; " },
+        { "a a b c d e", "1 unknown or listed twice: a; " }, { "b bb c d dd f", "2 of 5 names not listed: a e; 3 unknown or listed twice: bb dd f; " },
+        { "a b c d e seventy-letters-of-which-sixty-are-told-and-the-rest-is-not-and-so-on.",
+          "1 unknown or listed twice: seventy-letters-of-which-sixty-are-told-and-the-rest-is-not-; " },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *lines = LINE("b", "0");
+        char *rest = arena_strdup(&a, cases[i].logged), *name;
+        while ((name = strsep(&rest, " ")) && *name)
+            lines = arena_printf(&a, "%s" LINE("a", "\"%s\""), lines, name);
+        char *text = lint_of_log("2.0.0,common,,begin,,,st.w:=[],error,s\n2.0.0,common,a,,,,append v to st.w,error,s\n"
+                                 "2.0.0,common,,end,\"same_names(st.w, \"\"five\"\")\",,,error,s", lines, &a);
+        const char *said = strstr(text, "error: ");
+        if (said)
+            said = arena_printf(&a, "%.*s", (int)strcspn(said, "\n"), said + strlen("error: "));
+        const char *want = arena_printf(&a, "%swant same_names(st.w, \"five\") (2.0.0 common)", cases[i].said);
+        assert_true(*cases[i].said ? said && strncmp(said, want, strlen(want)) == 0 : !said);
+        free(text);
+    }
+    arena_free(&a);
+}
+
+/* A group that several keys ask for is told once; one that differs in any of its keys is another. */
+static void test_groups_that_are_missing(void **state)
+{
+    static const struct { const char *groups[3], *said[3]; } cases[] = {
+        { { "c d", "c d", "d c" }, { "c or d: is not", "d or c: is not" } }, { { "c d e", "c d f", "c d" }, { "c or d or e: is not", "c or d or f: is not", "c or d: is not" } },
+        { { "c", "c d", "c" }, { "c: is not", "c or d: is not" } },
+    };
+    struct arena a = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const *g = cases[i].groups;
+        char *text = lint_of_lines(arena_printf(&a, "2.0.0,common,x,1+ of %s,,,,error,s\n2.0.0,common,y,1+ of %s,,,,error,s\n2.0.0,common,z,1+ of %s,,,,error,s",
+                                                g[0], g[1], g[2]), 1, 1, &a);
+        size_t n = 0;
+        for (const char *at = text; (at = strstr(at, "want one of them at least once")); at++)
+            n++;
+        for (size_t k = 0; k < 3 && cases[i].said[k]; k++, n--)
+            assert_non_null(strstr(text, arena_printf(&a, "error: %s logged, want one of them at least once (2.0.0 common)", cases[i].said[k])));
+        assert_int_equal(n, 0);
+        free(text);
+    }
+    arena_free(&a);
+}
+
 /* The value is shown where the rule asks for it, wherever it stands; of names with a v in them it is not. */
 static void test_the_value_is_shown_where_it_is_asked_for(void **state)
 {
     struct arena a = { 0 };
-    struct err err = { "" };
-    struct judge judge;
-    struct lint lint;
-    char *text;
+    char *text = lint_of_log("2.0.0,common,,begin,,,st.evals:=5,error,s\n2.0.0,common,a,1,st.evals<v,,,error,s\n"
+                             "2.0.0,common,b,1,st.evals<4,,,error,s\n2.0.0,common,c,1,v>st.evals,,,error,s", LINE("a", "3") LINE("b", "3") LINE("c", "3"), &a);
     (void)state;
-    const char *dir = folder_of_rules("2.0.0,common,,begin,,,st.evals:=5,error,s\n2.0.0,common,a,1,st.evals<v,,,error,s\n"
-                                      "2.0.0,common,b,1,st.evals<4,,,error,s\n2.0.0,common,c,1,v>st.evals,,,error,s", &a);
-    const char *log = temp_file("", 0, ".txt");
-    FILE *out = fopen(log, "w");
-    for (int k = 'a'; k <= 'c'; k++)
-        fprintf(out, ":::MLLOG {\"key\": \"%c\", \"value\": 3, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n", k);
-    fclose(out);
-    struct judge_options options = { .ruleset = "2.0.0", .rules_dir = dir, .data_dir = "workloads/convergence" };
-    PRINTED(text, assert_true(judge_load(&judge, &options, &a, &err) && lint_begin(&lint, f, LINT_TEXT, &judge, no_notice, &err)
-                              && lint_path(&lint, log, &err));
-            lint_end(&lint));
     assert_non_null(strstr(text, "is 3, want st.evals<v (2.0.0 common)"));
     assert_non_null(strstr(text, "is 3, want v>st.evals (2.0.0 common)"));
     assert_non_null(strstr(text, "want st.evals<4 (2.0.0 common)"));
     assert_null(strstr(text, "is 3, want st.evals<4"));
     free(text);
-    unlink(log);
     arena_free(&a);
 }
 
@@ -265,6 +380,8 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
+                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_names_beside_a_list),
+                                        cmocka_unit_test(test_groups_that_are_missing),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, remove_rules);

@@ -325,12 +325,68 @@ static void test_hyperparameters_of_each_kind(void **state)
     arena_free(&a);
 }
 
+/* Each key that the rules ask for and fix is logged, the first and the last too, as what it is; what is given, or what the log writes anyway, once. */
+static void test_demands_of_each_kind(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct demand items[] = {
+        { .key = "opt_first", .fixed = true, .value = { .kind = VALUE_BOOL, .number = 1 } }, { .key = "opt_given", .fixed = true, .value = { .kind = VALUE_NUMBER, .number = 7 } },
+        { .key = "run_stop", .fixed = true, .value = { .kind = VALUE_NUMBER, .number = 8 } }, { .key = "opt_off", .fixed = true, .value = { .kind = VALUE_BOOL } },
+        { .key = "opt_text", .fixed = true, .value = { .kind = VALUE_TEXT, .text = "a\"b" } }, { .key = "opt_last", .fixed = true, .value = { .kind = VALUE_NUMBER, .number = 2.5 } },
+    };
+    static const struct text_pair given[] = { { "opt_given", "3" } };
+    struct log_demands demands = { .edition = edition_find("1.0.0"), .items = items, .n = 6 };
+    struct submission_description s = rnnt_of_a_toy;
+    char *text;
+    (void)state;
+    s.hyperparameters = given, s.n_hyperparameters = 1, s.demands = &demands;
+    PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    static const char *const lines[] = { "\"opt_first\", \"value\": true,", "\"opt_given\", \"value\": 3,", "\"opt_off\", \"value\": false,",
+                                         "\"opt_text\", \"value\": \"a\\\"b\",", "\"opt_last\", \"value\": 2.5,", "\"run_stop\", \"value\": null," };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const char *found = strstr(text, lines[i]), *key = arena_printf(&a, "%.*s", (int)strcspn(lines[i], ","), lines[i]);
+        assert_non_null(found);
+        assert_null(strstr(found + 1, key));
+        assert_ptr_equal(strstr(text, key), found);
+    }
+    free(text);
+    arena_free(&a);
+}
+
+/* What the log writes by itself is not written again because the rules ask for it, or because it is given; a key that only begins so is. */
+static void test_keys_of_the_log_itself(void **state)
+{
+    static const char *const own[] = { "cache_clear", "init_start", "init_stop", "run_start", "run_stop", "block_start", "block_stop", "epoch_start", "epoch_stop",
+        "eval_start", "eval_stop", "eval_accuracy", "train_samples", "eval_samples", "global_batch_size", "gradient_accumulation_steps", "opt_name",
+        "weights_initialization", "submission_org", "submission_" }, *const others[] = { "cache", "submission", "opt_name_2", "eval_starts" };
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct log_demands demands = { .edition = edition_find("1.0.0") };
+    struct submission_description s = rnnt_of_a_toy;
+    (void)state;
+    for (size_t i = 0; i < 24; i++)
+        for (int given = 0; given < 2; given++) {
+            const char *key = i < 20 ? own[i] : others[i - 20], *odd = arena_printf(&a, "\"%s\", \"value\": 987,", key);
+            char *text;
+            demands.items = &(struct demand){ .key = key, .fixed = true, .value = { .kind = VALUE_NUMBER, .number = 987 } };
+            demands.n = !given;
+            s.hyperparameters = &(struct text_pair){ key, "987" }, s.n_hyperparameters = (size_t)given, s.demands = &demands;
+            PRINTED(text, mllog_write_run(f, &s, &toy_run, 0, &a, &err));
+            assert_string_equal(err.msg, "");
+            assert_int_equal(strstr(text, odd) != NULL, i >= 20);
+            free(text);
+        }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_scaling_is_written), cmocka_unit_test(test_log_evaluated_at_the_end),
         cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
-        cmocka_unit_test(test_hyperparameters_of_each_kind),
+        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,7 @@ static void stand_ins_take_their_operands(void **state)
         { "QLinearConcat", "~0.5 =0 2,6 ~0.5 =0 2,3 ~0.5 =0", "axis=1", OP_CONCAT, 18, 2 }, { "QLinearMatMul", "2,6 ~0.5 =0 w6,5 ~0.5 =0 ~0.5 =0", "", OP_MATMUL, 10, 2 },
         { "QGemm", "2,6 ~0.5 =0 w6,5 ~0.5 =0 w5 ~0.5 =0", "", OP_BIAS_ADD, 10, 3 }, { "FusedGemm", "2,6 w6,5 w5", "", OP_BIAS_ADD, 10, 3 },
         { "FusedConv", "2,6,4,4 w5,6,1,1 w5", "", OP_BIAS_ADD, 160, 3 }, { "QLinearConv", "2,6,4,4 ~0.5 =0 w5,6,1,1 ~0.5 =0 ~0.5 =0 w5", "", OP_BIAS_ADD, 160, 3 },
+        { "FusedConv", "2,6,4,4 w5,6,1,1 - 2,5,4,4", "", OP_CONV, 160, 3 },
         { "ConvInteger", "2,6,4,4 w5,6,1,1 =0 =0", "", OP_CONV, 160, 2 }, { "MatMulInteger", "2,6 w6,5 =0 =0", "", OP_MATMUL, 10, 2 },
     };
     (void)state;
@@ -59,8 +60,10 @@ static void stand_ins_take_their_operands(void **state)
         size_t n;
         char **words = draft_words(d, rows[i].operands, &n);
         for (size_t k = 0; k < n; k++) {
-            draft_operand(d, arena_printf(&d->arena, "i%zu", k), words[k]);
-            names = arena_printf(&d->arena, "%s%si%zu", names, k ? " " : "", k);
+            const char *name = *words[k] ? arena_printf(&d->arena, "i%zu", k) : "-";
+            if (*words[k])
+                draft_operand(d, name, words[k]);
+            names = arena_printf(&d->arena, "%s%s%s", names, k ? " " : "", name);
         }
         draft_node(d, rows[i].op, names, "y", rows[i].attributes);
         d->nodes[0]->domain = strstr(rows[i].op, "Integer") ? "" : "com.microsoft";

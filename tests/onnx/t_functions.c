@@ -74,6 +74,37 @@ static void parameters_in_another_order(void **state)
     draft_end(swap);
 }
 
+/* A caller may name fewer results than the function has, and more where nobody reads them. */
+static void results_of_a_call(void **state)
+{
+    static const struct { const char *made, *outputs; } cases[] = {
+        { "t", "t v w" }, { "t u", "t" }, { "t u z", "t" }, { "t u z", "t v" }, { "t u z", "t v x" }, { "- t", "v t" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17), *body = draft_start(17);
+        draft_node(body, "Tanh", "x", "t", "");
+        draft_node(body, "Neg", "x", "v", "");
+        draft_node(body, "Abs", "x", "w", "");
+        draft_function(d, body, "Results", "x", cases[i].outputs, "");
+        draft_input(d, "a", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "m", DIMS(3, 2));
+        draft_node(d, "Results", "a", cases[i].made, "");
+        d->nodes[0]->domain = "ours";
+        draft_node(d, "MatMul", "t m", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 4; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++)
+                sum += tanh(draft_noise("a", e / 2 * 3 + k)) * draft_noise("m", k * 2 + e % 2);
+            assert_near(y[e], sum, 1e-6);
+        }
+        done(r);
+        draft_end(body);
+    }
+}
+
 /* A gate that a function takes, in whichever place, and reads alone: the two are a swish. */
 static void gates_through_a_function(void **state)
 {
@@ -155,7 +186,7 @@ static void readers_through_a_function(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(functions), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(gates_through_a_function),
+    cmocka_unit_test(functions), cmocka_unit_test(parameters_in_another_order), cmocka_unit_test(results_of_a_call), cmocka_unit_test(gates_through_a_function),
     cmocka_unit_test(a_second_result_is_given), cmocka_unit_test(readers_through_a_function),
 };
 TAP_MAIN(tests)

@@ -270,7 +270,7 @@ static size_t count(const struct imported *r, enum op_kind kind)
 static const struct ranges { const char *ranges[3], *attributes[3]; bool rows; uint32_t n_divisions, n_ranges; } ranges[] = {
     { { "h zero two d2", "h two four d2" }, { "", "" }, false, 1, 0 }, { { "h two four d2", "h zero two d2" }, { "", "" }, false, 1, 0 },
     { { "h zero two d2", "h zero two d2" }, { "", "" }, false, 0, 2 }, { { "h zero two d2", "h one three d2" }, { "", "" }, false, 0, 2 },
-    { { "h zero two d2", "h two three d2" }, { "", "" }, false, 0, 2 }, { { "h zero two d2", "h two four d1" }, { "", "" }, false, 0, 2 },
+    { { "h zero two d2", "h two three d2" }, { "", "" }, false, 0, 2 }, { { "h zeros twos d12", "h twos fours d12" }, { "", "" }, false, 0, 4 }, { { "h zero two d2", "h two four d1" }, { "", "" }, false, 0, 2 },
     { { "h zero two d1", "h two four d1", "h four six d1" }, { "", "", "" }, false, 1, 0 }, { { "h last far d2", "h zero two d2" }, { "", "" }, false, 1, 0 },
     { { "h i0", "h i1", "h i2" }, { "axis=3", "axis=3", "axis=3" }, true, 1, 0 }, { { "h last1", "h i1", "h i0" }, { "axis=3", "axis=3", "axis=3" }, true, 1, 0 },
     { { "h zero two d2", "h two four d2", "h zero three d1" }, { "", "", "" }, false, 1, 1 },
@@ -289,6 +289,10 @@ static struct imported *ranged(const struct ranges *c, bool image, int n, const 
     draft_weight(d, "w", image ? 4 : 2, image ? (uint64_t[]){ 6, 6, 1, 1 } : (uint64_t[]){ 3, 3 });
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         draft_whole(d, numbers[i].name, 1, &numbers[i].at);
+    draft_whole(d, "zeros", WHOLE(0, 0));
+    draft_whole(d, "twos", WHOLE(2, 2));
+    draft_whole(d, "fours", WHOLE(4, 4));
+    draft_whole(d, "d12", WHOLE(2, 1));
     draft_node(d, image ? "Conv" : "MatMul", "x w", "h", "");
     for (int i = 0; i < n && c->ranges[i]; i++)
         draft_node(d, c->rows ? "Gather" : "Slice", c->ranges[i], (const char *[]){ "p", "q", "s" }[i], c->attributes[i]);
@@ -314,6 +318,41 @@ static void ranges_that_are_all(void **state)
             assert_near(y[i], want[i], 1e-9);
         done(r);
         done(alone);
+    }
+}
+
+/* Every row of so many by itself, and their sum: of 32 one division, of one or of more each is copied. */
+static void rows_that_are_all(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 34; n += n == 1 ? 31 : 1) {
+        struct draft *d = draft_start(13);
+        const char *rows = "";
+        draft_input(d, "x", ONNX_FLOAT, "2,3");
+        draft_weight(d, "w", DIMS(3, n));
+        draft_node(d, "MatMul", "x w", "h", "");
+        for (uint64_t i = 0; i < n; i++) {
+            const char *name = arena_printf(&d->arena, "%ju", (uintmax_t)i);
+            draft_whole(d, name, WHOLE((int64_t)i));
+            draft_node(d, "Gather", arena_printf(&d->arena, "h %s", name), arena_printf(&d->arena, "r%s", name), "axis=1");
+            rows = arena_printf(&d->arena, "%s%sr%s", rows, i ? " " : "", name);
+        }
+        draft_node(d, "Sum", rows, "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        uint64_t n_divisions = 0, n_copies = 0;
+        for (size_t i = 0; i < r->g.n_ops; i++)
+            *(r->g.ops[i].kind == OP_SLICE && r->g.ops[i].at->pieces ? &n_divisions : &n_copies) += r->g.ops[i].kind == OP_SLICE;
+        assert_int_equal(n_divisions, n == 32);
+        assert_int_equal(n_copies, n == 32 ? 0 : n);
+        for (uint64_t e = 0; e < 2; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++)
+                for (uint64_t i = 0; i < n; i++)
+                    sum += draft_noise("x", e * 3 + k) * draft_noise("w", k * n + i);
+            assert_near(y[e], sum, 1e-5);
+        }
+        done(r);
     }
 }
 
@@ -419,6 +458,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flattened), cmocka_unit_test(shuffled), cmocka_unit_test(turned_operands), cmocka_unit_test(channels_stand_last),
     cmocka_unit_test(many_dimensions_moved), cmocka_unit_test(images_seen_in_another_way), cmocka_unit_test(largest),
     cmocka_unit_test(many_are_joined), cmocka_unit_test(many_are_split), cmocka_unit_test(scattered), cmocka_unit_test(cut_off),
-    cmocka_unit_test(nothing_is_joined), cmocka_unit_test(ranges_that_are_all),
+    cmocka_unit_test(nothing_is_joined), cmocka_unit_test(ranges_that_are_all), cmocka_unit_test(rows_that_are_all),
 };
 TAP_MAIN(tests)

@@ -143,6 +143,36 @@ static void most_steps(void **state)
     }
 }
 
+/* One step from nothing: f(x w), by the function that the node names; another, or a part of a name, is refused. */
+static void functions_of_a_step(void **state)
+{
+    static const char *const names[] = { "Tanh", "Relu", "Sigmoid", "Softsign", "Tan", "Relu6", "" };
+    (void)state;
+    for (int i = 0; i < 7; i++) {
+        struct draft *d = draft_start(14);
+        draft_input(d, "x", ONNX_FLOAT, "1,2,3");
+        draft_weight(d, "w", DIMS(1, 4, 3));
+        draft_weight(d, "r", DIMS(1, 4, 4));
+        draft_node(d, "RNN", "x w r", "y", "hidden_size=4 activations=Tanh");
+        ProtobufCBinaryData name = { strlen(names[i]), (uint8_t *)arena_strdup(&d->arena, names[i]) };
+        d->nodes[0]->attribute[1]->n_strings = 1;
+        d->nodes[0]->attribute[1]->strings = &name;
+        if (i > 2) {
+            refused(d, infer, "node 0, RNN 'n0': its function is not Tanh, Relu or Sigmoid");
+            continue;
+        }
+        struct imported *r = import(d, "y", infer);
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 8; e++) {
+            double sum = 0;
+            for (uint64_t k = 0; k < 3; k++)
+                sum += draft_noise("x", e / 4 * 3 + k) * draft_noise("w", e % 4 * 3 + k);
+            assert_near(y[e], i == 0 ? tanh(sum) : i == 1 ? fmax(sum, 0) : 1 / (1 + exp(-sum)), 1e-6);
+        }
+        done(r);
+    }
+}
+
 /* What one part of the model hands to another as its first state wants a gradient; what comes from outside, or stands in the file and is repeated
  * for each sample, does not. */
 static void states_handed_over(void **state)
@@ -227,5 +257,6 @@ static void moves_of_a_weight(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(moves_of_a_weight), cmocka_unit_test(the_longest_run), cmocka_unit_test(recurrent), cmocka_unit_test(recurrent_both_ways), cmocka_unit_test(plain_steps), cmocka_unit_test(most_steps), cmocka_unit_test(states_handed_over),
+    cmocka_unit_test(functions_of_a_step),
 };
 TAP_MAIN(tests)

@@ -188,7 +188,7 @@ static void windows_refused(void **state)
     refused(deep_window(2, 2), infer, "node 0, Conv 'n0': a window of depth 2 in groups, or of more than 32; want one group");
 }
 
-/* As many Ifs in each other: "x" goes through them all. */
+/* As many Ifs in each other: "late", made behind the first of them, goes through them all. */
 static struct draft *nested(uint32_t depth)
 {
     struct draft *inner = NULL;
@@ -200,7 +200,7 @@ static struct draft *nested(uint32_t depth)
             draft_whole(d, "one", WHOLE(1));
             draft_node(d, "Equal", "one one", "yes", "");
         }
-        draft_node(d, inner ? "If" : "Relu", inner ? "yes" : "x", "t", "");
+        draft_node(d, inner ? "If" : "Relu", inner ? "yes" : "late", "t", "");
         if (inner) {
             draft_body(d, "then_branch", inner, "t");
             draft_end(inner);
@@ -208,6 +208,7 @@ static struct draft *nested(uint32_t depth)
         inner = d;
     }
     draft_node(inner, "MatMul", "t w", "y", "");
+    draft_node(inner, "Tanh", "x", "late", "");
     return inner;
 }
 
@@ -250,6 +251,7 @@ static void course_refused(void **state)
     refused(nested(33), infer, "node 33, If 'n0': branches and loops stand in each other more than 32 deep");
     struct imported *r = import(nested(32), "y", infer);
     assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_TANH), 1);
     done(r);
     struct draft *body = draft_start(17), *d = draft_start(17);
     draft_input(body, "i", ONNX_INT64, "1");

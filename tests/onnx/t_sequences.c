@@ -124,12 +124,12 @@ static void sequences(void **state)
     draft_end(body);
 }
 
-/* Seven in chunks of three: 3, 3 and 1, and nine in chunks of four: 4, 4 and 1, each where it was. */
-static void chunks_of_one_size(void **state)
+/* Seven in chunks of three: 3, 3 and 1, nine in chunks of four: 4, 4 and 1, and eight in those that are listed, each where it was. */
+static void chunks_of_a_size(void **state)
 {
     static const struct { uint64_t all; const char *size, *place; uint64_t first, n; } cases[] = {
         { 7, "='3", "='0", 0, 3 }, { 7, "='3", "='1", 3, 3 }, { 7, "='3", "='2", 6, 1 }, { 7, "='3", "='-1", 6, 1 },
-        { 9, "='4", "='1", 4, 4 }, { 9, "='4", "='2", 8, 1 },
+        { 9, "='4", "='1", 4, 4 }, { 9, "='4", "='2", 8, 1 }, { 8, "=2,5,1", "='0", 0, 2 }, { 8, "=2,5,1", "='1", 2, 5 }, { 8, "=2,5,1", "='2", 7, 1 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -176,6 +176,6 @@ static void single_elements(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
-    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_one_size), cmocka_unit_test(single_elements),
+    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements),
 };
 TAP_MAIN(tests)

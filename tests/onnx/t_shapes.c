@@ -396,6 +396,10 @@ static void other_batch(void **state)
     assert_string_equal(result_of("Reshape", "2,3,4 =3,-1", "", 6, &a), "3x24");
     assert_string_equal(result_of("Add", "2,3 w2,3", "", 6, &a),
                         "its inputs have 6 and 2 in one dimension; was it exported for one batch size? use a symbolic one");
+    assert_string_equal(result_of("Sub", "5,3,4 w5,1,1", "", 6, &a), "5x3x4");         /* channels */
+    assert_string_equal(result_of("Sub", "1,3,4 w1,1,1", "", 6, &a), "6x3x4");
+    assert_string_equal(result_of("Sub", "5,3,4 w1,3,1", "", 6, &a), "6x3x4");
+    assert_string_equal(result_of("Div", "5,5 w1,5", "", 6, &a), "6x5");
     assert_string_equal(result_of("MatMul", "2,3 w2,3", "", 6, &a), "inner sizes 3 and 2 differ; was it exported for one batch size? use a symbolic one");
     assert_string_equal(result_of("MatMul", "2,3 w2,3", "", 2, &a), "inner sizes 3 and 2 differ");
     assert_string_equal(result_of("Concat", "2,3 w2,3", "axis=1", 6, &a),
@@ -471,7 +475,7 @@ static void usual_axes(void **state)
     static const struct row rows[] = {
         { "GatherElements", "2,3,4 =5x3x4:0", "", "5x3x4" }, { "GatherElements", "2,3,4 =2x5x4:0", "", "its indices are larger than its input in dimension 1" },
         { "ArgMax", "2,3,4", "", "1x3x4 whole" }, { "ArgMin", "2,3,4", "keepdims=0", "3x4 whole" }, { "Concat", "2,3 w5,3", "", "7x3" },
-        { "Concat", "=1x2:1,2 =2x2:3,4,5,6", "", "3x2 whole = 1 2 3 4 5 6" }, { "Split 2", "=4x1:1,2,3,4", "", "2x1 whole = 1 2; 2x1 whole = 3 4" },
+        { "Concat", "=1x2:1,2 =2x2:3,4,5,6", "", "3x2 whole = 1 2 3 4 5 6" }, { "Split 2", "=4x1:1,2,3,4", "", "2x1 whole = 1 2; 2x1 whole = 3 4" }, { "Split 2", "=6:0", "", "3 whole; 3 whole" },
         { "Split 2", "4,6", "", "2x6; 2x6" }, { "Gather", "4,6,5 =1,2,3", "", "3x6x5" }, { "Gather", "=5,7,9 =2,0", "", "2 whole = 9 5" },
         { "TopK 2", "4,6 =2", "", "4x2; 4x2 whole" }, { "OneHot", "2,3 =5 ~0,1", "", "2x3x5" }, { "Flatten", "2,3,4", "", "2x12" },
         { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~1,10,100", "", "2x3 = 1 20 300 4 50 600" }, { "DequantizeLinear", "=3x2:1,2,3,4,5,6 ~1,10,100", "axis=0", "3x2 = 1 2 30 40 500 600" },

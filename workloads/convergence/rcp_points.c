@@ -26,10 +26,17 @@ const char *rcp_ruleset_before(const char *ruleset)
     return before && before->reference_points ? before->ruleset : "";
 }
 
+/* At each end, unless none were left. */
+static size_t left_out(size_t n, size_t dropped)
+{
+    return n > 2 * dropped ? dropped : 0;
+}
+
 double olympic_mean(double *values, size_t n, size_t dropped)
 {
+    dropped = left_out(n, dropped);
     gsl_sort(values, 1, n);
-    return n > 2 * dropped ? gsl_stats_mean(values + dropped, 1, n - 2 * dropped) : gsl_stats_mean(values, 1, n);
+    return gsl_stats_mean(values + dropped, 1, n - 2 * dropped);
 }
 
 static double quantile_at(struct quantile *known, double dof)
@@ -114,7 +121,7 @@ static double line_runs(const struct rcp_table *t) { return 2.0 * t->terms.runs;
 /* Most records have as many runs as the one before. */
 static void finish_point(struct rcp_point *p, const struct rcp_table *t, struct quantile *known)
 {
-    size_t dropped = p->n > 2 * t->terms.dropped ? t->terms.dropped : 0, left = p->n - 2 * dropped;
+    size_t dropped = left_out(p->n, t->terms.dropped), left = p->n - 2 * dropped;
     p->left = (double)left;
     p->mean = olympic_mean(p->values, p->n, dropped);
     p->sd = t->edition->full_spread ? sqrt(gsl_stats_variance_with_fixed_mean(p->values, 1, p->n, gsl_stats_mean(p->values, 1, p->n)))

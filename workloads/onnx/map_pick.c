@@ -13,10 +13,12 @@ static bool gather_one(struct mapper *p, uint32_t axis, double index)
 {
     const struct onnx_value *v = map_in(p, 0);
     bool image = is_image_along(p, in_id(p, 0), axis) && map_in(p, 1)->n_dims > 0;
-    uint32_t x = in_layout(p, in_id(p, 0), image);
     double at = index < 0 ? index + (double)v->dims[axis] : index;
-    if (x == NO_ID || !(at >= 0 && at < (double)v->dims[axis]))
-        return x != NO_ID && MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
+    if (!(at >= 0 && at < (double)v->dims[axis]))
+        return MAP_REFUSE(p, "takes row %g of %ju", index, (uintmax_t)v->dims[axis]);
+    uint32_t x = in_layout(p, in_id(p, 0), image);
+    if (x == NO_ID)
+        return false;
     uint32_t piece = map_piece(p, image);
     p->into = "slice";
     x = piece != NO_ID ? piece : emit1(p, OP_SLICE, x, AT(.axis = layout_axis(axis, image, v->n_dims), .begin = (uint64_t)at, .length = 1));
@@ -258,12 +260,12 @@ bool map_hardmax(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0);
     bool row = p->m->opset < 13;
-    uint32_t axis, x = any_plain(p, in_id(p, 0));
-    uint64_t n = 1, all = onnx_elements(v);
-    if (x == NO_ID || !onnx_axis(&axis, onnx_int(p->n, "axis", row ? 1 : -1), v->n_dims))
-        return x != NO_ID && MAP_REFUSE(p, "axis is out of range");
-    for (uint32_t i = axis; i < (row ? v->n_dims : axis + 1); i++)
-        n *= v->dims[i];
+    uint32_t axis, x;
+    if (!onnx_axis(&axis, onnx_int(p->n, "axis", row ? 1 : -1), v->n_dims))
+        return MAP_REFUSE(p, "axis is out of range");
+    if ((x = any_plain(p, in_id(p, 0))) == NO_ID)
+        return false;
+    uint64_t n = row ? onnx_elements_between(v, axis, v->n_dims) : v->dims[axis], all = onnx_elements(v);
     x = VIEW(p, row ? x : axis_last(p, x, v, axis), all / n, n);
     x = map_ones_at(p, emit1(p, OP_ARG_MAX, x, AT(0)), all / n, n, map_type(p, v->type));
     p->into = "arg-max, one-hot";

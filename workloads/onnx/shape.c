@@ -148,7 +148,7 @@ static void same_pads(struct onnx_window *w, const struct onnx_value *x, bool lo
             in = w->stride[i];
             needed = reach;
         }
-        uint32_t zeros = needed > in ? (uint32_t)(needed - in) : 0;
+        uint32_t zeros = (uint32_t)(max_u64(needed, in) - in);
         w->before[i] = lower ? (zeros + 1) / 2 : zeros / 2;
         w->after[i] = zeros - w->before[i];
     }

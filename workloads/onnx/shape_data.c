@@ -76,14 +76,13 @@ bool shape_top_k(const struct shape *s)
         return REFUSE(s, "axis is out of range");
     const Onnx__AttributeProto *attribute = onnx_attribute(s->n, "k");      /* up to opset 9 */
     bool known = attribute || (onnx_list(&k, s->m, s->n, "k", 1) && k.n == 1);
-    if (attribute)
-        k = (struct onnx_list){ 1, { attribute->i } };
     if (!known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
     copy_dims(dims, x);
-    if (known && (k.at[0] < 0 || (uint64_t)k.at[0] > dims[axis]))
-        return REFUSE(s, "wants the largest %" PRId64 " of %" PRIu64, k.at[0], dims[axis]);
-    dims[axis] = known ? (uint64_t)k.at[0] : dims[axis];
+    int64_t n = attribute ? attribute->i : known ? k.at[0] : (int64_t)dims[axis];
+    if (n < 0 || (uint64_t)n > dims[axis])
+        return REFUSE(s, "wants the largest %" PRId64 " of %" PRIu64, n, dims[axis]);
+    dims[axis] = (uint64_t)n;
     uint32_t n_dims = x->n_dims;
     return shape_set(s, 0, n_dims, dims, x->type) && shape_set(s, 1, n_dims, dims, ONNX_INT64);
 }
@@ -101,8 +100,9 @@ bool shape_one_hot(const struct shape *s)
         return REFUSE(s, "its depth is computed while the model runs, or less than 1");
     if (!onnx_axis(&axis, onnx_int(s->n, "axis", -1), x->n_dims + 1))
         return REFUSE(s, "axis is out of range");
-    for (uint32_t i = 0; i <= x->n_dims; i++)
-        dims[i] = i == axis ? (uint64_t)depth.at[0] : x->dims[i - (i > axis)];
+    for (uint32_t i = 0; i < x->n_dims; i++)
+        dims[i + (i >= axis)] = x->dims[i];
+    dims[axis] = (uint64_t)depth.at[0];
     return shape_set(s, 0, x->n_dims + 1, dims, values->type);
 }
 

@@ -9,6 +9,7 @@
 #include "workloads/convergence/rcp_points.h"
 #include "workloads/recipe/recipe_internal.h"
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -203,7 +204,7 @@ static bool check_sense(const struct recipe *r, struct err *err)
 
 static void start_recipe(struct recipe *r, const struct ini_file *f)
 {
-    *r = (struct recipe){ .steps_per_call = -1, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
+    *r = (struct recipe){ .steps_per_call = -INFINITY, .gradient_accumulation = 1, .model.sequences_per_pack = 1, .host_count = 1, .model.batch_norm_span = 1 };
     r->path = f->path;
     r->entries = f->entries;
     r->n_entries = f->n_entries;
