@@ -78,7 +78,7 @@ void session_close(struct session *s);
 /* BAD_INPUT with a message, in one expression. */
 int bad_input(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- paths, progress, output ---------------------------------------------------------------- */
+/* ---- paths, settings, output ------------------------------------------------------------------- */
 
 /* A run by name (in results/runs), by folder, or by the path of its table: the path of `table` ("rows.csv") in it. */
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
@@ -116,6 +116,8 @@ void print_json(FILE *f, struct json_t *json);
 const char *gnuplot_string(const char *text, struct arena *a);      /* in single quotes, those within doubled; plot.c */
 /* Runs a script with these settings in a folder. What it draws becomes the picture, whole or not at all. */
 bool gnuplot_draw(const char *picture, const char *script, const char *settings, const char *folder, struct err *err);
+
+/* ---- progress ------------------------------------------------------------------------------- */
 
 /* A line on stderr when it is a terminal and the work has taken two seconds. */
 struct progress { const char *what; double started_s, shown_s; };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * session.c - the data folders, runs by name, JSON on a stream, progress.
+ * session.c - the data folders, runs by name, JSON on a stream.
  */
 #include "harness/harness.h"
 #include "results/published/derived.h"
@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static bool is_folder(const char *path)
@@ -165,56 +164,4 @@ void print_json(FILE *f, json_t *json)
     json_dumpf(json, f, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     fputc('\n', f);
     json_decref(json);
-}
-
-/* ---- progress ----------------------------------------------------------------------------- */
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void progress_start(struct progress *p, const char *what)
-{
-    *p = (struct progress){ .what = what, .started_s = now_s() };
-}
-
-/* Two seconds after the start, and not more than five times a second. */
-static bool is_due(struct progress *p, double now)
-{
-    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !isatty(STDERR_FILENO))
-        return false;
-    p->shown_s = now;
-    return true;
-}
-
-void progress_tell(void *progress, const char *what, size_t done, size_t of)
-{
-    if (!what) {
-        progress_end(progress);
-    } else if (is_due(progress, now_s())) {
-        fprintf(stderr, "\rpodbench: %s: %zu", what, done);
-        if (of)
-            fprintf(stderr, " of %zu", of);
-        fputs(" \033[K", stderr);
-    }
-}
-
-void progress_show(void *progress, size_t done, size_t of)
-{
-    struct progress *p = progress;
-    double now = now_s();
-    if (!is_due(p, now))
-        return;
-    double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
-    fprintf(stderr, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
-}
-
-void progress_end(struct progress *p)
-{
-    if (p->shown_s > 0)
-        fprintf(stderr, "\r\033[K");
-    p->shown_s = 0;
 }

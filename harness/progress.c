@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * progress.c - what long work tells a terminal: a line that is written over, and gone at the end.
+ */
+#include "harness/harness.h"
+#include <time.h>
+#include <unistd.h>
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void progress_start(struct progress *p, const char *what)
+{
+    *p = (struct progress){ .what = what, .started_s = now_s() };
+}
+
+/* Two seconds after the start, and not more than five times a second. */
+static bool is_due(struct progress *p, double now)
+{
+    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !isatty(STDERR_FILENO))
+        return false;
+    p->shown_s = now;
+    return true;
+}
+
+void progress_tell(void *progress, const char *what, size_t done, size_t of)
+{
+    if (!what) {
+        progress_end(progress);
+    } else if (is_due(progress, now_s())) {
+        fprintf(stderr, "\rpodbench: %s: %zu", what, done);
+        if (of)
+            fprintf(stderr, " of %zu", of);
+        fputs(" \033[K", stderr);
+    }
+}
+
+void progress_show(void *progress, size_t done, size_t of)
+{
+    struct progress *p = progress;
+    double now = now_s();
+    if (!is_due(p, now))
+        return;
+    double left_s = done ? (now - p->started_s) / (double)done * (double)(of - done) : 0;
+    fprintf(stderr, "\rpodbench: %s: %zu of %zu, %.0f s left \033[K", p->what, done, of, left_s);
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->shown_s > 0)
+        fprintf(stderr, "\r\033[K");
+    p->shown_s = 0;
+}
