@@ -43,13 +43,15 @@ enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 /* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
  * reads beyond the end is seen. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
- * seen when the arena goes. */
+ * seen when the arena goes, even if it was what lay beyond the end of another piece: guards differ by their places. */
 #ifdef ARENA_GUARDS
 enum { GUARD_BYTES = 256, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
 
+static unsigned char guard_at(size_t place) { return (unsigned char)(0x81 + place / 16 % 101); }
+
 static void put_guard(struct arena_block *b)
 {
-    memset(b->data + b->used, GUARD, GUARDING);
+    memset(b->data + b->used, guard_at(b->used), GUARDING);
     memcpy(b->data + b->used + GUARDING, &b->last_guard, sizeof b->last_guard);
     b->last_guard = b->used + 1;
     b->used += GUARD_BYTES;
@@ -59,7 +61,7 @@ static void check_guards(const struct arena_block *b)
 {
     for (size_t at = b->last_guard; at; memcpy(&at, b->data + at - 1 + GUARDING, sizeof at))
         for (size_t i = 0; i < GUARDING; i++)
-            assert(b->data[at - 1 + i] == GUARD);
+            assert(b->data[at - 1 + i] == guard_at(at - 1));
 }
 
 /* Who reads what was freed sees it too. */
