@@ -354,6 +354,8 @@ static void folders_appear_whole_or_not_at_all(void **state)
     assert_string_equal(err.msg, arena_printf(&a, "%s: is there already, and is not replaced; name a folder that is not there yet", path));
     assert_int_equal(symlink("nowhere", arena_printf(&a, "%s/link", top)), 0);
     assert_false(new_folder_open(&f, arena_printf(&a, "%s/link", top), &err));
+    assert_false(new_folder_open(&f, "/", &err));
+    assert_string_equal(err.msg, "/: is there already, and is not replaced; name a folder that is not there yet");
     assert_false(new_folder_open(&f, "", &err));
     assert_string_equal(err.msg, "an empty folder name; name a folder to write to");
     assert_false(new_folder_open(&f, "/dev/null/x", &err));

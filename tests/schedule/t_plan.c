@@ -509,12 +509,39 @@ static void a_border_moved_is_another_question(void **state)
     stop(&warm);
 }
 
+/* Layers named as checkpoints, after others: as many, of names as long, in another order, fewer. */
+static void checkpoints_are_those_named_now(void **state)
+{
+    static const struct { uint32_t n; const char *names[3]; } lists[] = {
+        { 2, { "stage1/unit1", "stage2/unit2" } }, { 2, { "stage1/unit1", "stage3/unit2" } }, { 2, { "stage3/unit2", "stage2/unit1" } },
+        { 3, { "stage1/unit1", "stage2/unit2", "stage3/unit1" } }, { 1, { "stage1/unit1" } }, { 2, { "stage1/unit1", "stage1/unit1" } },
+    };
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, resnet);
+    y.opt.recompute = RECOMPUTE_CHECKPOINTS;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        y.opt.n_checkpoints = lists[i].n;
+        for (uint32_t k = 0; k < lists[i].n; k++)
+            y.opt.checkpoints[k] = lists[i].names[k];
+        assert_true(build(&y, &p));
+        for (uint32_t l = 0; l < p.graph->n_layers; l++) {
+            bool named = false;
+            for (uint32_t k = 0; k < lists[i].n; k++)
+                named = named || text_is(p.graph->layers[l].name, lists[i].names[k]);
+            assert_int_equal(is_checkpoint(&p, l), named);
+        }
+    }
+    stop(&y);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
     cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(steps_too_long_to_time_are_refused),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
     cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
-    cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question),
+    cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question), cmocka_unit_test(checkpoints_are_those_named_now),
 };
 TAP_MAIN(tests)
