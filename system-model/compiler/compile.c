@@ -143,8 +143,7 @@ static void add_live(struct layer_cost *layers, const struct graph *g, const str
         uint64_t *most = forward ? &layers[op->layer_id].forward_live_bytes : &layers[op->layer_id].backward_live_bytes;
         uint64_t bytes = forward ? live_bytes(g, plans, op, ROLE_ACTIVATION, ROLE_STATE)
                                  : live_bytes(g, plans, op, ROLE_GRADIENT, ROLE_WEIGHT_GRADIENT);
-        if (*most < bytes)
-            *most = bytes;
+        *most = max_u64(*most, bytes);
     }
 }
 

@@ -138,8 +138,8 @@ static void add_reduction(const struct search *f, struct cost *k, const struct c
     uint64_t stages = depth < 16 ? 1 : depth < 125 ? 2 : 3, ps = c->amp.partial_bytes;
     while (depth > 1) {
         uint64_t fan = depth;
-        if (stages > 1)
-            for (fan = 2; stages == 2 ? fan * fan < depth : fan * fan * fan < depth; fan++) {}
+        if (stages > 1)                 /* of a depth of 16 and more */
+            for (fan = 4; stages == 2 ? fan * fan < depth : fan * fan * fan < depth; fan++) {}
         uint64_t mine = ceil_div(n, fan), bytes = mine * (fan - 1) * ps;
         k->compute += reduce_cycles(f->chip, mine, fan, ps);
         k->exchange += exchange_cycles(f->chip, bytes, 0) + f->chip->exchange_transit_cycles;

@@ -264,15 +264,15 @@ static void add_scatter_stages(struct passes *p, const struct gather_split *s, u
 
 typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t table_rows, uint64_t n_lookups, uint64_t width);
 
-/* What several groups of tiles have written can be put together only where it is a sum: most_groups. */
-static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, uint64_t most_groups)
+/* What several groups of tiles have written can be put together only where it is a sum. */
+static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
 {
     struct op_plan best = { .compute_cycles = UINT64_MAX / 2 }, empty = *p->plan;
     uint64_t scratch = 0;
     for (uint64_t cut = 1; cut <= width; cut *= 2)
         for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {
             struct gather_split s = { rows, 1, cut };
-            for (s.lookups = 1; s.lookups * rows * cut <= p->n_tiles && s.lookups <= most_groups; s.lookups *= 4) {
+            for (s.lookups = 1; s.lookups * rows * cut <= p->n_tiles && s.lookups <= n_lookups && (in_groups || s.lookups == 1); s.lookups *= 4) {
                 struct op_plan try = empty;
                 struct passes q = *p;
                 q.plan = &try;
@@ -291,7 +291,7 @@ static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_
 static void plan_gather(struct passes *p, const struct work *w)
 {
     uint64_t n_lookups = w->n_out / w->last;
-    add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, n_lookups);
+    add_best_split(p, w->backward ? add_scatter_stages : add_gather_stages, w->n / w->last, n_lookups, w->last, true);
 }
 
 /* popops::multiUpdate, multiUpdateAdd and multiUpdateMax, on a copy of the table. Backward the table's gradient is the result's, with zeros where
@@ -305,8 +305,7 @@ static void plan_scatter(struct passes *p, const struct work *w)
         if (!updates)
             add_map(p, MAP_COPY, w->n);
         if (updates || !(w->backward && adds))
-            add_best_split(p, updates ? add_gather_stages : add_scatter_stages, w->n / w->last, n_lookups, w->last,
-                           updates || adds ? n_lookups : 1);
+            add_best_split(p, updates ? add_gather_stages : add_scatter_stages, w->n / w->last, n_lookups, w->last, updates || adds);
     }
 }
 

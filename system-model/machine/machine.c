@@ -33,8 +33,8 @@ struct sheet_field { struct field field; int may, must; };
     { { #member, unit, FIELD_U64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, CHIP, CHIP }
 #define CR(member, unit, low, high, may, must, help) \
     { { #member, unit, FIELD_F64, offsetof(struct machine, chip.member), low, high, NULL, false, help }, may, must }
-#define CHOICE(member, names, help) \
-    { { #member, "name", FIELD_CHOICE, offsetof(struct machine, member), 0, 0, names, false, help }, SYSTEM, SYSTEM }
+#define CHOICE(member, names, what) \
+    { { .name = #member, .unit = "name", .type = FIELD_CHOICE, .offset = offsetof(struct machine, member), .choices = names, .help = what }, SYSTEM, SYSTEM }
 
 static const struct sheet_field sheet_fields[] = {
     CN(n_tiles, "tiles", 1, 1e6, "tiles of a chip"),
@@ -392,9 +392,12 @@ static void add_changes(struct sheet *sheets, size_t n, const struct what_ifs *c
     for (size_t k = 0; changes && k < changes->n; k++) {
         struct what_if *w = &changes->items[k];
         const struct sheet_field *f = sheet_field_find(w->key);
-        for (size_t i = 0; f && i < n && !w->used; i++)
+        struct sheet *outermost = NULL;
+        for (size_t i = n; f && i-- > 0; )
             if (f->may & sheet_level(&sheets[i]))
-                what_if_add(&sheets[i], w, f->field.unit, a);
+                outermost = &sheets[i];
+        if (outermost && !w->used)
+            what_if_add(outermost, w, f->field.unit, a);
     }
 }
 

@@ -240,11 +240,11 @@ static void plan_input(struct plan *p, struct arena *a)
         if (p->options.io_tiles)
             p->io_cycles[s] = io_copy_cycles(&m->chip, p->options.io_tiles, p->stages[s].host_bytes);
         else
-            p->io_cycles[s] = rate > 0 ? cycles_of(p->topology, bytes / rate) : 0;
+            p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
     }
-    double beside_s = p->options.io_tiles && rate > 0 ? (double)busiest_port_bytes(p) * p->options.grad_accum / rate : 0;
+    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p) * p->options.grad_accum / rate : 0;
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
-    double floor_s = fmax(beside_s, m->host_network_bytes_per_s > 0 ? step_bytes * replicas_on_board / m->host_network_bytes_per_s : 0);
+    double floor_s = fmax(beside_s, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;
     if (decode > 0)
         floor_s = fmax(floor_s, step_bytes * p->options.n_replicas / decode);

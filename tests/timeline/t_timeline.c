@@ -23,8 +23,9 @@ struct toy {
 static void toy_start(struct toy *y, uint32_t n_stages, uint32_t n_ipus, enum schedule schedule, bool training, uint32_t grad_accum)
 {
     memset(y, 0, sizeof *y);
-    y->machine = (struct machine){ .name = "toy", .n_ipus = 64, .ipus_per_board = 4, .ipus_per_domain = 64, .pcie_shared_ipus = 1 };
-    y->machine.chip = (struct chip){ .name = "toy", .n_tiles = 7, .clock_hz = 1e9, .tile_memory_bytes = 10000 };
+    y->machine = (struct machine){ .name = "toy", .n_ipus = 64, .ipus_per_board = 4, .ipus_per_domain = 64, .pcie_shared_ipus = 1,
+                                   .host_network_bytes_per_s = INFINITY };
+    y->machine.chip = (struct chip){ .name = "toy", .n_tiles = 7, .clock_hz = 1e9, .tile_memory_bytes = 10000, .host_link_bytes_per_s = INFINITY };
     y->topology.machine = &y->machine;
     y->graph = (struct graph){ .name = "toy", .micro_batch = 3 };
     y->plan = (struct plan){ .graph = &y->graph, .topology = &y->topology, .n_stages = n_stages };
