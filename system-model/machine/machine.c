@@ -362,10 +362,11 @@ static bool check_links(const struct machine *m, const char *path, struct err *e
     uint64_t n_domains = m->n_ipus / m->ipus_per_domain;
     if (n_domains == 1)
         return true;
-    if (m->gateway_topology == GATEWAY_NONE || m->gateway_bytes_per_s == 0 || m->gateway_efficiency == 0)
-        return fail(err, "%s: %s: %s, so that the %llu domains have no way to each other", path,
-                    m->gateway_topology == GATEWAY_NONE ? "gateway_topology" : "gateway_bytes_per_s",
-                    m->gateway_topology == GATEWAY_NONE ? "none" : "missing on the board", (unsigned long long)n_domains);
+    const char *missing = m->gateway_topology == GATEWAY_NONE ? "gateway_topology: none" :
+                          !m->gateway_bytes_per_s ? "gateway_bytes_per_s: missing on the board" :
+                          !m->gateway_efficiency ? "gateway_efficiency: missing on the board" : NULL;
+    if (missing)
+        return fail(err, "%s: %s, so that the %llu domains have no way to each other", path, missing, (unsigned long long)n_domains);
     if (m->gateway_topology == GATEWAY_DIRECT && n_domains != 2)
         return fail(err, "%s: gateway_topology: direct links two domains, not %llu; want switched or network", path,
                     (unsigned long long)n_domains);
