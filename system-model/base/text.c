@@ -3,6 +3,7 @@
  * text.c - numbers and strings, whatever the locale.
  */
 #include "system-model/base/base.h"
+#include "system-model/base/memo.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -145,22 +146,19 @@ const char *utf8_text(const char *text, struct arena *a)
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n)
 {
     struct arena scratch = {0};
-    size_t n_slots = 1, found = n;
-    while (n_slots < 2 * n)
-        n_slots *= 2;
-    size_t *slots = ARENA_ARRAY(&scratch, size_t, n_slots);     /* index + 1; 0: free */
-    for (size_t i = 0; i < n && found == n; i++) {
-        size_t at = hash_bytes(names[i], strlen(names[i]), 0) & (n_slots - 1);
-        while (slots[at] && strcmp(names[slots[at] - 1], names[i]) != 0)
-            at = (at + 1) & (n_slots - 1);
-        if (slots[at]) {
-            *earlier = slots[at] - 1;
-            found = i;
+    struct memo seen = {0};
+    size_t i = 0;
+    for (const size_t *at; i < n; i++) {
+        size_t length = strlen(names[i]);
+        at = memo_find(&seen, names[i], length);
+        if (at) {
+            *earlier = *at;
+            break;
         }
-        slots[at] = i + 1;
+        *(size_t *)memo_add(&seen, names[i], length, sizeof i, &scratch) = i;
     }
     arena_free(&scratch);
-    return found;
+    return i;
 }
 
 uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed)
