@@ -106,7 +106,7 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
     if (n_bytes > SIZE_MAX / 2)
         out_of_memory(n_bytes);
     size_t asked_bytes = n_bytes;
-    n_bytes = (n_bytes + 15) & ~(size_t)15;
+    n_bytes = ceil_div(n_bytes, 16) * 16;
     struct arena_block *b = a->head;
     if (!b || b->size - b->used < n_bytes + GUARD_BYTES)
         b = arena_add_block(a, n_bytes + GUARD_BYTES);

@@ -8,6 +8,7 @@
  */
 #include "system-model/base/base.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -58,7 +59,8 @@ size_t format_g10(char *out, double v)
     long double scaled = (long double)x * scales[DIGITS - 1 - exponent];
     uint64_t n = (uint64_t)scaled;
     long double fraction = scaled - (long double)n, doubt = 4e10L * LDBL_EPSILON;
-    if (fabsl(fraction - 0.5L) <= doubt || n < 1000000000)
+    assert(n >= 1000000000);            /* powers below 1 are, as doubles, above what they stand for */
+    if (fabsl(fraction - 0.5L) <= doubt)
         return (size_t)sprintf(out, "%.10g", v);
     n += fraction > 0.5L;
     if (n == UINT64_C(10000000000))

@@ -131,7 +131,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
     return b;
 }
 
-/* Partials of p_in x p_kernel tiles, added in one to three stages of equal depth. */
+/* Partials of p_in x p_kernel tiles, where these are several, added in one to three stages of equal depth. */
 static void add_reduction(const struct search *f, struct cost *k, const struct candidate *c, uint64_t n,
                           uint64_t depth)
 {
@@ -285,8 +285,7 @@ static struct cost step_cost(const struct search *f, const struct candidate *c, 
     k.exchange = exchange_cycles(f->chip, b->weights_received + (paired ? 0 : in), paired ? in : 0);
     k.exchange += k.exchange ? f->chip->exchange_transit_cycles : 0;
     k.received_bytes = b->weights_received + in;
-    if (t->p_in * t->p_kernel > 1)
-        add_reduction(f, &k, c, b->outputs, t->p_in * t->p_kernel);
+    add_reduction(f, &k, c, b->outputs, t->p_in * t->p_kernel);
     if (share_steps(t) > 1)
         add_serial_steps(f, &k, t, c, b);
     return k;

@@ -312,7 +312,7 @@ static bool apply_faults(struct topology *t, const struct faults *faults, struct
         if (c->ipu >= t->n_ipus || !(c->slowdown >= 1 && c->slowdown <= 1e6))
             return fail(err, "faults: IPU %u: slowdown %g, want 1 to 1e6 on an IPU from 0 to %u", c->ipu, c->slowdown, t->n_ipus - 1);
     }
-    return faults->n_background == 0 || take_background(t, faults, a, err);
+    return take_background(t, faults, a, err);
 }
 
 bool topology_build(struct topology *out, const struct machine *m, const struct faults *faults, struct arena *a, struct err *err)

@@ -436,22 +436,27 @@ struct question { struct plan_options options; struct op_plan_options vector; };
 
 static void fill_question(struct question *q, const struct plan *p)
 {
+    static const struct question none;
     struct plan_options *o = &q->options;
-    memset(q, 0, sizeof *q);            /* padding is compared too */
+    const struct plan_options *no = &none.options;
+    memcpy(q, &none, sizeof *q);        /* padding is compared too */
     memcpy(o, &p->options, sizeof *o);
-    o->grad_accum = 0;
-    o->schedule = (enum schedule)0;
-    o->recompute = (enum recompute)0;
+    o->grad_accum = no->grad_accum;
+    o->schedule = no->schedule;
+    o->recompute = no->recompute;
     o->totals_only = o->as_asked = o->timed_only = false;
-    o->n_stages = 0;
-    memset(o->stage_sizes, 0, sizeof o->stage_sizes);
-    o->framework.steps_per_call = o->host_decode_bytes_per_s = 0;
-    o->framework.fetch_threads = o->framework.prefetch_depth = o->framework.outputs_each_micro_batch = 0;
+    o->n_stages = no->n_stages;
+    memcpy(o->stage_sizes, no->stage_sizes, sizeof o->stage_sizes);
+    memcpy(o->checkpoints, no->checkpoints, sizeof o->checkpoints);
+    o->host_decode_bytes_per_s = no->host_decode_bytes_per_s;
+    o->framework.steps_per_call = no->framework.steps_per_call;
+    o->framework.fetch_threads = no->framework.fetch_threads;
+    o->framework.prefetch_depth = no->framework.prefetch_depth;
+    o->framework.outputs_each_micro_batch = no->framework.outputs_each_micro_batch;
     o->faults = NULL;
     o->framework.name = o->framework.schedules = NULL;
-    memset(o->framework.sheets, 0, sizeof o->framework.sheets);     /* where values came from is no value */
-    memset(&o->fitted.sheet, 0, sizeof o->fitted.sheet);
-    memset(o->checkpoints, 0, sizeof o->checkpoints);
+    memcpy(o->framework.sheets, no->framework.sheets, sizeof o->framework.sheets);      /* where values came from is no value */
+    o->fitted.sheet = no->fitted.sheet;
     memcpy(&q->vector, &p->stages[0].compiled->options, sizeof q->vector);
 }
 
