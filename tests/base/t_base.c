@@ -440,6 +440,27 @@ static void leftovers_are_removed(void **state)
     arena_free(&a);
 }
 
+static void files_as_long_as_may_be(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    size_t n;
+    const char *path = temp_file("seventeen letters", 17, ".txt");
+    assert_true(read_text_file(&text, &n, path, 17, &a, &err) && n == 17);
+    assert_string_equal(text, "seventeen letters");
+    assert_false(read_text_file(&text, &n, path, 16, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 17 bytes, more than the 16 that such a file may have", path));
+    unlink(path);
+    path = temp_file("", 0, ".txt");
+    assert_true(read_text_file(&text, NULL, path, 0, &a, &err));
+    assert_string_equal(text, "");
+    assert_true(file_has_text(path, "one"));            /* what is empty is not looked into */
+    unlink(path);
+    arena_free(&a);
+}
+
 static void a_text_is_found_in_a_file_or_taken_to_be(void **state)
 {
     (void)state;
@@ -658,7 +679,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
     cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
-    cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
+    cmocka_unit_test(files_as_long_as_may_be), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
     cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(fields_are_found_by_name), cmocka_unit_test(leftovers_are_removed), cmocka_unit_test(too_much_ends_the_program), cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };

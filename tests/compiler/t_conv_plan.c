@@ -304,6 +304,73 @@ static void test_sums_start_at_zero(void **state)
     }
 }
 
+/* The sums of so many tiles, 13 rows of 16 columns in halves: up to fifteen are added at once, then in stages of equal depth, two, and from 125 on
+ * three. A stage has a superstep, what comes from all others of it, 4 bytes a cycle and 37 on the way, and its additions. */
+static void test_sums_come_in_stages(void **state)
+{
+    static const struct { uint32_t depth; uint64_t fans[4]; } cases[] = {
+        { 1, { 0 } }, { 2, { 2 } }, { 15, { 15 } }, { 16, { 4, 4 } }, { 17, { 5, 4 } }, { 25, { 5, 5 } }, { 124, { 12, 11 } }, { 125, { 5, 5, 5 } },
+        { 126, { 6, 5, 5 } }, { 512, { 8, 8, 8 } }, { 513, { 9, 8, 8 } },
+    };
+    struct chip chip = small_chip(600);
+    struct cost alone = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct conv_shape s = matmul_conv_shape(1, 13, 16 * cases[i].depth, 16, TYPE_FP16, PASS_FORWARD);
+        struct candidates list;
+        s.in_elsewhere = s.weights_elsewhere = 1;
+        struct search f = conv_search_start(&s, &chip, &options);
+        conv_candidates(&list, &s, &chip, &options);
+        const struct candidate *c = &list.items[0];
+        assert_true(c->vertex == VERTEX_AMP_1X1 && c->in_grain == 16);
+        struct share t = conv_whole(c, 1, 1);
+        t.p_in = cases[i].depth;
+        t.in = 1;
+        assert_true(conv_price(&f, c, &t));
+        if (i == 0)
+            alone = f.best_cost;
+        uint64_t compute = alone.compute, exchange = alone.exchange, received = alone.received_bytes, n = 13 * 16, stages = 0;
+        for (; cases[i].fans[stages]; stages++) {
+            uint64_t fan = cases[i].fans[stages];
+            n = ceil_div(n, fan);
+            compute += reduce_cycles(&chip, n, fan, 2);
+            exchange += n * (fan - 1) * 2 / 4 + 1 + 37;
+            received += n * (fan - 1) * 2;
+        }
+        assert_int_equal(f.best_cost.compute, compute);
+        assert_int_equal(f.best_cost.exchange, exchange);
+        assert_int_equal(f.best_cost.received_bytes, received);
+        assert_int_equal(f.best_cost.supersteps, 1 + stages);
+    }
+}
+
+/* A split chosen for another chip is none where the candidate at its place is another, or there is none; nor where there are too few tiles. */
+static void test_choices_that_a_chip_has_not(void **state)
+{
+    struct chip chip = small_chip(56);
+    struct conv_shape s = matmul_conv_shape(1, 700, 512, 512, TYPE_FP16, PASS_FORWARD);
+    struct conv_choice choice;
+    struct op_plan own, again;
+    struct candidates list;
+    (void)state;
+    conv_plan_search(&own, &choice, &s, &chip, &options);
+    conv_candidates(&list, &s, &chip, &options);
+    assert_true(!choice.turned && list.n < MAX_CANDIDATES && conv_plan_as(&again, &choice, &s, &chip, &options));
+    assert_memory_equal(&again, &own, sizeof own);
+    struct conv_choice others[] = { choice, choice, choice, choice, choice };
+    others[0].candidate = list.n;
+    others[1].vertex++;
+    others[2].in_grain *= 2;
+    others[3].out_grain *= 2;
+    others[4].share.p_batch *= 57;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(conv_plan_as(&again, &others[i], &s, &chip, &options));
+    chip.n_tiles = own.n_tiles_used;                    /* as many as are used are enough */
+    assert_true(conv_plan_as(&again, &choice, &s, &chip, &options));
+    chip.n_tiles--;
+    assert_false(conv_plan_as(&again, &choice, &s, &chip, &options));
+}
+
 /* Few rows of floats leave the AMP idle between loads of weights. Turned round, the 1024 columns are 128 positions a tile, in eight
  * grains of channels and one of outputs, and all is laid out anew, by fours of floats:
  *   1024 x 64 weights   32,768 B a tile: 10,240 and 8192 + 1 + 37
@@ -477,7 +544,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_hmac_takes_columns_as_channels), cmocka_unit_test(test_images_beside_each_other_are_one_row),
     cmocka_unit_test(test_one_dimension_is_a_row), cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded),
     cmocka_unit_test(test_grains_of_few_channels), cmocka_unit_test(test_bytes_of_all_operands), cmocka_unit_test(test_odd_lengths),
-    cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_products_turn_round),
+    cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_sums_come_in_stages), cmocka_unit_test(test_choices_that_a_chip_has_not), cmocka_unit_test(test_products_turn_round),
     cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_only_products_are_turned),

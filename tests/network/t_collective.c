@@ -2,6 +2,8 @@
 /* t_collective.c - collectives by hand on a toy machine, the choice of a method, refusals. */
 #include "tests/golden_text.h"
 #include "tests/collective_fixture.h"
+#include "system-model/network/collective_ways.h"
+#include "system-model/network/topology_internal.h"
 
 static double busiest_link_bytes(const struct collective_cost *c)
 {
@@ -364,6 +366,70 @@ static void groups_in_domains_of_their_own(void **state)
     arena_free(&a);
 }
 
+/* ---- the links of a step ------------------------------------------------------------------- */
+
+static void assert_way(const struct topology *t, const struct ends *e)
+{
+    struct collective_ways ways = collective_ways_new(&a);
+    struct link_loads all = link_loads_new(&a);
+    const struct step_way *way, *again;
+    double latency_s = 0, most = 0;
+    assert_true(step_way_find(&way, &ways, t, e, &a, &err));
+    for (size_t i = 0; i < e->n; i++) {
+        uint32_t links[MAX_ROUTE];
+        size_t n;
+        assert_true(topology_route(links, MAX_ROUTE, &n, t, e->items[i].from, e->items[i].to, &err));
+        link_loads_add(&all, links, n, 1);
+        latency_s = fmax(latency_s, route_latency_s(t, links, n));
+    }
+    assert_int_equal(way->n_links, all.n);
+    for (uint32_t i = 0; i < all.n; i++) {
+        struct link link = topology_link(t, all.items[i].link);
+        const struct way_link *found = NULL;
+        for (uint32_t k = 0; k < way->n_links; k++)
+            if (way->links[k].number == link_loads_number(&ways.numbers, all.items[i].link))
+                found = &way->links[k];
+        assert_true(found && found->n_flows == all.items[i].bytes && found->kind == link.kind && found->bytes_per_s == link.bytes_per_s);
+        most = fmax(most, all.items[i].bytes);
+    }
+    assert_int_equal(ways.numbers.n, all.n);            /* none was added by asking */
+    assert_int_equal(way->most_flows, most);
+    assert_near(way->latency_s, latency_s, 0);
+    assert_true(step_way_find(&again, &ways, t, e, &a, &err) && again == way);
+}
+
+/* Three domains of eight, alike or one of them with a rail cut: whatever is in one domain and again in the next, all links of all flows count,
+ * each as often as a flow takes it. */
+static void all_flows_of_a_step_count(void **state)
+{
+    static const struct { size_t n; uint32_t ends[6][2]; } cases[] = {
+        { 6, { { 0, 2 }, { 1, 3 }, { 8, 10 }, { 9, 11 }, { 16, 18 }, { 17, 19 } } },    /* alike */
+        { 6, { { 0, 5 }, { 4, 1 }, { 8, 13 }, { 12, 9 }, { 16, 21 }, { 20, 17 } } },    /* over several links */
+        { 4, { { 0, 6 }, { 2, 4 }, { 8, 14 }, { 10, 12 } } },                           /* of which two share one */
+        { 4, { { 8, 14 }, { 10, 12 }, { 0, 6 }, { 2, 4 } } },                           /* a later domain first */
+        { 4, { { 0, 2 }, { 1, 3 }, { 8, 10 }, { 9, 13 } } },                            /* the last one goes elsewhere */
+        { 4, { { 0, 2 }, { 1, 3 }, { 8, 10 }, { 11, 11 + 2 } } },                       /* or comes from elsewhere */
+        { 3, { { 0, 2 }, { 1, 3 }, { 8, 10 } } },                                       /* is missing */
+        { 3, { { 0, 2 }, { 8, 10 }, { 8, 10 } } },                                      /* is there twice */
+        { 2, { { 0, 2 }, { 8, 18 } } },                                                 /* leaves its domain */
+        { 2, { { 0, 8 }, { 8, 16 } } },                                                 /* all do */
+        { 3, { { 7, 8 }, { 15, 16 }, { 23, 0 } } }, { 2, { { 8, 0 }, { 16, 8 } } }, { 1, { { 3, 4 } } },
+    };
+    const struct link_fault cut = { 8, 10, 0 }, slow = { 8, 10, 0.25 };
+    struct machine m = toy_machine(24, 8, DOMAIN_LADDER, GATEWAY_SWITCHED);
+    struct topology with[] = { build(&m, NULL), build(&m, &(struct faults){ .links = &cut, .n_links = 1 }),
+                               build(&m, &(struct faults){ .links = &slow, .n_links = 1 }) };
+    (void)state;
+    for (size_t k = 0; k < sizeof with / sizeof *with; k++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            struct ends e = ends_new(cases[i].n, &a);
+            for (size_t j = 0; j < cases[i].n; j++)
+                add_ends(&e, cases[i].ends[j][0], cases[i].ends[j][1]);
+            assert_way(&with[k], &e);
+        }
+    arena_free(&a);
+}
+
 /* Few ranks, most of them in one domain, run on one ring. */
 static void uneven_domains_run_flat(void **state)
 {
@@ -479,7 +545,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(quad_uses_every_rail_once), cmocka_unit_test(hierarchical_by_hand), cmocka_unit_test(collectives_as_text),
     cmocka_unit_test(methods_are_chosen_by_size_and_shape), cmocka_unit_test(a_sync_holds_the_whole_program),
     cmocka_unit_test(wide_replicas_split_their_steps_on_a_torus), cmocka_unit_test(uneven_domains_by_hand),
-    cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(groups_in_domains_of_their_own),
+    cmocka_unit_test(few_ranks_less_keep_the_hierarchy), cmocka_unit_test(groups_in_domains_of_their_own), cmocka_unit_test(all_flows_of_a_step_count),
     cmocka_unit_test(uneven_domains_run_flat), cmocka_unit_test(many_small_groups),
     cmocka_unit_test(bad_requests_are_refused), cmocka_unit_test(where_a_quad_ring_fits), cmocka_unit_test(the_method_turns_at_its_size),
 };

@@ -292,6 +292,11 @@ static void a_slow_link_slows_and_a_busy_one_is_shared(void **state)
     assert_near(flows_s(&t, &(struct flow){ 0, 2, 1e9 }, 1), 0.11e-6 + 1e9 / 10e9, 1e-12);
     assert_near(flows_s(&t, &(struct flow){ 4, 2, 1e9 }, 1), 0.11e-6 + 1e9 / 6.3e9, 1e-12);    /* no less than half */
     assert_near(flows_s(&t, &(struct flow){ 2, 4, 1e9 }, 1), 0.11e-6 + 1e9 / 12.6e9, 1e-12);   /* the other way is free */
+    const struct flow far[2] = { { 0, 6, 3.6e9 }, { 2, 6, 1e9 } };                           /* over three rails, and two of these */
+    static const double left[] = { 9e9, 8e9, 8e9 };
+    t = build(&m, &(struct faults){ .background = far, .n_background = 2 });
+    for (uint32_t i = 0; i < 3; i++)
+        assert_near(flows_s(&t, &(struct flow){ 2 * i, 2 * i + 2, 1e9 }, 1), 0.11e-6 + 1e9 / left[i], 1e-12);
     arena_free(&a);
 }
 
@@ -312,7 +317,8 @@ static void what_cannot_be_is_refused(void **state)
     struct machine m = toy_machine(4, 4, DOMAIN_LADDER, GATEWAY_NONE);
     struct topology t;
     const struct link_fault alone[2] = { { 0, 1, 0 }, { 0, 2, 0 } }, none = { 0, 3, 0.5 }, share = { 0, 1, 1.5 };
-    const struct chip_fault chip = { 4, 2 }, fast = { 1, 0.5 };
+    const struct link_fault kept = { 0, 1, 1 }, below = { 0, 1, -0.5 };
+    const struct chip_fault chip = { 4, 2 }, fast = { 1, 0.5 }, slow = { 1, 1.5e6 }, bounds[2] = { { 0, 1 }, { 3, 1e6 } };
     assert_true(topology_build(&t, &m, &(struct faults){ .links = alone, .n_links = 2 }, &a, &err));
     assert_string_equal(route(&t, 0, 3), "no route from IPU 0 to IPU 3 of toy");
     assert_string_equal(route(&t, 0, 99), "route from node 0 to node 99: toy has nodes 0 to 8");
@@ -320,6 +326,12 @@ static void what_cannot_be_is_refused(void **state)
     assert_string_equal(err.msg, "faults: link 0-3: toy has no link between these nodes (it has nodes 0 to 8)");
     assert_false(topology_build(&t, &m, &(struct faults){ .links = &share, .n_links = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: link 0-1: rate share 1.5, want 0 (cut) to 1");
+    assert_false(topology_build(&t, &m, &(struct faults){ .links = &below, .n_links = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: link 0-1: rate share -0.5, want 0 (cut) to 1");
+    assert_true(topology_build(&t, &m, &(struct faults){ .links = &kept, .n_links = 1, .chips = bounds, .n_chips = 2 }, &a, &err));
+    assert_near(flows_s(&t, &(struct flow){ 0, 1, 1e9 }, 1), 0.3e-6 + 1e9 / 18.9e9, 1e-12);    /* as without */
+    assert_false(topology_build(&t, &m, &(struct faults){ .chips = &slow, .n_chips = 1 }, &a, &err));
+    assert_string_equal(err.msg, "faults: IPU 1: slowdown 1.5e+06, want 1 to 1e6 on an IPU from 0 to 3");
     assert_false(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, -1 }, .n_background = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: background 0-1: -1 bytes a second, want 0 or more");
     assert_true(topology_build(&t, &m, &(struct faults){ .background = &(struct flow){ 0, 1, 0 }, .n_background = 1 }, &a, &err));
