@@ -393,6 +393,10 @@ static void other_batch(void **state)
     assert_string_equal(result_of("Reshape", "2,3,4 =2,12", "", 6, &a), "6x12");
     assert_string_equal(result_of("Reshape", "2,3,4 =4,6", "", 6, &a), "12x6");
     assert_string_equal(result_of("Reshape", "2,3,4 =8,-1", "", 6, &a), "24x3");
+    assert_string_equal(result_of("Reshape", "3,4 =4,4611686018427387907", "", 3, &a),       /* 2^64 + 12 elements */
+                        "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
+    assert_string_equal(result_of("Reshape", "=0x3:0 =0,-1", "", 1, &a),
+                        "0 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
     assert_string_equal(result_of("Reshape", "2,3,4 =3,-1", "", 6, &a), "3x24");
     assert_string_equal(result_of("Add", "2,3 w2,3", "", 6, &a),
                         "its inputs have 6 and 2 in one dimension; was it exported for one batch size? use a symbolic one");
@@ -420,6 +424,7 @@ static void limits(void **state)
         { "Range", "- ='9 ='1", "", "its limits are computed while the model runs" }, { "Range", "='0 - ='1", "", "its limits are computed while the model runs" },
         { "Range", "='0 ='9 -", "", "its limits are computed while the model runs" }, { "Range", "='0 ='9 ='0", "", "its limits are computed while the model runs" },
         { "Range", "='9 ='0 ='-4", "", "3 whole = 9 5 1" }, { "Range", "='9 ='0 ='4", "", "0 whole" }, { "Range", "='1 ='9 ='4", "", "2 whole = 1 5" },
+        { "Range", "~1 ~4.0005 ~1", "", "4 = 1 2 3 4" }, { "Range", "~0 ~0.3 ~0.1", "", "3 = 0 0.100000001 0.200000003" },
         { "Resize", "2,3,4 - ~1,1,0.25", "", "2x3x1" }, { "Resize", "2,3,4 - ~1,1,0.2", "", "makes 0.800001 of dimension 2" },
         { "Resize", "2,3,4 - - =2,3,4294967295", "", "2x3x4294967295" }, { "Resize", "2,3,4 - - =2,3,4294967296", "", "makes 4.29497e+09 of dimension 2" },
         { "Range", "='0 ='999999999 ='1", "", "999999999 whole" }, { "Range", "='0 ='1000000000 ='1", "", "it has a thousand million elements or more" },

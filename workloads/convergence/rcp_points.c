@@ -246,19 +246,14 @@ void rcp_prune_by_mean(struct rcp_table *t)
 
 bool rcp_interpolate(double *mean, double *sd, const struct rcp_table *t, double batch)
 {
-    for (size_t i = 0; i < t->n; i++) {
-        const struct rcp_point *p = t->points + i;
-        if (p->batch == batch) {
-            *mean = p->mean, *sd = p->sd;
-            return true;
-        }
-        if (i > 0 && p->batch > batch && p[-1].batch < batch) {
-            *mean = between(batch, p[-1].batch, p[-1].mean, p->batch, p->mean);
-            *sd = between(batch, p[-1].batch, p[-1].sd, p->batch, p->sd);
-            return true;
-        }
-    }
-    return false;
+    const struct rcp_point *p = t->points, *end = t->points + t->n;
+    while (p != end && p->batch < batch)
+        p++;
+    if (p == end || (p == t->points && p->batch != batch))
+        return false;
+    *mean = p->batch == batch ? p->mean : between(batch, p[-1].batch, p[-1].mean, p->batch, p->mean);
+    *sd = p->batch == batch ? p->sd : between(batch, p[-1].batch, p[-1].sd, p->batch, p->sd);
+    return true;
 }
 
 /* ---- the test's limit ----------------------------------------------------------------------------- */

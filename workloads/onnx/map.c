@@ -179,10 +179,7 @@ static uint32_t known_weight(const struct mapper *p, uint32_t value, enum onnx_l
 /* NO_ID: a weight that the mapping makes of others; its source is named by the caller. */
 uint32_t map_weight(struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
 {
-    uint32_t root = value == NO_ID ? NO_ID : root_of(p, value, 0), id = root == NO_ID ? NO_ID : value;
-    if (root != NO_ID && onnx_elements(&p->m->values[root]) == onnx_elements(&p->m->values[value]) && layout != ONNX_AS_IS)
-        id = value;
-    uint32_t tensor = known_weight(p, id == NO_ID ? value : id, layout, n_dims, dims);
+    uint32_t tensor = known_weight(p, value, layout, n_dims, dims);
     if (tensor != NO_ID)
         return tensor;
     const struct onnx_value *v = value == NO_ID ? NULL : &p->m->values[value];

@@ -164,11 +164,8 @@ static uint32_t without_lone(const struct einsum *s, uint32_t x, struct letters 
     order = kept;
     memcpy(order.at + kept.n, lone.at, lone.n);
     order.n = l->n;
-    x = ordered(s, x, l, &order);
-    if (x == NO_ID)
-        return NO_ID;
     uint64_t n = all_of(s, &lone), rest = all_of(s, &kept);
-    x = map_pooled(s->p, x, rest, n, 1, OP_AVERAGE_POOL);
+    x = map_pooled(s->p, ordered(s, x, l, &order), rest, n, 1, OP_AVERAGE_POOL);
     *l = kept;
     return x == NO_ID ? NO_ID : emit1(s->p, OP_SCALE, x, AT(.rate = (double)n));
 }
@@ -207,9 +204,7 @@ static bool map_product(struct einsum *s, uint32_t a, uint32_t b)
     bool by_columns = g.inner.n && g.columns.n && memcmp(turned.at, s->e.in[1].at, turned.n) == 0;
     uint64_t stack = all_of(s, &g.stack), rows = all_of(s, &g.rows), inner = all_of(s, &g.inner), columns = all_of(s, &g.columns);
     a = ordered(s, a, &s->e.in[0], &first);
-    b = a == NO_ID ? NO_ID : ordered(s, b, &s->e.in[1], by_columns ? &turned : &straight);
-    if (b == NO_ID)
-        return false;
+    b = ordered(s, b, &s->e.in[1], by_columns ? &turned : &straight);
     uint64_t high = by_columns ? columns : inner, wide = by_columns ? inner : columns;
     bool one = stack == 1;
     a = one ? VIEW(s->p, a, rows, inner) : VIEW(s->p, a, stack, rows, inner);
@@ -217,7 +212,7 @@ static bool map_product(struct einsum *s, uint32_t a, uint32_t b)
     uint32_t y = emit2(s->p, OP_MATMUL, a, b, AT(.transpose_b = by_columns));
     y = ordered(s, y, &made, &s->e.out);
     s->p->into = "matmul";
-    return y != NO_ID && map_done(s->p, 0, y, false);
+    return map_done(s->p, 0, y, false);
 }
 
 bool map_einsum(struct mapper *p)
@@ -235,5 +230,5 @@ bool map_einsum(struct mapper *p)
         return map_product(&s, x[0], x[1]);
     uint32_t y = ordered(&s, x[0], &s.e.in[0], &s.e.out);
     p->into = "transpositions and sums";
-    return y != NO_ID && map_done(p, 0, y, false);
+    return map_done(p, 0, y, false);
 }

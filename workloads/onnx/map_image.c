@@ -51,7 +51,7 @@ static void stretch(struct onnx_window *w, const struct onnx_value *x, const str
     for (uint32_t i = 0; i < w->n; i++) {
         uint64_t reach = (y->dims[2 + i] - 1) * w->stride[i] + (uint64_t)(w->kernel[i] - 1) * w->dilation[i] + 1;
         uint64_t have = x->dims[2 + i] + w->before[i];
-        w->after[i] = reach > have ? (uint32_t)(reach - have) : 0;
+        w->after[i] = (uint32_t)(max_u64(reach, have) - have);
     }
 }
 

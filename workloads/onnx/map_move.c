@@ -11,7 +11,7 @@
 /* An image whose spatial dimensions alone are seen in another way stays one; anything else is plain. */
 static bool keeps_image(const struct onnx_value *x, const struct onnx_value *y)
 {
-    return x->n_dims >= 3 && y->n_dims >= 3 && y->n_dims <= 5 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
+    return y->n_dims >= 3 && y->n_dims <= 5 && x->dims[0] == y->dims[0] && x->dims[1] == y->dims[1];
 }
 
 bool map_reshape(struct mapper *p)
@@ -79,7 +79,7 @@ static bool is_order(const uint32_t *perm, uint32_t n, bool to_last)
         if (perm[i] != want)
             return false;
     }
-    return n >= 3 && n <= 4;
+    return n <= 4;
 }
 
 bool map_transpose(struct mapper *p)
@@ -95,18 +95,20 @@ bool map_transpose(struct mapper *p)
     if (image && is_order(perm, n, true))               /* channels last: as the image lies */
         return map_done(p, 0, as_image(p, in_id(p, 0)), false);
     x = any_plain(p, in_id(p, 0));
+    if (x == NO_ID)
+        return false;
     if (!image && n == 4 && is_order(perm, n, false))   /* channels first: the graph keeps them last */
-        return x != NO_ID && map_done(p, 0, x, true);
-    bool swapped = x != NO_ID && feeds_matmul(p, n);
+        return map_done(p, 0, x, true);
+    bool swapped = feeds_matmul(p, n);
     if (swapped) {
         uint32_t last = perm[n - 1];
         perm[n - 1] = perm[n - 2];
         perm[n - 2] = last;
     }
     size_t before = p->g->n_ops;
-    x = x == NO_ID ? NO_ID : map_transposed(p, x, v->dims, perm, n);
+    x = map_transposed(p, x, v->dims, perm, n);
     p->into = p->g->n_ops > before ? "transpose" : swapped ? "the product that reads it" : "view";
-    if (x == NO_ID || !map_done(p, 0, x, false))
+    if (!map_done(p, 0, x, false))
         return false;
     p->of[p->n->outputs[0]].swapped = swapped;
     return true;
@@ -121,7 +123,7 @@ bool map_concat(struct mapper *p)
     uint32_t axis = map_axis(p, 0, v->n_dims), parts[MOST], n = 0;
     bool image = false;
     for (uint32_t i = 0; i < p->n->n_inputs; i++)
-        image |= is_image_along(p, in_id(p, i), axis) && v->n_dims >= 3 && v->n_dims <= 5;
+        image |= is_image_along(p, in_id(p, i), axis);
     for (uint32_t i = 0; i < p->n->n_inputs; i++) {
         if (onnx_elements(map_in(p, i)) == 0)
             continue;
@@ -156,9 +158,7 @@ bool map_split(struct mapper *p)
         if (!map_out(p, i))
             return MAP_REFUSE(p, "leaves output %u out", i);
         uint64_t length = map_out(p, i)->dims[axis];
-        uint32_t part = equal ? first + i : NO_ID;
-        if (!equal && length)
-            part = emit1(p, OP_SLICE, x, AT(.axis = at, .begin = begin, .length = length));
+        uint32_t part = equal ? first + i : length ? emit1(p, OP_SLICE, x, AT(.axis = at, .begin = begin, .length = length)) : NO_ID;
         begin += length;
         if (part != NO_ID && !map_done(p, i, part, image))
             return false;
@@ -246,16 +246,18 @@ bool map_pad(struct mapper *p)
     double number = known_number(with) ? with->known[0] : onnx_float(p->n, "value", 0);
     if (x == NO_ID || !onnx_pads(&pads, p->m, p->n, v->n_dims))
         return false;
+    const int64_t *ahead = pads.at, *behind = pads.at + v->n_dims;
     for (uint32_t i = 0; i < v->n_dims; i++) {
-        uint64_t before = pads.at[i] > 0 ? (uint64_t)pads.at[i] : 0, after = pads.at[v->n_dims + i] > 0 ? (uint64_t)pads.at[v->n_dims + i] : 0;
-        uint64_t begin = before - (uint64_t)pads.at[i], left = v->dims[i] - begin - (after - (uint64_t)pads.at[v->n_dims + i]);
+        int64_t before = ahead[i] > 0 ? ahead[i] : 0, after = behind[i] > 0 ? behind[i] : 0, size = (int64_t)v->dims[i];
+        int64_t begin = before - ahead[i], left = size - begin - (after - behind[i]);
         uint32_t axis = layout_axis(i, image, v->n_dims);
-        if (left == 0 || left > v->dims[i])
+        if (left < 1)
             return MAP_REFUSE(p, "cuts off all of dimension %u", i);
-        if (left < v->dims[i])              /* less than nothing around it: that is cut off */
-            x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = begin, .length = left));
+        if (left < size)                    /* less than nothing around it: that is cut off */
+            x = emit1(p, OP_SLICE, x, AT(.axis = axis, .begin = (uint64_t)begin, .length = (uint64_t)left));
         if (before || after)
-            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = before, .length = left + before + after, .rate = number, .border = border_of(p)));
+            x = emit1(p, OP_PAD, x, AT(.axis = axis, .begin = (uint64_t)before, .length = (uint64_t)(left + before + after), .rate = number,
+                                       .border = border_of(p)));
     }
     return map_done(p, 0, x, image);
 }
@@ -287,7 +289,7 @@ bool map_tile(struct mapper *p)
     if (x == NO_ID)
         return false;
     for (uint32_t i = 0; i < v->n_dims; i++) {
-        uint64_t times = v->dims[i] ? y->dims[i] / v->dims[i] : 1;
+        uint64_t times = y->dims[i] / v->dims[i];
         at.view[i] = v->dims[i] == 1 ? y->dims[i] : v->dims[i];
         repeated |= v->dims[i] == 1 && times > 1;
         if (v->dims[i] == 1 || times == 1)

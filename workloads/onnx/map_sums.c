@@ -64,7 +64,7 @@ static uint32_t turned_constant(const struct mapper *p, uint32_t value)
 {
     const struct onnx_value *v = &p->m->values[value];
     const struct onnx_node *n = v->constant && v->producer != NO_ID ? &p->m->nodes[v->producer] : NULL;
-    return n && text_is(n->op, "Transpose") && v->n_dims == 2 && v->dims[0] * v->dims[1] > 1 ? n->inputs[0] : NO_ID;
+    return n && text_is(n->op, "Transpose") && v->n_dims == 2 ? n->inputs[0] : NO_ID;
 }
 
 /* A vector on the left is a row, on the right a column; the product has one dimension less. */
@@ -90,7 +90,7 @@ bool map_matmul(struct mapper *p)
         return matmul_vector(p);
     uint32_t n = max_u32(va->n_dims, vb->n_dims), b_value = in_id(p, 1);
     bool flat = vb->constant && onnx_elements(vb) == vb->dims[vb->n_dims - 1] * vb->dims[vb->n_dims - 2];
-    bool swapped = p->of[b_value].tensor != NO_ID && p->of[b_value].swapped;
+    bool swapped = p->of[b_value].swapped;
     uint32_t turned = turned_constant(p, b_value);
     if (turned != NO_ID) {
         swapped = true;
@@ -238,7 +238,7 @@ bool map_reduce(struct mapper *p)
         r++;
     if (!reduced_axes(p, &gone))
         return MAP_REFUSE(p, "its axes are computed while the model runs");
-    bool image = is_image(p, in_id(p, 0)) && n >= 3 && n <= 5 && gone == (1u << n) - 4 && r->kind != OP_MUL;
+    bool image = is_image(p, in_id(p, 0)) && gone == (1u << n) - 4 && r->kind != OP_MUL;
     uint32_t x = image ? as_image(p, in_id(p, 0)) : any_plain(p, in_id(p, 0));
     if (x == NO_ID)
         return false;

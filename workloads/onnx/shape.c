@@ -5,6 +5,7 @@
 #include "workloads/onnx/shape_internal.h"
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static bool shape_inputs(const struct shape *s, uint32_t n_inputs)
@@ -397,7 +398,7 @@ static bool shape_range(const struct shape *s)
     double n = (to->known[0] - from->known[0]) / by->known[0];
     if (n >= 1e9)
         return REFUSE(s, "it has a thousand million elements or more");
-    uint64_t count = n > 0 ? (uint64_t)(n + 0.999999) : 0;
+    uint64_t count = (uint64_t)ceil(fmax(n - 1e-6, 0));      /* the limits are floats */
     return shape_set(s, 0, 1, &count, from->type);
 }
 
