@@ -274,11 +274,14 @@ bool rules_of(const struct rule_book **out, struct rule_library *l, const char *
             *out = &l->books[i];
             return true;
         }
-    struct rule_book *b = &l->books[l->n_books++];
+    struct rule_book *b = &l->books[l->n_books];
     *b = (struct rule_book){ .edition = e };
     fill_book(b, l);
+    if (!keys_differ(b, err))
+        return false;                   /* who asks again is refused again */
+    l->n_books++;
     *out = b;
-    return keys_differ(b, err);
+    return true;
 }
 
 const struct rule_layer *rule_layer_find(const struct rule_book *b, const char *name)

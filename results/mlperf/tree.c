@@ -55,16 +55,15 @@ static void sort_out(struct walk *w, const char *dir, char **names, size_t n, ch
     }
 }
 
-static bool visit_logs(struct walk *w, const char *dir, char **names, size_t n)
+static void visit_logs(struct walk *w, const char *dir, char **names, size_t n)
 {
     struct arena a = {0};
     if (n == 0)
-        return true;
+        return;
     watch_tell(&w->visit->watch, NULL, 0, 0);
     w->visit->folder(w->visit->user, dir, names, n, &a);
     (*w->n_folders)++;
     arena_free(&a);
-    return true;
 }
 
 static bool walk_names(struct walk *w, const char *dir, char **names, size_t n, struct arena *a, int depth)

@@ -185,8 +185,10 @@ static void test_rows_at_their_limits(void **state)
     assert_false(rules_of(&b, &l, "v9.9", &err));
     assert_non_null(strstr(err.msg, "round 'v9.9' is unknown; known: v0.7"));
     assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,1,,,,error,s\n2.0.0,common,a,1,,,,error,s\n2.0.0,common,k,,,,,error,s", &a), &a, &err));
-    assert_false(rules_of(&b, &l, "v2.0", &err));
-    assert_string_equal(err.msg, "rules.csv: common of 2.0.0: key 'k' stands twice");
+    for (int again = 0; again < 2; again++) {
+        assert_false(rules_of(&b, &l, "v2.0", &err));
+        assert_string_equal(err.msg, "rules.csv: common of 2.0.0: key 'k' stands twice");
+    }
     arena_free(&a);
 }
 
