@@ -308,6 +308,23 @@ static void test_rows_at_the_end(void **state)
     arena_free(&a);
 }
 
+/* Sixteen states may be kept, and set again. */
+static void test_as_many_states_as_may_be_kept(void **state)
+{
+    static const char rows[] = "2.0.0,common,,begin,,,st.a:=1; st.b:=2; st.c:=3; st.d:=4; st.e:=5; st.f:=6,error,s\n"
+                               "2.0.0,common,,begin,,,st.g:=1; st.h:=2; st.i:=3; st.j:=4; st.k:=5; st.l:=6,error,s\n"
+                               "2.0.0,common,,begin,,,st.m:=1; st.n:=2; st.o:=3; st.p:=41; st.p:=42,error,s\n2.0.0,common,,end,st.p==42 ;; st.a==1,,,error,s\n";
+    struct arena a = { 0 };
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        char *text = lint_of_three(arena_printf(&a, "%s%s", rows, more ? "2.0.0,common,,begin,,,st.q:=7,error,s" : ""), &a);
+        assert_int_equal(strstr(text, "the official checker stops here: the rules keep more states than a log can have") != NULL, more);
+        assert_null(strstr(text, "want st."));
+        free(text);
+    }
+    arena_free(&a);
+}
+
 /* Names beside those of a list, as lines of key a: up to three of what is missing, and of what is too much, are told. */
 static void test_names_beside_a_list(void **state)
 {
@@ -383,6 +400,7 @@ int main(void)
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
                                         cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_names_beside_a_list),
+                                        cmocka_unit_test(test_as_many_states_as_may_be_kept),
                                         cmocka_unit_test(test_groups_that_are_missing),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);

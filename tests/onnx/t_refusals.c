@@ -292,6 +292,78 @@ static void course_refused(void **state)
     draft_end(body);
 }
 
+/* What a body or a function has to do with what is around it, and has not. */
+static void bodies_that_lack_something(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *body = draft_start(17);
+    draft_node(body, "Relu", "x", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "If", "one", "y", "");
+    draft_body(d, "then_branch", body, "u");
+    refused(d, infer, "node 0, If 'n0': its body does not make its output u");
+    draft_end(body);
+    body = draft_start(17);
+    draft_input(body, "round", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    draft_input(body, "t", ONNX_FLOAT, "1");
+    draft_node(body, "Relu", "t", "next", "");
+    draft_node(body, "Identity", "going", "on", "");
+    d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "Loop", "one - -", "y", "");
+    draft_body(d, "body", body, "on next");
+    refused(d, infer, "node 0, Loop 'n0': carries a value that is left out");
+    draft_end(body);
+    body = draft_start(17);
+    draft_input(body, "row", ONNX_FLOAT, "1");
+    draft_node(body, "Relu", "row", "t", "");
+    d = draft_start(17);
+    draft_number(d, "x", 3);
+    draft_input(d, "i", ONNX_FLOAT, "n,4");
+    draft_node(d, "Scan", "x", "y", "num_scan_inputs=1");
+    draft_body(d, "body", body, "t");
+    refused(d, infer, "node 0, Scan 'n0': what it reads row by row has no rows");
+    draft_end(body);
+    body = draft_start(17);
+    d = draft_start(17);
+    draft_function(d, body, "Same", "a b", "b", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Same", "x -", "y", "");
+    d->nodes[0]->domain = "ours";
+    refused(d, infer, "node 0, Identity 'y': a function hands on a parameter that is left out, or makes a value a second time");
+    d = draft_start(17);
+    draft_function(d, body, "Same", "a", "a", "");
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_node(d, "Relu", "x", "y", "");
+    draft_node(d, "Same", "x", "y", "");
+    d->nodes[1]->domain = "ours";
+    refused(d, infer, "node 1, Same 'n1': makes y a second time");
+    draft_end(body);
+}
+
+/* A split that leaves a part out, and a remainder of images. */
+static void parts_left_out(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,4");
+    draft_weight(d, "w", DIMS(4, 4));
+    draft_node(d, "MatMul", "x w", "h", "");
+    draft_node(d, "Split", "h", "y -", "axis=1");
+    refused(d, infer, "node 1, Split 'n1': leaves output 1 out");
+    d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "n,3,4,4");
+    draft_input(d, "u", ONNX_FLOAT, "n,3,4,4");
+    draft_weight(d, "w", DIMS(3, 3, 1, 1));
+    draft_node(d, "Conv", "x w", "h", "");
+    draft_node(d, "Conv", "u w", "g", "");
+    draft_node(d, "Mod", "h g", "y", "");
+    refused(d, infer, "node 2, Mod 'n2': on an image");
+}
+
 /* Neither so often nor until something holds. */
 static void an_endless_loop(void **state)
 {
@@ -436,6 +508,18 @@ static const struct { const char *op, *operands, *attributes, *message; } node_r
     { "Tile", "2,6 =1,32", "", "" }, { "Gather", "2,6 ='5", "axis=1", "" }, { "Gather", "2,6 ='6", "axis=1", "takes row 6 of 6" },
     { "Gather", "2,6 ='-6", "axis=1", "" }, { "Gather", "2,6 ='-7", "axis=1", "takes row -7 of 6" },
     { "RoiAlign", "2,6,3,4 3,3 =0,1,1", "sampling_ratio=2", "wants four numbers and an image a region" },
+    { "Hardmax", "2,6,3", "axis=3", "axis is out of range" }, { "Hardmax", "2,6,3", "axis=-4", "axis is out of range" }, { "Hardmax", "2,6,3", "axis=-3", "" },
+    { "Softmax", "2,6,3", "axis=3", "axis is out of range" }, { "Softmax", "2,6,3", "axis=-4", "axis is out of range" }, { "Softmax", "2,6,3", "axis=-3", "" },
+    { "LayerNormalization", "2,6,3 w3", "axis=3", "axis is out of range" }, { "LayerNormalization", "2,6,3 w18", "axis=-2", "" },
+    { "CumSum", "2,6 ='2", "", "its axis is computed while the model runs, or out of range" }, { "CumSum", "2,6 ='-2", "", "" },
+    { "ScatterElements", "2,6 =2x1:5,1 2,1", "axis=2", "axis is out of range, or there are not as many updates as indices" },
+    { "ScatterElements", "2,6 =2x1:5,1 2,1", "axis=-1", "" }, { "ScatterElements", "2,6 =2:5,1 2", "axis=1", "axis is out of range, or there are not as many updates as indices" },
+    { "NegativeLogLikelihoodLoss", "2,2147483648 n2", "", "of 4294967296 shares, at most 4294967295" }, { "NegativeLogLikelihoodLoss", "2,2147483647 n2", "", "" },
+    { "NegativeLogLikelihoodLoss", "2,6 n2 w6", "", "" }, { "NegativeLogLikelihoodLoss", "2,6 n2 w5", "", "wants one label for each row of classes, and a weight a class" },
+    { "NegativeLogLikelihoodLoss", "2,6,3 n2", "", "wants one label for each row of classes, and a weight a class" }, { "NegativeLogLikelihoodLoss", "2,6,3 n2,3", "", "" },
+    { "QuantizeLinear", "2,6 ~0.5 ='0", "", "to numbers of type 7; want integers of 8 or 16 bits" },
+    { "Loop", "='2 - -", "", "its body does not have the inputs and outputs of a loop that carries 1 values" },
+    { "SplitToSequence", "2,6", "axis=2", "axis is out of range, or its input has no shape" }, { "SplitToSequence", "2,6", "axis=-3", "axis is out of range, or its input has no shape" },
 };
 
 static void nodes_refused(void **state)
@@ -502,7 +586,7 @@ static void the_longest_sum(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(inputs_refused), cmocka_unit_test(reasons), cmocka_unit_test(nodes_without_a_name),
     cmocka_unit_test(places_that_are_read), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused),
-    cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(course_refused), cmocka_unit_test(an_endless_loop),
+    cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(course_refused), cmocka_unit_test(bodies_that_lack_something), cmocka_unit_test(parts_left_out), cmocka_unit_test(an_endless_loop),
     cmocka_unit_test(a_long_sequence), cmocka_unit_test(sequences_refused), cmocka_unit_test(nodes_refused),
     cmocka_unit_test(dimensions_of_constants), cmocka_unit_test(the_longest_sum),
 };

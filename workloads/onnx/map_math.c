@@ -3,7 +3,6 @@
  * map_math.c - operators on each number by itself: functions of one, and of two.
  */
 #include "workloads/onnx/map_internal.h"
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ static uint32_t input_as_it_is(struct mapper *p)
 
 bool map_function(struct mapper *p)
 {
-    static const struct { const char *op; enum op_kind kind; enum op_function function; double low, high; const char *names[2]; } rows[] = {
+    static const struct row { const char *op; enum op_kind kind; enum op_function function; double low, high; const char *names[2]; } rows[] = {
 #define KIND(op_, kind_) { .op = op_, .kind = kind_ }
 #define MAP(op_, function_) { .op = op_, .kind = OP_MAP, .function = function_ }
         KIND("Sigmoid", OP_SIGMOID), KIND("Tanh", OP_TANH), KIND("Gelu", OP_GELU), KIND("Swish", OP_SWISH),
@@ -40,13 +39,11 @@ bool map_function(struct mapper *p)
     uint32_t x = input_as_it_is(p);
     if (x == NO_ID)
         return false;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (text_is(rows[i].op, p->n->op)) {
-            double low = rows[i].names[0] ? onnx_float(p->n, rows[i].names[0], rows[i].low) : 0;
-            double high = rows[i].names[1] ? onnx_float(p->n, rows[i].names[1], rows[i].high) : 0;
-            return done_like_input(p, emit1(p, rows[i].kind, x, AT(.function = rows[i].function, .low = low, .high = high)));
-        }
-    return MAP_REFUSE(p, "has no function");
+    const struct row *r = rows;
+    while (!text_is(r->op, p->n->op))   /* the table of mappings names these alone */
+        r++;
+    double low = r->names[0] ? onnx_float(p->n, r->names[0], r->low) : 0, high = r->names[1] ? onnx_float(p->n, r->names[1], r->high) : 0;
+    return done_like_input(p, emit1(p, r->kind, x, AT(.function = r->function, .low = low, .high = high)));
 }
 
 /* Repeated where it has ones, the small one is as large. */
@@ -208,11 +205,10 @@ static const struct two { const char *op; enum op_kind kind; enum op_function fu
 
 static const struct two *find_two(const char *op)
 {
-    size_t i = 0, n = sizeof twos / sizeof *twos;
-    while (i < n && !text_is(twos[i].op, op))
-        i++;
-    assert(i < n);                      /* the table of mappings names these alone */
-    return &twos[i];
+    const struct two *two = twos;
+    while (!text_is(two->op, op))       /* the table of mappings names these alone */
+        two++;
+    return two;
 }
 
 /* A number and a tensor: one pass without an exchange, where the function has such a form. */

@@ -69,8 +69,6 @@ static bool has_trained_state(const struct mapper *p)
 static bool check_recurrence(struct mapper *p)
 {
     const struct onnx_value *r = map_in(p, 2);
-    if (!map_in(p, 1) || !r)
-        return MAP_REFUSE(p, "has %u inputs, want at least 3", p->n->n_inputs);
     if (!map_in(p, 1)->constant || !r->constant || (map_in(p, 3) && !map_in(p, 3)->constant) || r->dims[0] > 2)
         return MAP_REFUSE(p, "want weights that stand in the file");
     if (onnx_flag(p->n, "layout", false))
