@@ -180,6 +180,48 @@ static void overrides_are_named_in_refusals(void **state)
     refuses("faults.chip=3 0.5", "--set faults.chip=3 0.5: 0.5 is below 1: how many times longer the chip computes");
 }
 
+/* As long a list as there is room for, of one item. */
+static const char *list_of(const char *set, const char *item, uint32_t n, struct arena *a)
+{
+    for (uint32_t i = 0; i < n; i++)
+        set = arena_printf(a, "%s%s%s", set, i ? "," : "", item);
+    return set;
+}
+
+static void lists_and_faults_at_their_limits(void **state)
+{
+    static const struct { const char *set, *item; uint32_t n; const char *refused; } rows[] = {
+        { "parallel.layers_per_ipu=", "10000", 4, NULL }, { "parallel.layers_per_ipu=", "10001", 4, "'10001' is not the size of a stage; want blocks" },
+        { "parallel.layers_per_ipu=", "1/10000", 4, NULL }, { "parallel.layers_per_ipu=", "1/10001", 4, "'1/10001' is not the size of a stage; want blocks" },
+        { "parallel.layers_per_ipu=", "0", MAX_STAGES, NULL }, { "parallel.layers_per_ipu=", "0", MAX_STAGES + 1, "has more than 64 stages" },
+        { "parallel.layers_per_ipu=", "1", 3, "has 3 stages for 4 IPUs a replica; want at least one an IPU" }, { "parallel.layers_per_ipu=", "auto", 1, NULL },
+        { "parallel.available_memory=", "1", MAX_STAGES, NULL }, { "parallel.available_memory=", "1", MAX_STAGES + 1, "has more than 64 shares" },
+        { "parallel.available_memory=", " 1e-9 ", 1, NULL }, { "parallel.available_memory=", "0", 1, "'0' is not a share; want more than 0, at most 1" },
+        { "parallel.available_memory=", "1.001", 1, "'1.001' is not a share; want more than 0, at most 1" }, { "parallel.available_memory=", "-1", 1, "'-1' is not a share" },
+        { "parallel.available_memory=", "nan", 1, "'nan' is not a share" }, { "parallel.recompute_checkpoints=", "a", MAX_CHECKPOINTS, NULL },
+        { "parallel.recompute_checkpoints=", "a", MAX_CHECKPOINTS + 1, "has more than 64 layers" },
+        { "parallel.recompute_checkpoints=", "layer1,,layer2", 1, "an empty name; want layers, as in stage1/unit1,stage2/unit1" },
+        { "faults.link=", "0-1 1", 1, NULL }, { "faults.link=", "0-1 1.001", 1, "1.001 is outside 0 to 1" }, { "faults.link=", "0-1 -0.5", 1, "'0-1 -0.5' is not understood" },
+        { "faults.link=", "0-4294967295 0.5", 1, NULL }, { "faults.link=", "0-4294967296 0.5", 1, "is not understood; want A-B SHARE, as in 0-1 0.5" },
+        { "faults.link=", "4294967296-0 0.5", 1, "is not understood; want A-B SHARE, as in 0-1 0.5" }, { "faults.link=", "7-7 0.5", 1, "'7-7 0.5' is not understood" },
+        { "faults.link=", "7 0.5", 1, "'7 0.5' is not understood" }, { "faults.chip=", "3-4 2", 1, "'3-4 2' is not understood" }, { "faults.chip=", "3  1", 1, NULL },
+        { "faults.chip=", "3 0.999", 1, "0.999 is below 1" }, { "faults.chip=", "3", 1, "'3' is not understood; want IPU FACTOR, as in 3 1.2" },
+        { "faults.flow=", "0-5 0", 1, NULL }, { "faults.flow=", "0-5 7e9", 1, NULL }, { "faults.flow=", "0-5 -1", 1, "'0-5 -1' is not understood; want A-B RATE, as in 0-5 4e9" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct loaded l;
+        struct arena a = { 0 };
+        bool good = load(&l, pod16, (const char *const[]){ list_of(rows[i].set, rows[i].item, rows[i].n, &a) }, 1);
+        if (good != !rows[i].refused || (rows[i].refused && !strstr(l.err.msg, rows[i].refused)))
+            print_error("%s%s x %u: %s\n", rows[i].set, rows[i].item, rows[i].n, l.err.msg);
+        assert_int_equal(good, !rows[i].refused);
+        assert_true(good || strstr(l.err.msg, rows[i].refused));
+        arena_free(&l.a);
+        arena_free(&a);
+    }
+}
+
 /* ---- refusals ------------------------------------------------------------------------------------- */
 
 static const struct { const char *file, *message; } refusals[] = {
@@ -481,7 +523,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(optimizers_keep_their_moments), cmocka_unit_test(evaluations_expected),
     cmocka_unit_test(bert_on_four_ipus), cmocka_unit_test(resnet_on_one_ipu),
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
-    cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals),
+    cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals), cmocka_unit_test(lists_and_faults_at_their_limits),
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
     cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys),
     cmocka_unit_test(every_recipe_is_sound),
