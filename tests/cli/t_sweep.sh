@@ -77,7 +77,7 @@ done
 rm "$work/a.csv"
 head -c 20000 "$work/whole.csv" >"$work/a.csv.part"
 refuses "go on with --resume, or remove it" "what an interrupted sweep left is not overwritten" sweep $bert $grid --out "$work/a.csv"
-refuses "is of sweep" "another sweep does not go on" sweep $bert $grid --set hosts.count=2 --out "$work/a.csv" --resume
+refuses "is of sweep" "another sweep does not go on" sweep $bert $grid --set machine.clock_hz=1.25e9 --out "$work/a.csv" --resume
 rm "$work/a.csv.part"
 long="--over parallel.replicas=1..4 --over parallel.gradient_accumulation=10..1600"
 run sweep $bert $long --out "$work/long.csv"
