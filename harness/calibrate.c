@@ -22,8 +22,7 @@ static bool fit_chip(FILE *f, struct calibration *c, struct err *err)
     for (size_t i = 0; i < n_fitted_constants; i++)
         c->chip_constants[i] = fit.values[i].value;
     kernel_fit_write(f, &fit, "the kernels and runs of role calibrate in results/published");
-    fprintf(stderr, "podbench: %zu measured kernels and runs: median error %.2f %% with open-source constants, %.2f %% fitted\n", fit.n_rows,
-            100 * fit.median_before, 100 * fit.median_after);
+    kernel_fit_print(stderr, &fit);
     return true;
 }
 

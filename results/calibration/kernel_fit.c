@@ -65,13 +65,14 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
     return good;
 }
 
-static bool median_error(double *out, struct fit_job *job, const double *x, struct arena *a, struct err *err)
+/* ratios: room for one a row. */
+static bool median_error(double *out, double *ratios, struct fit_job *job, const double *x, struct arena *a, struct err *err)
 {
     double *d = ARENA_ARRAY(a, double, job->n_rows);
-    if (!log_ratios(d, x, job, err))
+    if (!log_ratios(ratios, x, job, err))
         return false;
     for (size_t i = 0; i < job->n_rows; i++)
-        d[i] = fabs(exp(d[i]) - 1);
+        d[i] = fabs(exp(ratios[i]) - 1);
     *out = statistics_median(d, job->n_rows, a);
     return true;
 }
@@ -124,12 +125,36 @@ static void take_rows(struct fit_job *job, const struct figures *figures, struct
     }
 }
 
+/* Rows with all constants as fitted, with all at their open-source values, and with one after the other there. */
+static bool take_errors(struct kernel_fit *out, struct fit_job *job, struct arena *a, struct err *err)
+{
+    double x[MAX_FITTED], before[MAX_FITTED], *fitted = ARENA_ARRAY(a, double, job->n_rows), *other = ARENA_ARRAY(a, double, job->n_rows);
+    out->n_rows = job->n_rows;
+    out->rows = ARENA_ARRAY(a, struct kernel_fit_row, job->n_rows);
+    for (size_t k = 0; k < n_fitted_constants; k++) {
+        x[k] = out->values[k].value;
+        before[k] = fitted_constants[k].open_source_value;
+    }
+    if (!median_error(&out->median_before, other, job, before, a, err) || !median_error(&out->median_after, fitted, job, x, a, err))
+        return false;
+    for (size_t i = 0; i < job->n_rows; i++)
+        out->rows[i] = (struct kernel_fit_row){ .recipe = job->rows[i].recipe, .error = exp(fitted[i]) - 1 };
+    for (size_t k = 0; k < n_fitted_constants; k++) {
+        x[k] = before[k];
+        if (!median_error(&out->median_default[k], other, job, x, a, err))
+            return false;
+        for (size_t i = 0; i < job->n_rows; i++)
+            out->rows[i].share[k] = 1 - exp(fitted[i] - other[i]);
+        x[k] = out->values[k].value;
+    }
+    return true;
+}
+
 bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                     struct arena *a, struct err *err)
 {
     struct fit_job job = { .paths = paths, .watch = watch };
     struct fit_parameter parameters[MAX_FITTED];
-    double before[MAX_FITTED], after[MAX_FITTED];
     if (!load_chips(&job, a, err))
         return false;
     take_rows(&job, figures, a);
@@ -137,16 +162,12 @@ bool kernel_fit_run(struct kernel_fit *out, const struct figures *figures, const
         const struct fitted_constant *k = &fitted_constants[i];
         double middle = (k->field.min + k->field.max) / 2;         /* where fit_run begins anyway: the defaults, on bounds, are no better start */
         parameters[i] = (struct fit_parameter){ k->field.name, k->field.min, k->field.max, middle, 0.02 };
-        before[i] = k->open_source_value;
     }
     struct fit_problem p = { .parameters = parameters, .n_parameters = n_fitted_constants, .n_rows = job.n_rows,
                              .log_ratios = log_ratios, .user = &job };
     if (!fit_run(out->values, &p, err))
         return false;
-    for (size_t i = 0; i < n_fitted_constants; i++)
-        after[i] = out->values[i].value;
-    out->n_rows = job.n_rows;
-    bool good = median_error(&out->median_before, &job, before, a, err) && median_error(&out->median_after, &job, after, a, err);
+    bool good = take_errors(out, &job, a, err);
     watch_tell(watch, NULL, 0, 0);
     return good;
 }
@@ -162,5 +183,31 @@ void kernel_fit_write(FILE *f, const struct kernel_fit *fit, const char *table)
                 whole ? 0 : 3, v->value, k->field.unit, table, fit->n_rows);
         fprintf(f, "\"standard error %.*f; bounds %g to %g; open source %g%s\"\n", whole ? 0 : 3, v->standard_error,
                 k->field.min, k->field.max, k->open_source_value, v->at_bound ? "; at a bound" : "");
+    }
+}
+
+static void print_constant(FILE *f, const struct kernel_fit *fit, size_t k)
+{
+    const struct fitted_constant *c = &fitted_constants[k];
+    const struct fit_value *v = &fit->values[k];
+    fprintf(f, "  %s.%-20s %8.4g %-6s +- %.2g%s  (bounds %g to %g, open source %g: median error %.2f %%)  %s\n", generation_names[c->generation],
+            c->field.name, v->value, c->field.unit, v->standard_error, v->at_bound ? ", at its bound" : "", c->field.min, c->field.max,
+            c->open_source_value, 100 * fit->median_default[k], c->field.help);
+}
+
+void kernel_fit_print(FILE *f, const struct kernel_fit *fit)
+{
+    fprintf(f, "chips: %zu measured kernels and runs, median error %.2f %% with open-source constants, %.2f %% fitted\n", fit->n_rows,
+            100 * fit->median_before, 100 * fit->median_after);
+    for (size_t k = 0; k < n_fitted_constants; k++)
+        print_constant(f, fit, k);
+    fprintf(f, "  share of each row's time, %%:\n ");
+    for (size_t k = 0; k < n_fitted_constants; k++)
+        fprintf(f, " %s.%s", generation_names[fitted_constants[k].generation], fitted_constants[k].field.name);
+    fprintf(f, "  error %%\n");
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        for (size_t k = 0; k < n_fitted_constants; k++)
+            fprintf(f, " %*.2f", (int)strlen(fitted_constants[k].field.name) + 5, 100 * fit->rows[i].share[k]);
+        fprintf(f, " %+8.2f  %s\n", 100 * fit->rows[i].error, fit->rows[i].recipe);
     }
 }

@@ -174,6 +174,29 @@ static void fit_to_made(struct kernel_fit *fit, const double *made, double *erro
     plan_cache_free(&cache);
 }
 
+/* What each constant adds to a kernel's time beside its open-source value: none to the other generation's. */
+static void check_shares(const struct kernel_fit *fit, struct arena *a)
+{
+    struct plan_cache cache = {0};
+    double x[MAX_FITTED];
+    for (size_t i = 0; i < n_fitted_constants; i++)
+        x[i] = fit->values[i].value;
+    for (size_t k = 0; k < n_fitted_constants; k++) {
+        double errors[N_MADE];
+        for (size_t i = 0; i < N_MADE; i++) {
+            const struct kernel_fit_row *row = &fit->rows[i];
+            double all = kernel_tflop_per_s(row->recipe, x, &cache, a);
+            x[k] = fitted_constants[k].open_source_value;
+            assert_near(row->share[k], 1 - all / kernel_tflop_per_s(row->recipe, x, &cache, a), 1e-9);
+            x[k] = fit->values[k].value;
+            errors[i] = fabs((1 + row->error) / (1 - row->share[k]) - 1);
+            assert_true(row->share[k] == 0 || (fitted_constants[k].generation == GENERATION_MK1) == (strstr(row->recipe, "gc2;") != NULL));
+        }
+        assert_near(fit->median_default[k], statistics_median(errors, N_MADE, a), 1e-9);
+    }
+    plan_cache_free(&cache);
+}
+
 /* Kernels published as a chip of other constants would run them give those constants back, wherever between their bounds they are, and no
  * error is left; before, each is as far off as the planner is without a fit. A row that validates is not read. */
 static void kernels_give_their_constants_back(void **state)
@@ -191,6 +214,7 @@ static void kernels_give_their_constants_back(void **state)
             assert_near(fit.values[i].value / made[i], 1, 0.01);    /* a plan is whole cycles of whole splits */
         assert_near(fit.median_before, statistics_median(errors, N_MADE, &a), 1e-12);
         assert_true(fit.median_before > 0.1 && fit.median_after < 1e-3);
+        check_shares(&fit, &a);
         arena_free(&a);
     }
 }
