@@ -148,6 +148,7 @@ static double add_time_s(const struct chip *c, double bytes, double slowdown)
 static void count_bytes(struct run *run, uint32_t n, const struct step_way *way, const double *by_flows)
 {
     struct collective_cost *cost = run->cost;
+    assert(run->total_bytes || !way->n_links);          /* links are numbered as their ways are found */
     for (uint32_t i = 0; i < way->n_links; i++) {
         const struct way_link *l = &way->links[i];
         double *total = &run->total_bytes[l->number], *busiest = &cost->busiest_bytes[l->kind];
