@@ -123,14 +123,24 @@ static bool find_places(struct places *p, const char *dir, const struct submissi
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
 }
 
+/* Of a submission before: its factor, then its logs, the first of them last. Who is killed on the way leaves too few for a score, never some of
+ * each submission. */
+static void clear_logs(const char *logs, struct arena *a)
+{
+    size_t n = 0;
+    while (access(arena_printf(a, "%s/result_%zu.txt", logs, n), F_OK) == 0)
+        n++;
+    unlink(arena_printf(a, "%s/scaling.json", logs));
+    while (n-- > 0)
+        unlink(arena_printf(a, "%s/result_%zu.txt", logs, n));
+}
+
 /* The package checker writes it beside the logs, as {"scaling_factor": X}, and leaves none where nothing is scaled. */
 static bool write_scaling(const char *path, double scaling, struct arena *a, struct err *err)
 {
     struct new_file file;
-    if (!(scaling > 1)) {
-        unlink(path);                   /* of a submission before */
+    if (!(scaling > 1))
         return true;
-    }
     if (!new_file_open(&file, path, err))
         return false;
     fprintf(file.f, "{\"scaling_factor\": %s}\n", mllog_real(scaling, a));
@@ -145,12 +155,13 @@ static bool write_all(const struct places *p, const struct submission_descriptio
     if (!write_system(arena_printf(a, "%s/%s.json", p->systems, p->name), s, fields, a, err)
         || !write_readme(arena_printf(a, "%s/README.md", p->code), s, err))
         return false;
+    clear_logs(p->logs, a);
+    if (!write_scaling(arena_printf(a, "%s/scaling.json", p->logs), s->scaling, a, err))
+        return false;
     for (size_t i = 0; i < n; i++)
         if (!write_log(arena_printf(a, "%s/result_%zu.txt", p->logs, i), s, &runs[i], i, a, err))
             return false;
-    for (size_t i = n; unlink(arena_printf(a, "%s/result_%zu.txt", p->logs, i)) == 0; i++)
-        ;                               /* those of a longer submission before */
-    return write_scaling(arena_printf(a, "%s/scaling.json", p->logs), s->scaling, a, err);
+    return true;
 }
 
 bool mllog_write_submission(const char *dir, const struct submission_description *given_s, const struct drawn_run *runs, size_t n,

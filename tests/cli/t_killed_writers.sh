@@ -79,6 +79,22 @@ is_package() { again "$@"; same packed; }
 kill_everywhere empty is_package 13 $package
 [ -z "$torn" ] && [ "$n_killed" -ge 4 ]
 result $? "a package killed at $n_killed calls is whole when it is written again" "$torn"
+# In the place of another, scaled by another factor: the score of one or of the other, or too few logs; never of some of each.
+package="run mlperf-v2.0-closed-bow-pod16-bert-large --set training.reference_round=v3.0 --set optimizer.opt_lamb_epsilon=1e-6"
+package="$package --set training.samples_to_converge=2580480 --runs 10 --mllog out --force --seed"
+for seed in 1 4; do mkdir seed$seed && (cd seed$seed && "$PODBENCH" $package $seed >/dev/null 2>&1); done
+scored() { "$PODBENCH" score "$1/out" --format csv 2>>err | sed "s/,[^,]*\$//"; }       # the folder apart
+scored seed1 >score1
+scored seed4 >score4
+is_one_package() {
+    scored now >score
+    cmp -s score score1 || cmp -s score score4 || grep -q "logs, v3.0 wants 10" score || ! grep -q bert score || grep -q "no score" err ||
+        { cat score >>err; return 1; }
+    again "$@" && same seed4
+}
+kill_everywhere seed1 is_one_package 11 $package 4
+! cmp -s score1 score4 && [ -z "$torn" ] && [ "$n_killed" -ge 4 ]
+result $? "a package in the place of another killed at $n_killed calls is never some of each" "$torn"
 mkdir made && (cd made && "$PODBENCH" init mine >/dev/null)
 is_project() { again init mine || { grep -q 'mine' err && rm -rf now/mine && again init mine; }; same made; }
 kill_everywhere empty is_project 3 init mine
