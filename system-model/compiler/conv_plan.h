@@ -27,9 +27,9 @@ struct conv_shape {
     uint32_t type;                      /* enum data_type */
     uint32_t pass;                      /* enum op_pass */
     /* How the operands lie before. By default as this plan wants them: each tile has its share of what it needs. */
-    uint32_t in_elsewhere, weights_elsewhere;       /* 1: another operation has laid them out, so that all of it moves */
-    uint32_t rearrange_in, rearrange_weights;       /* 1: and every element changes place in the order */
-    uint32_t rearrange_out;                         /* 1: so do the results */
+    uint32_t in_elsewhere, weights_elsewhere;       /* true: another operation has laid them out, so that all of it moves */
+    uint32_t rearrange_in, rearrange_weights;       /* true: and every element changes place in the order */
+    uint32_t rearrange_out;                         /* true: so do the results */
 };
 
 /* A forward convolution of groups x [batch, in_h, in_w, in_chans]; in_chans and out_chans of one group. Padding: above and on the left; what

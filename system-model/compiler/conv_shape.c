@@ -40,7 +40,7 @@ static struct conv_shape data_gradient_shape(const struct conv_params *p)
         .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = p->stride, .out_stride_w = stride_across(p),
         .in_h = p->out_h, .in_w = p->out_w, .in_expand = 1,
         .before_h = p->pad_h, .before_w = p->pad_w, .met_h = p->in_h, .met_w = p->in_w, .dilation = dilation_of(p),
-        .type = p->type, .pass = PASS_BACKWARD_DATA, .rearrange_weights = 1,
+        .type = p->type, .pass = PASS_BACKWARD_DATA, .rearrange_weights = true,
     };
 }
 
@@ -53,8 +53,8 @@ static struct conv_shape weight_gradient_shape(const struct conv_params *p)
         .groups = p->groups, .batch = 1, .field_h = p->in_chans * kernel, .field_w = 1,
         .kernel_h = 1, .kernel_w = 1, .in_chans = (uint64_t)p->batch * p->out_h * p->out_w, .out_chans = p->out_chans,
         .in_stride_h = 1, .in_stride_w = 1, .out_stride_h = 1, .out_stride_w = 1, .in_h = p->in_chans * kernel, .in_w = 1, .dilation = 1,
-        .in_expand = expand ? expand : 1, .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = 1, .rearrange_weights = 1,
-        .in_elsewhere = 1, .weights_elsewhere = 1,      /* spread evenly by the change of layout */
+        .in_expand = expand ? expand : 1, .type = p->type, .pass = PASS_BACKWARD_WEIGHT, .rearrange_in = true, .rearrange_weights = true,
+        .in_elsewhere = true, .weights_elsewhere = true,      /* spread evenly by the change of layout */
     };
 }
 
@@ -99,7 +99,7 @@ bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
     out->out_chans = s->field_h;
     out->in_elsewhere = s->weights_elsewhere;
     out->weights_elsewhere = s->in_elsewhere;
-    out->rearrange_in = out->rearrange_weights = out->rearrange_out = 1;
+    out->rearrange_in = out->rearrange_weights = out->rearrange_out = true;
     return true;
 }
 

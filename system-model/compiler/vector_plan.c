@@ -426,7 +426,8 @@ static void plan_cross_entropy(struct passes *p, const struct work *w)
 static void plan_transducer_loss(struct passes *p, const struct work *w)
 {
     const uint64_t *d = w->x->dims;
-    uint64_t batch = d[0], time = w->x->n_dims > 2 ? d[1] : 1, labels = w->x->n_dims > 3 ? d[2] : 1;
+    assert(w->x->n_dims == 4);
+    uint64_t batch = d[0], time = d[1], labels = d[2];
     uint64_t cells = batch * time * labels;
     if (w->backward) {
         add_map(p, MAP_EXP, w->n);

@@ -19,6 +19,16 @@ static bool check_options(const struct plan *p, struct err *err)
     return true;
 }
 
+void plan_options_plain(struct plan_options *o)
+{
+    static const struct plan_options none;
+    memcpy(o->checkpoints, none.checkpoints, sizeof o->checkpoints);
+    memcpy(o->framework.sheets, none.framework.sheets, sizeof o->framework.sheets);
+    memcpy(&o->fitted.sheet, &none.fitted.sheet, sizeof o->fitted.sheet);
+    o->framework.name = o->framework.schedules = NULL;
+    o->faults = NULL;
+}
+
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id)
 {
     for (uint32_t s = 0; s < p->n_stages; s++)

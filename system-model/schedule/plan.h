@@ -106,6 +106,8 @@ void plan_print(FILE *f, const struct plan *p);
 void plan_print_summary(FILE *f, const struct plan *p);         /* placement, cost by stage, memory */
 bool is_checkpoint(const struct plan *p, uint32_t layer_id);    /* its output is kept between forward and backward */
 uint64_t stage_input_bytes(const struct stage_plan *s);     /* what earlier stages hand it, one micro-batch */
+/* Leaves out texts, where values came from and faults, which are the topology's: of options as questions only values count. */
+void plan_options_plain(struct plan_options *o);
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id);
 uint32_t ipu_layers(struct layer_range *ranges, const struct plan *p, uint32_t ipu);  /* of its stages, room for MAX_STAGES; how many */
 /* Replicas whose traffic has to be played: those of one domain stand for all, unless groups of n_ipus do not fill it evenly, or

@@ -447,16 +447,12 @@ static void fill_question(struct question *q, const struct plan *p)
     o->totals_only = o->as_asked = o->timed_only = false;
     o->n_stages = no->n_stages;
     memcpy(o->stage_sizes, no->stage_sizes, sizeof o->stage_sizes);
-    memcpy(o->checkpoints, no->checkpoints, sizeof o->checkpoints);
     o->host_decode_bytes_per_s = no->host_decode_bytes_per_s;
     o->framework.steps_per_call = no->framework.steps_per_call;
     o->framework.fetch_threads = no->framework.fetch_threads;
     o->framework.prefetch_depth = no->framework.prefetch_depth;
     o->framework.outputs_each_micro_batch = no->framework.outputs_each_micro_batch;
-    o->faults = NULL;
-    o->framework.name = o->framework.schedules = NULL;
-    memcpy(o->framework.sheets, no->framework.sheets, sizeof o->framework.sheets);      /* where values came from is no value */
-    o->fitted.sheet = no->fitted.sheet;
+    plan_options_plain(o);
     memcpy(&q->vector, &p->stages[0].compiled->options, sizeof q->vector);
 }
 

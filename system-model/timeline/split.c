@@ -274,13 +274,8 @@ static const struct question *question_of(size_t *n_bytes, const struct plan_opt
     struct question *q = arena_alloc(a, *n_bytes);
     memcpy(q->checkpoints, checkpoints, strlen(checkpoints));
     q->faulty = opt->faults != NULL;
-    struct plan_options *plain = &q->plain;
-    memcpy(plain, opt, sizeof *opt);
-    memset(plain->checkpoints, 0, sizeof plain->checkpoints);
-    memset(&plain->fitted.sheet, 0, sizeof plain->fitted.sheet);
-    memset(plain->framework.sheets, 0, sizeof plain->framework.sheets);
-    plain->framework.name = plain->framework.schedules = NULL;
-    plain->faults = NULL;
+    memcpy(&q->plain, opt, sizeof *opt);
+    plan_options_plain(&q->plain);
     return q;
 }
 

@@ -138,6 +138,39 @@ static void steps_too_long_to_time_are_refused(void **state)
     stop(&y);
 }
 
+/* 2^53 cycles are refused and one less is taken, by a clock of 2^30 Hz and an upload that fills a step up to them. */
+static void the_longest_step_of_all(void **state)
+{
+    struct planned y;
+    struct plan p;
+    (void)state;
+    start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+    y.sim.machine->chip.clock_hz = 1 << 30;
+    y.opt.io_tiles = 0;
+    y.opt.framework.fetch_threads = 1;
+    y.opt.framework.uploads_per_step = 1;
+    y.opt.framework.upload_s = 0;
+    assert_true(build(&y, &p));
+    uint64_t rest = p.host_floor_cycles + p.fetch_cycles * y.opt.grad_accum, copies = 0, update = 0;
+    for (uint32_t s = 0; s < p.n_stages; s++)
+        rest += (p.stages[s].forward_cycles + p.stages[s].backward_cycles + p.io_cycles[s]) * y.opt.grad_accum;
+    for (uint32_t i = 0; i < p.n_runs; i++)
+        copies += p.runs[i].copy_cycles * p.runs[i].n_cycles;
+    for (uint32_t i = 0; i < p.update.n_chains; i++)
+        update += p.update.chains[i].steps->n_cycles * p.update.chains[i].n_tensors;
+    for (int i = 0; i < N_CALL_PARTS; i++)
+        rest += p.call_cycles[i];
+    assert_true(copies > 0 && update > 0 && p.io_cycles[0] > 0 && p.fetch_cycles > 0 && p.host_floor_cycles > 0);
+    rest += copies + update;
+    y.opt.framework.upload_s = ldexp((double)((UINT64_C(1) << 53) - 1 - rest), -30);
+    assert_true(build(&y, &p));
+    y.opt.framework.upload_s += ldexp(1, -30);
+    assert_false(build(&y, &p));
+    assert_string_equal(y.err.msg, "one step takes 9.01e+15 cycles or more, 9.01e+15 (2^53) are too many to time; most go to input from the host: "
+                                   "raise hosts.decode_bytes_per_s, or the host's rates on the machine's sheets");
+    stop(&y);
+}
+
 /* PopLibs' default where none is given; one for all; a share each, the last for what follows. */
 static void shares_of_memory_by_ipu(void **state)
 {
@@ -538,7 +571,7 @@ static void checkpoints_are_those_named_now(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(malformed_requests_are_refused), cmocka_unit_test(more_stages_than_blocks),
-    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(steps_too_long_to_time_are_refused),
+    cmocka_unit_test(streamed_state_must_fit_the_memory), cmocka_unit_test(steps_too_long_to_time_are_refused), cmocka_unit_test(the_longest_step_of_all),
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
     cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
