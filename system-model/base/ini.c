@@ -9,6 +9,7 @@
  */
 #include "system-model/base/base.h"
 
+#include <assert.h>
 #include <ini.h>
 #include <string.h>
 
@@ -75,7 +76,8 @@ static char *next_line(char *to, int size, void *user)
         line++;
         length--;
     }
-    if (length > LONGEST_LINE || (int)length + 2 > size) {
+    assert(size >= LONGEST_LINE + 2);   /* libinih's own limit */
+    if (length > LONGEST_LINE) {
         r->failed = true;
         fail(r->err, "%s:%u: line is longer than %d characters", r->out->path, r->line, LONGEST_LINE);
         return NULL;

@@ -329,7 +329,7 @@ static bool single_ipu_replicas(const struct run *run)
 static bool splits_steps(const struct run *run)
 {
     uint64_t p = positions_from_first(run);
-    return run->t->machine->domain_topology == DOMAIN_TORUS && p > 1 && (p & 6) == 0;
+    return run->t->machine->domain_topology == DOMAIN_TORUS && p != 1 && (p & 6) == 0;
 }
 
 /* Thresholds: PopLibs before 887b9d3a, for an all-gather; a reduce-scatter has twice these. */
@@ -509,7 +509,7 @@ static double sync_s(const struct topology *t, const struct collective_request *
     assert(r->ranks || r->n_in_use);
     if (r->n_in_use == 0)
         return topology_sync_s(t, r->ranks, (size_t)r->n_groups * r->n_ranks);
-    const uint32_t last = r->n_in_use - 1, farthest[] = { 0, last < t->ipus_per_domain ? last : t->ipus_per_domain - 1, last };
+    const uint32_t last = r->n_in_use - 1, farthest[] = { 0, min_u32(last, t->ipus_per_domain - 1), last };
     return topology_sync_s(t, farthest, sizeof farthest / sizeof *farthest);
 }
 

@@ -345,6 +345,7 @@ static void folders_appear_whole_or_not_at_all(void **state)
     errno = ESRCH;                      /* of another process, asked for before */
     assert_false(is_leftover(own, "b"));
     assert_true(is_leftover("b.4194999.new", "b") && !is_leftover("b.4194999.newer", "b") && !is_leftover("c.4194999.new", "b"));
+    assert_true(!is_leftover("b.-4194999.new", "b") && !is_leftover("b..new", "b") && !is_leftover("b.4194999", "b"));
     assert_true(new_folder_open(&f, path, &err));
     fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));
     assert_int_not_equal(access(path, F_OK), 0);
@@ -453,7 +454,16 @@ static void files_as_long_as_may_be(void **state)
     assert_false(read_text_file(&text, &n, path, 16, &a, &err));
     assert_string_equal(err.msg, arena_printf(&a, "%s: 17 bytes, more than the 16 that such a file may have", path));
     unlink(path);
+    struct csv_table table;
+    struct ini_file ini;
     path = temp_file("", 0, ".txt");
+    assert_int_equal(truncate(path, (64 << 20) + 1), 0);    /* of a hole, which is not read */
+    assert_false(csv_load(&table, path, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 67108865 bytes, more than the 67108864 that such a file may have", path));
+    assert_int_equal(truncate(path, (1 << 20) + 1), 0);
+    assert_false(ini_load(&ini, path, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 1048577 bytes, more than the 1048576 that such a file may have", path));
+    assert_int_equal(truncate(path, 0), 0);
     assert_true(read_text_file(&text, NULL, path, 0, &a, &err));
     assert_string_equal(text, "");
     assert_true(file_has_text(path, "one"));            /* what is empty is not looked into */
