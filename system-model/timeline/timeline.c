@@ -144,24 +144,18 @@ static uint64_t play_slot(struct player *pl, const struct pipeline_run *run, uin
         if (shows)
             show_task(pl, run, i, start + *ipu);
         *ipu += pl->tasks[i].input + pl->tasks[i].work;
-        if (longest < *ipu)
-            longest = *ipu;
+        longest = max_u64(longest, *ipu);
     }
     if (shows)
         show_waits(pl, run, busy, longest, start);
     return longest;
 }
 
-/* The first micro-batch leaves the last stage after as many cycles as it takes to reach it. */
+/* The first micro-batch leaves the last stage after the cycle in which it reaches it, with which a run begins. */
 static void note_first_output(struct player *pl, const struct pipeline_run *run, uint64_t period)
 {
-    uint32_t needed = pl->p->tasks[pl->p->n_stages - 1].first_cycle + 1;
-    if (run->first_cycle >= needed)
-        return;
-    uint32_t left = needed - run->first_cycle;
-    uint64_t out_at = pl->now + period * min_u32(left, run->n_cycles);
-    if (pl->t->first_output_cycles < out_at)    /* of the slowest replica */
-        pl->t->first_output_cycles = out_at;
+    if (run->first_cycle == pl->p->tasks[pl->p->n_stages - 1].first_cycle)
+        pl->t->first_output_cycles = max_u64(pl->t->first_output_cycles, pl->now + period);     /* of the slowest replica */
 }
 
 /* What all IPUs take part in, in each cycle of a run. */
