@@ -20,34 +20,28 @@ const uint64_t sweep_sizes[] = { 16, 64, 128, 256, 1024 };
 const size_t n_sweep_sizes = sizeof sweep_sizes / sizeof *sweep_sizes;
 enum { LEAST_ACCUMULATION_SHARE = 32 };
 
-static const char *steps_per_call(const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s, struct err *err)
-{
-    struct recipe r;
-    if (!recipe_load(&r, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, err))
-        return NULL;
-    double batch = (double)(r.model.micro_batch * accumulation * (chips / w->ipus_per_replica));
-    if (!(w->samples_per_call > 0) && r.steps_per_call < 0)
-        return "hosts.steps_per_call=";
-    double steps = w->samples_per_call > 0 ? fmax(1, floor(w->samples_per_call / batch)) : r.steps_per_call;
-    return arena_printf(&s->arena, "hosts.steps_per_call=%.10g", steps);
-}
-
 /* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */
 static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s)
 {
     struct err unused;
+    struct recipe recipe;
+    if (!recipe_load(&recipe, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, &unused))
+        return false;
+    uint64_t replicas = chips / w->ipus_per_replica;
+    double batch = (double)(recipe.model.micro_batch * accumulation * replicas);
     const char *const sets[] = {
         arena_printf(&s->arena, "recipe.system=bow-pod%llu", (unsigned long long)chips),
-        arena_printf(&s->arena, "parallel.replicas=%llu", (unsigned long long)(chips / w->ipus_per_replica)),
+        arena_printf(&s->arena, "parallel.replicas=%llu", (unsigned long long)replicas),
         arena_printf(&s->arena, "parallel.gradient_accumulation=%llu", (unsigned long long)accumulation),
         arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)ceil_div(chips, w->ipus_per_host)),
-        steps_per_call(w, chips, accumulation, s, &unused),
+        arena_printf(&s->arena, "hosts.steps_per_call=%.10g", fmax(1, floor(w->samples_per_call / batch))),
     };
+    size_t n_sets = w->samples_per_call > 0 ? 5 : 4;
     struct simulation sim = {0};
     struct result r;
     struct run_distribution d;
     const struct submission_request q = { .seed = 1, .predict_schedule = true };
-    bool good = sets[4] && simulator_run(&s->simulator, &sim, &r, w->recipe, sets, 5, &unused) && r.fits &&
+    bool good = simulator_run(&s->simulator, &sim, &r, w->recipe, sets, n_sets, &unused) && r.fits &&
                 submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;
     if (good)
         *out = (struct sweep_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,
@@ -60,7 +54,7 @@ bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips,
 {
     bool found = false;
     for (uint64_t g = w->largest_accumulation; g * LEAST_ACCUMULATION_SHARE >= w->largest_accumulation; g /= 2) {
-        struct sweep_point p = {0};
+        struct sweep_point p;
         if (sweep_try(&p, w, chips, g, s) && (!found || p.minutes < best->minutes)) {
             *best = p;
             found = true;

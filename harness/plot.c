@@ -24,7 +24,7 @@ static bool write_sweep(struct drawing *d, const struct sweep *w, struct sweep_p
         return false;
     fprintf(file.f, "chips,gradient accumulation,global batch,minutes,low,high,samples,chip hours\n");
     for (size_t i = 0; i < n_sweep_sizes; i++) {
-        struct sweep_point p = {0};
+        struct sweep_point p;
         if (!sweep_best(&p, w, sweep_sizes[i], s))
             continue;
         const double cells[] = { (double)p.chips, (double)p.accumulation, p.batch, p.minutes, p.low, p.high, p.samples,

@@ -86,7 +86,7 @@ static bool is_awaited(const struct check_source *from, const char *recipe, stru
 
 static const struct result *needed_result(struct check_row *row, struct check_source *from, const char *recipe, struct arena *a)
 {
-    struct err why = {0};
+    struct err why;
     const char *beside = path_beside(row->figure->path, recipe, a);
     const struct result *r = result_of(from, beside, a, &why);
     if (!r)

@@ -33,18 +33,18 @@ struct fullest { double share; const char *recipe; uint32_t ipu; };
 
 static void write_ipus(FILE *f, const struct simulation *sim, const char *recipe, uint32_t *row, struct fullest *most, struct arena *a)
 {
-    double limit = (double)sim->machine->chip.tile_memory_bytes;
+    double limit = (double)sim->machine->chip.tile_memory_bytes / 1024;
     for (uint32_t i = 0; i < sim->plan.options.ipus_per_replica; i++, (*row)++) {
         const struct tile_memory *m = &sim->plan.memory[i];
         double end = 0;
-        fprintf(f, "%u,%.2f,%.2f,%s IPU %u,%.6g", *row, *row - 0.38, *row + 0.38, drawing_label(recipe, a), i, limit / 1024);
+        fprintf(f, "%u,%.2f,%.2f,%s IPU %u,%.6g", *row, *row - 0.38, *row + 0.38, drawing_label(recipe, a), i, limit);
         for (int k = 0; k < N_REGIONS; k++) {
-            fprintf(f, ",%.6g,%.6g", end, end + (double)m->bytes[k] / 1024);
-            end += (double)m->bytes[k] / 1024;
+            fprintf(f, ",%.6g", end);
+            fprintf(f, ",%.6g", end += (double)m->bytes[k] / 1024);
         }
         fprintf(f, "\n");
-        if (end * 1024 / limit > most->share)
-            *most = (struct fullest){ end * 1024 / limit, recipe, i };
+        if (end / limit > most->share)
+            *most = (struct fullest){ end / limit, recipe, i };
     }
 }
 

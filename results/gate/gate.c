@@ -246,9 +246,9 @@ bool gate_build(struct gate *out, const struct gate_tables *base, const struct g
 
 static json_t *manifest_inputs(const char *path, json_t **manifest, struct err *err)
 {
-    json_error_t why;
+    json_error_t why = { .text = "" };
     *manifest = manifest_load(path, &why);
-    if (!*manifest && why.line >= 0)
+    if (*why.text)
         fail(err, "%s:%d: %s", path, why.line, why.text);
     return json_object_get(*manifest, "inputs");
 }

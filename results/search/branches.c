@@ -226,8 +226,9 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     const char *all[MAX_SETTINGS] = { "parallel.replicas=1", "parallel.ipus_per_replica=1", "parallel.layers_per_ipu=", "parallel.gradient_accumulation=64",
                                       "parallel.rts=no", "parallel.optimizer_state=on-chip", "training.eval_samples=" };
     size_t n = 7;
-    if (g->hopeless || g->usable || g->refused)
+    if (g->tried)
         return;
+    g->tried = true;
     for (size_t k = 0; k < g->n_settings; k++)
         all[n++] = g->settings[k];
     g->refused = !search_simulate(&sim, &r, by, s->q, all, n, NULL);
@@ -236,8 +237,9 @@ static void compile_one(void *user, size_t i, struct simulator *by)
     g->micro_batch = (double)sim.graph->micro_batch;
     g->clock_hz = sim.machine->chip.clock_hz;
     g->state_bytes_per_param = sim.plan.options.optimizer.state_bytes_per_param;
-    g->usable = layer_work_of(&g->work, &sim.plan, sim.compiler, &g->arena);
-    g->hopeless = g->usable && activations_fill_a_tile(&g->work, s->own.training);
+    bool works = layer_work_of(&g->work, &sim.plan, sim.compiler, &g->arena);
+    g->hopeless = works && activations_fill_a_tile(&g->work, s->own.training);
+    g->usable = works && !g->hopeless;
     simulation_free(&sim);
 }
 
@@ -276,7 +278,7 @@ void compile_graphs(struct state *s)
     for (size_t m = 0; m < n_first; m++) {
         all[m * each] = first[m];
         for (size_t k = 1; k < each && alike; k++)
-            all[m * each + k].hopeless = first[m].hopeless;
+            all[m * each + k].tried = first[m].hopeless;
     }
     crew_run(&s->crew, s->n_graphs, 1, compile_one, s);
     for (size_t g = 0; g < s->n_graphs; g++)
@@ -372,7 +374,7 @@ void list_branches(struct state *s)
     for (size_t i = WIDTH; i < N_USUAL; i++)
         n *= at_least_one(s->dimensions[i].n);
     for (size_t g = 0; g < s->n_graphs; g++)
-        for (size_t i = 0; i < n && s->graphs[g].usable && !s->graphs[g].hopeless; i++)
+        for (size_t i = 0; i < n && s->graphs[g].usable; i++)
             add_branches(s, &s->graphs[g], i);
     if (s->n_branches)
         qsort_r(s->branches, s->n_branches, sizeof *s->branches, by_bound, s);

@@ -18,7 +18,7 @@ struct compiled_graph {
     const char *settings[MAX_DIMENSIONS]; size_t n_settings;
     struct layer_work work;
     double micro_batch, clock_hz, state_bytes_per_param;
-    bool refused, hopeless, usable;     /* hopeless: one layer's activations alone fill a tile */
+    bool tried, refused, hopeless, usable;     /* hopeless: one layer's activations alone fill a tile */
     struct arena arena;
 };
 

@@ -187,23 +187,28 @@ static uint32_t last_to(const struct walk *k, uint32_t s)
     return s + 1 == k->n_ipus ? k->end : k->w->first_body + k->w->n_body;
 }
 
-/* The best of every rest, from the last stage to the first, which alone begins with layer 0. A stage that does not fit does not fit with
- * one more layer either. */
+/* A stage that does not fit does not fit with one more layer either. */
+static void find_rest(struct walk *k, uint32_t s, uint32_t from)
+{
+    uint64_t *best = rest_at(k, s, from);
+    bool fits = from < k->end;
+    *best = UINT64_MAX;
+    for (uint32_t to = first_to(k, s, from); to <= last_to(k, s); to++) {
+        uint64_t cycles = fits ? stage_cycles(k, s, from, to) : UINT64_MAX, others = s + 1 == k->n_ipus ? 0 : *rest_at(k, s + 1, to);
+        fits = cycles != UINT64_MAX;
+        *stage_at(k, s, from, to) = cycles;
+        if (fits && others != UINT64_MAX)
+            *best = min_u64(*best, joined(k, cycles, from, others));
+    }
+}
+
+/* The best of every rest, from the last stage to the first, which alone begins with layer 0; before another are as many layers as stages. */
 static void find_rests(struct walk *k)
 {
-    for (uint32_t s = k->n_ipus; s-- > 0; )
-        for (uint32_t from = s > 0; from <= (s ? k->end : 0); from++) {
-            uint64_t *best = rest_at(k, s, from);
-            bool fits = from < k->end;
-            *best = UINT64_MAX;
-            for (uint32_t to = first_to(k, s, from); to <= last_to(k, s); to++) {
-                uint64_t cycles = fits ? stage_cycles(k, s, from, to) : UINT64_MAX, others = s + 1 == k->n_ipus ? 0 : *rest_at(k, s + 1, to);
-                fits = cycles != UINT64_MAX;
-                *stage_at(k, s, from, to) = cycles;
-                if (fits && others != UINT64_MAX)
-                    *best = min_u64(*best, joined(k, cycles, from, others));
-            }
-        }
+    for (uint32_t s = k->n_ipus - 1; s > 0; s--)
+        for (uint32_t from = s; from <= k->end; from++)
+            find_rest(k, s, from);
+    find_rest(k, 0, 0);
 }
 
 /* Whatever the cut, each IPU hands something to the next one, forward and, in a slot of its own where schedules have one, back. */

@@ -34,8 +34,6 @@ static bool file_hash(const char **out, const char *path, struct arena *a, struc
 json_t *manifest_load(const char *path, json_error_t *why)
 {
     FILE *f = open_regular(NULL, path, NULL);
-    if (!f && why)
-        why->line = -1;
     json_t *m = f ? json_loadf(f, 0, why) : NULL;
     if (f)
         fclose(f);
@@ -141,11 +139,11 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
     if (lock == -1)
         return fail(err, "%s: no such run folder", folder);
     finish_begun_run(folder, &scratch);
-    json_error_t why;
+    json_error_t why = { .text = "cannot be read" };
     json_t *m = manifest_load(arena_printf(&scratch, "%s/%s", folder, MANIFEST), &why);
     bool good = m ? check_manifest(folder, schema, m, &scratch, err)
                   : fail(err, "%s/%s: %s: the run is not whole; simulate again with 'podbench bench --out %s'", folder, MANIFEST,
-                         why.line > 0 ? why.text : "cannot be read", folder);
+                         why.text, folder);
     json_decref(m);
     close(lock);
     arena_free(&scratch);

@@ -217,6 +217,7 @@ static void what_is_named_is_found_or_missed(void **state)
     static const struct { const char *kind, *argument; double value; } found[] = {
         { "sheet", "c2.ipus_per_board", 2 }, { "has", "c2.streaming_bytes", 0 }, { "has", "ipu-m2000.streaming_bytes", 1 },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#2", 7 }, { "logged", "nothing", 0 },
+        { "logged", "first", 1 }, { "logged", "last", 1 }, { "figure", "first", 37 }, { "figure", "last", 41 }, { "fact", "n", 7 }, { "fact", "m", 9 },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/data.sequence_length", 128 },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu", 3 }, { "workload", "resnet50/parameters", 25557032 },
         { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50/ipus", 16 }, { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50;parallel.replicas=7;parallel.micro_batch=3/ipus", 7 },
@@ -226,9 +227,12 @@ static void what_is_named_is_found_or_missed(void **state)
                     { "workload", "bert-large/price", 0 }, { "bananas", "x", 0 } };
     (void)state;
     struct arena a = { 0 };
-    struct figures figures = { 0 };
-    struct csv_table facts = { 0 };
+    struct err why = { "" };
+    struct figure published[] = { { .id = "first", .value = 37 }, { .id = "last", .value = 41 } };
+    struct figures figures = { .items = published, .n = 2 };
+    struct csv_table facts;
     struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes" };
+    assert_true(csv_load(&facts, temp_file("name,value\nn,7\nm,9\n", 19, ".csv"), &a, &why));
     struct simulator simulator;
     paths.data_dir = "workloads/convergence";
     simulator_open(&simulator, &paths);
@@ -251,6 +255,8 @@ static void what_is_named_is_found_or_missed(void **state)
         { "recompute", "nothing", "want WORKLOAD/memory_share" }, { "workload", "resnet50/price", "'price' is not one of: parameters, forward_mac" },
         { "recompute", "resnet50/price", "'price' is not one of: memory_share, extra_work_share" },
         { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/parallel.layers_per_ipu#x", "'x' is not a place in a list" },
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/recipe.workload", "'bert-large' is not a number" },      /* its second line, after the name */
+        { "recipe", "vendor-ipu-pod16-bert-large-ph1-popart/recipe.id", "'vendor-ipu-pod16-bert-large-ph1-popart' is not a number" },
         { "run", "mlperf-v1.1-closed-ipu-pod16-resnet50/price", "the result has no number price" },
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -259,9 +265,8 @@ static void what_is_named_is_found_or_missed(void **state)
         assert_false(audit_lookup(&x, &values, refused[i].kind, refused[i].argument, &err));
         assert_string_equal(err.msg, refused[i].message);
     }
-    struct err err = { "" };
     double memory, work;
-    assert_true(audit_lookup(&memory, &values, "recompute", "resnet50/memory_share", &err) && audit_lookup(&work, &values, "recompute", "resnet50/extra_work_share", &err));
+    assert_true(audit_lookup(&memory, &values, "recompute", "resnet50/memory_share", &why) && audit_lookup(&work, &values, "recompute", "resnet50/extra_work_share", &why));
     assert_true(memory > 0.05 && memory < 0.5 && work > 0.15 && work < 1 / 3.0);        /* all forward work again is a third of forward and backward */
     simulator_close(&simulator);
     arena_free(&a);

@@ -55,6 +55,27 @@ static void a_series_without_noise_changes_at_its_fifth_new_point(void **state)
     arena_free(&a);
 }
 
+/* 100 times 7, then 8 for longer and longer: dated to the change itself, or as near to it as twice the longest window of 20 points reaches. */
+static void a_change_is_dated_within_two_windows(void **state)
+{
+    static const struct { size_t n_new, from; } cases[] = {
+        { 5, 100 }, { 6, 100 }, { 9, 100 }, { 10, 100 }, { 23, 100 }, { 40, 100 }, { 41, 101 }, { 43, 103 },
+    };
+    struct arena a = {0};
+    double x[150];
+    (void)state;
+    for (size_t i = 0; i < 150; i++)
+        x[i] = i < 100 ? 7 : 8;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct series_change c = series_judge(x, 100 + cases[k].n_new, &lower, &a);
+        assert_int_equal(c.verdict, SERIES_WORSE);
+        assert_int_equal(c.from, cases[k].from);
+        assert_int_equal(c.found, 99 + cases[k].n_new);
+        assert_true(c.before == 7 && c.after == 8);
+    }
+    arena_free(&a);
+}
+
 /* 100 points, h of them 9, some 8, the others 7, then five of 8: 5 h of the 500 pairs have the new point below, and a half of 5 for each 8.
  * Of the 96,560,646 ways to draw five of 105, as many have no more such pairs as there are partitions of that and less into at most five
  * parts: 2602 of 25, 4049 of 28, 5326 of 30, 9952 of 35. The level is 8e-5 or 7724 ways on one side, half of that on each where either side counts. */
@@ -218,7 +239,7 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
-    cmocka_unit_test(ranks_are_counted), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
+    cmocka_unit_test(ranks_are_counted), cmocka_unit_test(a_change_is_dated_within_two_windows), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
     cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
     cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
 };

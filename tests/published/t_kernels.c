@@ -72,6 +72,7 @@ static void test_refusals(void **state)
     refuse("kernel:matmul;m", "kernel:matmul;m: 'm' is not key=value");
     refuse("kernel:matmul;batch=3", "kernel:matmul;batch=3: batch: not a key of a matmul; known: machine, m, k, n, type, partials");
     refuse("kernel:matmul;m=3;m=4", "kernel:matmul;m=3;m=4: m: given twice");
+    refuse("kernel:matmul;m=3;k=5;n=2;type=fp16;partials=fp32", "kernel:matmul;m=3;k=5;n=2;type=fp16;partials=fp32: machine: missing (a chip's sheet)");
     refuse("kernel:matmul;machine=bow;m=3;k=5", "kernel:matmul;machine=bow;m=3;k=5: n: missing (columns of the input)");
     refuse("kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16",
            "kernel:conv;machine=x;batch=1;filter=3;input=9;in_chans=9;out_chans=8;stride=1;groups=2;type=fp16;partials=fp16: "

@@ -42,6 +42,16 @@ static void rates_by_hand(void **state)
     arena_free(&a);
 }
 
+/* Each IPU is fed by the host that it belongs to: one of the second machine's 64 as one of the first's; and 128 by both, in the time of one. */
+static void hosts_feed_their_own(void **state)
+{
+    (void)state;
+    double one_us = predict("link:host;machine=ipu-pod128;to=5;bytes=3000;tiles=7", "latency_us");
+    assert_near(predict("link:host;machine=ipu-pod128;to=69;bytes=3000;tiles=7", "latency_us"), one_us, 1e-9);
+    assert_near(predict("link:host;machine=ipu-pod128;to=127;bytes=3000;tiles=7", "latency_us"), one_us, 1e-9);
+    arena_free(&a);
+}
+
 /* What 912 tiles more of 160 bytes take, published: one word per cycle at the one tile, with no sync or way in it. */
 static void slope_is_a_word_a_cycle(void **state)
 {
@@ -217,6 +227,7 @@ static void refusals(void **state)
     (void)state;
     static const struct { const char *recipe, *metric, *message; } bad[] = {
         { "p2p", "latency_us", "p2p: a link case begins with link:" },
+        { "link;p2p", "latency_us", "link;p2p: a link case begins with link:" },
         { "link:p2p;from=0", "latency_us", "link:p2p;from=0: machine: missing" },
         { "link:p2p;machine=c2;form=0", "latency_us",
           "link:p2p;machine=c2;form=0: form: unknown key; known: machine, from, to, ipus, tiles, bytes, operands, both, apart, column" },
@@ -262,7 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latencies_by_hand),
-        cmocka_unit_test(rates_by_hand),
+        cmocka_unit_test(rates_by_hand), cmocka_unit_test(hosts_feed_their_own),
         cmocka_unit_test(slope_is_a_word_a_cycle),
         cmocka_unit_test(collectives_by_hand),
         cmocka_unit_test(one_tile_by_hand),

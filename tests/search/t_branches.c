@@ -235,7 +235,7 @@ static void what_is_not_searched_is_as_it_was(void **state)
         list_branches(&t.s);
         assert_int_equal(t.s.branches[0].rules.recompute, training ? RECOMPUTE_LAYER : RECOMPUTE_NONE);
         assert_near(t.s.branches[0].rules.state_bytes_per_param, training ? 24 : 0, 0);
-        t.s.n_branches = 0, t.compiled.hopeless = true;
+        t.s.n_branches = 0, t.compiled.usable = false;
         list_branches(&t.s);
         assert_int_equal(t.s.n_branches, 0);
         toy_close(&t);

@@ -152,6 +152,7 @@ static void assert_nothing_is_lost(const struct search_request *q, struct simula
     assert_true(all.any && all.whole && all.exact && bounded.exact && !bounded.whole);
     assert_true(all.best.value == bounded.best.value);
     assert_true(!all.own_counts || (q->objective == MAXIMISE_THROUGHPUT ? all.best.value >= all.own.value : all.best.value <= all.own.value));
+    assert_int_equal(all.n_bounded, 0);
     assert_true(bounded.n_simulated < all.n_simulated && bounded.n_bounded > 0 && (double)bounded.n_bounded <= all.space);
     assert_true(alone.n_simulated == bounded.n_simulated && alone.n_front == bounded.n_front && alone.best.n_settings == bounded.best.n_settings);
     for (size_t i = 0; i < alone.best.n_settings; i++)
@@ -208,6 +209,7 @@ static void no_batch_is_lost(void **state)
         q.objective = cases[i].o, q.throughput = cases[i].throughput, q.sets = cases[i].sets, q.n_sets = cases[i].n_sets;
         seek(&all, q, &s, 1000000, 1, &a);
         seek(&bounded, q, &s, 0, 1, &a);
+        assert_int_equal(all.n_bounded, 0);
         assert_true(all.any && all.whole && bounded.exact && all.best.value == bounded.best.value);
         assert_true(cases[i].sets == slow_host || cases[i].o == MINIMISE_IPUS || bounded.best.r.global_batch < 5000);
         arena_free(&a);

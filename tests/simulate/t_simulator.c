@@ -317,6 +317,21 @@ static void sheets_beside_recipes(void **state)
     simulator_close(&s);
 }
 
+/* The keys of all sheets, from the system's first on. */
+static void keys_of_sheets_are_offered(void **state)
+{
+    (void)state;
+    struct simulator s;
+    struct simulation sim;
+    struct result r;
+    struct err err = { "" };
+    const char *const sets[] = { "machine.nothing=1" };
+    simulator_open(&s, &paths);
+    assert_false(simulator_run(&s, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", sets, 1, &err));
+    assert_non_null(strstr(err.msg, "--set machine.nothing=1: no sheet of this machine has such a key; known: board, n_ipus, ipus_per_domain, "));
+    simulator_close(&s);
+}
+
 /* What no single key sets shapes the graph too. */
 static void graphs_are_told_apart_by_file_and_dimensions(void **state)
 {
@@ -370,7 +385,7 @@ static void alike_operations_have_equal_plans(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions), cmocka_unit_test_setup_teardown(sheets_beside_recipes, set_up, tear_down),
+    cmocka_unit_test(graphs_are_told_apart_by_file_and_dimensions), cmocka_unit_test_setup_teardown(sheets_beside_recipes, set_up, tear_down), cmocka_unit_test(keys_of_sheets_are_offered),
     cmocka_unit_test(warm_is_cold), cmocka_unit_test(warm_is_cold_from_nothing),
     cmocka_unit_test(living_simulations_keep_what_they_stand_on), cmocka_unit_test(nothing_outlives_who_stands_on_it), cmocka_unit_test(a_change_makes_only_what_depends_on_it),
     cmocka_unit_test(long_work_is_told), cmocka_unit_test(alike_operations_have_equal_plans),
