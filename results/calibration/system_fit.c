@@ -14,6 +14,7 @@
 #include "results/calibration/system_fit.h"
 #include "system-model/base/statistics.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,7 +129,7 @@ static void weigh_rows(struct system_fit *fit)
         size_t alike = 0;
         for (size_t k = 0; k < fit->n_rows; k++)
             alike += text_is(fit->rows[k].figure->configuration, fit->rows[i].figure->configuration);
-        fit->rows[i].weight = 1.0 / (double)(alike ? alike : 1);
+        fit->rows[i].weight = 1.0 / (double)alike;
         sum += fit->rows[i].weight;
     }
     fit->n_configurations = (size_t)(sum + 0.5);
@@ -230,7 +231,7 @@ static int least_certain(const struct system_fit *fit)
     int least = N_SYSTEM_CONSTANTS;
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const struct fit_value *v = &fit->values[k];
-        double away = fabs(v->value - system_constants[k].unfitted_value) / (v->standard_error > 0 ? v->standard_error : 1e-300);
+        double away = fabs(v->value - system_constants[k].unfitted_value) / fmax(v->standard_error, DBL_MIN);
         if (v->at_bound)
             away = 0;
         if (fit->fitted[k] && away < fewest) {
@@ -258,7 +259,7 @@ static bool leave_out(double *out, struct fit_job *job, struct arena *a, struct 
     job->weights = ARENA_ARRAY(a, double, whole.n_rows);
     for (size_t i = 0; i < whole.n_rows; i++) {
         for (size_t k = 0; k < whole.n_rows; k++)
-            job->weights[k] = text_is(whole.rows[k].figure->configuration, whole.rows[i].figure->configuration) || k == i ? 0 : own[k];
+            job->weights[k] = text_is(whole.rows[k].figure->configuration, whole.rows[i].figure->configuration) ? 0 : own[k];
         if (!fit_active(job, err))
             return false;
         values_of(x, job->fit);
@@ -366,11 +367,9 @@ static bool run(struct fit_job *job, struct arena *a, struct err *err)
     }
     if (!check_lines(job, x, err) || !leave_out(d, job, a, err))
         return false;
-    for (size_t i = 0; i < fit->n_rows; i++)
-        d[i] = fabs(d[i]);
     fit->left_out_spread = statistics_spread_about_zero(d, fit->n_rows, a);
     for (size_t i = 0; i < fit->n_rows; i++)
-        d[i] = exp(d[i]) - 1;
+        d[i] = exp(fabs(d[i])) - 1;
     fit->median_left_out = statistics_median(d, fit->n_rows, a);
     return true;
 }

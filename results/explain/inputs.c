@@ -76,13 +76,14 @@ static void list_framework(struct inputs *out, const struct simulation *sim, str
         struct input in = { .name = arena_printf(a, "framework.%s", f->name), .value = value_text(f, &sim->plan.options.framework, a),
                             .unit = f->unit, .source = sim->recipe.source, .path = sim->recipe.path, .of_recipe = true, .field = f,
                             .idle = sim->recipe.mode != MODE_TRAIN || is_listed(out, arena_printf(a, WHAT_IF_SECTION ".%s", f->name)) };
-        for (size_t s = sim->framework.n_sheets; s-- > 0;)
-            for (size_t k = 0; k < sim->framework.sheets[s].n_rows; k++)
-                if (text_is(sim->framework.sheets[s].rows[k].key, f->name)) {
-                    in.source = sim->framework.sheets[s].rows[k].source;
-                    in.path = sim->framework.sheets[s].path;
-                    in.line = sim->framework.sheets[s].rows[k].line;
-                }
+        for (size_t s = sim->framework.n_sheets; s-- > 0;) {
+            const struct sheet_row *row = sheet_find(&sim->framework.sheets[s], f->name);
+            if (row) {
+                in.source = row->source;
+                in.path = sim->framework.sheets[s].path;
+                in.line = row->line;
+            }
+        }
         for (size_t e = 0; e < sim->recipe.n_framework_settings; e++)
             if (text_is(sim->recipe.framework_settings[e].key, f->name)) {
                 in.source = sim->recipe.source;

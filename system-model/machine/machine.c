@@ -120,14 +120,6 @@ static const struct sheet_field *sheet_field_find(const char *name)
     return NULL;
 }
 
-static const struct sheet_row *sheet_find(const struct sheet *s, const char *key)
-{
-    for (size_t i = 0; i < s->n_rows; i++)
-        if (text_is(s->rows[i].key, key))
-            return &s->rows[i];
-    return NULL;
-}
-
 /* ---- one sheet into the machine ------------------------------------------------- */
 
 static enum level sheet_level(const struct sheet *s)

@@ -106,6 +106,7 @@ struct sheet { const char *path, *name; struct sheet_row *rows; size_t n_rows; }
 
 /* Loads one spec sheet and checks its columns: unit and source on every row, no repeated key. */
 bool sheet_load(struct sheet *out, const char *path, struct arena *a, struct err *err);
+const struct sheet_row *sheet_find(const struct sheet *s, const char *key);     /* NULL: it has no such key */
 
 /* name: a sheet in specs_dir, or a path ending in .csv. A system names its board, a board its chip;
  * a board or chip alone is a machine too (one board, one IPU). An unknown name lists the known ones. */

@@ -36,6 +36,14 @@ static bool check_row(const struct sheet *s, const struct sheet_row *row, struct
     return true;
 }
 
+const struct sheet_row *sheet_find(const struct sheet *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_rows; i++)
+        if (text_is(s->rows[i].key, key))
+            return &s->rows[i];
+    return NULL;
+}
+
 /* The file's name without folder and ending. */
 static const char *name_of(const char *path, struct arena *a)
 {

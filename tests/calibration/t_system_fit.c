@@ -2,7 +2,7 @@
 /*
  * t_system_fit.c - the fit of the system's constants finds again what rows were made with, and leaves alone what they cannot tell.
  */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/calibration/system_fit.h"
 
 static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
@@ -127,6 +127,11 @@ static void a_fit_as_text(void **state)
         row.slope[k] = call ? 0.5 : 0;
         fit.median_default[k] = 0.07;
     }
+    struct arena a = {0};
+    PRINTED(text, (system_fit_print(f, &fit), fputs("--\n", f), system_fit_write(f, &fit)));
+    assert_golden(text, "tests/golden/system_fit.txt", &a);
+    free(text);
+    arena_free(&a);
     PRINTED(text, system_fit_print(f, &fit));
     assert_true(strncmp(text, "system: 1 times of 1 configurations, median error 60.00 % unfitted, 20.00 % fitted, 30.00 % left out (spread 12.50 %)\n"
                               "  call_s                        4 s      +- 0.25  (bounds 0 to 1, default 0: median error 7.00 %)  the chips wait", 215) == 0);
@@ -142,6 +147,37 @@ static void a_fit_as_text(void **state)
     assert_non_null(strstr(text, "\nremote_access_s,8.83e-06,s,"));
     assert_non_null(strstr(text, "\nthroughput_error,0.125,share,"));
     free(text);
+}
+
+/* Rows of inference, which no constant moves, 8 % slower than the model, 5 % and 20 % slower: nothing is fitted, every median is the 8 %, and a
+ * row is left out as it is. */
+static void what_no_constant_moves_is_not_fitted(void **state)
+{
+    static const char *const inference[] = { "vendor-c600-resnet50-b1-poprt", "vendor-c600-resnet50-b4-poprt", "vendor-c600-resnet50-b16-poprt" };
+    static const double factors[] = { 1.08, 1.05, 1.2 };
+    struct arena a = {0};
+    struct plan_cache cache = {0};
+    struct figure rows[3];
+    struct fitted_system made = {0};
+    struct system_fit fit;
+    struct err err;
+    (void)state;
+    fitted_system_defaults(&made);
+    publish(rows, inference, 3, &made, 1, &cache, &a);
+    for (size_t i = 0; i < 3; i++)
+        rows[i].value /= factors[i];
+    struct figures figures = { .items = rows, .n = 3 };
+    assert_true(system_fit_run(&fit, &figures, &paths, NULL, &a, &err));
+    for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
+        assert_false(fit.fitted[k]);
+        assert_near(fit.median_default[k], 0.08, 1e-9);
+    }
+    assert_near(fit.median_unfitted, 0.08, 1e-9);
+    assert_near(fit.median_fitted, 0.08, 1e-9);
+    assert_near(fit.median_left_out, 0.08, 1e-9);
+    assert_near(fit.left_out_spread, 1.4826 * log(1.08), 1e-9);
+    plan_cache_free(&cache);
+    arena_free(&a);
 }
 
 /* Nine groups, room for eight: the ninth, ResNet's training, is put to the eighth, wherever its rows stand. */
@@ -179,5 +215,6 @@ static void more_groups_than_there_is_room_for(void **state)
     arena_free(&a);
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(one_row_alone_fits_no_constant), cmocka_unit_test(a_fit_as_text), cmocka_unit_test(more_groups_than_there_is_room_for) };
+static const struct CMUnitTest tests[] = { cmocka_unit_test(constants_come_back), cmocka_unit_test(one_row_alone_fits_no_constant), cmocka_unit_test(a_fit_as_text), cmocka_unit_test(more_groups_than_there_is_room_for),
+                                           cmocka_unit_test(what_no_constant_moves_is_not_fitted) };
 TAP_MAIN(tests)

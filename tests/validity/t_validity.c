@@ -64,7 +64,7 @@ static void make_three(void)
     static const double errors[] = { 0.02, -0.04, 0.09 };
     for (size_t i = 0; i < 3; i++)
         three[i] = (struct reference){ .configuration = frameworks[i], .recipe = frameworks[i], .group = frameworks[i],
-                                       .role = FIGURE_VALIDATE, .at = with(4, frameworks[i]), .left_out = errors[i] };
+                                       .role = FIGURE_VALIDATE, .published = 70 + (double)i, .simulated = 90 + (double)i, .at = with(4, frameworks[i]), .left_out = errors[i] };
 }
 
 static void intervals_by_hand(void **state)
@@ -198,12 +198,15 @@ static void the_table_is_read_as_written(void **state)
     assert_int_equal(back.n, 3);
     assert_string_equal(back.items[2].at.name[4], "TensorFlow");
     assert_near(back.items[2].left_out, 0.09, 0);
+    assert_near(back.items[2].published, 72, 0);
+    assert_near(back.items[2].simulated, 92, 0);
     assert_true(references_load(&back, "no/such/left-out.csv", &a, &err));
     assert_int_equal(back.n, 0);
     /* A count and a number that are none; each of the three numbers is looked at. */
     static const struct { const char *from, *to, *message; } bad[] = {
         { ",1536,", ",1.5,", ":2: global_batch: '1.5' is not a whole number" }, { ",512,", ",x,", ":2: sequence_length: 'x' is not a whole number" },
-        { ",0.02\n", ",much\n", ":2: left_out_log_error: 'much' is not a number" },
+        { ",0.02\n", ",much\n", ":2: left_out_log_error: 'much' is not a number" }, { ",90,", ",x,", ":2: simulated_samples_per_s: 'x' is not a number" },
+        { ",70,", ",,", ":2: published_samples_per_s: '' is not a number" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const char *at = strstr(text, bad[i].from);
