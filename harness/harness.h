@@ -50,9 +50,8 @@ struct session {
 
 struct command {
     const char *group;                          /* the heading above the first command of a group; NULL: the same group */
-    const char *name, *arguments;               /* arguments: as usage shows them, "RECIPE..." */
+    const char *name, *arguments;               /* arguments: as usage shows them: "RECIPE...", "[BASE] RUN" */
     const char *summary, *detail;               /* one line without a full stop; further sentences, or NULL */
-    size_t min_arguments, max_arguments;
     uint64_t options;                           /* OPTION_BITs apart from --root, which all have */
     unsigned formats;                           /* FORMAT_BITs; 0: no --format */
     int (*run)(const struct options *o, struct session *s, struct err *err);    /* command_function; an exit status; err->msg when BAD_INPUT */
@@ -61,6 +60,8 @@ struct command {
 extern const struct command commands[];
 extern const size_t n_commands;
 
+/* What is in brackets may be left out, what dots follow repeated. */
+bool command_takes(const struct command *c, size_t n_arguments);
 /* The summary as a sentence, and the detail after it. */
 const char *command_help(const struct command *c, struct arena *a);
 /* An option as help, man pages and completion show it. False past the last; name NULL: not one of the command's. */

@@ -24,90 +24,90 @@ const char *argp_program_version = "podbench " PODBENCH_VERSION;
 const struct command commands[] = {
     { "Look at what there is",
       "list", "recipes|machines|workloads|frameworks|keys|assumptions", "List recipes, machines, models, frameworks, recipe keys or assumptions",
-      "Keys come with the values they take; assumptions are values that no source states, each with the most that it could change.", 1, 1, 0, TEXT_JSON,
+      "Keys come with the values they take; assumptions are values that no source states, each with the most that it could change.", 0, TEXT_JSON,
       command_list, false },
     { NULL, "machine", "[NAME]", "Print a spec sheet with its sources, and what follows from it", "Without a name: the names. --topology prints every link "
-      "instead of the kinds of links.", 0, 1, OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
+      "instead of the kinds of links.", OPTION_BIT(OPT_TOPOLOGY), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_DOT), command_machine, false },
     { NULL, "workload", "[NAME]", "Print a model's layers, parameters and work", "NAME is a built-in model or the path of an ONNX file. Without a name: the names.",
-      0, 1, OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload, false },
+      OPTION_BIT(OPT_OPS) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_APPROXIMATE), TEXT_JSON, command_workload, false },
 
     { "Ask about one configuration",
       "run", "RECIPE...", "Predict throughput, time to train, memory and energy", "Also says what bounds the run and how far to trust the answer. As tap, "
-      "junit, markdown or annotations: whether each recipe fits its machine.", 1, SIZE_MAX,
+      "junit, markdown or annotations: whether each recipe fits its machine.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_CHECK) | OPTION_BIT(OPT_RUNS) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_MLLOG) |
       OPTION_BIT(OPT_FORCE) | OPTION_BIT(OPT_UNTIL_VALID) |
       OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_REQUIRE_FIT) | OPTION_BIT(OPT_APPROXIMATE), TEXT_CSV_JSON | JUDGING_FORMATS,
       command_run, true },
     { NULL, "explain", "RECIPE", "Say what bounds a recipe, where its time goes and what would help", "Every cost comes with its formula and sources. As csv: "
-      "the way from the ideal time to the predicted one.", 1, 1, OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain, true },
+      "the way from the ideal time to the predicted one.", OPTION_BIT(OPT_SET), TEXT_CSV_JSON, command_explain, true },
     { NULL, "plan", "RECIPE", "Print what was decided: placement, cost by stage, memory by IPU", "--all adds the pipeline, the weight update and every "
-      "operation.", 1, 1, OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan, true },
-    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.", 1, 1,
+      "operation.", OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_UPDATE) | OPTION_BIT(OPT_APPROXIMATE), 0, command_plan, true },
+    { NULL, "timeline", "RECIPE", "Print one step against the clock", "A picture, and what each IPU spends the step on; --all prints every span.",
       OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_TRACE) | OPTION_BIT(OPT_UNFOLDED) | OPTION_BIT(OPT_APPROXIMATE),
       FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV), command_timeline, true },
     { NULL, "diff", "A B", "Say why two recipes, or two runs, differ", "Lists the keys and sheet values that differ, each with its share of the difference. "
-      "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", 2, 2, OPTION_BIT(OPT_SET), TEXT_JSON, command_diff, true },
+      "--set KEY=VALUE changes B, --set a:KEY=VALUE changes A.", OPTION_BIT(OPT_SET), TEXT_JSON, command_diff, true },
 
     { "Try many configurations",
       "search", "RECIPE", "Find the best configuration of a recipe under limits", "Varies micro-batch, memory share, I/O tiles, IPUs per replica, cuts into "
-      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Says whether the answer is the best of them all, or how much better one could be.", 1, 1,
+      "stages, schedule, recomputation, where the optimizer state is kept, and its sharding. Says whether the answer is the best of them all, or how much better one could be.",
       OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_MAXIMISE) | OPTION_BIT(OPT_MINIMISE) | OPTION_BIT(OPT_LIMIT) | OPTION_BIT(OPT_MOST) |
       OPTION_BIT(OPT_JOBS), TEXT_JSON, command_search, true },
-    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Writes one row per configuration, as CSV or as lines of JSON.", 1,
-      SIZE_MAX, OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
+    { NULL, "sweep", "RECIPE...", "Simulate a recipe over lists and ranges of its keys", "Writes one row per configuration, as CSV or as lines of JSON.",
+      OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_OVER) | OPTION_BIT(OPT_ZIP) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_JOBS) | OPTION_BIT(OPT_SHARD) |
       OPTION_BIT(OPT_RESUME) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_UNFOLDED), FORMAT_BIT(FORMAT_CSV) | FORMAT_BIT(FORMAT_JSON), command_sweep, true },
-    { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.", 1, SIZE_MAX,
+    { NULL, "merge", "PART...", "Join the shards of a sweep", "Refuses gaps, overlaps, and parts of another sweep or version.",
       OPTION_BIT(OPT_OUT), 0, command_merge, false },
 
     { "Compare predictions with published figures",
-      "bench", "", "Simulate every recipe, write a run, and print it beside the figures", NULL, 0, 0,
+      "bench", "", "Simulate every recipe, write a run, and print it beside the figures", NULL,
       OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_KERNELS) | OPTION_BIT(OPT_LINKS) | OPTION_BIT(OPT_JOBS),
       TEXT_CSV_JSON, command_bench, true },
     { NULL, "check", "[RUN]", "Compare a run, or a fresh simulation, with the published figures", "Exit 1 when a row of role calibrate or validate is out of "
-      "tolerance.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
+      "tolerance.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_EXPECT) | OPTION_BIT(OPT_RECIPES), TEXT_CSV_JSON | JUDGING_FORMATS, command_check, true },
     { NULL, "validate", "[RUN]", "Print the accuracy by role and by group", "Without RUN: of a fresh simulation. Rows of role calibrate may shape constants; rows of role validate never do. --out "
-      "writes the errors that intervals are made of.", 0, 1, OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate, true },
-    { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+      "writes the errors that intervals are made of.", OPTION_BIT(OPT_PUBLISHED) | OPTION_BIT(OPT_OUT), TEXT_JSON, command_validate, true },
+    { NULL, "plot", "[RUN]", "Draw a run's figures", "Without RUN: the latest. Writes CSV, SVG and PNG, by gnuplot.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
       command_plot, true },
-    { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", 0, 1, OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
+    { NULL, "report", "[RUN]", "Write a run as one self-contained HTML page", "Without RUN: the latest.", OPTION_BIT(OPT_RECIPES) | OPTION_BIT(OPT_PUBLISHED), 0,
       command_report, true },
-    { NULL, "audit", "", "Recompute every numeric claim of the source documents", "Prints counts and the claims that do not hold; --all prints all of them.", 0, 0,
+    { NULL, "audit", "", "Recompute every numeric claim of the source documents", "Prints counts and the claims that do not hold; --all prints all of them.",
       OPTION_BIT(OPT_ALL), TEXT_CSV_JSON | FORMAT_BIT(FORMAT_MARKDOWN), command_audit, false },
     { NULL, "ledger", "", "Check that no published row has changed unrecorded", "Compares the role, configuration and value of every row with the "
-      "ledger. Exit 1 when one differs.", 0, 0, 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger, false },
-    { NULL, "calibrate", "", "Fit the constants that may be fitted", "Uses only rows of role calibrate. Prints the sheets, or writes them to --out.", 0, 0,
+      "ledger. Exit 1 when one differs.", 0, FORMAT_BIT(FORMAT_TEXT) | FORMAT_BIT(FORMAT_CSV) | JUDGING_FORMATS, command_ledger, false },
+    { NULL, "calibrate", "", "Fit the constants that may be fitted", "Uses only rows of role calibrate. Prints the sheets, or writes them to --out.",
       OPTION_BIT(OPT_OUT), 0, command_calibrate, false },
 
     { "Notice changes",
       "compare", "[BASE] RUN", "Compare a run with the baseline, or with another run", "Prints what moved, by cause, and whether the accuracy holds; --all "
-      "prints every cell. Exit 1 when anything moved.", 1, 2, OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS,
+      "prints every cell. Exit 1 when anything moved.", OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_BASELINE) | OPTION_BIT(OPT_MARGIN), TEXT_JSON | JUDGING_FORMATS,
       command_compare, false },
-    { NULL, "baseline", "[RUN]", "Record a run as the new baseline, and why predictions moved", "Without RUN: the latest.", 0, 1,
+    { NULL, "baseline", "[RUN]", "Record a run as the new baseline, and why predictions moved", "Without RUN: the latest.",
       OPTION_BIT(OPT_REASON) | OPTION_BIT(OPT_MARGIN) | OPTION_BIT(OPT_BASELINE), 0, command_baseline, false },
-    { NULL, "record", "[RUN]", "Append a run to the history", "Without RUN: the latest.", 0, 1, OPTION_BIT(OPT_LABEL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_BASELINE), 0,
+    { NULL, "record", "[RUN]", "Append a run to the history", "Without RUN: the latest.", OPTION_BIT(OPT_LABEL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_BASELINE), 0,
       command_record, false },
-    { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.", 1, 2,
+    { NULL, "history", "METRIC [RECIPE]", "Print how a metric changed from one recorded run to the next", "--out FILE.svg draws it.",
       OPTION_BIT(OPT_ALL) | OPTION_BIT(OPT_FROM) | OPTION_BIT(OPT_OUT) | OPTION_BIT(OPT_BASELINE), TEXT_CSV_JSON, command_history, false },
     { NULL, "watch", "SERIES.csv", "Say whether a measured series has changed", "Judges one column of a table, newest row last, by statistics that hold for "
-      "any noise. Exit 1 when it got worse.", 1, 1, OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
+      "any noise. Exit 1 when it got worse.", OPTION_BIT(OPT_METRIC) | OPTION_BIT(OPT_BETTER) | OPTION_BIT(OPT_LEAST_CHANGE), TEXT_JSON | JUDGING_FORMATS,
       command_watch, false },
 
     { "Judge MLPerf logs",
-      "score", "DIR", "Compute the official scores in a tree of MLPerf results", "One score for each system and benchmark. Exit 1 when there is none.", 1, 1,
+      "score", "DIR", "Compute the official scores in a tree of MLPerf results", "One score for each system and benchmark. Exit 1 when there is none.",
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES), TEXT_CSV_JSON, command_score, false },
     { NULL, "lint", "FILE|DIR...", "Check MLPerf logs and packages by the rules of their round", "Judges a log as the compliance checker does, and a folder as "
-      "the package checker does. Exit 1 when something does not pass.", 1, SIZE_MAX,
+      "the package checker does. Exit 1 when something does not pass.",
       OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES) | OPTION_BIT(OPT_RCP_BYPASS) | OPTION_BIT(OPT_SEED_BYPASS),
       TEXT_CSV_JSON | JUDGING_FORMATS, command_lint, false },
     { NULL, "compare-logs", "DIR", "Compare real MLPerf logs with the simulation of their recipe", "Compares steps by block, evaluations, start-up, samples "
-      "and score, and says where the time differs.", 1, 1,
+      "and score, and says where the time differs.",
       OPTION_BIT(OPT_RECIPE) | OPTION_BIT(OPT_SET) | OPTION_BIT(OPT_SEED) | OPTION_BIT(OPT_RULESET) | OPTION_BIT(OPT_TRAIN_SAMPLES),
       TEXT_CSV_JSON, command_compare_logs, true },
 
     { "Set up",
-      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile of three lines, a recipe and a table of figures.", 1, 1, 0, 0, command_init, false },
-    { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 1, 0, 0, command_manual, false },
-    { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 1, 1, 0, 0, command_completion, false },
+      "init", "DIR", "Start a project of your own in a folder", "Writes a makefile of three lines, a recipe and a table of figures.", 0, 0, command_init, false },
+    { NULL, "manual", "[COMMAND]", "Print the man page of the program or of a command", NULL, 0, 0, command_manual, false },
+    { NULL, "completion", "bash|zsh|fish", "Print the completion script of a shell", NULL, 0, 0, command_completion, false },
 };
 const size_t n_commands = sizeof commands / sizeof *commands;
 

@@ -214,6 +214,17 @@ static void fill_argp_options(struct argp_option *out, const struct command *c, 
     out[n] = (struct argp_option){0};
 }
 
+bool command_takes(const struct command *c, size_t n_arguments)
+{
+    size_t least = 0, most = 0;
+    for (const char *word = c->arguments; *word; word += strspn(word, " ")) {
+        least += *word != '[';
+        most++;
+        word += strcspn(word, " ");
+    }
+    return n_arguments >= least && (n_arguments <= most || strstr(c->arguments, "..."));
+}
+
 void options_parse(struct options *out, const struct command *c, int argc, char **argv, struct arena *a)
 {
     struct argp_option list[N_OPTIONS + 1];
@@ -222,7 +233,7 @@ void options_parse(struct options *out, const struct command *c, int argc, char 
     struct parse p = { .out = out, .command = c, .arena = a };
     *out = (struct options){ .seed = 1 };
     argp_parse(&argp, argc, argv, 0, NULL, &p);
-    if (out->n_arguments < c->min_arguments || out->n_arguments > c->max_arguments) {
+    if (!command_takes(c, out->n_arguments)) {
         fprintf(stderr, "podbench: %s: %zu argument%s given, usage: podbench %s [OPTION...] %s\n", c->name, out->n_arguments,
                 plural(out->n_arguments), c->name, c->arguments);
         exit(EXIT_BAD_INPUT);

@@ -34,23 +34,23 @@ static bool read_series(struct watched *w, const char *path, const char *metric,
 }
 
 /* By its name: that of a result's column, or a word that says so. */
-static int direction_of(const char *metric)
+static enum better better_of(const char *metric)
 {
-    static const struct { const char *word; bool higher; } words[] = {
-        { "throughput", true }, { "samples_per_s", true }, { "per_s", true }, { "accuracy", true }, { "mfu", true }, { "minutes", false },
-        { "time", false }, { "latency", false }, { "seconds", false }, { "_ms", false }, { "_s", false }, { "loss", false }, { "error", false },
-        { "bytes", false },
+    static const struct { const char *word; enum better better; } words[] = {
+        { "throughput", HIGHER }, { "samples_per_s", HIGHER }, { "per_s", HIGHER }, { "accuracy", HIGHER }, { "mfu", HIGHER }, { "minutes", LOWER },
+        { "time", LOWER }, { "latency", LOWER }, { "seconds", LOWER }, { "_ms", LOWER }, { "_s", LOWER }, { "loss", LOWER }, { "error", LOWER },
+        { "bytes", LOWER },
     };
-    int of_column = result_column_direction(metric);
+    enum better of_column = result_column_better(metric);
     for (size_t i = 0; !of_column && i < sizeof words / sizeof *words; i++)
         if (strstr(metric, words[i].word))
-            of_column = words[i].higher ? 1 : -1;
+            of_column = words[i].better;
     return of_column;
 }
 
 static bool read_rule(struct series_rule *rule, const char *metric, const struct options *o, struct err *err)
 {
-    *rule = (struct series_rule){ .better = direction_of(metric) };
+    *rule = (struct series_rule){ .better = (int)better_of(metric) };
     if (o->better && !text_is(o->better, "higher") && !text_is(o->better, "lower") && !text_is(o->better, "unknown"))
         return fail(err, "--better: '%.40s' is none of: higher, lower, unknown", o->better);
     if (o->better)
@@ -88,8 +88,8 @@ static void print_text(const struct watched *w, const struct series_change *c, s
     size_t n_alarms = 0;
     for (size_t i = 0; i < n; i++)
         n_alarms += is_alarm(&c[i]);
-    if (w->n < SERIES_LEAST_POINTS + 5)
-        printf("%s: too short to judge: %zu point%s, want at least %d\n", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + 5);
+    if (w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW)
+        printf("%s: too short to judge: %zu point%s, want at least %d\n", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + SERIES_LEAST_NEW);
     else
         printf("%s: %s: %zu points, %zu %s\n", w->metric, n_alarms ? "CHANGED for the worse" : n ? "better" : "steady", w->n, n,
                n == 1 ? "change" : "changes");
@@ -104,7 +104,7 @@ static void judge_changes(struct judgements *set, const struct watched *w, const
         judgements_add(set, (struct judgement){ .group = w->path, .name = arena_printf(a, "%s at line %u", w->metric, w->lines[c[i].from]),
                        .file = w->path, .line = w->lines[c[i].from], .judged = is_alarm(&c[i]) ? JUDGED_FAIL : JUDGED_PASS,
                        .message = describe(w, &c[i], a) }, a);
-    bool is_short = w->n < SERIES_LEAST_POINTS + 5;
+    bool is_short = w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW;
     if (n == 0)
         judgements_add(set, (struct judgement){ .group = w->path, .name = w->metric, .file = w->path, .line = 1,
                        .judged = is_short ? JUDGED_SKIP : JUDGED_PASS,

@@ -50,12 +50,12 @@ static struct change cell_change(const char *id, const char *column, const char 
     struct change c = { .kind = CHANGE_CELL, .id = id, .column = column, .before = before, .after = after };
     double x, y;
     if (text_is(column, "fits"))
-        c.verdict = text_is(after, "yes") ? 1 : -1;
+        c.verdict = text_is(after, "yes") - text_is(before, "yes");
     if (!parse_f64(before, &x) || !parse_f64(after, &y))
         return c;
     c.is_number = x != 0;
     c.relative = c.is_number ? y / x - 1 : 0;
-    c.verdict = text_is(column, "error") || text_is(column, "predicted_error") ? sign(fabs(x) - fabs(y)) : result_column_direction(column) * sign(y - x);
+    c.verdict = text_is(column, "error") || text_is(column, "predicted_error") ? sign(fabs(x) - fabs(y)) : (int)result_column_better(column) * sign(y - x);
     return c;
 }
 

@@ -38,22 +38,24 @@ static void find_ipus(struct bound *b, const struct timeline *t)
     b->class_share = (double)cycles_of_class(spent, b->class) / (double)t->step_cycles;
 }
 
-/* Of each kind of link, by the slowest that is not cut. */
-static void seconds_a_byte(double *out, const struct topology *t)
+/* Of each kind of link the slowest that is not cut. */
+static void slowest_links(double *bytes_per_s, const struct topology *t)
 {
+    for (int k = 0; k < N_LINK_KINDS; k++)
+        bytes_per_s[k] = HUGE_VAL;
     for (uint32_t i = 0; i < t->n_links; i++) {
         struct link l = topology_link(t, i);
         if (l.bytes_per_s > 0)
-            out[l.kind] = fmax(out[l.kind], 1 / l.bytes_per_s);
+            bytes_per_s[l.kind] = fmin(bytes_per_s[l.kind], l.bytes_per_s);
     }
 }
 
 /* The kind of link that takes longest of what the part sends. */
 static const char *busiest_link(const struct plan *p, enum part part)
 {
-    double bytes[N_LINK_KINDS] = {0}, per_byte_s[N_LINK_KINDS] = {0};
+    double bytes[N_LINK_KINDS] = {0}, bytes_per_s[N_LINK_KINDS];
     int busiest = 0;
-    seconds_a_byte(per_byte_s, p->topology);
+    slowest_links(bytes_per_s, p->topology);
     for (int k = 0; k < N_LINK_KINDS; k++) {
         for (uint32_t i = 0; part != PART_STAGE_COPY && i < p->update.n_chains; i++)
             for (uint32_t o = 0; o < p->update.chains[i].steps->n_ops; o++)
@@ -63,7 +65,7 @@ static const char *busiest_link(const struct plan *p, enum part part)
                 bytes[k] += p->runs[r].copies[slot].busiest_bytes[k] * p->runs[r].n_cycles;
     }
     for (int k = 1; k < N_LINK_KINDS; k++)
-        if (bytes[k] * per_byte_s[k] > bytes[busiest] * per_byte_s[busiest])
+        if (bytes[k] / bytes_per_s[k] > bytes[busiest] / bytes_per_s[busiest])
             busiest = k;
     return bytes[busiest] > 0 ? link_kind_names[busiest] : NULL;
 }

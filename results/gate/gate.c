@@ -6,6 +6,7 @@
  * throughput; its cause is the part of the breakdown whose seconds a sample changed most. Kernels and links move by their own prediction.
  */
 #include "results/gate/gate.h"
+#include "results/simulate/result.h"
 #include "results/simulate/run_folder.h"
 #include <jansson.h>
 #include <math.h>
@@ -66,13 +67,13 @@ static const char *part_name(const char *column, struct arena *a)
 }
 
 /* Columns of a recipe's row in the order in which a move is told by them; the first that moved names it. */
-static const struct told { const char *column, *unit, *cause; int better; } told[] = {
-    { "throughput_samples_per_s", "samples/s", NULL, 1 },
-    { "memory_peak_bytes_per_tile", "B a tile", "memory", -1 },
-    { "samples_to_converge", "samples to converge", "samples to converge", -1 },
-    { "time_to_train_s", "s to train", "evaluation and start-up", -1 },
-    { "predicted_time_to_train_s", "s to train, predicted", "predicted convergence", -1 },
-    { "energy_j", "J", "energy", -1 },
+static const struct told { const char *column, *unit, *cause; } told[] = {
+    { "throughput_samples_per_s", "samples/s", NULL },
+    { "memory_peak_bytes_per_tile", "B a tile", "memory" },
+    { "samples_to_converge", "samples to converge", "samples to converge" },
+    { "time_to_train_s", "s to train", "evaluation and start-up" },
+    { "predicted_time_to_train_s", "s to train, predicted", "predicted convergence" },
+    { "energy_j", "J", "energy" },
 };
 
 static void recipe_move(struct gate *g, const struct csv_table *bt, const struct csv_row *b, const struct csv_table *rt,
@@ -80,8 +81,8 @@ static void recipe_move(struct gate *g, const struct csv_table *bt, const struct
 {
     const char *id = b->cells[0], *fit_before = cell(bt, b, "fits"), *fit_after = cell(rt, r, "fits");
     if (fit_before && fit_after && !text_is(fit_before, fit_after)) {
-        add_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), text_is(fit_after, "yes") ? 1e9 : -1e9,
-                                   text_is(fit_after, "yes") ? 1 : -1 }, a);
+        int better = text_is(fit_after, "yes") - text_is(fit_before, "yes");
+        add_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), better > 0 ? HUGE_VAL : -HUGE_VAL, better }, a);
         return;
     }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
@@ -92,7 +93,7 @@ static void recipe_move(struct gate *g, const struct csv_table *bt, const struct
         const char *part = told[i].cause ? NULL : moved_part(bt, b, rt, r);
         add_move(g, (struct gate_move){ id, told[i].cause ? told[i].cause : part ? part_name(part, a) : "batch",
                                    arena_printf(a, "%.6g -> %.6g %s", x, y, told[i].unit), x > 0 ? y / x - 1 : 0,
-                                   y > x ? told[i].better : -told[i].better }, a);
+                                   (int)result_column_better(told[i].column) * ((y > x) - (y < x)) }, a);
         return;
     }
 }

@@ -10,7 +10,7 @@ enum { MOST_GROUPS = 12, MOST_INPUTS = 6 };
 /* A verdict of fit has no size. */
 static const char *range_text(const struct gate_group *m, struct arena *a)
 {
-    if (fabs(m->low) > 1e6 || fabs(m->high) > 1e6)
+    if (isinf(m->low) || isinf(m->high))
         return "-";
     if (m->low == m->high)
         return arena_printf(a, "%+.3g %%", 100 * m->low);

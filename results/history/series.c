@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum { MOST_BEFORE = 100, MOST_POINTS = MOST_BEFORE + 32 };
-static const size_t windows[] = { 5, 10, 20 };
+static const size_t windows[] = { SERIES_LEAST_NEW, 10, 20 };
 static const double rank_level = 8e-5, mean_level = 1.44e-4;    /* one side */
 static const double clip = 3;                                   /* standard deviations of its side */
 static const double noticed = 1.2, stricter = 0.8, most_correlation = 0.9;     /* the first two in standard errors of r = 0 */

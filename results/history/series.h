@@ -9,7 +9,7 @@
 #define SERIES_H
 #include "system-model/base/base.h"
 
-enum { SERIES_LEAST_POINTS = 30 };      /* before the newest five, for a judgement */
+enum { SERIES_LEAST_POINTS = 30, SERIES_LEAST_NEW = 5 };       /* before the newest, and of those, for a judgement */
 
 enum series_verdict { SERIES_STEADY, SERIES_WORSE, SERIES_BETTER, SERIES_CHANGED, SERIES_SHORT, N_SERIES_VERDICTS };
 extern const char *const series_verdict_names[N_SERIES_VERDICTS];

@@ -138,11 +138,10 @@ static void find_accumulations(struct branch *b, const struct state *s)
         high = fmin(high, q->tokens.high / tokens);
     }
     b->n_accumulations = 0;
-    if (low > 1e6)
+    double from = fmax(1, ceil(low - 1e-9)), to = fmin(1e6, floor(high + 1e-9));
+    if (to < from)
         return;
-    uint64_t least = (uint64_t)fmax(1, ceil(low - 1e-9)), most = (uint64_t)fmin(1e6, floor(high + 1e-9));
-    if (most < least)
-        return;
+    uint64_t least = (uint64_t)from, most = (uint64_t)to;
     if (!by_batch(s)) {
         b->accumulations[b->n_accumulations++] = most;
         if (least == 1 && most > 1)

@@ -37,8 +37,8 @@ const char *result_columns(struct arena *a);    /* the header as a text: equal w
 void result_write_csv(FILE *f, const struct result *r);
 void result_write_csv_empty(FILE *f);           /* as many cells, all empty: where there is no result */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
-/* +1: higher is better, -1: lower is better, 0: neither, or no such column. */
-int result_column_direction(const char *name);
+enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */
+enum better result_column_better(const char *name);             /* NEITHER where there is no such column */
 bool result_column_is_provenance(const char *name);             /* what made the row, no prediction */
 
 /* The rows of a run, read back (absent values are 0), or gathered as they are simulated. */

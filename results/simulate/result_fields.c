@@ -21,39 +21,39 @@ static const struct result_column {
     enum field_type type;
     size_t offset;
     enum presence presence;
-    int direction;                      /* +1: higher is better, -1: lower is better */
+    enum better better;
     const char *help;
 } columns[] = {
-#define C(name, unit, type, presence, direction, help) \
-    { #name, unit, type, offsetof(struct result, name), presence, direction, help }
-    C(id,                              NULL,        FIELD_TEXT, KNOWN, 0, "recipe"),
-    C(workload,                        NULL,        FIELD_TEXT, KNOWN, 0, "model"),
-    C(system,                          NULL,        FIELD_TEXT, KNOWN, 0, "machine"),
-    C(ipus,                            "",          FIELD_U64,  KNOWN, 0, "chips in use"),
-    C(global_batch,                    "samples",   FIELD_F64,  KNOWN, 0, "samples a weight update, counted as the source does"),
-    C(throughput_samples_per_s,        "samples/s", FIELD_F64,  KNOWN, 1, "steady state"),
-    C(step_time_s,                     "s",         FIELD_F64,  KNOWN, -1, "one weight update, or one call"),
-    C(latency_s,                       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "inference: input to result"),
-    C(samples_to_converge,             "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "samples until the target is met"),
-    C(train_time_s,                    "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "training proper"),
-    C(eval_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "evaluations inside the timed region, with their checkpoints"),
-    C(evaluation_time_s,               "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "one evaluation, with its checkpoint"),
-    C(startup_time_s,                  "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the start of timing to the first step"),
-    C(tail_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "from the last step to the end of timing"),
-    C(scaling_time_s,                  "s",         FIELD_F64,  KNOWN, -1, "added where MLPerf scales runs that converge faster than its reference"),
-    C(time_to_train_s,                 "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "training, evaluations, start, end and scaling"),
-    C(predicted_samples_to_converge,   "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, -1, "by the global batch, whatever the recipe gives"),
-    C(predicted_time_to_train_s,       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "with those"),
-    C(fits,                            NULL,        FIELD_BOOL, KNOWN, 1, "every tile holds what it must"),
-    C(memory_peak_bytes_per_tile,      "B",         FIELD_U64,  KNOWN, -1, "on the fullest tile"),
-    C(memory_shortfall_bytes_per_tile, "B",         FIELD_U64,  KNOWN, -1, "what the fullest tile lacks"),
-    C(mfu,                             "",          FIELD_F64,  KNOWN, 1, "model flop over peak flop"),
-    C(hfu,                             "",          FIELD_F64,  KNOWN, 1, "the same with recomputation counted"),
-    C(energy_per_step_j,               "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of a step, modelled from the power of boards or chips"),
-    C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training, at the power of its steps"),
-    C(cost_per_step,                   "",          FIELD_F64,  ZERO_IS_UNKNOWN, -1, "by the recipe's price for an hour, in its currency"),
-    C(cost_to_train,                   "",          FIELD_F64,  ZERO_IS_UNKNOWN, -1, "of the whole training, likewise"),
-    C(fault_cost_s,                    "s",         FIELD_F64,  KNOWN, -1, "of the step: what the recipe's faults cost"),
+#define C(name, unit, type, presence, better, help) \
+    { #name, unit, type, offsetof(struct result, name), presence, better, help }
+    C(id,                              NULL,        FIELD_TEXT, KNOWN, NEITHER, "recipe"),
+    C(workload,                        NULL,        FIELD_TEXT, KNOWN, NEITHER, "model"),
+    C(system,                          NULL,        FIELD_TEXT, KNOWN, NEITHER, "machine"),
+    C(ipus,                            "",          FIELD_U64,  KNOWN, NEITHER, "chips in use"),
+    C(global_batch,                    "samples",   FIELD_F64,  KNOWN, NEITHER, "samples a weight update, counted as the source does"),
+    C(throughput_samples_per_s,        "samples/s", FIELD_F64,  KNOWN, HIGHER, "steady state"),
+    C(step_time_s,                     "s",         FIELD_F64,  KNOWN, LOWER, "one weight update, or one call"),
+    C(latency_s,                       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "inference: input to result"),
+    C(samples_to_converge,             "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "samples until the target is met"),
+    C(train_time_s,                    "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "training proper"),
+    C(eval_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "evaluations inside the timed region, with their checkpoints"),
+    C(evaluation_time_s,               "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "one evaluation, with its checkpoint"),
+    C(startup_time_s,                  "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "from the start of timing to the first step"),
+    C(tail_time_s,                     "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "from the last step to the end of timing"),
+    C(scaling_time_s,                  "s",         FIELD_F64,  KNOWN, LOWER, "added where MLPerf scales runs that converge faster than its reference"),
+    C(time_to_train_s,                 "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "training, evaluations, start, end and scaling"),
+    C(predicted_samples_to_converge,   "samples",   FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "by the global batch, whatever the recipe gives"),
+    C(predicted_time_to_train_s,       "s",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "with those"),
+    C(fits,                            NULL,        FIELD_BOOL, KNOWN, HIGHER, "every tile holds what it must"),
+    C(memory_peak_bytes_per_tile,      "B",         FIELD_U64,  KNOWN, LOWER, "on the fullest tile"),
+    C(memory_shortfall_bytes_per_tile, "B",         FIELD_U64,  KNOWN, LOWER, "what the fullest tile lacks"),
+    C(mfu,                             "",          FIELD_F64,  KNOWN, HIGHER, "model flop over peak flop"),
+    C(hfu,                             "",          FIELD_F64,  KNOWN, HIGHER, "the same with recomputation counted"),
+    C(energy_per_step_j,               "J",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "of a step, modelled from the power of boards or chips"),
+    C(energy_j,                        "J",         FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "of the whole training, at the power of its steps"),
+    C(cost_per_step,                   "",          FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "by the recipe's price for an hour, in its currency"),
+    C(cost_to_train,                   "",          FIELD_F64,  ZERO_IS_UNKNOWN, LOWER, "of the whole training, likewise"),
+    C(fault_cost_s,                    "s",         FIELD_F64,  KNOWN, LOWER, "of the step: what the recipe's faults cost"),
 #undef C
 };
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
@@ -201,12 +201,12 @@ json_t *result_json(const struct result *r)
     return object;
 }
 
-int result_column_direction(const char *name)
+enum better result_column_better(const char *name)
 {
     for (size_t i = 0; i < N_COLUMNS; i++)
         if (text_is(columns[i].name, name))
-            return columns[i].direction;
-    return strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? -1 : 0;
+            return columns[i].better;
+    return strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
 }
 
 /* ---- reading back --------------------------------------------------------------------- */

@@ -92,7 +92,8 @@ static void take_size(struct spread *s, const struct references *r, const double
         s->mean_error += fabs(x->left_out);
         s->n_errors++;
     }
-    s->mean_error /= s->n_errors ? (double)s->n_errors : 1;
+    if (s->n_errors)
+        s->mean_error /= (double)s->n_errors;
 }
 
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)

@@ -10,7 +10,7 @@
 struct left_out { const char *group, *other_group, *configuration; };
 
 /* Nine in ten errors |ln(simulated / published)| stay within quantile x scale; farthest: the largest distance tested. */
-struct spread { double quantile, mean_error, farthest; size_t n_errors; };
+struct spread { double mean_error, farthest, quantile; size_t n_errors; };
 
 /* From the references' errors, each with its own group left out; those of `without` altogether (NULL: none). */
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_log_comparison.c - logs beside a simulation, by hand: three runs of which one does not count. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/accuracy/log_comparison.h"
 #include <jansson.h>
 
-/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s, start-up of 1 and 2 s. */
+/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of 4, start-up of 1 and 2 s. */
 static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
 static const struct run_log logs[] = {
     { .global_batch = 30, .throughput_samples_per_s = 60, .steady_samples_per_s = 75, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
       .startup_s = 1, .init_s = 7, .unit_rates = first_rates, .n_units = 2, .first_unit = 2 },
-    { .global_batch = 30, .throughput_samples_per_s = 90, .steady_samples_per_s = NAN, .samples_to_converge = 700, .time_to_train_s = 26, .eval_time_s = 3, .n_evals = 2,
+    { .global_batch = 30, .throughput_samples_per_s = 90, .steady_samples_per_s = NAN, .samples_to_converge = 700, .time_to_train_s = 26, .eval_time_s = 4, .n_evals = 5,
       .startup_s = 2, .init_s = 9, .unit_rates = second_rates, .n_units = 1, .first_unit = 2 },
     { .global_batch = 30, .throughput_samples_per_s = 1, .samples_to_converge = 1, .time_to_train_s = 1e6 },
 };
@@ -24,15 +24,16 @@ static const struct compared_value *value(const struct log_comparison *c, const 
     return NULL;
 }
 
-/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; two runs of 660 samples, 18 s, 3 evaluations of 2 s. */
+/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and 4 evaluations of 2 s. */
 static struct log_comparison compare(struct arena *a)
 {
     static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
-    static struct drawn_run drawn[] = { { .converged = true, .samples = 660, .n_evals = 3, .time_s = 18 },
-                                        { .converged = true, .samples = 660, .n_evals = 3, .time_s = 18 }, { .samples = 9, .time_s = 99 } };
+    static struct drawn_run drawn[] = { { .converged = true, .samples = 600, .n_evals = 3, .time_s = 16 },
+                                        { .converged = true, .samples = 720, .n_evals = 4, .time_s = 20 }, { .samples = 9, .time_s = 99 } };
     static const struct result r = { .step_time_s = 0.5 };
     static const struct run_distribution d = { .runs = drawn, .n = 3, .expected_minutes = 0.31, .low_minutes = 0.2, .high_minutes = 0.4,
-                                               .expected_samples = 650, .samples_low = 500, .samples_high = 800 };
+                                               .expected_samples = 650, .samples_low = 500, .samples_high = 800,
+                                               .run_low_s = 11, .run_high_s = 29 };
     struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 30,
                                    .timing = { .step_time_s = 0.5, .samples_per_step = 33, .eval_time_s = 2, .startup_s = 1.25, .error = 0.1 } };
     struct folder f = { .dir = "d", .round = "v2.0", .division = "closed", .submitter = "A", .system = "s", .benchmark = "bert", .runs = runs, .n = 3,
@@ -59,7 +60,9 @@ static void test_values(void **state)
     v = value(&c, "step in block 2");
     assert_near(v->published, 1e3 * (33 / 50.0 + 33 / 90.0) / 2, 1e-9);
     assert_near(value(&c, "step in block 3")->published, 1e3 * 33 / 70.0, 1e-9);
-    assert_near(value(&c, "evaluation")->published, 3, 0);
+    assert_near(value(&c, "evaluation")->published, 3.5, 0);
+    assert_near(value(&c, "evaluation")->simulated, 2, 0);
+    assert_near(value(&c, "start-up, on the clock")->simulated, 1.25, 0);
     assert_near(value(&c, "start-up, on the clock")->published, 1.5, 0);
     assert_near(value(&c, "initialisation, off the clock")->published, 8, 0);
     v = value(&c, "samples to converge");
@@ -68,13 +71,15 @@ static void test_values(void **state)
     assert_near(v->simulated_low, 500, 0);
     v = value(&c, "one run");
     assert_near(v->published, 23 / 60.0, 1e-12);
-    assert_near(v->simulated, (18 + 18 + 99) / 3.0 / 60, 1e-12);
+    assert_near(v->simulated, (16 + 20 + 99) / 3.0 / 60, 1e-12);
+    assert_near(v->simulated_low, 11 / 60.0, 1e-12);
+    assert_near(v->simulated_high, 29 / 60.0, 1e-12);
     assert_near(value(&c, "score")->published, 0.38, 0);
     assert_int_equal(c.n_converged, 2);
     arena_free(&a);
 }
 
-/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s, start-up 1.5 s; simulated 660 at 66/s, 18 s, 3 of 2 s, 1.25 s. */
+/* Mean published run: 650 samples at 75/s, 23 s, 3.5 evaluations of 3.5 s, start-up 1.5 s; simulated 660 at 66/s, 18 s, 3.5 of 2 s, 1.25 s. */
 static void test_parts_sum_to_the_difference(void **state)
 {
     struct arena a = { 0 };
@@ -84,7 +89,7 @@ static void test_parts_sum_to_the_difference(void **state)
     assert_near(c.difference_s, 5, 1e-12);
     assert_near(c.parts_s[TIME_SAMPLES], -10 / 66.0, 1e-12);
     assert_near(c.parts_s[TIME_STEP], 650 * (1 / 75.0 - 1 / 66.0), 1e-12);
-    assert_near(c.parts_s[TIME_EVALUATIONS], 0, 1e-12);
+    assert_near(c.parts_s[TIME_EVALUATIONS], 3.5 * 3.5 - 3.5 * 2, 1e-12);
     assert_near(c.parts_s[TIME_STARTUP], 0.25, 1e-12);
     for (int i = 0; i < N_TIME_PARTS; i++)
         sum += c.parts_s[i];
@@ -131,6 +136,12 @@ static void test_formats(void **state)
     struct log_comparison c = compare(&a);
     char *text, *csv;
     (void)state;
+    json_t *all = log_comparison_json(&c);
+    PRINTED(text, (log_comparison_print(f, &c), fputs("--\n", f), log_comparison_csv_header(f), log_comparison_csv(f, &c), fputs("--\n", f),
+                   json_dumpf(all, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10))));
+    assert_golden(text, "tests/golden/log_comparison.txt", &a);
+    json_decref(all);
+    free(text);
     PRINTED(text, log_comparison_print(f, &c));
     assert_non_null(strstr(text, "v2.0 closed A s bert: recipe r; 2 of 3 logs comply and converged\n"));
     assert_non_null(strstr(text, "  the mean run takes +0.08 min compared with the simulated one: samples to converge -0.00, time of a step -0.02,"));

@@ -28,6 +28,7 @@ show init ''
 show check nothing
 show diff nothing $resnet
 show list nothing
+show run nothing --set x.y=1 --set z.z=1 --set x.y=2 --set z.z=1
 show workload nothing
 show run $resnet --runs 1001
 show sweep $resnet --over parallel.micro_batch=1 --jobs 1025

@@ -41,6 +41,9 @@ rm -f "$work"/refused*
 refuses "no key to sweep" "a sweep of nothing is refused" sweep $bert
 refuses "is swept as well; leave one of them out" "a key that is set and swept is refused" sweep $bert $grid --set parallel.replicas=3
 refuses "a shard wants --out FILE" "a shard on stdout is refused" sweep $bert $grid --shard 1/2
+run sweep $bert --over parallel.replicas=1 --jobs 1024
+[ "$status" -eq 0 ] && [ "$(wc -l <"$work/out")" -eq 2 ]
+result $? "as many threads as there may be"
 refuses "jobs: 5000 is outside" "too many threads are refused" sweep $bert $grid --jobs 5000
 run sweep $resnet --over parallel.schedule=popart,sequential
 grep -q "parallel.schedule has no effect" "$work/err"

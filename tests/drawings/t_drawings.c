@@ -209,6 +209,26 @@ static void a_panel_without_points_is_none(void **state)
     }
 }
 
+/* Of a single round, the first or the last, the gap is told. */
+static void one_round_has_its_gap(void **state)
+{
+    static const char *const rounds[] = { "v1.0", "v2.0" };
+    (void)state;
+    for (size_t k = 0; k < 2; k++) {
+        struct result two[] = { made[0], made[1], made[4] };
+        struct figure published[] = { figure_items[0], figure_items[1], figure_items[2] };
+        const struct results all = { .items = two, .n = 3 };
+        const struct figures both = { .items = published, .n = 3 };
+        const struct drawing_source from = { &all, &both, &references, NULL };
+        for (size_t i = 0; i < 2; i++)
+            two[i].id = published[i].recipe = arena_printf(&a, "mlperf-%s-closed-ipu-pod%d-resnet50", rounds[k], i ? 64 : 16);
+        struct drawing d = drawn("scaling", &from);
+        assert_non_null(WRITTEN("scaling", &d, "scaling-resnet50", "scaling-bert-large"));
+        assert_string_equal(d.finding, arena_printf(&a, "Scaling efficiency as predicted and as published: ResNet-50 within 4.4 points (%s, 64 IPUs), "
+                                                        "BERT-Large within 0.0 points (v2.0, 16 IPUs)", rounds[k]));
+    }
+}
+
 /* One size of each model is its own measure. */
 static void one_size_has_no_gap(void **state)
 {
@@ -608,7 +628,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
         cmocka_unit_test(figures_of_one_run), cmocka_unit_test(pipelines_of_smaller_batches),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };

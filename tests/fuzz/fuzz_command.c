@@ -98,7 +98,7 @@ static const struct command *command_of(char **words, int n, struct arena *a)
         if (!may_say(words[i]) || (option && (strncmp(words[i], "--", 2) != 0 || !knows_option(c, words[i], a) || !knows_format(c, words[i]))))
             return NULL;
     }
-    return c && n_arguments >= c->min_arguments && n_arguments <= c->max_arguments ? c : NULL;
+    return c && command_takes(c, n_arguments) ? c : NULL;
 }
 
 static bool space_is_small(const struct options *o, struct arena *a)

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     check_scan(x, n, &rule, &a);
     check_drawing(x, n, &a);
     if (!moves)
-        LAW(series_judge(x, n, &rule, &a).verdict == (n < SERIES_LEAST_POINTS + 5 ? SERIES_SHORT : SERIES_STEADY));
+        LAW(series_judge(x, n, &rule, &a).verdict == (n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW ? SERIES_SHORT : SERIES_STEADY));
     arena_free(&a);
     return 0;
 }

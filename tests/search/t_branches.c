@@ -119,6 +119,7 @@ static void shapes_within_the_limits(void **state)
         assert_int_equal(t.s.n_branches, n);
         for (size_t k = 0; k < n; k++) {        /* more replicas are the better bound */
             assert_int_equal(t.s.branches[k].replicas, cases[i].want[k]);
+            assert_true(t.s.branches[k].rules.keeps_gradients == (cases[i].want[k] > 1));      /* a batch of one micro-batch each may be tried */
             assert_int_equal(t.s.branches[k].number, k);
         }
         toy_close(&t);
@@ -216,6 +217,45 @@ static void every_value_with_every_other(void **state)
     toy_close(&t);
 }
 
+/* Each micro-batch with each share and each number format is compiled as it is said; what is refused is counted; where one layer's activations alone fill
+ * a tile, no share of that micro-batch is tried, unless another key may make them smaller. */
+static void graphs_are_compiled_as_they_are_said(void **state)
+{
+    static const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+    static const char *const micro_batches[] = { "3", "5", "4000", "0" };
+    (void)state;
+    for (int with_format = 0; with_format < 2; with_format++) {
+        struct simulator by;
+        struct search_result out = {0};
+        struct arena a = {0};
+        struct search_request q = { .recipe = "vendor-ipu-pod16-resnet50-pipelined", .n_given = with_format ? 3 : 2, .simulator = &by,
+            .given = { { "parallel.micro_batch", { "3", "5", "4000", "0" }, 4 }, { "parallel.available_memory", { "0.1", "0.3" }, 2 },
+                       { "precision.partials", { "fp16", "fp32" }, 2 } } };
+        struct state s = { .q = &q, .out = &out, .a = &a, .own = { .training = true } };
+        simulator_open(&by, &paths);
+        crew_open(&s.crew, &paths, 1);
+        settle_dimensions(&s);
+        s.dimensions[IO_TILES].n = 0;
+        compile_graphs(&s);
+        size_t each = with_format ? 4 : 2;
+        assert_int_equal(s.n_graphs, 4 * each);
+        assert_int_equal(out.n_refused, each);
+        for (size_t g = 0; g < s.n_graphs; g++) {
+            const struct compiled_graph *x = &s.graphs[g];
+            const char *const micro_batch = micro_batches[g / each];
+            assert_int_equal(x->n_settings, with_format ? 3 : 2);
+            assert_string_equal(x->settings[x->n_settings - 1], arena_printf(&a, "parallel.micro_batch=%s", micro_batch));
+            assert_string_equal(x->settings[x->n_settings - 2], g / (each / 2) % 2 ? "parallel.available_memory=0.3" : "parallel.available_memory=0.1");
+            assert_true(x->usable == (g < 2 * each) && x->refused == (g >= 3 * each));
+            assert_true(!x->usable || (x->micro_batch == (g < each ? 3 : 5) && x->work.n_layers > 3 && x->clock_hz > 1e9 && x->state_bytes_per_param > 0));
+            arena_free(&s.graphs[g].arena);
+        }
+        crew_close(&s.crew);
+        simulator_close(&by);
+        arena_free(&a);
+    }
+}
+
 /* Without values a branch has the recipe's own, in its rules and in no setting; what only infers keeps and recomputes nothing. */
 static void what_is_not_searched_is_as_it_was(void **state)
 {
@@ -289,7 +329,7 @@ static void values_that_are_tried(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(accumulations_within_the_limits), cmocka_unit_test(shapes_within_the_limits), cmocka_unit_test(bounds_by_hand),
-    cmocka_unit_test(the_better_bound_comes_first), cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(what_is_not_searched_is_as_it_was),
+    cmocka_unit_test(the_better_bound_comes_first), cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(what_is_not_searched_is_as_it_was), cmocka_unit_test(graphs_are_compiled_as_they_are_said),
     cmocka_unit_test(values_that_are_tried),
 };
 TAP_MAIN(tests)

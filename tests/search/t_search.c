@@ -194,10 +194,11 @@ static void no_batch_is_lost(void **state)
 {
     static const char *const by_model[] = { "training.converge=model", "training.epochs=" }, *const slow_host[] = { "hosts.decode_bytes_per_s=2e8" },
         *const slow_call[] = { "training.converge=model", "training.epochs=", "framework.host_data=in-call", "framework.host_data_bytes_per_s=1e10" };
-    static const struct { enum objective o; struct limit throughput; const char *const *sets; size_t n_sets; } cases[] = {
-        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2 }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2 }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2 },
-        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_host, 1 }, { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_host, 1 }, { MINIMISE_IPUS, { 900, 1e9 }, slow_host, 1 },
-        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_call, 4 }, { MINIMISE_ENERGY, { 0, 0 }, slow_call, 4 },
+    static const struct { enum objective o; struct limit throughput; const char *const *sets; size_t n_sets; bool one_batch; } cases[] = {
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, true },        /* of each shape one batch at most */
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, by_model, 2, false }, { MINIMISE_ENERGY, { 0, 0 }, by_model, 2, false }, { MINIMISE_IPUS, { 9000, 1e9 }, by_model, 2, false },
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_host, 1, false }, { MAXIMISE_THROUGHPUT, { 0, 0 }, slow_host, 1, false }, { MINIMISE_IPUS, { 900, 1e9 }, slow_host, 1, false },
+        { MINIMISE_TIME_TO_TRAIN, { 0, 0 }, slow_call, 4, false }, { MINIMISE_ENERGY, { 0, 0 }, slow_call, 4, false },
     };
     struct simulator s;
     (void)state;
@@ -207,10 +208,11 @@ static void no_batch_is_lost(void **state)
         struct search_request q = by_batch;
         struct search_result all, bounded;
         q.objective = cases[i].o, q.throughput = cases[i].throughput, q.sets = cases[i].sets, q.n_sets = cases[i].n_sets;
+        q.global_batch = cases[i].one_batch ? (struct limit){ 2560, 2560 } : q.global_batch;
         seek(&all, q, &s, 1000000, 1, &a);
         seek(&bounded, q, &s, 0, 1, &a);
         assert_int_equal(all.n_bounded, 0);
-        assert_true(all.any && all.whole && bounded.exact && all.best.value == bounded.best.value);
+        assert_true(all.any && all.whole && bounded.exact && all.best.value == bounded.best.value && (!cases[i].one_batch || all.best.n_settings > 0));
         assert_true(cases[i].sets == slow_host || cases[i].o == MINIMISE_IPUS || bounded.best.r.global_batch < 5000);
         arena_free(&a);
     }

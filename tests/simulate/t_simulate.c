@@ -352,9 +352,9 @@ static void a_result_as_text_and_back(void **state)
     char *columns = arena_strdup(&a, result_columns(&a)), *column;
     while ((column = strsep(&columns, ",\n")) && *column) {
         bool better = strstr(expected, column) != NULL, neutral = strstr("id workload system ipus global_batch version overrides inputs", column) != NULL;
-        if (result_column_direction(column) != (better ? 1 : neutral ? 0 : -1))
+        if (result_column_better(column) != (better ? HIGHER : neutral ? NEITHER : LOWER))
             print_error("%s\n", column);
-        assert_int_equal(result_column_direction(column), better ? 1 : neutral ? 0 : -1);
+        assert_int_equal(result_column_better(column), better ? HIGHER : neutral ? NEITHER : LOWER);
     }
     assert_true(result_column_is_provenance("version") && result_column_is_provenance("inputs") && result_column_is_provenance("overrides"));
     assert_false(result_column_is_provenance("id") || result_column_is_provenance("fault_cost_s"));
