@@ -67,7 +67,7 @@ static uint64_t work(const struct grouping *s, size_t from, size_t to)
 
 static size_t stretch_end(const struct grouping *s, size_t from)
 {
-    while (from + 1 < s->g->n_ops && !s->cut[from])
+    while (!s->cut[from])
         from++;
     return from + 1;
 }
@@ -78,6 +78,7 @@ static void make_cuts(struct grouping *s)
     uint64_t all = work(s, 0, n);
     for (size_t i = 0; i < n; i++)
         s->cut[i] = s->alive[i] == 1;
+    s->cut[n - 1] = true;               /* behind the last operation nothing is */
     for (uint32_t most = 2; most <= MOST_ALIVE; most++)
         for (size_t from = 0, to; from < n; from = to) {
             to = stretch_end(s, from);
@@ -101,14 +102,13 @@ static void join_idle(struct grouping *s)
     for (size_t from = 0, to; from < n; from = to) {
         to = stretch_end(s, from);
         bool idle = work(s, from, to) == 0, last = work(s, to, n) == 0;
-        forward = (forward && idle) || (idle && shrinks(s, from, to));
-        if (idle && forward && !last)
+        forward = idle && (forward || shrinks(s, from, to));
+        if (forward && !last)
             s->cut[to - 1] = false;
         else if (idle) {
             assert(from > 0);           /* whoever groups has work in the graph */
             s->cut[from - 1] = false;
         }
-        forward = idle && forward;
     }
 }
 
@@ -152,14 +152,14 @@ void onnx_group_layers(struct graph *g)
     count_alive(&s, &scratch);
     make_cuts(&s);
     join_idle(&s);
-    uint32_t n = 1, layer = 0;
-    for (size_t i = 0; i + 1 < g->n_ops; i++)
+    uint32_t n = 0, layer = 0;
+    for (size_t i = 0; i < g->n_ops; i++)
         n += s.cut[i];
     for (uint32_t i = 0; i < n; i++)
         name_layer(g, i, n);
     for (size_t i = 0; i < g->n_ops; i++) {
         g->ops[i].layer_id = layer;
-        layer += s.cut[i] && i + 1 < g->n_ops;
+        layer += s.cut[i];
     }
     move_tensors(g, &scratch);
     arena_free(&scratch);
