@@ -400,6 +400,38 @@ static void a_long_sequence(void **state)
     done(r);
 }
 
+/* A thousand items with the one that is put among them, wherever it is put; no more. */
+static void an_item_more(void **state)
+{
+    static const char *const places[] = { "long one", "long one first", "long one last", "long one -" };
+    (void)state;
+    for (uint64_t n = 999; n < 1001; n++)
+        for (size_t i = 0; i < 4; i++) {
+            struct draft *d = draft_start(13);
+            draft_input(d, "x", ONNX_FLOAT, arena_printf(&d->arena, "n,%ju", (uintmax_t)n));
+            draft_weight(d, "w", DIMS(1, 1));
+            draft_constant(d, "first", "='0");
+            draft_constant(d, "last", "='-1");
+            draft_constant(d, "begin", "=0");
+            draft_constant(d, "end", "=1");
+            draft_node(d, "SplitToSequence", "x", "long", "axis=1");
+            draft_node(d, "Slice", "x begin end end", "column", "");
+            draft_node(d, "MatMul", "column w", "one", "");
+            draft_node(d, "SequenceInsert", places[i], "longer", "");
+            draft_node(d, "SequenceLength", "longer", "count", "");
+            draft_node(d, "Cast", "count", "number", "to=1");
+            draft_node(d, "Add", "one number", "y", "");
+            if (n == 1000) {
+                refused(d, infer, "node 3, SequenceInsert 'n3': a place in a sequence that is outside it, or known only while the model runs; export tensors");
+                continue;
+            }
+            struct imported *r = import(d, "y", infer);
+            double *y = outputs(r);
+            assert_near(y[0], draft_noise("x", 0) * draft_noise("w", 0) + 1000, 1e-9);
+            done(r);
+        }
+}
+
 static void sequences_refused(void **state)
 {
     (void)state;
@@ -587,7 +619,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(inputs_refused), cmocka_unit_test(reasons), cmocka_unit_test(nodes_without_a_name),
     cmocka_unit_test(places_that_are_read), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused),
     cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(course_refused), cmocka_unit_test(bodies_that_lack_something), cmocka_unit_test(parts_left_out), cmocka_unit_test(an_endless_loop),
-    cmocka_unit_test(a_long_sequence), cmocka_unit_test(sequences_refused), cmocka_unit_test(nodes_refused),
+    cmocka_unit_test(a_long_sequence), cmocka_unit_test(an_item_more), cmocka_unit_test(sequences_refused), cmocka_unit_test(nodes_refused),
     cmocka_unit_test(dimensions_of_constants), cmocka_unit_test(the_longest_sum),
 };
 TAP_MAIN(tests)

@@ -49,6 +49,46 @@ static void the_last_of_a_sequence(void **state)
     done(r);
 }
 
+/* An item put before or behind each of three, and each taken out again: by its place from the beginning, or from the end. */
+static void places_of_items(void **state)
+{
+    static const struct { const char *op, *place, *items; } cases[] = {
+        { "Insert", "='0", "3012" }, { "Insert", "='1", "0312" }, { "Insert", "='2", "0132" }, { "Insert", "='3", "0123" }, { "Insert", "='-1", "0132" },
+        { "Insert", "='-3", "3012" }, { "Insert", "='4", NULL }, { "Insert", "='-4", NULL }, { "Erase", "='0", "12" }, { "Erase", "='1", "02" },
+        { "Erase", "='2", "01" }, { "Erase", "='-1", "01" }, { "Erase", "='-3", "12" }, { "Erase", "='3", NULL }, { "Erase", "='-4", NULL },
+        { "Erase", "=1,1", NULL }, { "Insert", "=1,1", NULL },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        bool insert = text_is(cases[i].op, "Insert");
+        for (int k = 0; k < 4; k++)
+            draft_input(d, (const char *[]){ "a", "b", "c", "d" }[k], ONNX_FLOAT, "batch,1");
+        draft_weight(d, "w", DIMS(1, 1));
+        draft_operand(d, "place", arena_strdup(&d->arena, cases[i].place));
+        draft_node(d, "SequenceConstruct", "a b c", "s", "");
+        draft_node(d, insert ? "SequenceInsert" : "SequenceErase", insert ? "s d place" : "s place", "t", "");
+        draft_node(d, "ConcatFromSequence", "t", "all", "axis=1");
+        draft_node(d, "MatMul", "d w", "product", "");
+        draft_node(d, "Add", "all product", "y", "");
+        if (!cases[i].items) {
+            char message[150];
+            snprintf(message, sizeof message, "node 1, Sequence%s 'n1': a place in a sequence that is outside it, or known only while the model runs; "
+                     "export tensors", cases[i].op);
+            refused(d, infer, message);
+            continue;
+        }
+        struct imported *r = import(d, "y", infer);
+        double *y = outputs(r);
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), strlen(cases[i].items));
+        for (size_t k = 0; cases[i].items[k]; k++) {
+            const char name[] = { (char)('a' + cases[i].items[k] - '0'), '\0' };
+            assert_near(y[k], draft_noise(name, 0) + draft_noise("d", 0) * draft_noise("w", 0), 1e-6);
+        }
+        done(r);
+    }
+}
+
 /* Who takes an item reads it, and nothing beside it: sigmoid(x), read by a product and as an item too, is no part of a swish; sigmoid(u) is. */
 static void readers_of_items(void **state)
 {
@@ -175,7 +215,7 @@ static void single_elements(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(readers_of_items),
+    cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(places_of_items), cmocka_unit_test(readers_of_items),
     cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements),
 };
 TAP_MAIN(tests)

@@ -219,7 +219,7 @@ static struct onnx_node *only_reader(const struct onnx_model *m, const struct on
     const struct onnx_value *v = onnx_out(m, n, 0);
     if (!v || v->output || v->n_readers != 1)
         return NULL;
-    for (size_t i = (size_t)(n - m->nodes) + 1; i < m->n_nodes; i++)
+    for (size_t i = (size_t)(n - m->nodes); i != m->n_nodes; i++)
         for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
             if (m->nodes[i].inputs[k] == n->outputs[0])
                 return text_is(m->nodes[i].op, op) && !m->nodes[i].gone ? &m->nodes[i] : NULL;
@@ -385,8 +385,8 @@ void onnx_fuse(struct onnx_model *m)
     static bool (*const patterns[])(struct onnx_model *m, struct onnx_node *last) = {
         fuse_gelu, fuse_swish, fuse_layer_norm, fuse_layer_norm_by_factor, fuse_group_norm, fuse_batch_norm,
     };
-    for (size_t i = 0; i < m->n_nodes; i++)
-        for (size_t k = 0; k < sizeof patterns / sizeof *patterns && !m->nodes[i].gone; k++)
-            if (patterns[k](m, &m->nodes[i]))
+    for (struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n != end; n++)
+        for (size_t k = 0; k < sizeof patterns / sizeof *patterns && !n->gone; k++)
+            if (patterns[k](m, n))
                 break;
 }

@@ -434,7 +434,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
     if (v->output)
         return NULL;
     const struct onnx_node *found = NULL;
-    for (size_t i = v->producer + 1; i < p->m->n_nodes; i++)
+    for (size_t i = v->producer; i < p->m->n_nodes; i++)
         for (uint32_t k = 0; k < p->m->nodes[i].n_inputs; k++)
             if (!p->m->nodes[i].gone && p->m->nodes[i].inputs[k] == value) {
                 if (found)

@@ -63,7 +63,7 @@ uint32_t in_layout(struct mapper *p, uint32_t value, bool image);
 /* The tensor becomes output i. */
 bool map_done(struct mapper *p, uint32_t i, uint32_t tensor, bool image);
 bool map_alias(struct mapper *p);                                       /* output 0 is input 0, in whatever dimensions */
-const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* NULL: none, many, or it leaves the graph */
+const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value);    /* of a node's result; NULL: none, many, or it leaves the graph */
 
 /* map_pieces.c: the node's range of its first input, where its readers' ranges together are all of it; NO_ID: they are not. */
 uint32_t map_piece(struct mapper *p, bool image);

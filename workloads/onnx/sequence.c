@@ -41,11 +41,10 @@ static void become_sequence(struct onnx_model *m, size_t id, uint32_t n, const u
 static bool place_of(uint32_t *at, const struct onnx_model *m, const struct onnx_node *n, uint32_t i, uint32_t items, bool behind)
 {
     const struct onnx_value *v = onnx_in(m, n, i);
-    uint32_t places = items + behind;
-    if (v && v->known && onnx_elements(v) == 1 && v->known[0] < 0)
-        return onnx_axis(at, onnx_whole(v->known[0]), items);
-    *at = v && v->known && v->known[0] < places ? (uint32_t)v->known[0] : places - 1;
-    return places > 0 && (!v || (v->known && onnx_elements(v) == 1 && v->known[0] < places));
+    if (v && (!v->known || onnx_elements(v) != 1))
+        return false;
+    int64_t place = v ? onnx_whole(v->known[0]) : (int64_t)items + behind - 1;
+    return onnx_axis(at, place, place < 0 ? items : items + behind);
 }
 
 static bool refuse_place(const struct onnx_model *m, const struct onnx_node *n, struct err *err)
@@ -57,10 +56,11 @@ static bool insert(struct onnx_model *m, size_t id, const struct onnx_items *old
 {
     const struct onnx_node *n = &m->nodes[id];
     uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n + 1);
-    if (n->n_inputs < 2 || !onnx_in(m, n, 1) || old->n >= MOST_ITEMS || !place_of(&at, m, n, 2, old->n, true))
+    if (n->n_inputs < 2 || !onnx_in(m, n, 1) || old->n == MOST_ITEMS || !place_of(&at, m, n, 2, old->n, true))
         return refuse_place(m, n, err);
-    for (uint32_t i = 0; i <= old->n; i++)
-        values[i] = i == at ? n->inputs[1] : old->values[i - (i > at)];
+    for (uint32_t i = 0; i < old->n; i++)
+        values[i + (i >= at)] = old->values[i];
+    values[at] = n->inputs[1];
     become_sequence(m, id, old->n + 1, values);
     return true;
 }
