@@ -270,7 +270,37 @@ static void steady_state_is_of_the_fastest_epochs(void **state)
     arena_free(&a);
 }
 
+/* The first 65,536 epochs are looked at, half of them of 1 s and half of 3 s; if one more counted, the median would be 3 s. */
+static void so_many_epochs_enter_a_median(void **state)
+{
+    enum { MOST = 65536 };
+    struct arena a = {0};
+    struct run_log r;
+    double now = 0;
+    (void)state;
+    struct run_fold *f = run_fold_start(&r, "log", &a);
+    json_t *samples = json_integer(600);
+    run_fold_line(f, &(struct mllog_line){ .key = "train_samples", .event_type = "", .value = samples, .metadata = json_null() });
+    run_fold_line(f, &(struct mllog_line){ .key = "run_start", .event_type = "", .value = json_null(), .metadata = json_null() });
+    for (int i = 0; i <= MOST; i++)
+        for (int stop = 0; stop < 2; stop++) {
+            now += !stop ? 0 : i < MOST / 2 ? 1 : 3;
+            run_fold_line(f, &(struct mllog_line){ .time_ms = 1e3 * now, .key = stop ? "epoch_stop" : "epoch_start", .event_type = "", .value = json_null(),
+                                                   .metadata = json_null() });
+        }
+    run_fold_line(f, &(struct mllog_line){ .time_ms = 1e3 * now, .key = "run_stop", .event_type = "", .value = json_null(), .metadata = json_null() });
+    run_fold_end(f, "epochs");
+    assert_near(r.train_unit_s, 2, 1e-9);
+    assert_near(r.throughput_samples_per_s, 300, 1e-9);
+    assert_near(r.steady_samples_per_s, 600, 1e-9);
+    assert_near(r.epochs_trained, MOST + 1, 0);
+    assert_near(r.time_to_train_s, MOST / 2 * 4 + 3, 1e-9);
+    json_decref(samples);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(so_many_epochs_enter_a_median),
     cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
     cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(epochs_that_are_not_marked), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
     cmocka_unit_test(problems_are_named),
