@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_lint.c - logs against the rules: a conforming log, each way to break it with the exact message. */
 #include "tests/mlperf/judged.h"
+#include "results/mlperf/eval_review.h"
 #include "results/mlperf/folder_names.h"
 #include "tests/golden_text.h"
 #include "tests/mlperf/conforming.h"
@@ -231,6 +232,50 @@ static void test_names_from_paths(void **state)
     arena_free(&a);
 }
 
+/* Every 4 epochs from one of the first four on, every epoch, or, at a batch of 448, every 150,000 samples, which the next batch may reach. */
+static void test_evaluations_off_the_schedule(void **state)
+{
+    static const struct { const char *benchmark; double batch; const char *points, *said; uint64_t line; } cases[] = {
+        { "resnet", 3200, "4 8 12", NULL, 0 }, { "resnet", 3200, "1 5 9", NULL, 0 }, { "resnet", 3200, "4", NULL, 0 },
+        { "resnet", 3200, "5", "5 epochs after the one before, want evaluations every 4 epochs (1 of 1 are off the schedule)", 1 },
+        { "resnet", 3200, "4 7", "3 epochs after the one before, want evaluations every 4 epochs (1 of 2 are off the schedule)", 2 },
+        { "resnet", 3200, "3 7 12 15 19", "5 epochs after the one before, want evaluations every 4 epochs (2 of 5 are off the schedule)", 3 },
+        { "resnet", 3200, "1 1", "0 epochs after the one before, want evaluations every 4 epochs (1 of 2 are off the schedule)", 2 },
+        { "rnnt", 1024, "1 2 3", NULL, 0 }, { "rnnt", 1024, "1 3", "2 epochs after the one before, want evaluations every 1 epochs (1 of 2 are off the schedule)", 2 },
+        { "bert", 448, "150000 300000", NULL, 0 }, { "bert", 448, "150448 300896", NULL, 0 }, { "bert", 448, "100 150100", NULL, 0 }, { "bert", 448, "150000 299552", NULL, 0 },
+        { "bert", 448, "150449", "150449 samples after the one before, want evaluations every 150000 samples (1 of 1 are off the schedule)", 1 },
+        { "bert", 448, "150000 299551", "149551 samples after the one before, want evaluations every 150000 samples (1 of 2 are off the schedule)", 2 },
+        { "bert", 448, "150000 300449", "150449 samples after the one before, want evaluations every 150000 samples (1 of 2 are off the schedule)", 2 },
+        { "bert", 448, "1 1", "epoch_num does not count samples: the evaluation schedule cannot be seen", 0 },
+        { "bert", 448, "200000 200000", "200000 samples after the one before, want evaluations every 150000 samples (2 of 2 are off the schedule)", 1 },
+        { "bert", 448, "1", NULL, 0 }, { "bert", 0, "7 7", NULL, 0 }, { "ssd", 448, "7 7", NULL, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct compliance c = { .passed = true };
+        struct eval_review r = { 0 };
+        char *rest = arena_strdup(&a, cases[i].points), *point;
+        for (uint64_t line = 1; (point = strsep(&rest, " ")); line++) {
+            json_t *metadata = json_pack("{s:f}", "epoch_num", strtod(point, NULL));
+            eval_review_line(&r, cases[i].benchmark, cases[i].batch, &(struct mllog_line){ .line = line, .key = "eval_accuracy", .metadata = metadata });
+            eval_review_line(&r, cases[i].benchmark, cases[i].batch, &(struct mllog_line){ .line = line, .key = "eval_start", .metadata = metadata });
+            json_decref(metadata);
+        }
+        eval_review_end(&r, cases[i].benchmark, cases[i].batch, &c, &a);
+        assert_int_equal(c.n_messages, cases[i].said != NULL);
+        assert_true(c.passed && c.n_errors + c.n_warnings == 0);
+        if (cases[i].said) {
+            if (!text_is(c.messages[0].text, cases[i].said))
+                print_error("%s: %s\n", cases[i].points, c.messages[0].text);
+            assert_string_equal(c.messages[0].text, cases[i].said);
+            assert_int_equal(c.messages[0].line, cases[i].line);
+            assert_int_equal(c.messages[0].severity, SEVERITY_REVIEW);
+        }
+        arena_free(&a);
+    }
+}
+
 #define LOGGED(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {"
 /* Measures as STEP NAME VALUE; a step of 0 is not logged. */
 static const char *measures_log(const char *measures, struct arena *a)
@@ -438,7 +483,7 @@ static void test_patterns(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
     cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
-    cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
+    cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
     cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
 };
