@@ -72,6 +72,19 @@ static void tell_short_run(const struct simulation *sim, const struct result *r)
                 "counts a call of its own\n", r->id, n_steps, plural((uint64_t)n_steps), call, 100 * n_steps / call, n_steps);
 }
 
+/* Drawn runs take both from the rounds' reference points. */
+static void tell_not_drawn(const struct recipe *r, const struct options *o, struct arena *a)
+{
+    static const char *const keys[] = { "training.samples_to_converge", "training.evaluations" };
+    const char *set[sizeof keys / sizeof *keys];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (sets_key(o, keys[i]))
+            set[n++] = keys[i];
+    if (n)
+        fprintf(stderr, "podbench: %s: no effect on the drawn runs: %s\n", r->id, names_list(set, n, a));
+}
+
 /* How far it can be trusted. What rests on assumed and fitted values takes two more simulations; not unfolded, where one may take long. */
 static void judge_result(struct validity *out, const struct run_state *state, const struct simulation *sim, const struct result *r,
                   const char *recipe, const struct options *o, struct session *s)
@@ -145,6 +158,8 @@ static bool run_one(struct run_state *state, const char *recipe, const struct op
     progress_end(&state->progress);     /* what follows may tell of something */
     if (good)
         tell(&sim, &r, recipe, o, s, &sim.arena);
+    if (good && state->draws)
+        tell_not_drawn(&sim.recipe, o, &sim.arena);
     if (good && o->check && !timeline_check(&sim.timeline, &law)) {
         fprintf(stderr, "podbench: %s: a law of the timeline is broken: %s\n", r.id, law.msg);
         state->status = EXIT_OUT_OF_TOLERANCE;
@@ -246,6 +261,14 @@ static void print_results(enum output_format format, bool all, struct run_state 
         result_write_csv(stdout, &state->results.items[i]);
 }
 
+static bool check_drawing(const struct options *o, struct err *err)
+{
+    const char *how = o->until_valid ? "--draw-until-valid" : o->seed != 1 ? "--seed" : NULL;
+    if (o->force && !o->mllog)
+        return fail(err, "run: --force wants --mllog DIR, whose logs it replaces");
+    return !how || o->runs || o->mllog || fail(err, "run: %s wants --runs N or --mllog DIR: no runs are drawn otherwise", how);
+}
+
 int command_run(const struct options *o, struct session *s, struct err *err)
 {
     struct run_state state = { .status = EXIT_DONE, .draws = o->runs || o->mllog,
@@ -255,6 +278,8 @@ int command_run(const struct options *o, struct session *s, struct err *err)
     state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
     state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
+    if (!check_drawing(o, err))
+        return EXIT_BAD_INPUT;
     if ((judges(o) || state.draws) && !track_record_open(&state.record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;

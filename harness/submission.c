@@ -52,7 +52,7 @@ static bool check_request(const struct submission_request *q, const struct recip
         return fail(err, "%s: --runs and --mllog want the training of an MLPerf benchmark, not %s of %s", rec->id,
                     rec->mode == MODE_INFER ? "inference" : "training", rec->workload);
     if (q->runs > 1000)
-        return fail(err, "--runs: %" PRIu64 " is outside 0 to 1000", q->runs);
+        return fail(err, "--runs: %" PRIu64 " is outside 1 to 1000", q->runs);
     return true;
 }
 

@@ -288,6 +288,9 @@ static void write_run_lines(struct log_writer *w)
 
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
+/* Of published logs the longest has below 1000 of either. */
+enum { MOST_EVALUATIONS = 100000, MOST_EPOCHS = 100000 };
+
 static bool check_description(const struct submission_description *s, const struct drawn_run *run, struct err *err)
 {
     if (!text_is(s->division, "closed") && !text_is(s->division, "open"))
@@ -296,6 +299,9 @@ static bool check_description(const struct submission_description *s, const stru
         return fail(err, "global batch %g with %g accumulation steps, want numbers above 0", s->global_batch, s->grad_accum);
     if (!(run->time_s > 0) || run->n_evals == 0)
         return fail(err, "a run of %g s with %llu evaluations, want both above 0", run->time_s, (unsigned long long)run->n_evals);
+    if (run->n_evals > MOST_EVALUATIONS || run->epochs > MOST_EPOCHS)
+        return fail(err, "a log of %.6g epochs and %llu evaluation%s, want at most %d and %d; raise training.eval_every, or lower training.epochs",
+                    isnan(run->epochs) ? 0 : run->epochs, (unsigned long long)run->n_evals, plural(run->n_evals), MOST_EPOCHS, MOST_EVALUATIONS);
     return true;
 }
 

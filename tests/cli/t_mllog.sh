@@ -20,6 +20,24 @@ cp -r "$work/logs" "$work/logs1"
 "$PODBENCH" run "$r" --mllog "$work/logs" --seed 4 --force >/dev/null
 diff -r "$work/logs" "$work/logs1" >/dev/null
 result $? "run --mllog: the same seed gives the same bytes"
+# Options of drawn runs where none are drawn, keys that those do not take, logs that would fill the disk.
+for option in --draw-until-valid "--seed 4"; do
+    # shellcheck disable=SC2086
+    refuses "run: ${option% 4} wants --runs N or --mllog DIR: no runs are drawn otherwise" "$option without runs" run "$recipe" $option
+done
+refuses "run: --force wants --mllog DIR, whose logs it replaces" "--force without logs" run "$recipe" --runs 2 --force
+bert=mlperf-v2.0-closed-bow-pod16-bert-large
+run run $bert --runs 5 --set training.samples_to_converge=1e6 --set training.evaluations=3
+gives 0 "podbench: $bert: no effect on the drawn runs: training.samples_to_converge, training.evaluations" "keys that drawn runs do not take are told"
+run run $bert --runs 5 --set training.eval_every=50000
+! grep -q "no effect on the drawn runs" "$work/err"
+result $? "and those that they take are not" "$(cat "$work/err")"
+refuses "a log of 38 epochs and 48684346 evaluations, want at most 100000 and 100000; raise training.eval_every, or lower training.epochs" \
+    "logs of evaluations without end" run "$recipe" --runs 2 --mllog "$work/endless" --set training.eval_every=1 --set training.epochs=38
+refuses "a log of 100001 epochs and 1 evaluation, want at most 100000" "and of epochs" \
+    run "$recipe" --runs 2 --mllog "$work/endless" --set training.epochs=100001 --set training.eval_every=1000000000000
+[ ! -e "$work/endless" ]
+result $? "neither leaves a folder"
 refuses "no such" "score of a folder that is not there" score "$work/none"
 refuses "is unknown; known: v0.7" "lint by rules that are not there" lint "$work/logs" --ruleset 9.9.9
 done_testing
