@@ -60,20 +60,12 @@ static uint64_t rows_cycles(const struct chip *chip, const struct candidate *c, 
     return amp_rows_cycles(chip, &c->amp, rows.n, rows.width);
 }
 
-/* Nothing is reached before the input or beyond it. */
-static bool has_no_padding(const struct conv_axis *x)
-{
-    return x->pad_before == 0 && (x->positions - 1) * x->stride + (x->kernel - 1) * x->dilation < x->in;
-}
-
 /* A load of weights goes over all positions: one for each pair of passes over rows and columns of the kernel. */
 static uint64_t left_out_of_a_block(const struct chip *chip, const struct candidate *c, const struct share *t)
 {
     const struct conv_shape *s = &c->s;
     const struct conv_axis high = { s->field_h, s->kernel_h, max_u64(s->in_stride_h, s->out_stride_h), s->before_h, s->met_h, s->dilation };
     const struct conv_axis wide = { s->field_w, s->kernel_w, max_u64(s->in_stride_w, s->out_stride_w), s->before_w, s->met_w, s->dilation };
-    if (has_no_padding(&high) && has_no_padding(&wide))
-        return 0;
     struct part rows = busiest_part(&high, t->height, t->kernel_h, c->filter_height), columns = busiest_part(&wide, t->width, c->s.kernel_w, 1);
     uint64_t all = rows_cycles(chip, c, t, t->height, t->width), sum = 0;
     for (uint64_t i = 0; i < n_passes(&rows); i++)

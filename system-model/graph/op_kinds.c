@@ -355,7 +355,7 @@ const struct op_rule op_rules[N_OP_KINDS] = {
     [OP_MUL]              = { shape_pair, NULL, PER_OUTPUT, { 1, 2 },
                               { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT }, NULL },
     [OP_SCALE]            = { shape_same, NULL, PER_OUTPUT, { 1, 1 }, { 0 }, NULL },
-    [OP_BIAS_ADD]         = { shape_last_vector, NULL, PER_OUTPUT, { 1, 0, 1 }, { .pass_through = true }, NULL },
+    [OP_BIAS_ADD]         = { shape_last_vector, NULL, PER_OUTPUT, { [PASS_FORWARD] = 1, [PASS_BACKWARD_WEIGHT] = 1 }, { .pass_through = true }, NULL },
     [OP_RELU]             = { shape_same, NULL, PER_OUTPUT, { 1, 1 }, { .data_keeps = KEEP_OUTPUT }, NULL },
     [OP_GELU]             = { shape_same, NULL, PER_OUTPUT, { 9, 14 }, { .data_keeps = KEEP_INPUT }, NULL },    /* the tanh form */
     [OP_TANH]             = { shape_same, NULL, PER_OUTPUT, { 1, 3 }, { .data_keeps = KEEP_OUTPUT }, NULL },
