@@ -165,15 +165,16 @@ static bool choose_gateways(uint32_t *leave, uint32_t *enter, const struct topol
     struct domain_search out, in;
     search_domain(&out, t, from);
     search_domain(&in, t, to);
-    uint32_t n = t->ipus_per_domain, from_base = from - from % n, to_base = to - to % n, best = UINT32_MAX;
+    uint32_t n = t->ipus_per_domain, from_base = from - from % n, to_base = to - to % n;
+    uint64_t best = UINT32_MAX;         /* which is no way at all */
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < n; j++) {
             uint32_t links[8];
             size_t n_links;
-            if (out.hops[i] == UINT32_MAX || in.hops[j] == UINT32_MAX || out.hops[i] + in.hops[j] >= best ||
-                !gateway_route(links, &n_links, t, from_base + i, to_base + j))
+            uint64_t hops = (uint64_t)out.hops[i] + in.hops[j];
+            if (hops >= best || !gateway_route(links, &n_links, t, from_base + i, to_base + j))
                 continue;
-            best = out.hops[i] + in.hops[j];
+            best = hops;
             *leave = from_base + i;
             *enter = to_base + j;
         }
