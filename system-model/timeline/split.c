@@ -2,22 +2,17 @@
 /*
  * split.c - a pipeline's layers divided over its stages.
  *
- * A pipeline runs at the pace of its slowest stage, so the longest stage is made as short as can be:
- *     longest(s, i) = min over j of max(longest(s - 1, j), time of units j to i)
- * over units, the layers of blocks in order; time is forward, backward and what is computed again. A stage that holds more than an IPU's
- * memory, weights with what stands beside each and what is kept for the micro-batches in flight, is left out. The stem stands with the
- * first stage, the heads with the last, or with the stem on the first IPU as one stage more.
+ * A pipeline runs at the pace of its slowest stage, so the longest stage is made as short as can be (split_balanced.c).
  * That sees neither copies between IPUs nor fill and drain, the update, buffers or code, so the result is improved by trying: the plan is
  * played with borders moved a unit or two either way, one, two, or more of them together, as long as that helps. What fits comes before what does not, then the shorter step.
  * An answer is remembered by its question, with the compiler that it was found for.
  * Not tried: stages that share an IPU other than the heads', and more stages than IPUs.
  */
 #include "system-model/timeline/split.h"
+#include "system-model/timeline/split_balanced.h"
 #include <string.h>
 
 enum { MOST_TRIED = 400 };
-
-struct units { uint32_t n, *layer; uint64_t *time, *fixed_bytes, *kept_bytes; uint64_t first_time, last_time; };   /* sums up to a unit */
 
 struct splitter {
     struct compiler *compiler;
@@ -27,9 +22,6 @@ struct splitter {
     struct memo played;                     /* by borders */
     uint32_t n_tried;
 };
-
-/* Borders between stages, in units; border[n_stages] is the end, what is behind it 0. */
-struct split { uint32_t n_stages, border[MAX_STAGES + 1]; bool valid, fits; uint64_t shortfall, step_cycles; };
 
 /* ---- playing a split ---------------------------------------------------------------------------------- */
 
@@ -120,104 +112,6 @@ static void improve(struct split *best, struct splitter *s)
         n = improve_once(best, s, n) ? 1 : n + 1;
 }
 
-/* ---- the longest stage as short as can be ---------------------------------------------------------------- */
-
-/* Micro-batches in flight at a stage, at most. */
-static uint64_t in_flight(const struct splitter *s, uint32_t stage, uint32_t n_stages)
-{
-    enum schedule schedule = s->asked->schedule;
-    if (!s->asked->training || schedule == SCHEDULE_NONE || schedule == SCHEDULE_SEQUENTIAL)
-        return 1;
-    return schedule == SCHEDULE_INTERLEAVED ? n_stages - stage : 2 * (n_stages - 1 - stage) + 1;
-}
-
-static bool has_room(const struct splitter *s, uint32_t stage, uint32_t n_stages, uint32_t from, uint32_t to)
-{
-    const struct chip *chip = &s->compiler->topology->machine->chip;
-    const struct units *u = &s->units;
-    uint64_t bytes = u->fixed_bytes[to] - u->fixed_bytes[from];
-    bytes += (u->kept_bytes[to] - u->kept_bytes[from]) * in_flight(s, stage, n_stages);
-    return bytes < chip->tile_memory_bytes * (chip->n_tiles - s->asked->io_tiles);
-}
-
-/* alone: the heads get a stage of their own, on the first IPU. */
-static uint64_t stage_time(const struct splitter *s, uint32_t stage, uint32_t n_stages, uint32_t from, uint32_t to, bool alone)
-{
-    const struct units *u = &s->units;
-    uint64_t time = u->time[to] - u->time[from];
-    time += stage == 0 ? u->first_time + (alone ? u->last_time : 0) : 0;
-    return time + (stage + 1 == n_stages && !alone ? u->last_time : 0);
-}
-
-static struct split shortest(const struct splitter *s, uint32_t n_stages, bool alone)
-{
-    struct arena scratch = {0};
-    uint32_t n = s->units.n, *from = ARENA_ARRAY(&scratch, uint32_t, (size_t)n_stages * (n + 1));
-    uint64_t *longest = ARENA_ARRAY(&scratch, uint64_t, (size_t)n_stages * (n + 1));
-    for (uint32_t st = 0; st < n_stages; st++)
-        for (uint32_t i = 0; i <= n; i++) {
-            uint64_t *best = &longest[st * (n + 1) + i];
-            *best = st == 0 && has_room(s, 0, n_stages, 0, i) ? stage_time(s, 0, n_stages, 0, i, alone) : UINT64_MAX;
-            for (uint32_t j = 0; st > 0 && j <= i; j++) {
-                uint64_t before = longest[(st - 1) * (n + 1) + j], mine = stage_time(s, st, n_stages, j, i, alone);
-                uint64_t worse = max_u64(before, mine);
-                bool empty = j == i && st + 1 < n_stages;
-                if (worse < *best && !empty && has_room(s, st, n_stages, j, i)) {
-                    *best = worse;
-                    from[st * (n + 1) + i] = j;
-                }
-            }
-        }
-    struct split out = { .n_stages = n_stages, .valid = longest[n_stages * (n + 1) - 1] != UINT64_MAX };
-    out.border[n_stages] = n;
-    for (uint32_t st = n_stages; st-- > 1; )
-        out.border[st] = from[st * (n + 1) + out.border[st + 1]];
-    if (alone) {
-        out.border[n_stages + 1] = n;
-        out.n_stages++;
-    }
-    arena_free(&scratch);
-    return out;
-}
-
-/* ---- what units cost ---------------------------------------------------------------------------------------- */
-
-/* A weight's bytes on its IPU: itself, its gradients, its state. */
-static uint64_t fixed_bytes(const struct plan *even, const struct layer_cost *l)
-{
-    const struct plan_options *o = &even->options;
-    double state = o->training && o->optimizer_place == OPTIMIZER_ON_CHIP ? o->optimizer.state_bytes_per_param * (double)l->n_parameters : 0;
-    return l->weight_bytes + (keeps_gradients(o) ? l->weight_bytes : 0) + (uint64_t)(state / shard_replicas(even));
-}
-
-static uint64_t kept_bytes(const struct plan_options *o, const struct layer_cost *l)
-{
-    return !o->training ? 0 : o->recompute == RECOMPUTE_NONE ? l->kept_bytes : o->recompute == RECOMPUTE_LAYER ? l->output_bytes : 0;
-}
-
-/* From a plan of an even split, which compiled every layer. */
-static void cost_units(struct units *u, const struct plan *even, struct arena *a)
-{
-    const struct graph *g = even->graph;
-    const struct plan_options *o = &even->options;
-    *u = (struct units){ .layer = ARENA_ARRAY(a, uint32_t, g->n_layers), .time = ARENA_ARRAY(a, uint64_t, g->n_layers + 1),
-                         .fixed_bytes = ARENA_ARRAY(a, uint64_t, g->n_layers + 1), .kept_bytes = ARENA_ARRAY(a, uint64_t, g->n_layers + 1) };
-    for (uint32_t i = 0; i < g->n_layers; i++) {
-        const struct layer_cost *l = &stage_of(even, i)->compiled->layers[i];
-        uint64_t forward = l->forward_cycles, time = forward;
-        if (o->training)
-            time += l->backward_cycles + (o->recompute == RECOMPUTE_NONE ? 0 : forward);
-        if (g->layers[i].role != LAYER_BODY) {
-            *(g->layers[i].role == LAYER_FIRST ? &u->first_time : &u->last_time) += time;
-            continue;
-        }
-        u->layer[u->n++] = i;
-        u->time[u->n] = u->time[u->n - 1] + time;
-        u->fixed_bytes[u->n] = u->fixed_bytes[u->n - 1] + fixed_bytes(even, l);
-        u->kept_bytes[u->n] = u->kept_bytes[u->n - 1] + kept_bytes(o, l);
-    }
-}
-
 static struct split split_of(const struct plan *even, const struct units *u)
 {
     struct split out = { .n_stages = even->n_stages };
@@ -238,12 +132,12 @@ static bool find_split(struct plan_options *opt, struct compiler *c, struct err 
         arena_free(&s.kept);
         return false;
     }
-    cost_units(&s.units, &even, &s.kept);
+    units_of_plan(&s.units, &even, &s.kept);
     struct split best = split_of(&even, &s.units);
     play(&best, &s);
     for (int alone = 0; alone < 2; alone++) {
-        struct split other = shortest(&s, opt->ipus_per_replica, alone);
-        if (!other.valid || other.n_stages > MAX_STAGES)
+        struct split other = split_balanced(&s.units, &c->topology->machine->chip, opt, opt->ipus_per_replica, alone);
+        if (!other.valid)
             continue;
         play(&other, &s);
         improve(&other, &s);
