@@ -100,28 +100,20 @@ static void print_bound(FILE *f, const struct timeline *t)
 }
 
 /* The largest parts; what is left is summed. */
-struct share { int part; double share; };
-
-static int by_share(const void *a, const void *b)
-{
-    const struct share *x = a, *y = b;
-    return x->share != y->share ? (x->share < y->share) - (x->share > y->share) : x->part - y->part;
-}
-
 static void print_step(FILE *f, const struct result *r)
 {
     enum { SHOWN = 6 };
-    struct share shares[N_PARTS];
+    enum part parts[N_PARTS];
     double rest = 0;
-    for (int i = 0; i < N_PARTS; i++)
-        shares[i] = (struct share){ i, r->breakdown_s[i] / r->step_time_s };
-    sort_items(shares, N_PARTS, sizeof *shares, by_share);
+    parts_by_size(parts, r->breakdown_s);
     fprintf(f, "step, mean of the IPUs:");
-    for (int i = 0; i < N_PARTS; i++)
-        if (i < SHOWN && shares[i].share > 0)
-            fprintf(f, "%s %s %.0f %%", i ? "," : "", part_names[shares[i].part], 100 * shares[i].share);
+    for (int i = 0; i < N_PARTS; i++) {
+        double share = r->breakdown_s[parts[i]] / r->step_time_s;
+        if (i < SHOWN && share > 0)
+            fprintf(f, "%s %s %.0f %%", i ? "," : "", part_names[parts[i]], 100 * share);
         else
-            rest += shares[i].share;
+            rest += share;
+    }
     fprintf(f, rest > 0 ? ", others %.0f %%\n" : "\n", 100 * rest);
 }
 

@@ -133,25 +133,30 @@ static double last_change(const struct history_series *s)
     return change_percent(s, s->n - 1);
 }
 
+struct line_end { size_t line; double change; };
+
+static int from_the_highest(const void *x, const void *y)
+{
+    const struct line_end *a = x, *b = y;
+    return a->change != b->change ? (a->change < b->change) - (a->change > b->change) : (a->line > b->line) - (a->line < b->line);
+}
+
 /* Where each line's name stands: beside its end, but apart from the others by a share of the height. From the highest down. */
 static void place_names(double at[MOST_LINES], const struct history *h, size_t n_lines)
 {
     const double apart = 0.045;
+    struct line_end ends[MOST_LINES];
     double low = 0, high = 0, last = INFINITY;
-    bool placed[MOST_LINES] = {0};
-    for (size_t k = 0; k < n_lines; k++)
+    for (size_t k = 0; k < n_lines; k++) {
+        ends[k] = (struct line_end){ k, last_change(&h->items[k]) };
         for (size_t i = 0; i < h->items[k].n; i++) {
             low = fmin(low, change_percent(&h->items[k], i));
             high = fmax(high, change_percent(&h->items[k], i));
         }
-    for (size_t done = 0; done < n_lines; done++) {
-        size_t next = n_lines;
-        for (size_t k = 0; k < n_lines; k++)
-            if (!placed[k] && (next == n_lines || last_change(&h->items[k]) > last_change(&h->items[next])))
-                next = k;
-        placed[next] = true;
-        last = at[next] = fmin(last_change(&h->items[next]), last - apart * (high > low ? high - low : 1));
     }
+    sort_items(ends, n_lines, sizeof *ends, from_the_highest);
+    for (size_t k = 0; k < n_lines; k++)
+        last = at[ends[k].line] = fmin(ends[k].change, last - apart * (high > low ? high - low : 1));
 }
 
 static void write_cells(FILE *f, const struct history_series *s, size_t point, double name_at, bool last)

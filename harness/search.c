@@ -153,20 +153,15 @@ static void print_found(FILE *f, const char *head, const struct found *x, const 
 static void print_why(FILE *f, const struct found *best, const struct found *own)
 {
     double change[N_PARTS], before = (double)own->r.ipus / own->r.throughput_samples_per_s, after = (double)best->r.ipus / best->r.throughput_samples_per_s;
-    bool told[N_PARTS] = {0};
+    enum part parts[N_PARTS];
     if (!best->n_settings)
         return;
     fprintf(f, "why       %.4g IPU-ms per sample instead of %.4g:", 1e3 * after, 1e3 * before);
     for (int k = 0; k < N_PARTS; k++)
         change[k] = best->r.breakdown_s[k] / best->r.step_time_s * after - own->r.breakdown_s[k] / own->r.step_time_s * before;
-    for (int n = 0; n < 4; n++) {
-        int most = 0;
-        for (int k = 1; k < N_PARTS; k++)
-            if (!told[k] && (told[most] || fabs(change[k]) > fabs(change[most])))
-                most = k;
-        told[most] = true;
-        fprintf(f, "%s %s %+.3g", n ? "," : "", part_names[most], 1e3 * change[most]);
-    }
+    parts_by_size(parts, change);
+    for (int n = 0; n < 4; n++)
+        fprintf(f, "%s %s %+.3g", n ? "," : "", part_names[parts[n]], 1e3 * change[parts[n]]);
     fputc('\n', f);
 }
 

@@ -124,18 +124,16 @@ void diff_print_parts_line(FILE *f, const struct result *a, const struct result 
 {
     enum { SHOWN = 3 };
     struct diff_parts d = diff_parts(a, b);
+    enum part parts[N_PARTS];
+    double sizes[N_PARTS];
     int64_t rest = d.whole_ps, of = llround(a->step_time_s * 1e12);
+    for (int k = 0; k < N_PARTS; k++)
+        sizes[k] = (double)d.part_ps[k];
+    parts_by_size(parts, sizes);
     fprintf(f, "%s: step %+.3g %%", b->id, per_cent(d.whole_ps, of));
-    for (int shown = 0; shown < SHOWN; shown++) {
-        int largest = 0;
-        for (int k = 1; k < N_PARTS; k++)
-            if (llabs(d.part_ps[k]) > llabs(d.part_ps[largest]))
-                largest = k;
-        if (!d.part_ps[largest])
-            break;
-        fprintf(f, "%s%s %+.3g", shown ? ", " : ": ", part_names[largest], per_cent(d.part_ps[largest], of));
-        rest -= d.part_ps[largest];
-        d.part_ps[largest] = 0;
+    for (int k = 0; k < SHOWN && d.part_ps[parts[k]]; k++) {
+        fprintf(f, "%s%s %+.3g", k ? ", " : ": ", part_names[parts[k]], per_cent(d.part_ps[parts[k]], of));
+        rest -= d.part_ps[parts[k]];
     }
     fprintf(f, rest ? ", others %+.3g\n" : "\n", per_cent(rest, of));
 }

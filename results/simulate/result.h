@@ -37,6 +37,8 @@ const char *result_columns(struct arena *a);    /* the header as a text: equal w
 void result_write_csv(FILE *f, const struct result *r);
 void result_write_csv_empty(FILE *f);           /* as many cells, all empty: where there is no result */
 struct json_t *result_json(const struct result *r);             /* jansson; the caller owns it */
+/* All parts, that of the largest value, whatever its sign, first. */
+void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS]);
 enum better { LOWER = -1, NEITHER, HIGHER };                     /* which values of a column are better */
 enum better result_column_better(const char *name);             /* NEITHER where there is no such column */
 bool result_column_is_provenance(const char *name);             /* what made the row, no prediction */

@@ -209,6 +209,24 @@ enum better result_column_better(const char *name)
     return strncmp(name, "breakdown_", strlen("breakdown_")) == 0 ? LOWER : NEITHER;
 }
 
+struct sized_part { enum part part; double size; };
+
+static int by_size(const void *x, const void *y)
+{
+    const struct sized_part *a = x, *b = y;
+    return a->size != b->size ? (a->size < b->size) - (a->size > b->size) : (int)a->part - (int)b->part;
+}
+
+void parts_by_size(enum part out[N_PARTS], const double values[N_PARTS])
+{
+    struct sized_part sized[N_PARTS];
+    for (int k = 0; k < N_PARTS; k++)
+        sized[k] = (struct sized_part){ (enum part)k, fabs(values[k]) };
+    sort_items(sized, N_PARTS, sizeof *sized, by_size);
+    for (int k = 0; k < N_PARTS; k++)
+        out[k] = sized[k].part;
+}
+
 /* ---- reading back --------------------------------------------------------------------- */
 
 static bool read_cell(struct result *out, const struct result_column *c, const char *text, const char *where, struct err *err)

@@ -85,6 +85,34 @@ static void errors_are_signed_and_relative(void **state)
     world_free(&w);
 }
 
+/* Each metric is its own column of the result, in the figure's unit. */
+static void metrics_are_columns(void **state)
+{
+    (void)state;
+    static const struct result run = { .id = "run", .workload = "resnet50", .system = "ipu-pod16", .throughput_samples_per_s = 700, .time_to_train_s = 150,
+                                       .latency_s = 0.03, .samples_to_converge = 1100, .step_time_s = 1.3, .evaluation_time_s = 17, .mfu = 0.19, .hfu = 0.23,
+                                       .fits = true };
+    static const struct { const char *metric; double value; } cases[] = {
+        { "throughput_samples_per_s", 700 }, { "time_to_train_min", 2.5 }, { "latency_s", 0.03 }, { "samples_to_converge", 1100 }, { "step_time_s", 1.3 },
+        { "evaluation_time_s", 17 }, { "time_to_train_s", 150 }, { "mfu", 0.19 }, { "hfu", 0.23 },
+    };
+    enum { N = sizeof cases / sizeof *cases };
+    struct world w = {0};
+    struct err err;
+    world_build(&w);
+    results_add(&w.from.known, &run, &w.a);
+    for (size_t i = 0; i < N; i++)
+        w.figures[i] = figure(cases[i].metric, "run", cases[i].metric, 1.25 * cases[i].value, 0.21, FIGURE_CONTEXT);
+    w.list.n = N;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    for (size_t i = 0; i < N; i++) {
+        assert_near(w.check.rows[i].simulated, cases[i].value, 1e-12 * cases[i].value);
+        assert_near(w.check.rows[i].error, -0.2, 1e-12);
+        assert_int_equal(w.check.rows[i].verdict, VERDICT_PASS);
+    }
+    world_free(&w);
+}
+
 /* The first figure is missed by 10 %: a tolerance of a tenth less is not met, one of a tenth more is. */
 static void a_tolerance_is_met_or_not(void **state)
 {
@@ -380,7 +408,7 @@ static void median_of_even_and_odd_counts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_are_signed_and_relative),
-    cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),

@@ -52,6 +52,32 @@ static void hosts_feed_their_own(void **state)
     arena_free(&a);
 }
 
+/* The mean over all pairs so many of the eight boards apart, each way; both ways at once twice the bytes pass in the same time. */
+static void hops_are_means_of_pairs(void **state)
+{
+    static const struct { const char *column; uint32_t apart, from_column, to_column; } cases[] = {
+        { "same", 1, 0, 0 }, { "other", 1, 0, 1 }, { "same", 3, 0, 0 }, { "other", 0, 0, 1 }, { "other", 7, 0, 1 },
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double sum_us = 0;
+        uint32_t n = 0;
+        for (uint32_t board = 0; board + cases[k].apart < 8; board++)
+            for (uint32_t turned = 0; turned < 4; turned++) {   /* column for column, and there and back */
+                uint32_t x = 2 * board + (cases[k].from_column ^ (turned & 1)), y = 2 * (board + cases[k].apart) + (cases[k].to_column ^ (turned & 1));
+                const char *pair = arena_printf(&a, "link:p2p;machine=dss8440;from=%u;to=%u;tiles=7;bytes=12", turned & 2 ? y : x, turned & 2 ? x : y);
+                double one_us = predict(pair, "latency_us");
+                assert_near(predict(pair, "aggregate_gb_per_s"), 7 * 12 / one_us / 1e3, 1e-12);
+                assert_near(predict(arena_printf(&a, "%s;both=yes", pair), "aggregate_gb_per_s"), 2 * 7 * 12 / one_us / 1e3, 1e-9);
+                sum_us += one_us, n++;
+            }
+        const char *hop = arena_printf(&a, "link:hop;machine=dss8440;apart=%u;column=%s;tiles=7;bytes=12", cases[k].apart, cases[k].column);
+        assert_near(predict(hop, "latency_us"), sum_us / n, 1e-9);
+        assert_near(predict(hop, "aggregate_gb_per_s"), 7 * 12 / (sum_us / n) / 1e3, 1e-9);
+    }
+    arena_free(&a);
+}
+
 /* What 912 tiles more of 160 bytes take, published: one word per cycle at the one tile, with no sync or way in it. */
 static void slope_is_a_word_a_cycle(void **state)
 {
@@ -273,7 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(latencies_by_hand),
-        cmocka_unit_test(rates_by_hand), cmocka_unit_test(hosts_feed_their_own),
+        cmocka_unit_test(rates_by_hand), cmocka_unit_test(hosts_feed_their_own), cmocka_unit_test(hops_are_means_of_pairs),
         cmocka_unit_test(slope_is_a_word_a_cycle),
         cmocka_unit_test(collectives_by_hand),
         cmocka_unit_test(one_tile_by_hand),

@@ -690,6 +690,21 @@ static void utilisation_is_of_the_peak_in_use(void **state)
     assert_true(bytes.throughput_samples_per_s > halves.throughput_samples_per_s);
 }
 
+/* By size, whatever the sign; of equals the one that stands first among the parts. */
+static void parts_from_the_largest(void **state)
+{
+    double values[N_PARTS] = {0};
+    enum part parts[N_PARTS];
+    (void)state;
+    values[N_PARTS - 1] = -7, values[2] = 3, values[5] = -5, values[0] = 1, values[4] = 5;
+    parts_by_size(parts, values);
+    const int want[] = { N_PARTS - 1, 4, 5, 2, 0, 1, 3, 6 };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_int_equal(parts[i], want[i]);
+    for (int i = 8; i < N_PARTS; i++)
+        assert_int_equal(parts[i], i - 1);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(norms_are_shared_again_only_where_layers_are), cmocka_unit_test(utilisation_is_of_the_peak_in_use),
     cmocka_unit_test(folded_equals_unfolded_on_every_system), cmocka_unit_test(folded_equals_unfolded_beyond),
@@ -700,6 +715,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
     cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(fits_have_no_holes), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
-    cmocka_unit_test(results_of_other_versions),
+    cmocka_unit_test(results_of_other_versions), cmocka_unit_test(parts_from_the_largest),
 };
 TAP_MAIN(tests)
