@@ -48,7 +48,7 @@ double nearest_distance(const struct references *r, const struct properties *at,
 static const double *all_distances(const struct references *r, struct arena *a)
 {
     double *all = ARENA_ARRAY(a, double, r->n * r->n);
-    for (size_t i = 0; i < r->n; i++)
+    for (size_t i = 1; i < r->n; i++)
         for (size_t k = 0; k < i; k++)
             all[i * r->n + k] = all[k * r->n + i] = property_distance(&r->items[i].at, &r->items[k].at);
     return all;

@@ -6,6 +6,7 @@
 #include "tests/simulated.h"
 #include "tests/rounding.h"
 #include "results/simulate/remedies.h"
+#include "results/simulate/provenance.h"
 #include <jansson.h>
 
 static const struct model_paths unfolded_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence",
@@ -690,6 +691,55 @@ static void utilisation_is_of_the_peak_in_use(void **state)
     assert_true(bytes.throughput_samples_per_s > halves.throughput_samples_per_s);
 }
 
+static const char *inputs_of(struct simulation *sim)
+{
+    static const char *const overrides[] = { "a.b=1", "c.d=2", "e.f=3" };
+    struct result r;
+    result_provenance(&r, sim, overrides, 3);
+    assert_string_equal(r.overrides, "a.b=1; c.d=2; e.f=3");
+    return r.inputs;
+}
+
+static void assert_counts(struct simulation *sim, const char **text, const char *before, bool counts)
+{
+    const char *own = *text;
+    *text = "another";
+    if (text_is(inputs_of(sim), before) == counts)
+        print_error("%s\n", own);
+    assert_true(text_is(inputs_of(sim), before) != counts);
+    *text = own;
+}
+
+/* The hash of what was read: every entry of the recipe and every row of every sheet, from the first to the last, but for what only names them. */
+static void what_was_read_is_hashed(void **state)
+{
+    struct simulation sim;
+    struct result r;
+    struct plan_cache cache = {0};
+    const struct sheet *sheets[MAX_SHEETS];
+    (void)state;
+    run_with(&sim, &r, "mlperf-v2.0-closed-bow-pod16-bert-large", (struct texts){ { NULL }, 0 }, &paths, &cache);
+    const char *before = inputs_of(&sim);
+    assert_string_equal(inputs_of(&sim), before);
+    for (size_t i = 0; i < sim.recipe.n_entries; i++) {
+        struct ini_entry *e = (struct ini_entry *)&sim.recipe.entries[i];
+        bool names = text_is(e->section, "recipe") && (text_is(e->key, "id") || text_is(e->key, "source") || text_is(e->key, "system"));
+        assert_counts(&sim, &e->value, before, !names);
+        assert_counts(&sim, &e->key, before, true);
+        assert_counts(&sim, &e->section, before, true);
+    }
+    size_t n = simulation_sheets(sheets, &sim);
+    assert_true(n > 4);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < sheets[i]->n_rows; k++) {
+            struct sheet_row *row = &sheets[i]->rows[k];
+            assert_counts(&sim, &row->value, before, !text_is(row->key, "chip") && !text_is(row->key, "board"));
+            assert_counts(&sim, &row->key, before, true);
+        }
+    simulation_free(&sim);
+    plan_cache_free(&cache);
+}
+
 /* By size, whatever the sign; of equals the one that stands first among the parts. */
 static void parts_from_the_largest(void **state)
 {
@@ -715,6 +765,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
     cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(fits_have_no_holes), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
-    cmocka_unit_test(results_of_other_versions), cmocka_unit_test(parts_from_the_largest),
+    cmocka_unit_test(results_of_other_versions), cmocka_unit_test(parts_from_the_largest), cmocka_unit_test(what_was_read_is_hashed),
 };
 TAP_MAIN(tests)

@@ -337,9 +337,47 @@ static void a_sweep_is_known_by_its_recipes(void **state)
     arena_free(&w.a);
 }
 
+/* And by all else that rows hang on: each recipe, setting, key and value, and each error that intervals are made of, by name and size. */
+static void a_sweep_is_known_by_all_that_it_is(void **state)
+{
+    struct variant { const char *recipes[2], *sets[2], *overs[2], *names[2]; double errors[2]; };
+    static const struct variant first = { { "none", "two" }, { "a.b=1", "c.d=2" }, { "e.f=1,2", "g.h=3,4" }, { "p", "q" }, { 0.1, 0.2 } };
+    struct variant all[17];
+    uint64_t known[17];
+    (void)state;
+    for (size_t i = 0; i < 17; i++)
+        all[i] = first;
+    for (size_t k = 0; k < 2; k++) {
+        all[1 + k].recipes[k] = "other";
+        all[3 + k].sets[k] = "a.c=1";
+        all[5 + k].overs[k] = k ? "g.i=3,4" : "e.i=1,2";
+        all[7 + k].overs[k] = k ? "g.h=5,4" : "e.f=5,2";
+        all[9 + k].overs[k] = k ? "g.h=3,5" : "e.f=1,5";
+        all[11 + k].names[k] = "r";
+        all[13 + k].errors[k] = 0.3;
+    }
+    all[15].sets[0] = "c.d=2", all[15].sets[1] = "a.b=1";
+    all[16].recipes[0] = "two", all[16].recipes[1] = "none";
+    for (size_t i = 0; i < 17; i++) {
+        struct world w;
+        struct reference errors[2] = { { .configuration = all[i].names[0], .left_out = all[i].errors[0] },
+                                       { .configuration = all[i].names[1], .left_out = all[i].errors[1] } };
+        struct track_record record = { .references = { .items = errors, .n = 2 } };
+        const struct model_paths paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes", .data_dir = "workloads/convergence" };
+        const struct sweep sweep = { .space = &w.s, .paths = &paths, .record = &record, .sets = all[i].sets, .n_sets = 2 };
+        start(&w);
+        space_start(&w.s, all[i].recipes, 2);
+        assert_true(space_over(&w.s, all[i].overs[0], &w.a, &w.err) && space_over(&w.s, all[i].overs[1], &w.a, &w.err) && space_close(&w.s, &w.err));
+        assert_true(sweep_identity(&known[i], &sweep, &w.a, &w.err));
+        for (size_t k = 0; k < i; k++)
+            assert_true(known[i] != known[k]);
+        arena_free(&w.a);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_last_axis_varies_fastest), cmocka_unit_test(lists_and_ranges), cmocka_unit_test(what_is_no_space_is_refused),
     cmocka_unit_test(there_are_not_too_many), cmocka_unit_test(a_table_is_an_axis), cmocka_unit_test(shards_take_each_configuration_once),
-    cmocka_unit_test(shards_from_the_environment), cmocka_unit_test(a_sweep_is_known_by_its_recipes), cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
+    cmocka_unit_test(shards_from_the_environment), cmocka_unit_test(a_sweep_is_known_by_its_recipes), cmocka_unit_test(a_sweep_is_known_by_all_that_it_is), cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
 };
 TAP_MAIN(tests)
