@@ -171,9 +171,11 @@ bool mllog_write_submission(const char *dir, const struct submission_description
     struct log_demands demands;
     struct name_list fields = {0};
     struct places p = {0};
-    if (!s.demands && !log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, a, err))
-        return false;
-    s.demands = s.demands ? s.demands : &demands;
+    if (!s.demands) {
+        if (!log_demands_load(&demands, s.ruleset, s.division, s.benchmark, s.optimizer, s.rules_dir, a, err))
+            return false;
+        s.demands = &demands;
+    }
     return find_places(&p, dir, &s, a, err) && load_fields(&fields, &s, a, err) && can_write(&s, runs, n, a, err)
         && write_all(&p, &s, &fields, runs, n, a, err);
 }

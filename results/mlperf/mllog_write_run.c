@@ -314,9 +314,11 @@ bool mllog_write_run(FILE *f, const struct submission_description *s, const stru
     struct log_demands own;
     if (!check_description(s, run, err) || !benchmark_facts(&w.facts, s->benchmark, s->data_dir, a, err))
         return false;
-    if (!w.demands && !log_demands_load(&own, s->ruleset, s->division, s->benchmark, s->optimizer, s->rules_dir, a, err))
-        return false;
-    w.demands = w.demands ? w.demands : &own;
+    if (!w.demands) {
+        if (!log_demands_load(&own, s->ruleset, s->division, s->benchmark, s->optimizer, s->rules_dir, a, err))
+            return false;
+        w.demands = &own;
+    }
     w.interval = eval_schedule_of(&schedule, s->benchmark, s->global_batch) ? schedule.interval : 1;
     if (s->eval_interval > 0)
         w.interval = s->eval_interval;

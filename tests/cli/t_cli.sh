@@ -69,6 +69,14 @@ for set in data.dataset=x precision.stochastic_rounding=yes precision.loss_scale
 done
 run run vendor-ipu-pod16-bert-base-ph1-popart --set training.eval_every=9 --set training.evaluations=3
 gives 0 'no effect here: training.eval_every, training.evaluations' "keys that no result rests on are named where they are set, and evaluations of a training without an end"
+# Without an end nothing is evaluated or begins from a checkpoint on the clock; with one a training is evaluated at its end at least.
+run run vendor-ipu-pod16-bert-base-ph1-popart --set training.eval_every=9 --set training.eval_samples=5 --set training.eval_placement=end \
+    --set training.eval_program=training --set training.initial_checkpoint=yes
+gives 0 'no effect here: training.eval_every, training.eval_samples, training.eval_placement, training.eval_program, training.initial_checkpoint' \
+    "nor does it matter how a training without an end begins and is evaluated"
+run run vendor-bow-pod16-efficientnet-b4-g16-tf1 --set training.epochs=1 --set training.eval_samples=1
+[ "$status" -eq 0 ] && ! grep -q 'no effect' "$work/err"
+result $? "the samples of the evaluation at the end of an epoch do matter" "$(cat "$work/err")"
 run run vendor-bow-pod16-resnet50-tf1 --set hosts.decode_bytes_per_s=1e9 --set hosts.count=2 --set hosts.instances=3
 ! grep -q 'no effect' "$work/err"
 result $? "and hosts that prepare the input of replicas are not" "$(cat "$work/err")"

@@ -72,15 +72,14 @@ bool recipe_may_converge(const struct recipe *r)
     return w && w->benchmark && in_training(r);
 }
 static bool has_length(const struct recipe *r) { return r->epochs > 0 || r->samples_to_converge > 0 || r->converge; }
-static bool in_schedule(const struct recipe *r) { return in_training(r) && (has_length(r) || r->eval_samples); }
-static bool in_own_schedule(const struct recipe *r) { return in_schedule(r) && !r->converge; }
+static bool in_whole_training(const struct recipe *r) { return in_training(r) && has_length(r); }
+static bool in_own_schedule(const struct recipe *r) { return in_whole_training(r) && !r->converge; }
 static bool in_decoding(const struct recipe *r) { return r->host_decode_bytes_per_s > 0; }
 static bool in_copies(const struct recipe *r) { return r->replicas > 1; }
 bool recipe_key_describes(const struct recipe_key *k)
 {
     return k->matters == in_reading || k->matters == in_decoding || k->matters == in_copies;
 }
-static bool in_evaluation(const struct recipe *r) { return in_training(r) && (r->eval_every || r->evaluations); }
 
 /* ---- the table of keys ---------------------------------------------------------------------- */
 
@@ -163,16 +162,16 @@ const struct recipe_key recipe_keys[] = {
     TEXT("training", "converge", converge, false, in_training, "model: predict the samples to converge from the global batch"),
     TEXT("training", "reference_round", reference_round, false, recipe_may_converge,
          "MLPerf round whose reference points apply; default: the round in the id, else v2.0"),
-    COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_schedule, "samples between evaluations"),
-    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_evaluation, "samples per evaluation"),
-    CHOICE("training", "eval_placement", eval_placement, eval_placements, in_evaluation, "evaluate during training, or at its end"),
-    CHOICE("training", "eval_program", eval_program, eval_programs, in_evaluation,
+    COUNT("training", "eval_every", eval_every, 1, 1e12, false, in_whole_training, "samples between evaluations"),
+    COUNT("training", "eval_samples", eval_samples, 1, 1e12, false, in_whole_training, "samples per evaluation"),
+    CHOICE("training", "eval_placement", eval_placement, eval_placements, in_whole_training, "evaluate during training, or at its end"),
+    CHOICE("training", "eval_program", eval_program, eval_programs, in_whole_training,
            "evaluate with forward passes, or with training steps at a learning rate of 0"),
     COUNT("training", "evaluations", evaluations, 1, 1e6, false, in_own_schedule, "number of evaluations, where eval_every does not tell"),
     FLAG("training", "attention_dropout", model.attention_dropout, in_attention_training, "apply dropout to the attention probabilities"),
     FLAG("training", "fine_tuning", model.fine_tuning, in_packing_training,
          "fine-tune on question answering: scores of an answer's start and end instead of the heads of pre-training"),
-    FLAG("training", "initial_checkpoint", initial_checkpoint, in_training, "start from a checkpoint, whose reading counts as time"),
+    FLAG("training", "initial_checkpoint", initial_checkpoint, in_whole_training, "start from a checkpoint, whose reading counts as time"),
     NUMBER("training", "target", target, "", 0, 1e6, in_reading, "quality target; documentation only, as samples to converge are those to the target of MLPerf"),
 
     COUNT("hosts", "count", host_count, 1, 65536, false, in_decoding, "host machines, which share the preparation of input; default 1"),
