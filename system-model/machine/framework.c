@@ -16,11 +16,12 @@
 static const char *const update_orders[] = { "series", "side-by-side", NULL };
 static const char *const host_datas[] = { "ahead", "in-call", NULL };
 
-#define TEXT(member, unit, help) { #member, unit, FIELD_TEXT, offsetof(struct framework, member), 0, 0, NULL, true, help }
+#define KIND(member, is, of) .name = #member, .unit = of, .type = is, .offset = offsetof(struct framework, member), .required = true
+#define TEXT(member, of, what) { KIND(member, FIELD_TEXT, of), .help = what }
 #define COUNT(member, unit, max, help) { #member, unit, FIELD_U64, offsetof(struct framework, member), 0, max, NULL, true, help }
 #define NUMBER(member, unit, min, max, help) { #member, unit, FIELD_F64, offsetof(struct framework, member), min, max, NULL, true, help }
-#define FLAG(member, help) { #member, "flag", FIELD_BOOL, offsetof(struct framework, member), 0, 0, NULL, true, help }
-#define CHOICE(member, choices, help) { #member, "name", FIELD_CHOICE, offsetof(struct framework, member), 0, 0, choices, true, help }
+#define FLAG(member, what) { KIND(member, FIELD_BOOL, "flag"), .help = what }
+#define CHOICE(member, names, what) { KIND(member, FIELD_CHOICE, "name"), .choices = names, .help = what }
 const struct field framework_fields[] = {
     TEXT(schedules, "names", "pipeline schedules that it can run, such as grouped,sequential"),
     COUNT(accumulation_multiple, "stages", 64, "grouped, interleaved: gradient accumulation must be a multiple of this times the stages; 0: any"),
@@ -47,6 +48,7 @@ const struct field framework_fields[] = {
 };
 const size_t n_framework_fields = sizeof framework_fields / sizeof *framework_fields;
 enum { N_FIELDS = sizeof framework_fields / sizeof *framework_fields };
+#undef KIND
 #undef TEXT
 #undef COUNT
 #undef NUMBER

@@ -63,7 +63,7 @@ static struct moment layer_moment(const struct plan *p, const struct stage_plan 
 static struct moment worst_moment(const struct plan *p, const struct stage_plan *s)
 {
     struct moment worst = {0};
-    uint64_t others = s->stash_depth > 1 ? s->stash_bytes * (s->stash_depth - 1) : 0, segment = 0;
+    uint64_t others = s->stash_bytes * (max_u32(s->stash_depth, 1) - 1), segment = 0;
     uint64_t mine = p->options.training ? stage_input_bytes(s) : 0;
     for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
         const struct layer_cost *l = &s->compiled->layers[i];

@@ -167,7 +167,7 @@ static double streaming_rate(uint32_t *together, const struct builder *b, uint32
     uint64_t on_board = sharing_ipus(b->p, m->ipus_per_board);
     uint64_t replicas = max_u64(1, on_board / width), moving = min_u64(on_board, *together * replicas);
     double share = m->streaming_bytes_per_s * m->streaming_efficiency / (double)moving, port = m->chip.host_link_bytes_per_s;
-    return port > 0 && port < share ? port : share;
+    return fmin(port, share);
 }
 
 /* In series the time of IPUs that move together is told once, so each has its part of it. */

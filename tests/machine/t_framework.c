@@ -123,6 +123,44 @@ static void frameworks_by_name(void **state)
     arena_free(&a);
 }
 
+/* What a key may be at most, and a number of ten times as much, or one below the least. */
+static void limits_of_numbers(void **state)
+{
+    static const struct { const char *key, *least, *below, *most, *above, *range; } rows[] = {
+        { "accumulation_multiple", "0", "-1", "64", "65", "0 to 64" }, { "merge_buffer_bytes", "0", "-1", "1e15", "1.01e15", "0 to 1e+15" },
+        { "merge_norm_bytes", "0", "-1", "1e15", "1.01e15", "0 to 1e+15" },
+        { "sharded_elements", "0", "-1", "1000000000000", "1000000000001", "0 to 1000000000000" },
+        { "offloaded_elements", "0", "-1", "1000000000000", "1000000000001", "0 to 1000000000000" }, { "moment_bytes", "1", "0.99", "8", "8.01", "1 to 8" },
+        { "remote_alone_ipus", "0", "-1", "64", "65", "0 to 64" }, { "steps_per_call", "0", "-1", "1e9", "1.01e9", "0 to 1000000000" },
+        { "session_calls", "0", "-1", "100", "101", "0 to 100" }, { "host_data_bytes_per_s", "1e3", "999", "1e15", "1.01e15", "1000 to 1e+15" },
+        { "uploads_per_step", "0", "-1", "1000", "1000.1", "0 to 1000" }, { "upload_s", "0", "-1", "10", "10.01", "0 to 10" },
+        { "fetch_threads", "0", "-1", "10000", "10001", "0 to 10000" }, { "prefetch_depth", "0", "-1", "10000", "10001", "0 to 10000" },
+        { "output_reductions", "0", "-1", "1000", "1001", "0 to 1000" },
+    };
+    struct arena a = {0};
+    struct framework f;
+    struct err err;
+    size_t n_numbers = 0;
+    (void)state;
+    for (size_t i = 0; i < n_framework_fields; i++)
+        n_numbers += framework_fields[i].type == FIELD_U64 || framework_fields[i].type == FIELD_F64;
+    assert_int_equal(n_numbers, sizeof rows / sizeof *rows);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *const values[] = { rows[i].least, rows[i].most, rows[i].below, rows[i].above };
+        for (size_t k = 0; k < 4; k++) {
+            struct what_if one = { rows[i].key, values[k], false };
+            const char *said = arena_printf(&a, "--set machine.%s=%s: ", one.key, one.value);
+            bool good = framework_load(&f, "PopART", NULL, specs, &(struct what_ifs){ .items = &one, .n = 1 }, &a, &err);
+            assert_int_equal(good, k < 2);
+            if (!good && strstr(err.msg, "whole number"))
+                assert_string_equal(err.msg, arena_printf(&a, "%s'-1' is not a whole number from 0 up", said));
+            else if (!good)
+                assert_string_equal(err.msg, arena_printf(&a, "%s%s is outside %s", said, one.value, rows[i].range));
+        }
+    }
+    arena_free(&a);
+}
+
 /* Numbers with points between, and what a + or a - adds. */
 static void names_of_releases(void **state)
 {
@@ -263,7 +301,7 @@ static void keys(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(frameworks_by_name), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
+    cmocka_unit_test(a_name_and_a_release_find_a_sheet), cmocka_unit_test(an_engine_holds_the_rest), cmocka_unit_test(own_sheets), cmocka_unit_test(frameworks_by_name), cmocka_unit_test(limits_of_numbers), cmocka_unit_test(releases_times), cmocka_unit_test(names_of_releases), cmocka_unit_test(releases),
     cmocka_unit_test(software_without_a_sheet), cmocka_unit_test(keys),
 };
 TAP_MAIN(tests)
