@@ -6,6 +6,7 @@
  */
 #include "system-model/compiler/compile.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool compile_collective(struct collective_cost *out, struct compiler *c, const struct collective_question *q, struct err *err)
@@ -45,7 +46,7 @@ static bool run_flows(struct flows_cost *out, const struct flow *flows, size_t n
     bool good = topology_flows(&out->time_s, t, all, n * n_replicas, &loads, &scratch, err);
     for (uint32_t i = 0; good && i < loads.n; i++) {
         double *busiest = &out->busiest_bytes[topology_link(t, loads.items[i].link).kind];
-        *busiest = loads.items[i].bytes > *busiest ? loads.items[i].bytes : *busiest;
+        *busiest = max_f64(*busiest, loads.items[i].bytes);
     }
     arena_free(&scratch);
     return good;
@@ -59,8 +60,7 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
                    struct err *err)
 {
     struct flow question[MOST_FLOWS + 1];
-    if (n > MOST_FLOWS)
-        return run_flows(out, flows, n, n_replicas, width, c->topology, err);
+    assert(n <= MOST_FLOWS);
     memcpy(question, flows, n * sizeof *flows);
     question[n] = (struct flow){ n_replicas, width, 0 };
     size_t n_bytes = (n + 1) * sizeof *question;

@@ -217,7 +217,7 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
 {
     const struct op *f = op_forward(g, op);
     struct matmul_shape m = op_matmul_shape(g, op);
-    uint64_t steps = f->at->serial_steps > 1 ? f->at->serial_steps : 1, mac = op_mac(g, op);
+    uint64_t steps = max_u64(1, f->at->serial_steps), mac = op_mac(g, op);
     enum data_type type = g->tensors[f->inputs[0]].type;
     m.columns = ceil_div(m.columns, steps);
     if (g->tensors[f->inputs[1]].role == ROLE_WEIGHT && !opt->inference) {
@@ -228,8 +228,7 @@ static void plan_matmul(struct op_plan *out, const struct graph *g, const struct
         s.weights_elsewhere = is_made(g, f->inputs[1]);
         cached_conv_plan(out, &s, chip, opt, cache);
     }
-    if (steps > 1)
-        repeat_plan(out, steps);
+    repeat_plan(out, steps);
     out->mac = mac;
 }
 

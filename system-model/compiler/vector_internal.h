@@ -12,7 +12,7 @@ struct passes {
     const struct chip *chip;
     uint64_t n_tiles, element_bytes;
     uint64_t n_operand;                 /* so many elements and more lie as the operand does; fewer are even over the tiles */
-    double imbalance;                   /* the fullest tile's share of the operand over an even one; 0 or 1: even */
+    double imbalance;                   /* the fullest tile's share of the operand over an even one; 1: even */
     uint64_t scratch_bytes;             /* results between passes, on the fullest tile */
 };
 
@@ -30,7 +30,6 @@ struct work {
 uint64_t tile_share(const struct passes *p, uint64_t n);           /* elements of the fullest tile */
 void add_superstep(struct passes *p, uint64_t compute_cycles);
 void add_map(struct passes *p, enum map_op op, uint64_t n);
-void add_small(struct passes *p, enum map_op op, uint64_t n);
 void add_map_vector(struct passes *p, uint64_t n, bool by_row);    /* a value for each channel, or for each row, with all of its elements */
 void add_exchange(struct passes *p, uint64_t bytes_per_tile);
 void add_moved(struct passes *p, uint64_t n_elements);

@@ -18,7 +18,7 @@ uint64_t tile_share(const struct passes *p, uint64_t n)
 {
     uint64_t grain = ATOM_BYTES / p->element_bytes;
     uint64_t even = grain * ceil_div(ceil_div(n, grain), p->n_tiles);
-    return p->imbalance > 1 && n >= p->n_operand ? (uint64_t)(p->imbalance * (double)even) : even;
+    return n >= p->n_operand ? (uint64_t)(p->imbalance * (double)even) : even;
 }
 
 void add_superstep(struct passes *p, uint64_t compute_cycles)
@@ -104,9 +104,4 @@ void add_reduction(struct passes *p, enum map_op op, bool in_rows, uint64_t n, u
     if (in_rows && ceil_div(n, n_out) <= share)
         return;
     add_partial_sums(p, n_out * n_quantities, max_u64(2, min_u64(p->n_tiles, ceil_div(partials * p->n_tiles, n_out * n_quantities))));
-}
-
-void add_small(struct passes *p, enum map_op op, uint64_t n)
-{
-    add_map(p, op, max_u64(n, 1));
 }

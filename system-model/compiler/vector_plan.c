@@ -100,7 +100,7 @@ static void add_softmax(struct passes *p, uint64_t n, uint64_t rows)
     add_map_vector(p, n, true);
     add_map(p, MAP_EXP, n);
     add_reduction(p, MAP_REDUCE, true, n, rows, 1);
-    add_small(p, MAP_INVERSE, rows);
+    add_map(p, MAP_INVERSE, rows);
     add_vector_broadcast(p, rows, n);
     add_map_vector(p, n, true);
 }
@@ -134,8 +134,8 @@ static void add_shared_statistics(struct passes *p, const struct work *w, uint64
 {
     if (w->op->kind != OP_BATCH_NORM || w->forward->at->norm_groups < 2)
         return;
-    add_small(p, MAP_COPY, n);
-    add_small(p, MAP_BINARY, n);
+    add_map(p, MAP_COPY, n);
+    add_map(p, MAP_BINARY, n);
 }
 
 /* Less one vector's values, times another's: a value a row, or one a channel. */
@@ -170,7 +170,7 @@ static void plan_norm(struct passes *p, const struct work *w)
             return;
         }
         add_statistics(p, w, n, k, by_row);
-        add_small(p, MAP_RSQRT, k);
+        add_map(p, MAP_RSQRT, k);
         add_whitening(p, n, k, by_row);
         add_whitening(p, n, w->last, false);                        /* gamma and beta */
         return;
@@ -203,7 +203,7 @@ static void plan_global_pool(struct passes *p, const struct work *w)
     }
     add_reduction(p, MAP_REDUCE, false, w->n, w->n_out, 1);
     if (!most)
-        add_small(p, MAP_SCALAR, w->n_out);
+        add_map(p, MAP_SCALAR, w->n_out);
 }
 
 static void plan_pool(struct passes *p, const struct work *w)
@@ -488,7 +488,7 @@ static struct passes passes_start(struct op_plan *out, const struct chip *chip, 
 {
     *out = (struct op_plan){ .partials = opt->partials };
     return (struct passes){ .plan = out, .chip = chip, .n_tiles = opt->n_tiles ? opt->n_tiles : chip->n_tiles,
-                            .element_bytes = element_bytes };
+                            .element_bytes = element_bytes, .imbalance = 1 };
 }
 
 bool op_stays(const struct op *op)
@@ -564,8 +564,8 @@ void vector_work_plan(struct op_plan *out, enum vector_work work, uint64_t n_ele
 static void add_stash_slice(struct passes *p, uint64_t n_elements)
 {
     add_superstep(p, dynamic_slice_cycles(p->chip, ceil_div(tile_share(p, n_elements) * p->element_bytes, data_type_bytes(TYPE_FP16))));
-    add_small(p, MAP_BINARY_IN_PLACE, 1);
-    add_small(p, MAP_BINARY_IN_PLACE, 1);
+    add_map(p, MAP_BINARY_IN_PLACE, 1);
+    add_map(p, MAP_BINARY_IN_PLACE, 1);
 }
 
 /* PopART (willow/src/popx/op/stashx.cpp, restorex.cpp): a dynamic update of the stash for each tensor; read back, a dynamic slice, and a
