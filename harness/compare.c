@@ -28,6 +28,9 @@ static int compare_files(const struct options *o, struct session *s, struct err 
 {
     struct csv_table base, run;
     struct comparison c;
+    if (o->margin || (o->format != FORMAT_TEXT && o->format != FORMAT_JSON))
+        return bad_input(err, "compare: of two tables all cells are printed, as text or json: without --margin, and not as %s",
+                         format_names[o->format]);
     if (!csv_load(&base, o->arguments[0], &s->arena, err) || !csv_load(&run, o->arguments[1], &s->arena, err) ||
         !compare_cells(&c, &base, &run, s, err))
         return EXIT_BAD_INPUT;
@@ -147,6 +150,8 @@ int command_compare(const struct options *o, struct session *s, struct err *err)
     struct judgements judged;
     double margin;
     const char *run = o->arguments[o->n_arguments - 1], *base = o->n_arguments == 2 ? o->arguments[0] : s->baselines_dir;
+    if (o->n_arguments == 2 && o->baseline)
+        return bad_input(err, "compare: %s and --baseline %s: both are what to compare with; leave one of them out", base, o->baseline);
     if (o->n_arguments == 2 && (is_file(base) || is_file(run)))
         return compare_files(o, s, err);
     if (o->n_arguments == 1 && !baseline_is_recorded(base, &s->arena))

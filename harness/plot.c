@@ -181,7 +181,7 @@ static bool draw_all(const struct drawing_source *from, const struct findings *t
     return good;
 }
 
-static bool load_source(struct drawing_source *out, const char *run, struct session *s, struct err *err)
+static bool load_source(struct drawing_source *out, const char *run, const char *from_table, struct session *s, struct err *err)
 {
     struct arena *a = &s->arena;
     struct results *results = ARENA_NEW(a, struct results);
@@ -190,7 +190,7 @@ static bool load_source(struct drawing_source *out, const char *run, struct sess
     const char *rows;
     *out = (struct drawing_source){ results, published, references, &s->simulator };
     if (!run_open(run, result_columns(a), s, err) || !run_table_path(&rows, run, "rows.csv", s, err) || !results_load(results, rows, a, err)
-        || !published_load(published, s->published_dir, a, err))
+        || !published_load(published, from_table ? from_table : s->published_dir, a, err))
         return false;
     references_build(references, published, &s->simulator, a);
     return true;
@@ -202,7 +202,7 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     struct findings to = { .s = s };
     struct new_file list;
     const char *run = o->n_arguments ? o->arguments[0] : "latest";
-    if (!load_source(&from, run, s, err) || !run_table_path(&to.folder, run, "figures", s, err) || !make_folders(to.folder, err) ||
+    if (!load_source(&from, run, o->published, s, err) || !run_table_path(&to.folder, run, "figures", s, err) || !make_folders(to.folder, err) ||
         !new_file_open(&list, arena_printf(&s->arena, "%s/findings.csv", to.folder), err))
         return EXIT_BAD_INPUT;
     to.f = list.f;

@@ -200,7 +200,7 @@ int command_report(const struct options *o, struct session *s, struct err *err)
         !run_table_path(&r.figures_dir, run, "figures", s, err) || !run_table_path(&page, run, "report.html", s, err) ||
         !run_table_path(&r.check_path, run, "check.csv", s, err) ||
         !results_load(&from.known, rows_path, &s->arena, err) ||
-        !session_figures(&published, NULL, s, err) ||
+        !session_figures(&published, o->published, s, err) ||
         !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;
     fprintf(stderr, "podbench: %s\n", page);

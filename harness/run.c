@@ -241,6 +241,8 @@ static void judge_fits(struct judgements *out, const struct run_state *state, st
 static void print_results(enum output_format format, bool all, struct run_state *state, struct arena *a)
 {
     struct judgements judged;
+    if (state->draws && format != FORMAT_TEXT && format != FORMAT_JSON)
+        fprintf(stderr, "podbench: the drawn runs are printed as text and json; %s has the recipe's row alone\n", format_names[format]);
     judge_fits(&judged, state, a);
     if (print_judgements(format, &judged)) {
         state->status = judgements_pass(&judged) ? state->status : EXIT_OUT_OF_TOLERANCE;
@@ -254,8 +256,6 @@ static void print_results(enum output_format format, bool all, struct run_state 
         print_results_text(state, all);
         return;
     }
-    if (state->draws)
-        fprintf(stderr, "podbench: the drawn runs are printed as text and json; csv has the recipe's row alone\n");
     result_write_csv_header(stdout);
     for (size_t i = 0; i < state->results.n; i++)
         result_write_csv(stdout, &state->results.items[i]);

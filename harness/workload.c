@@ -91,6 +91,10 @@ int command_workload(const struct options *o, struct session *s, struct err *err
 {
     struct graph g = {0};
     struct onnx_import import = {0};
+    if (o->n_arguments == 0 && (o->ops || o->n_sets))
+        return bad_input(err, "workload: %s wants a NAME", o->ops ? "--ops" : "--set, or --approximate,");
+    if (o->ops && o->format == FORMAT_JSON)
+        return bad_input(err, "workload: --ops prints every operation as text; json has their number");
     if (o->n_arguments == 0 && o->format == FORMAT_JSON)
         return print_names(all_workloads, o, s, err);
     if (o->n_arguments == 0) {

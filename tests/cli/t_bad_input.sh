@@ -210,6 +210,21 @@ done
 [ "$(cat "$work/out")" = 2 ] && grep -q 'could not be written whole' "$work/err" && [ ! -e "$work/limited.json" ]
 result $? "a file past the size limit: 2, said, nothing left" "$(cat "$work/out" "$work/err")"
 
+# What an option cannot do where it is given is refused, not passed over.
+refuses "machine: --topology wants a NAME" "links of no machine" machine --topology
+for format in csv json; do
+    refuses "machine: --topology wants a NAME, and prints every link as text or dot" "links as $format" machine bow-pod16 --topology --format $format
+done
+refuses "workload: --ops wants a NAME" "operations of no model" workload --ops
+refuses "workload: --set, or --approximate, wants a NAME" "settings of no model" workload --approximate
+refuses "workload: --ops prints every operation as text" "operations as json" workload resnet50 --ops --format json
+refuses "compare: one and --baseline two: both are what to compare with" "two baselines" compare one three --baseline two
+table=results/published/vendor.csv
+for option in "--format tap" "--format json --margin 0.1"; do
+    # shellcheck disable=SC2086
+    refuses "compare: of two tables all cells are printed, as text or json: without --margin, and not as" "tables compared, $option" \
+        compare $table $table $option
+done
 # A stack that is too small is named; one that is not serves every kind of work. Sanitizers take more for themselves.
 (ulimit -s 191; "$PODBENCH" run "$good" >"$work/out" 2>"$work/err"; echo $? >>"$work/out")
 case $PODBENCH in

@@ -76,6 +76,9 @@ for w in resnet50 bert-large; do
         END { exit NR != 6 }' "$work/one/figures/more-chips-$w.csv"
     result $? "plot: $w on more chips takes less time and more chip hours" "$(cat "$work/one/figures/more-chips-$w.csv")"
 done
+for command in plot report; do
+    refuses "$work/no-figures: No such file or directory" "$command of figures that are not there" $command "$work/one" --published "$work/no-figures"
+done
 run report "$work/one"
 [ "$status" -eq 0 ] && grep -q '</html>' "$work/one/report.html" && grep -q '<svg' "$work/one/report.html" &&
     ! grep -qE '(src|href)="http' "$work/one/report.html"

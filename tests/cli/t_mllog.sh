@@ -29,6 +29,8 @@ refuses "run: --force wants --mllog DIR, whose logs it replaces" "--force withou
 bert=mlperf-v2.0-closed-bow-pod16-bert-large
 run run $bert --runs 5 --set training.samples_to_converge=1e6 --set training.evaluations=3
 gives 0 "podbench: $bert: no effect on the drawn runs: training.samples_to_converge, training.evaluations" "keys that drawn runs do not take are told"
+run run $bert --runs 10 --draw-until-valid --format tap
+gives 0 "podbench: the drawn runs are printed as text and json; tap has the recipe's row alone" "drawn runs where only the verdict is printed"
 run run $bert --runs 5 --set training.eval_every=50000
 ! grep -q "no effect on the drawn runs" "$work/err"
 result $? "and those that they take are not" "$(cat "$work/err")"

@@ -20,7 +20,7 @@ for format in text csv json; do
 done
 show machine bow-pod64 --topology
 show machine ipu-pod16 --topology --format dot
-show machine ipu-pod16 --topology --format json
+show machine ipu-pod16 --format json
 show machine
 show machine c600 --format json
 show machine nowhere
