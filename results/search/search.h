@@ -5,7 +5,8 @@
  * The space: micro-batch, share of memory, I/O tiles, IPUs of a replica, every cut of the layers into stages (at halves of blocks
  * where blocks have them), the schedules that the framework can run, recomputation, the optimizer's place, sharding, gradient
  * accumulation; any other key that values are given for; and the recipe as it stands. What fits only when it is planned again with
- * a smaller share of memory than it asks for is that smaller share's, and does not count. A space of at most `exhaustive`
+ * less memory than it asks for does not count: of a smaller share for all layers it is that share's, and shares by layer are not searched, though
+ * they may be faster than any for all. A space of at most `exhaustive`
  * configurations is simulated whole. A larger one is searched by branch and bound: parts of it whose bound (layouts.h) is no better
  * than the best known are left, best bound first. Stopped at `most` simulations, it says how much better the rest could be at best.
  * The answer is the same for any number of threads.

@@ -75,7 +75,7 @@ static bool try_remedy(struct remedy *r, const char *recipe, const char *const *
     bool good = simulator_run(s, &sim, &result, recipe, all, n_overrides + r->n_sets, NULL);
     if (good) {
         r->fits = result.fits;
-        r->fits_as_asked = result.fits && !sim.plan.asked_memory;
+        r->fits_as_asked = result.fits && !sim.plan.options.layer_memory;
         r->throughput_samples_per_s = result.throughput_samples_per_s;
         r->shortfall_bytes_per_tile = result.memory_shortfall_bytes_per_tile;
         simulation_free(&sim);

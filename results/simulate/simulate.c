@@ -232,6 +232,7 @@ static void take_shares(struct plan_options *opt, const struct plan_options *of)
 {
     memcpy(opt->available_memory, of->available_memory, sizeof opt->available_memory);
     opt->n_available_memory = of->n_available_memory;
+    opt->layer_memory = of->layer_memory;
     opt->timed_only = true;
 }
 

@@ -316,7 +316,7 @@ void compiler_start(struct compiler *c, const struct graph *g, const struct topo
 
 static bool same_options(const struct op_plan_options *a, const struct op_plan_options *b)
 {
-    return a->partials == b->partials && a->available_memory == b->available_memory && a->inference == b->inference
+    return a->partials == b->partials && a->available_memory == b->available_memory && a->layer_memory == b->layer_memory && a->inference == b->inference
         && a->n_tiles == b->n_tiles;
 }
 
@@ -388,10 +388,10 @@ static const struct op_plan *plan_with_other_memory(const struct compiler *c, ui
     const struct op *op = &c->graph->ops[op_id];
     enum part part = op_part(op->kind);
     bool has_products = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
-    for (uint32_t i = 0; i < c->n_variants && !has_products; i++) {
+    for (size_t i = 0; i < c->n_variants && !has_products; i++) {
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
-        other.available_memory = opt->available_memory;
+        other.available_memory = opt->available_memory, other.layer_memory = opt->layer_memory;
         if (same_options(&other, opt) && p->imbalance == at.imbalance && p->together == at.together)
             return p;
     }
@@ -409,9 +409,19 @@ static const struct op_plan *plan_op(struct compiler *c, uint32_t op_id, struct 
     return p;
 }
 
-static bool same_operands(const struct operands *a, const struct operands *b) { return a->imbalance == b->imbalance && a->together == b->together; }
+static double layer_share(const struct op_plan_options *opt, uint32_t layer_id)
+{
+    return opt->layer_memory ? fmin(opt->available_memory, opt->layer_memory[layer_id]) : opt->available_memory;
+}
 
-/* An operation has the plan of one like it, where their operands lie alike. */
+struct asked { struct operands operands; double share; };
+
+static bool same_asked(const struct asked *a, const struct asked *b)
+{
+    return a->operands.imbalance == b->operands.imbalance && a->operands.together == b->operands.together && a->share == b->share;
+}
+
+/* An operation has the plan of one like it, where their operands lie alike and as much memory is left to them. */
 static void plan_ops(const struct op_plan **out, struct compiler *c, const struct op_plan_options *opt)
 {
     const struct graph *g = c->graph;
@@ -419,20 +429,21 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     struct op_plan_options all = *opt;
     all.splits_of = c->splits_of;
     struct place *places = ARENA_ROOM(&scratch, struct place, g->n_ops);
-    struct operands *found = ARENA_ROOM(&scratch, struct operands, g->n_ops);       /* by operation */
+    struct asked *found = ARENA_ROOM(&scratch, struct asked, g->n_ops);     /* by operation */
     uint32_t *next = ARENA_ARRAY(&scratch, uint32_t, g->n_ops);             /* one like it with another plan; 0: none yet */
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         uint64_t known = c->cache->misses;
         uint32_t like = c->alike ? c->alike[i] : i;
         const struct place *taken = &lying_alone;
-        found[i] = op_stays(op) ? operands_of(g, op, places, &taken) : lying_evenly;
-        while (!same_operands(&found[like], &found[i])) {
+        all.available_memory = layer_share(opt, op->layer_id);
+        found[i] = (struct asked){ op_stays(op) ? operands_of(g, op, places, &taken) : lying_evenly, all.available_memory };
+        while (!same_asked(&found[like], &found[i])) {
             if (!next[like])
                 next[like] = i;
             like = next[like];
         }
-        out[i] = like == i ? plan_op(c, i, found[i], &all) : out[like];
+        out[i] = like == i ? plan_op(c, i, found[i].operands, &all) : out[like];
         places[i] = (struct place){ out[i]->imbalance, results_laid_by(op, out[i], taken) };
         if (c->cache->misses != known)
             watch_tell(c->watch, "planning operations", i + 1, g->n_ops);
@@ -440,20 +451,26 @@ static void plan_ops(const struct op_plan **out, struct compiler *c, const struc
     arena_free(&scratch);
 }
 
-const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err)
+const double *compile_layer_memory(struct compiler *c, const double *shares)
 {
-    for (uint32_t i = 0; i < c->n_variants; i++)
+    size_t n_bytes = c->graph->n_layers * sizeof *shares;
+    const double *known = shares ? memo_find(&c->layer_memories, shares, n_bytes) : NULL;
+    if (known || !shares)
+        return known;
+    return memcpy(memo_add(&c->layer_memories, shares, n_bytes, n_bytes, c->arena), shares, n_bytes);
+}
+
+const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt)
+{
+    for (size_t i = 0; i < c->n_variants; i++)
         if (same_options(&c->variants[i]->options, opt))
             return c->variants[i];
-    if (c->n_variants == MAX_STAGES) {
-        fail(err, "parallel.available_memory: more than %d different values for one graph", MAX_STAGES);
-        return NULL;
-    }
     struct compiled *out = ARENA_NEW(c->arena, struct compiled);
     out->options = *opt;
     out->op_plans = ARENA_ARRAY(c->arena, const struct op_plan *, c->graph->n_ops);
     plan_ops(out->op_plans, c, opt);
     compile_layers(out, c);
+    c->variants = arena_grow(c->arena, c->variants, c->n_variants, &c->cap_variants, sizeof *c->variants);
     c->variants[c->n_variants++] = out;
     return out;
 }

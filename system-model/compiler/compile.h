@@ -43,7 +43,8 @@ struct compiler {
     struct arena *arena;
     const struct chip *splits_of;               /* of another chip, or NULL: the topology's own are searched */
     const struct watch *watch;                  /* of who simulates, or NULL: told of operations that are planned anew */
-    struct compiled *variants[MAX_STAGES]; uint32_t n_variants;
+    struct compiled **variants; size_t n_variants, cap_variants;
+    struct memo layer_memories;                 /* of shares by layer, one array for all that are equal */
     struct memo collectives, flows, sums, codes;
     struct collective_ways ways;
     struct memo checkpoints;                    /* the schedule's: by layer, whether it is one, by their names */
@@ -60,7 +61,9 @@ const uint32_t *ops_alike(const struct graph *g, struct arena *a);
 /* What a layer's cost is before its operations are planned: parameters and bytes, the same on every chip. */
 const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a);
 void compiler_start(struct compiler *c, const struct graph *g, const struct topology *t, struct plan_cache *cache, struct arena *a);
-const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt, struct err *err);
+const struct compiled *compile_graph(struct compiler *c, const struct op_plan_options *opt);
+/* Shares of tile memory by layer, as the options take them; NULL stays NULL. */
+const double *compile_layer_memory(struct compiler *c, const double *shares);
 enum part op_part(enum op_kind kind);       /* what an operation's computing counts as; its exchange and sync have parts of their own */
 /* kind, method: enum collective_kind, collective_method. No padding: it is compared as bytes. */
 struct collective_question { uint32_t kind, method, unfolded, n_in_use; struct rank_pattern ranks; double bytes; };

@@ -19,6 +19,7 @@ extern const char *const vertex_kind_names[N_VERTEX_KINDS];
 struct op_plan_options {
     enum partials_type partials;
     double available_memory;            /* share of tile memory that temporaries may take: 0..1 */
+    const double *layer_memory;         /* by layer of the graph: no more than this; NULL: nowhere less. Equal only as the same array */
     bool inference;                     /* norms fold into fewer passes */
     uint64_t n_tiles;                   /* tiles for compute: the chip's, less I/O tiles */
     const struct chip *splits_of;       /* convolutions take the splits that are best there, and are priced here; NULL: searched */

@@ -14,6 +14,7 @@
 #include "system-model/compiler/vertex_cost.h"
 #include "system-model/schedule/plan_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const region_names[N_REGIONS] = {
@@ -58,26 +59,62 @@ static struct moment layer_moment(const struct plan *p, const struct stage_plan 
                             spread(live_bytes, tiles, ACTIVATION_GRAIN_BYTES), l->temp_bytes_per_tile };
 }
 
+typedef void on_moment(void *user, uint32_t layer, struct moment m);
+
 /* While layer i of a segment is worked on backward, the segment's activations up to it are there, the checkpoints of
  * this micro-batch up to the segment, and the whole stash of the other micro-batches in flight. */
-static struct moment worst_moment(const struct plan *p, const struct stage_plan *s)
+static void each_moment(const struct plan *p, const struct stage_plan *s, on_moment *on, void *user)
 {
-    struct moment worst = {0};
     uint64_t others = s->stash_bytes * (max_u32(s->stash_depth, 1) - 1), segment = 0;
     uint64_t mine = p->options.training ? stage_input_bytes(s) : 0;
     for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
-        keep_worst(&worst, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));
+        on(user, i, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));
         if (!p->options.training)
             continue;
         segment += l->kept_bytes;
-        keep_worst(&worst, layer_moment(p, s, l, others + mine, segment + l->backward_live_bytes));
+        on(user, i, layer_moment(p, s, l, others + mine, segment + l->backward_live_bytes));
         if (is_checkpoint(p, i)) {
             mine += l->output_bytes;
             segment = 0;
         }
     }
+}
+
+static void on_worst(void *user, uint32_t layer, struct moment m)
+{
+    (void)layer;
+    keep_worst(user, m);
+}
+
+static struct moment worst_moment(const struct plan *p, const struct stage_plan *s)
+{
+    struct moment worst = {0};
+    each_moment(p, s, on_worst, &worst);
     return worst;
+}
+
+struct rooms { double *bytes, free_bytes; };
+
+static void on_room(void *user, uint32_t layer, struct moment m)
+{
+    struct rooms *r = user;
+    r->bytes[layer] = fmin(r->bytes[layer], r->free_bytes - (double)m.stash - (double)m.activations);
+}
+
+void plan_layer_rooms(double *room_bytes, const struct plan *p)
+{
+    double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_plan *stage = &p->stages[s];
+        const uint64_t *bytes = p->memory[stage->ipu].bytes;
+        struct rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash };
+        for (int k = 0; k < N_REGIONS; k++)
+            r.free_bytes -= k == REGION_ACTIVATIONS || k == REGION_TEMPORARIES ? 0 : (double)bytes[k];
+        for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
+            room_bytes[i] = capacity;
+        each_moment(p, stage, on_room, &r);
+    }
 }
 
 bool keeps_gradients(const struct plan_options *o)

@@ -330,10 +330,10 @@ static bool compile_stage(struct plan *p, struct compiler *c, struct stage_plan 
                     (uintmax_t)chip->n_tiles);
     struct op_plan_options opt = {
         .partials = o->partials, .inference = !o->training,
-        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = ipu_available_memory(o, s->ipu),
+        .n_tiles = chip->n_tiles - o->io_tiles, .available_memory = ipu_available_memory(o, s->ipu), .layer_memory = o->layer_memory,
     };
-    s->compiled = compile_graph(c, &opt, err);
-    return s->compiled != NULL;
+    s->compiled = compile_graph(c, &opt);
+    return true;
 }
 
 /* The largest share of memory that a stage has for temporaries, of those below; 0: none. */
@@ -375,7 +375,7 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
 /* ---- placed before ------------------------------------------------------------------------ */
 
 /* All that place_stages reads of a plan; replicas where norms span them. */
-enum { MOST_WORDS = 6 + 2 * MAX_STAGES };
+enum { MOST_WORDS = 7 + 2 * MAX_STAGES };
 
 static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *p, const struct compiler *c)
 {
@@ -389,6 +389,7 @@ static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *
     words[n++] = (uint64_t)o->ipus_per_replica << 32 | (c->n_spanning ? o->n_replicas : 0);
     words[n++] = (uint64_t)o->recompute << 32 | (uint64_t)o->stash_type;
     words[n++] = (uint64_t)o->partials << 32 | o->io_tiles;
+    words[n++] = (uint64_t)(uintptr_t)o->layer_memory;
     memcpy(&words[n], o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
     n += p->n_stages;
     memcpy(&words[n], o->available_memory, o->n_available_memory * sizeof *o->available_memory);

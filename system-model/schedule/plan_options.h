@@ -51,6 +51,7 @@ struct plan_options {
     uint32_t io_tiles;
     double available_memory[MAX_STAGES];        /* by IPU of the replica; the last given value repeats */
     uint32_t n_available_memory;
+    const double *layer_memory;         /* by layer, where it is less: of a plan that was planned again; NULL: nowhere */
     enum partials_type partials;
     struct optimizer optimizer;
     enum collective_method all_reduce_method;

@@ -3,16 +3,18 @@
  * replan.c - plans again where the temporaries were given more than is free beside what lives on an IPU.
  *
  * The share of memory that an operation's temporaries may take is asked for before anything is placed; too large a share plans operations
- * that do not fit, where smaller steps would. The IPUs that are too full get what is left on the fullest of them beside all
- * but its temporaries, in hundredths of tile memory, and all is planned again, up to six times, as other moments may become the worst. Where nothing is
- * found within a share, PopLibs doubles it until something is: the next share is then such that doubling it does not lead to the same plan.
- * PopLibs does not do this: its user lowers availableMemoryProportion by hand, to the same end. Where nothing helps, the first plan stands.
+ * that do not fit, where smaller steps would. Of IPUs that are too full, the layers whose temporaries take more than is left beside what is alive
+ * while they work get that, in hundredths of tile memory, and all is planned again, up to eight times. So it is with all layers of these IPUs, whose
+ * code is then less; of both ways the one counts that computes for less time. Where nothing
+ * is found within a share, PopLibs doubles it until something is: the next share is then such that doubling it does not lead to the same plan.
+ * PopLibs does not do this: its user lowers availableMemoryProportion by hand, of a single operation if need be. Where nothing helps, the
+ * first plan stands.
  */
 #include "system-model/schedule/plan.h"
 
 #include <math.h>
 
-enum { MOST_TRIES = 6 };
+enum { MOST_TRIES = 8 };
 
 double ipu_available_memory(const struct plan_options *o, uint32_t ipu)
 {
@@ -22,84 +24,123 @@ double ipu_available_memory(const struct plan_options *o, uint32_t ipu)
     return o->available_memory[ipu < o->n_available_memory ? ipu : o->n_available_memory - 1];
 }
 
-/* Of an IPU that is too full: what is free beside all but temporaries; where it has no more already, less than temporaries take, by as many
- * doublings as bring it below what it has. */
-static double lower_share(const struct tile_memory *m, double capacity, double now)
+static double share_of(const struct plan_options *o, uint32_t ipu, uint32_t layer)
 {
-    double left = capacity - (double)(m->total_bytes - m->bytes[REGION_TEMPORARIES]), share = left / capacity;
-    if (share < now)
-        return share;
-    for (share = (double)m->bytes[REGION_TEMPORARIES] / capacity; share >= now; )
-        share /= 2;
-    return share;
+    double asked = ipu_available_memory(o, ipu);
+    return o->layer_memory ? fmin(asked, o->layer_memory[layer]) : asked;
 }
 
-/* The least of all IPUs that are too full, in hundredths of tile memory; 0: none is left, or nothing is too full. */
-static double next_share(const struct plan *p)
+/* What is left, where that is less than there is now; else less than what temporaries take, by as many doublings as bring it below. In hundredths. */
+static double lower_share(double left, double taken, double now)
 {
-    uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
-    double least = 1;
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++)
-        if (p->memory[i].total_bytes > capacity)
-            least = fmin(least, lower_share(&p->memory[i], (double)capacity, ipu_available_memory(&p->options, i)));
-    return least < 0 ? 0 : floor(100 * least) / 100;
+    double share = left;
+    if (share >= now)
+        for (share = taken; share >= now; )
+            share /= 2;
+    return floor(100 * share) / 100;
 }
 
-/* False where no IPU that is too full would get less than it has. */
-static bool tighten(struct plan_options *o, const struct plan *p)
-{
-    uint64_t capacity = p->topology->machine->chip.tile_memory_bytes;
-    double share = next_share(p);
-    bool any = false;
-    if (share <= 0 || p->options.ipus_per_replica > MAX_STAGES)
-        return false;
-    *o = p->options;
-    for (uint32_t i = 0; i < o->ipus_per_replica; i++) {
-        double now = ipu_available_memory(&p->options, i);
-        bool lower = p->memory[i].total_bytes > capacity && share < now;
-        o->available_memory[i] = lower ? share : now;
-        any = any || lower;
-    }
-    o->n_available_memory = o->ipus_per_replica;
-    return any;
-}
+/* Of an IPU: by how much its worst layer takes more than there is room for, and what that layer gets. */
+struct worst { double over_bytes, share; };
 
-static const double *shares(const struct plan_options *o, struct arena *a)
+/* Layers of one stage; false where one would get nothing. */
+static bool lower_stage(double *shares, struct worst *worst, const double *rooms, const struct plan *p, const struct stage_plan *stage)
 {
-    double *by_ipu = ARENA_ARRAY(a, double, o->ipus_per_replica);
-    for (uint32_t i = 0; i < o->ipus_per_replica; i++)
-        by_ipu[i] = ipu_available_memory(o, i);
-    return by_ipu;
-}
-
-bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
-{
-    struct plan_options o;
-    if (!plan_once(out, c, opt, a, err))
-        return false;
-    struct plan tried = *out;
-    for (uint32_t i = 0; i < MOST_TRIES && !opt->as_asked && !tried.fits && tighten(&o, &tried); i++)
-        if (!plan_once(&tried, c, &o, a, err))
+    double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
+    bool too_full = (double)p->memory[stage->ipu].total_bytes > capacity;
+    for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++) {
+        double taken = (double)stage->compiled->layers[i].temp_bytes_per_tile;
+        shares[i] = share_of(&p->options, stage->ipu, i);
+        if (!too_full || taken <= rooms[i])
+            continue;
+        shares[i] = lower_share(rooms[i] / capacity, taken / capacity, shares[i]);
+        if (worst->over_bytes < taken - rooms[i])
+            *worst = (struct worst){ taken - rooms[i], shares[i] };
+        if (shares[i] <= 0)
             return false;
-    if (tried.fits && !out->fits) {
-        *out = tried;
-        out->asked_memory = shares(opt, a);
     }
     return true;
 }
 
+/* Layers that take too much get less, or all of their IPU what the worst of them gets. False where none does, or one would get nothing. */
+static bool tighten(double *shares, const struct plan *p, bool whole_ipus, struct arena *a)
+{
+    double *rooms = ARENA_ARRAY(a, double, p->graph->n_layers);
+    struct worst *worst = ARENA_ARRAY(a, struct worst, p->options.ipus_per_replica);
+    bool any = false;
+    plan_layer_rooms(rooms, p);
+    for (uint32_t s = 0; s < p->n_stages; s++)
+        if (!lower_stage(shares, &worst[p->stages[s].ipu], rooms, p, &p->stages[s]))
+            return false;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        const struct stage_plan *stage = &p->stages[s];
+        const struct worst *w = &worst[stage->ipu];
+        any = any || w->over_bytes > 0;
+        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < stage->first_layer + stage->n_layers; i++)
+            shares[i] = fmin(share_of(&p->options, stage->ipu, i), w->share);
+    }
+    return any;
+}
+
+/* Of a micro-batch, on the slowest IPU, as IPUs of a pipeline work side by side; in turn, all together. */
+static uint64_t computing_cycles(const struct plan *p, struct arena *a)
+{
+    uint64_t *cycles = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica), most = 0;
+    for (uint32_t s = 0; s < p->n_stages; s++) {
+        uint32_t ipu = p->options.schedule == SCHEDULE_SEQUENTIAL ? 0 : p->stages[s].ipu;
+        cycles[ipu] += p->stages[s].forward_cycles + p->stages[s].backward_cycles;
+        most = max_u64(most, cycles[ipu]);
+    }
+    return most;
+}
+
+/* Replaces a plan that does not fit, or that computes longer. */
+static bool plan_again(struct plan *best, struct compiler *c, const struct plan *first, bool whole_ipus, struct arena *a, struct err *err)
+{
+    struct plan tried = *first;
+    struct plan_options o = first->options;
+    struct arena scratch = {0};
+    double *shares = ARENA_ARRAY(&scratch, double, c->graph->n_layers);
+    bool good = true;
+    for (uint32_t i = 0; i < MOST_TRIES && good && !tried.fits && tighten(shares, &tried, whole_ipus, &scratch); i++) {
+        o.layer_memory = compile_layer_memory(c, shares);
+        good = plan_once(&tried, c, &o, a, err);
+    }
+    if (good && tried.fits && (!best->fits || computing_cycles(&tried, &scratch) < computing_cycles(best, &scratch)))
+        *best = tried;
+    arena_free(&scratch);
+    return good;
+}
+
+bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err)
+{
+    struct plan_options o = *opt;
+    o.layer_memory = compile_layer_memory(c, opt->layer_memory);
+    if (!plan_once(out, c, &o, a, err))
+        return false;
+    struct plan first = *out;
+    return first.fits || opt->as_asked || (plan_again(out, c, &first, false, a, err) && plan_again(out, c, &first, true, a, err));
+}
+
 void plan_print_replanned(FILE *f, const struct plan *p, const char *before)
 {
-    if (!p->asked_memory)
+    if (!p->options.layer_memory)
         return;
     fprintf(f, "%splanned again, as temporaries left too little room:", before);
     const char *comma = "";
-    for (uint32_t i = 0; i < p->options.ipus_per_replica; i++) {
-        double now = ipu_available_memory(&p->options, i);
-        if (now == p->asked_memory[i])
-            continue;
-        fprintf(f, "%s IPU %u within %g of tile memory instead of %g", comma, i, now, p->asked_memory[i]);
-        comma = ",";
+    for (uint32_t ipu = 0; ipu < p->options.ipus_per_replica; ipu++) {
+        double asked = ipu_available_memory(&p->options, ipu), least = asked;
+        uint32_t n = 0;
+        for (uint32_t s = 0; s < p->n_stages; s++)
+            for (uint32_t i = p->stages[s].first_layer; i < p->stages[s].first_layer + p->stages[s].n_layers && p->stages[s].ipu == ipu; i++) {
+                double share = share_of(&p->options, ipu, i);
+                n += share < asked;
+                least = fmin(least, share);
+            }
+        if (n > 0)
+            fprintf(f, "%s IPU %u has %u layer%s within %g%s of tile memory instead of %g", comma, ipu, n, n == 1 ? "" : "s", least,
+                    n == 1 ? "" : " or more", asked);
+        comma = n > 0 ? "," : comma;
     }
     fputc('\n', f);
 }

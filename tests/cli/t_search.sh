@@ -3,7 +3,7 @@
 . tests/tap.sh
 
 resnet=mlperf-v2.0-closed-bow-pod64-resnet50
-space="--over parallel.micro_batch=16,20 --over parallel.available_memory=0.3,0.6 --over parallel.io_tiles=0,32"
+space="--over parallel.micro_batch=16,20 --over parallel.available_memory=0.2,0.3 --over parallel.io_tiles=0,32"
 fixed="--set parallel.ipus_per_replica=1 --set parallel.recompute=layer --set parallel.optimizer_state=on-chip --set parallel.rts=no"
 run search $resnet $space $fixed
 gives 0 "every one that may fit" "a small space is searched whole"

@@ -365,7 +365,6 @@ static void verdicts_as_text(void **state)
     p.graph = &g;
     p.worst_ipu = 2;
     p.fits = true;
-    p.asked_memory = NULL;
     PRINTED(text, plan_print_summary(f, &p));
     assert_non_null(strstr(text, "\n  fits: 3 bytes free on the fullest tile (IPU 2)\n"));
     assert_null(strstr(text, "roughly"));

@@ -74,29 +74,33 @@ static uint64_t live_bytes(struct planned *y, struct graph *g)
     return layers_without_plans(g, &y->sim.arena)[0].forward_live_bytes;
 }
 
-/* A graph is compiled once for each share of memory, for 64 of them at most; what was compiled is known again even then. */
-static void a_graph_has_so_many_compilations(void **state)
+/* A graph is compiled once for each share of memory, and for each list of them by layer; what was compiled is known again. */
+static void a_graph_is_compiled_once_for_each_share(void **state)
 {
     (void)state;
     struct planned y;
     struct graph g;
     struct compiler c;
-    const struct compiled *made[MAX_STAGES];
+    enum { N = 70 };
+    const struct compiled *made[N];
     uint32_t x = start_unit(&y, &g);
     graph_op(&g, OP_RELU, &x, 1, (struct op_attributes){0});
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
     struct op_plan_options opt = { .inference = true, .n_tiles = 1472 };
-    for (uint32_t i = 0; i < MAX_STAGES; i++) {
+    for (uint32_t i = 0; i < N; i++) {
         opt.available_memory = 0.01 * (i + 1);
-        made[i] = compile_graph(&c, &opt, &y.err);
-        assert_non_null(made[i]);
+        made[i] = compile_graph(&c, &opt);
         assert_true(i == 0 || made[i] != made[i - 1]);
     }
-    opt.available_memory = 0.65;
-    assert_null(compile_graph(&c, &opt, &y.err));
-    assert_string_equal(y.err.msg, "parallel.available_memory: more than 64 different values for one graph");
     opt.available_memory = 0.01 * 3;
-    assert_ptr_equal(compile_graph(&c, &opt, &y.err), made[2]);
+    assert_ptr_equal(compile_graph(&c, &opt), made[2]);
+    assert_null(compile_layer_memory(&c, NULL));
+    opt.layer_memory = compile_layer_memory(&c, (double[]){ 0.25 });
+    assert_ptr_equal(compile_layer_memory(&c, (double[]){ 0.25 }), opt.layer_memory);
+    assert_ptr_not_equal(compile_layer_memory(&c, (double[]){ 0.26 }), opt.layer_memory);
+    const struct compiled *by_layer = compile_graph(&c, &opt);
+    assert_ptr_not_equal(by_layer, made[2]);
+    assert_ptr_equal(compile_graph(&c, &opt), by_layer);
     stop(&y);
 }
 
@@ -144,7 +148,7 @@ static void a_moment_is_one_operations(void **state)
     graph_op(&g, OP_CONCAT, (uint32_t[]){ piece + 2, piece + 1, piece }, 3, (struct op_attributes){ .axis = 3 });
     const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
-    const struct compiled *made_of = compile_graph(&c, &opt, &y.err);
+    const struct compiled *made_of = compile_graph(&c, &opt);
     assert_non_null(made_of);
     const struct op_plan *conv = made_of->op_plans[0];
     assert_int_equal(conv->split.in_chans * conv->split.kernel * conv->split.serial_in * conv->split.serial_out, 1);
@@ -175,7 +179,7 @@ static void work_runs_where_results_lie(void **state)
     graph_op(&g, OP_RELU, (uint32_t[]){ sum }, 1, (struct op_attributes){0});
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
     const struct op_plan_options opt = { .available_memory = 0.6, .n_tiles = 1472 };
-    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    const struct compiled *made = compile_graph(&c, &opt);
     assert_non_null(made);
     const struct op_plan *const *p = made->op_plans;
     assert_true(p[0]->imbalance * p[0]->n_tiles_used >= 1472 && p[0]->imbalance > 1.02);
@@ -209,7 +213,7 @@ static void results_of_one_plan_lie_alike(void **state)
     static const struct { uint32_t op_id; bool together; } want[] = { { 4, true }, { 5, true }, { 6, false }, { 8, false }, { 9, true } };
     compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
     const struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
-    const struct compiled *made = compile_graph(&c, &opt, &y.err);
+    const struct compiled *made = compile_graph(&c, &opt);
     assert_non_null(made);
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         const struct op_plan *p = made->op_plans[want[i].op_id];
@@ -425,7 +429,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_has_so_many_compilations),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),

@@ -369,7 +369,7 @@ static void alike_operations_have_equal_plans(void **state)
         assert_true(simulator_run(&s, &sim, &r, of[i], NULL, 0, NULL));
         for (uint32_t k = 0; k < sim.compiler->n_variants; k++) {
             compiler_start(&each, sim.graph, sim.topology, &cache, &a);
-            const struct compiled *once = sim.compiler->variants[k], *own = compile_graph(&each, &once->options, NULL);
+            const struct compiled *once = sim.compiler->variants[k], *own = compile_graph(&each, &once->options);
             for (size_t op = 0; op < sim.graph->n_ops; op++)
                 assert_memory_equal(once->op_plans[op], own->op_plans[op], sizeof *own->op_plans[op]);
         }
