@@ -391,6 +391,49 @@ static void test_accuracies_of_a_log(void **state)
     }
 }
 
+/* "b1+3 e1 e2 e3 v3": a block from epoch 1 of 3 epochs, each epoch, the evaluation behind them. */
+static const char *course_of(const char *text, struct arena *a)
+{
+    static const struct { const char *key, *number, *shown; } kinds[] = {
+        { "block_start", "first_epoch_num", "b" }, { "block_start", "epoch_count", "+" }, { "epoch_start", "epoch_num", "e" }, { "eval_accuracy", "epoch_num", "v" } };
+    const char *course = "";
+    char *rest = arena_strdup(a, text), *line;
+    while ((line = strsep(&rest, "\n")))
+        for (size_t i = 0; i < 4; i++)
+            if (strstr(line, arena_printf(a, "\"key\": \"%s\"", kinds[i].key)))
+                course = arena_printf(a, "%s%s%s%.10g", course, *course && *kinds[i].shown != '+' ? " " : "", kinds[i].shown,
+                                      strtod(strstr(line, kinds[i].number) + strlen(kinds[i].number) + 3, NULL));
+    return course;
+}
+
+/* Evaluations every so many epochs up to the last one, or every so many samples, each at the batch that reaches its mark. */
+static void test_courses_of_a_log(void **state)
+{
+    static const struct { bool bert; int placement; double epochs, interval; uint64_t n_evals; const char *course; } cases[] = {
+        { false, EVAL_INLINE, 11, 4, 3, "b1+3 e1 e2 e3 v3 b4+4 e4 e5 e6 e7 v7 b8+4 e8 e9 e10 e11 v11" }, { false, EVAL_INLINE, 5, 4, 2, "b1+1 e1 v1 b2+4 e2 e3 e4 e5 v5" },
+        { false, EVAL_INLINE, 8, 4, 3, "b1+1 e1 v1 b2+3 e2 e3 e4 v4 b5+4 e5 e6 e7 e8 v8" }, { false, EVAL_INLINE, 3, 0, 3, "b1+1 e1 v1 b2+1 e2 v2 b3+1 e3 v3" },
+        { false, EVAL_END, 5, 2, 3, "b1+5 e1 e2 e3 e4 e5 v1 v3 v5" }, { false, EVAL_END, 4, 3, 3, "b1+4 e1 e2 e3 e4 v1 v1 v4" },
+        { true, EVAL_INLINE, 3700, 1000, 4, "b1+1 v1200 b2+1 v2100 b3+1 v3000 b4+1 v3700" }, { true, EVAL_END, 1900, 750, 2, "b1+1 v900 b2+1 v1900" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct submission_description s = rnnt_of_a_toy;
+        struct drawn_run run = { .seed = 42, .converged = true, .samples = cases[i].epochs, .epochs = cases[i].epochs, .accuracy = 0.0575, .n_evals = cases[i].n_evals,
+                                 .time_s = 340 };
+        char *text;
+        s.hyperparameters = rnnt_keys, s.eval_interval = cases[i].interval, s.timing.eval_placement = cases[i].placement;
+        if (cases[i].bert)
+            s.benchmark = "bert", s.ruleset = "2.0.0", s.global_batch = 300, s.hyperparameters = bert_keys, s.n_hyperparameters = 9;
+        PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+        assert_string_equal(err.msg, "");
+        assert_string_equal(course_of(text, &a), cases[i].course);
+        free(text);
+        arena_free(&a);
+    }
+}
+
 /* What the log writes by itself is not written again because the rules ask for it, or because it is given; a key that only begins so is. */
 static void test_keys_of_the_log_itself(void **state)
 {
@@ -422,7 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_scaling_is_written), cmocka_unit_test(test_log_evaluated_at_the_end),
         cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
-        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log),
+        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log), cmocka_unit_test(test_courses_of_a_log),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
