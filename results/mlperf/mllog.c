@@ -172,7 +172,7 @@ static long escape_code(const char *s, const char *end)
 static void clean_escape(struct cleaner *c)
 {
     long code = escape_code(c->in, c->end), low = -1;
-    size_t n = code >= 0 ? 6 : (size_t)(c->end - c->in < 2 ? c->end - c->in : 2);
+    size_t n = code >= 0 ? 6 : (size_t)min_u64((uint64_t)(c->end - c->in), 2);
     if (code >= 0xd800 && code < 0xdc00)
         low = escape_code(c->in + 6, c->end);
     if (low >= 0xdc00 && low < 0xe000)

@@ -395,6 +395,10 @@ static void other_batch(void **state)
     assert_string_equal(result_of("Reshape", "2,3,4 =8,-1", "", 6, &a), "24x3");
     assert_string_equal(result_of("Reshape", "3,4 =4,4611686018427387907", "", 3, &a),       /* 2^64 + 12 elements */
                         "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
+    static const char *const odd[] = { "3,4 =3,-1,-1", "3,4 =-2,12", "3,4 =3,4,0", "3,4 =-1,5", "3,4 =3,5" };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        assert_string_equal(result_of("Reshape", odd[i], "", 3, &a),
+                            "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
     assert_string_equal(result_of("Reshape", "=0x3:0 =0,-1", "", 1, &a),
                         "0 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
     assert_string_equal(result_of("Reshape", "2,3,4 =3,-1", "", 6, &a), "3x24");
@@ -416,7 +420,7 @@ static void limits(void **state)
 {
     static const struct row rows[] = {
         { "Expand", "1,1 =2,1048576,1048576", "", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
-        { "Tile", "1048576,1 =1,1024", "", "1048576x1024" },
+        { "Tile", "1048576,1 =1,1024", "", "1048576x1024" }, { "Expand", "2,1 =-3,0", "", "2x1" },
         { "Expand", "1,1 =1048576,1048576", "", "1048576x1048576" },
         { "Expand", "1,1 =1,4294967296", "", "makes a tensor of more than 2^40 elements; are the symbolic dimensions meant?" },
         { "Expand", "1,1 =1,4294967295", "", "1x4294967295" },

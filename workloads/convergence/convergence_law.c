@@ -24,7 +24,7 @@ double law_at(const struct convergence_law *l, double batch)
 /* Steps E(B) / B are least where (g - 1) (B / Bc)^g = 1. */
 double law_beyond(const struct convergence_law *l, double batch)
 {
-    double least_steps = l->g > 1 ? l->bc * pow(l->g - 1, -1 / l->g) : HUGE_VAL;
+    double least_steps = l->bc * pow(fmax(l->g - 1, 0), -1 / l->g);     /* up to an exponent of 1: never */
     return batch <= least_steps ? law_at(l, batch) : law_at(l, least_steps) * batch / least_steps;
 }
 

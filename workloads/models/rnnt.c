@@ -14,6 +14,7 @@
  * parameters, where its authors print about 14 million.
  */
 #include "workloads/models/builders.h"
+#include <math.h>
 
 static const double encoder_dropout = 0.1, predictor_dropout = 0.3, joint_dropout = 0.3;
 
@@ -24,7 +25,7 @@ static const double labels_per_frame = 125.0 / 557;
 static uint64_t labels_of(const struct model_options *o, uint64_t frames)
 {
     double labels = o->labels_per_sample > 0 ? o->labels_per_sample : labels_per_frame * (double)frames;
-    return labels < 1 ? 1 : (uint64_t)(labels + 0.5);
+    return (uint64_t)(fmax(labels, 1) + 0.5);
 }
 
 static uint32_t build_lstm(struct builder *b, uint32_t x, uint64_t hidden)

@@ -173,7 +173,7 @@ static bool start_scan(struct onnx_model *m, struct onnx_node *n, struct err *er
 static bool start(struct onnx_model *m, struct onnx_node *n, struct err *err)
 {
     const Onnx__GraphProto *g = body_of(m, n, "body");
-    uint32_t n_carried = n->n_inputs > 2 ? n->n_inputs - 2 : 0;
+    uint32_t n_carried = max_u32(n->n_inputs, 2) - 2;
     if (!g || g->n_input != n_carried + 2 || g->n_output != n->n_outputs + 1 || n->n_outputs < n_carried)
         return onnx_refuse(m, n, err, "its body does not have the inputs and outputs of a loop that carries %u values", n_carried);
     struct onnx_loop *l = ARENA_NEW(m->arena, struct onnx_loop);

@@ -87,14 +87,14 @@ static bool fold_cast(struct fold *f)
 /* Quantised weights as floats: one scale, or one for each row along the axis. */
 static bool fold_dequantize(struct fold *f)
 {
-    uint32_t axis;
+    uint32_t axis = 0;
     const struct onnx_value *x = input(f, 0), *scale = input(f, 1), *zero = input(f, 2);
     if (!f->a || !f->b || (zero && !f->c) || onnx_int(f->n, "block_size", 0))
         return false;
     uint64_t n = onnx_elements(scale);
     if (n > 1 && (!onnx_axis(&axis, onnx_int(f->n, "axis", 1), x->n_dims) || x->dims[axis] != n || (zero && onnx_elements(zero) != n)))
         return false;
-    uint64_t inner = n > 1 ? onnx_elements_between(x, axis + 1, x->n_dims) : 1;
+    uint64_t inner = onnx_elements_between(x, axis + 1, x->n_dims);
     for (uint64_t i = 0; i < f->n_out; i++)
         f->out->known[i] = (f->a[i] - (zero ? f->c[i / inner % n] : 0)) * f->b[i / inner % n];
     return true;

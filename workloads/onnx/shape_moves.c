@@ -13,10 +13,13 @@ static bool fit_shape(uint64_t *dims, const struct onnx_list *list, const struct
     uint64_t known = 1, all = onnx_elements(x);
     uint32_t open = NO_ID;
     for (uint32_t i = 0; i < list->n; i++) {
-        if (list->at[i] == -1)
+        int64_t asked = list->at[i];
+        if (asked == -1 && open != NO_ID)
+            return false;
+        if (asked == -1)
             open = i;
-        bool kept = i < x->n_dims && list->at[i] == 0;      /* 0: as the input has it */
-        dims[i] = kept ? x->dims[i] : list->at[i] > 0 ? (uint64_t)list->at[i] : 1;
+        bool kept = i < x->n_dims && asked == 0;
+        dims[i] = kept ? x->dims[i] : asked == -1 ? 1 : (uint64_t)asked;    /* below that: more than there are */
         if (!dims[i] || dims[i] > all || known > all)
             return false;
         known *= dims[i];
@@ -207,7 +210,8 @@ static void cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
     c->from = from < 0 ? 0 : from > last ? last : from;
     to = to < -1 ? -1 : to > size ? size : to;
     int64_t span = forwards ? to - c->from : c->from - to;
-    c->n = span > 0 ? ceil_div((uint64_t)span, forwards ? (uint64_t)c->step : -(uint64_t)c->step) : 0;
+    span = span > 0 ? span : 0;
+    c->n = ceil_div((uint64_t)span, forwards ? (uint64_t)c->step : -(uint64_t)c->step);
 }
 
 /* Without axes the first ones, without steps every element; else one for each range. No dimension twice. */
@@ -333,8 +337,9 @@ bool shape_expand(const struct shape *s)
     uint32_t n = max_u32(list.n, x->n_dims);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t mine = i + x->n_dims < n ? 1 : x->dims[i + x->n_dims - n];
-        uint64_t theirs = i + list.n < n ? 1 : (uint64_t)(list.at[i + list.n - n] > 0 ? list.at[i + list.n - n] : 1);
-        dims[i] = max_u64(mine, theirs);
+        int64_t asked = i + list.n < n ? 1 : list.at[i + list.n - n];
+        asked = asked > 0 ? asked : 0;
+        dims[i] = max_u64(mine, (uint64_t)asked);
     }
     return shape_set(s, 0, n, dims, x->type);
 }
