@@ -31,11 +31,11 @@ static void take_spread(struct score_row *row, const struct folder *f)
 {
     double sum = 0, low = HUGE_VAL, high = -HUGE_VAL;
     size_t n = 0;
-    for (size_t i = 0; i < f->n; i++) {
-        if (!counts(&f->runs[i]))
+    for (const struct run_entry *r = f->runs, *end = f->runs + f->n; r != end; r++) {
+        if (!counts(r))
             continue;
-        sum += f->runs[i].minutes, n++;
-        low = fmin(low, f->runs[i].minutes), high = fmax(high, f->runs[i].minutes);
+        sum += r->minutes, n++;
+        low = fmin(low, r->minutes), high = fmax(high, r->minutes);
     }
     row->failed = f->n - n;
     row->mean_minutes = n ? sum / (double)n : (double)NAN;

@@ -89,6 +89,18 @@ static void test_worked_examples(void **state)
     assert_true(!v.passed && v.limit.match == RCP_SMALLER_BATCH);
 }
 
+/* One run in five may not converge; it is dropped as the slowest. Two count as a thousand million epochs, which is what the checker writes. */
+static void test_runs_that_did_not_converge(void **state)
+{
+    (void)state;
+    struct rcp_verdict v = judge(worked, 128, RUNS(16, HUGE_VAL, 17, 15, 18));
+    assert_near(v.submission_mean, 17, 1e-12);
+    assert_true(v.passed);
+    v = judge(worked, 128, RUNS(16, HUGE_VAL, 17, HUGE_VAL, 18));
+    assert_near(v.submission_mean, (17 + 18 + 1e9) / 3, 1e-6);
+    assert_false(v.passed);
+}
+
 /* All printed digits of the example in the checker's own documentation: 15.2126 and 1.03532. */
 static void test_limit_by_hand(void **state)
 {
@@ -234,7 +246,7 @@ static void test_what_editions_differ_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_means_beyond_the_grid), cmocka_unit_test(test_failed_runs_count_as_slowest),
+        cmocka_unit_test(test_worked_examples), cmocka_unit_test(test_runs_that_did_not_converge), cmocka_unit_test(test_limit_by_hand), cmocka_unit_test(test_means_beyond_the_grid), cmocka_unit_test(test_failed_runs_count_as_slowest),
         cmocka_unit_test(test_scaling), cmocka_unit_test(test_what_each_edition_scales), cmocka_unit_test(test_pruning), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_what_editions_differ_in),
     };

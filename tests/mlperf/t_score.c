@@ -123,7 +123,14 @@ static void test_columns_by_hand(void **state)
     fclose(f);
     assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.75, 1e-12);
     assert_near(judge_tree(top, &(struct judge_options){ .ruleset = "1.1.0" }, &a).row.score_minutes, 1.4, 1e-12);    /* not read before 2.0.0 */
-    static const char *const bad[] = { "garbage", "{}", "[1.25]", "{\"scaling_factor\": \"1.25\"}", "{\"scaling_factor\": 0.9}", "{\"scaling_factor\": 1e308}" };
+    static const struct { const char *text; double by; } good[] = { { "{\"scaling_factor\": 1}", 1 }, { "{\"scaling_factor\": 1000000}", 1e6 } };
+    for (size_t i = 0; i < 2; i++) {
+        assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
+        fputs(good[i].text, f);
+        fclose(f);
+        assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.4 * good[i].by, 1e-6);
+    }
+    static const char *const bad[] = { "{\"scaling_factor\": 1000001}", "{\"scaling_factor\": 0.9999}", "garbage", "{}", "[1.25]", "{\"scaling_factor\": \"1.25\"}", "{\"scaling_factor\": 0.9}", "{\"scaling_factor\": 1e308}" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
         fputs(bad[i], f);

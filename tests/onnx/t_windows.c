@@ -244,11 +244,18 @@ static double between(uint64_t n, uint64_t c, double h, double w, bool border)
     return sum;
 }
 
+/* Nothing is cast to what it is already. */
+static void assert_casts_change_types(const struct graph *g)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        assert_true(g->ops[i].kind != OP_CAST || g->tensors[g->ops[i].inputs[0]].type != g->tensors[g->ops[i].outputs[0]].type);
+}
+
 /* Two images, six places each, some outside; edges or corners aligned, zeros or the border, linear or the nearest. */
 static void grid_samples(void **state)
 {
     (void)state;
-    for (int way = 0; way < 8; way++) {
+    for (int way = 0; way < 16; way++) {
         bool corners = way & 1, border = way & 2, nearest = way & 4;
         struct draft *d = draft_start(17);
         draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
@@ -260,8 +267,9 @@ static void grid_samples(void **state)
         draft_node(d, "GridSample", "x wide", "y",
                    arena_printf(&d->arena, "align_corners=%d padding_mode=%s mode=%s", corners, border ? "border" : "zeros", nearest ? "nearest" : "bilinear"));
         draft_node(d, "MatMul", "beside w", "z", "");
-        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2, .type = way & 8 ? TYPE_FP32 : TYPE_FP16 });
         double *y = outputs(r);
+        assert_casts_change_types(&r->g);
         for (uint64_t i = 0; i < 36; i++) {
             uint64_t n = i / 18, c = i / 6 % 3, k = n * 6 + i % 6;
             double gx = 3 * draft_noise("grid", k * 2), gy = 3 * draft_noise("grid", k * 2 + 1);
@@ -279,7 +287,8 @@ static void regions(void **state)
     static const double corners[3][4] = { { 1, 0.5, 7.5, 5.25 }, { 2, 3, 2.5, 3.5 }, { -6, -4, 12, 11 } };
     static const uint64_t image[] = { 1, 0, 1 };
     (void)state;
-    for (int half = 0; half < 2; half++) {
+    for (int way = 0; way < 4; way++) {
+        int half = way % 2;
         struct draft *d = draft_start(16);
         draft_input(d, "x", ONNX_FLOAT, "batch,3,4,5");
         draft_operand(d, "corners", (char[]){ "~3x4:1,0.5,7.5,5.25,2,3,2.5,3.5,-6,-4,12,11" });
@@ -289,8 +298,9 @@ static void regions(void **state)
         draft_node(d, "RoiAlign", "x corners image", "y", arena_printf(&d->arena, "output_height=2 output_width=1 sampling_ratio=2 spatial_scale=0.5 "
                    "coordinate_transformation_mode=%s", half ? "half_pixel" : "output_half_pixel"));
         draft_node(d, "MatMul", "beside w", "z", "");
-        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2 });
+        struct imported *r = import(d, "y z", (struct onnx_options){ .inference = true, .batch = 2, .type = way > 1 ? TYPE_FP32 : TYPE_FP16 });
         double *y = outputs(r);
+        assert_casts_change_types(&r->g);
         for (uint64_t i = 0; i < 18; i++) {
             const double *at = corners[i / 6];
             double wide = (at[2] - at[0]) / 2, high = (at[3] - at[1]) / 2, sum = 0;

@@ -11,8 +11,7 @@
 #include "workloads/onnx/shape_internal.h"
 #include <string.h>
 
-enum { MOST_LETTERS = 2 * ONNX_MAX_DIMS };
-struct letters { char at[MOST_LETTERS]; uint32_t n; };
+struct letters { char at[2 * ONNX_MAX_DIMS]; uint32_t n; };
 struct equation { struct letters in[2], out; uint32_t n_operands; };
 
 /* Dots stand for the dimensions without a letter: capital letters from the end of the alphabet, last one 'Z'. */
@@ -109,7 +108,7 @@ static uint64_t letter_size(const struct equation *e, const struct onnx_model *m
 bool shape_einsum(const struct shape *s)
 {
     struct equation e;
-    uint64_t dims[MOST_LETTERS];
+    uint64_t dims[2 * ONNX_MAX_DIMS];
     if (!shape_wants(s, s->n->n_inputs))
         return false;
     if (!read_equation(&e, s->m, s->n))

@@ -88,7 +88,9 @@ static uint32_t sampled(struct mapper *p, const struct points *s)
 
 static uint32_t as_float(struct mapper *p, uint32_t x)
 {
-    return x == NO_ID || p->g->tensors[x].type == TYPE_FP32 ? x : emit1(p, OP_CAST, x, AT(.to_type = TYPE_FP32));
+    if (x != NO_ID && p->g->tensors[x].type != TYPE_FP32)
+        x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_FP32));
+    return x;
 }
 
 static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)

@@ -9,8 +9,7 @@
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-enum { MOST_KEPT = 4 };
-static const struct stand_in { const char *op, *as; uint32_t n, kept[MOST_KEPT]; } stand_ins[] = {
+static const struct stand_in { const char *op, *as; uint32_t n, kept[4]; } stand_ins[] = {
     { "DynamicQuantizeLinear", "Identity", 1, { 0 } },
     { "QLinearConv", "Conv", 3, { 0, 3, 8 } }, { "ConvInteger", "Conv", 2, { 0, 1 } }, { "QLinearMatMul", "MatMul", 2, { 0, 3 } },
     { "MatMulInteger", "MatMul", 2, { 0, 1 } }, { "QGemm", "Gemm", 3, { 0, 3, 6 } }, { "QLinearAdd", "Add", 2, { 0, 3 } },
