@@ -439,7 +439,7 @@ static void keys_without_effect_are_reported(void **state)
     arena_free(&l.a);
 }
 
-/* Wherever in the file it stands. */
+/* Wherever in the file it stands; what overrides it there counts. */
 static void a_first_key_without_effect(void **state)
 {
     struct loaded l = { 0 };
@@ -453,6 +453,10 @@ static void a_first_key_without_effect(void **state)
     unlink(temp_file("", 0, ".ini"));
     assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_string_equal(unused[0], "framework.merge_buffer_bytes");
+    const char *path = temp_file(text, strlen(text), ".ini");
+    assert_true(recipe_load(&l.r, path, recipes, (const char *[]){ "framework.merge_buffer_bytes=7" }, 1, &l.a, &l.err));
+    unlink(path);
+    assert_string_equal(value_in(l.r.framework_settings, l.r.n_framework_settings, "merge_buffer_bytes"), "7");
     arena_free(&l.a);
 }
 
