@@ -104,7 +104,7 @@ static const struct row rows[] = {
     { "Reshape", "2,6,3,4 =2,6,12", "" }, { "Reshape", "2,6,3,4 =2,6,4,3", "" }, { "Reshape", "2,6,3,4 =2,-1", "" }, { "Reshape", "2,6,12 =2,6,3,4", "" },
     { "Reshape", "2,6,3,4 =2,2,3,3,4", "" }, { "Flatten", "2,6,3,4", "" }, { "Flatten", "2,6,3,4", "axis=2" }, { "Squeeze", "2,6,1,4", "axes=2" },
     { "Unsqueeze", "2,6,4 =3", "" }, { "Unsqueeze", "2,6,4 =2", "" }, { "Unsqueeze", "2,6,3,4 =0", "" },
-    { "Transpose", "2,6,3,4", "perm=0,2,3,1" }, { "Transpose", "2,6,3,4", "perm=0,3,1,2" }, { "Transpose", "2,6,3,4", "perm=3,2,1,0" },
+    { "Transpose", "2,6,3,4", "perm=0,2,3,1" }, { "Transpose", "2,6,3,4", "perm=0,3,1,2" }, { "Transpose", "2,6,3,4,5", "perm=0,2,3,4,1" }, { "Transpose", "2,6,3,4,5", "perm=0,4,1,2,3" }, { "Transpose", "2,6,3,4", "perm=3,2,1,0" },
     { "Transpose", "2,6,3,4", "" }, { "Transpose", "2,6,4", "perm=0,2,1" }, { "Transpose", "2,6,4", "perm=2,0,1" }, { "Transpose", "2,6,4", "" },
     { "Transpose", "2,1,3,4", "perm=0,2,3,1" }, { "Transpose", "2,1,3,1", "perm=3,0,1,2" }, { "Transpose", "2,6,3,4", "perm=0,1,3,2" },
     { "Transpose", "2,6,3,4", "perm=2,3,0,1" }, { "Transpose", "2,3,2,3,2", "perm=4,2,0,1,3" }, { "Transpose", "2,6", "" },
