@@ -23,7 +23,7 @@ struct draft {
     Onnx__OperatorSetIdProto opset, *opsets[1];
     Onnx__NodeProto *nodes[MOST_DRAFTED];
     Onnx__TensorProto *weights[MOST_DRAFTED];
-    Onnx__ValueInfoProto *inputs[16], *outputs[16];
+    Onnx__ValueInfoProto *inputs[16], *outputs[32];
 };
 
 static inline struct draft *draft_start(int64_t opset)

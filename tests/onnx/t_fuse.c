@@ -10,6 +10,8 @@
 struct row { const char *program, *expected; };
 
 /* Dan Hendrycks and Kevin Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), in the orders that exporters have; and tanh(c (x + k x^3)). */
+#define LONG(more) "Pow x three > a; Mul a bell > b; Add x b > c; Mul c one > c0; Mul c0 one > c1; Mul c1 one > c2; Mul c2 one > c3; Mul c3 one > c4; " \
+    "Mul c4 one > c5; " more " root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y"
 static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "gelu" },
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
@@ -41,6 +43,10 @@ static const struct row gelus[] = {
       "map mul scale add scale tanh map mul scale" },
     { "Pow x three > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > h; Add h a > y",
       "map mul scale add scale tanh map mul scale add" },       /* read again */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul x half > e; Mul d e > y", "scale map map mul scale mul" },      /* four factors */
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d u > e; Mul e half > y", "scale map map mul mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > y", "scale map map mul" },
+    { LONG("Mul c5 one > c6; Mul c6"), "gelu" }, { LONG("Mul c5 one > c6; Mul c6 one > c7; Mul c7"), "map mul scale add scale scale scale scale scale scale scale scale scale tanh map mul scale" },     /* 15 nodes, and 16 */
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
     { "Mul x x > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",      /* a square */
       "mul scale add scale tanh map mul scale" },

@@ -93,20 +93,26 @@ static bool become(struct pattern *p, struct onnx_node *last, const char *op, co
 
 /* ---- GELU -------------------------------------------------------------------------------------------- */
 
-enum { DEEPEST_PRODUCT = 3 };
+enum { N_FACTORS = 3 };
 
-/* Factors of a product written as a tree of Mul nodes. */
-static void factors(struct pattern *p, uint32_t value, uint32_t out[1 << DEEPEST_PRODUCT], uint32_t *n, uint32_t depth)
+/* The factors of a product written as a tree of Mul nodes; false: more or fewer. */
+static bool three_factors(struct pattern *p, const struct onnx_node *last, uint32_t f[N_FACTORS])
 {
-    struct onnx_node *mul = depth < DEEPEST_PRODUCT ? made_by(p, value, "Mul") : NULL;
-    bool whole = !mul || (depth > 0 && p->m->values[value].n_readers > 1);
-    if (whole) {
-        out[(*n)++] = value;
-        return;
+    uint32_t n = 1;
+    f[0] = last->outputs[0];
+    for (uint32_t i = 0; i < n; ) {
+        const struct onnx_node *mul = made_by(p, f[i], "Mul");
+        if (!mul || (mul != last && p->m->values[f[i]].n_readers > 1)) {
+            i++;
+            continue;
+        }
+        if (n == N_FACTORS)
+            return false;
+        add_part(p, mul);
+        f[i] = mul->inputs[0];
+        f[n++] = mul->inputs[1];
     }
-    add_part(p, mul);
-    factors(p, mul->inputs[0], out, n, depth + 1);
-    factors(p, mul->inputs[1], out, n, depth + 1);
+    return n == N_FACTORS;
 }
 
 static bool is_erf_of(struct pattern *p, uint32_t value, uint32_t x)
@@ -164,11 +170,10 @@ static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
 static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 {
     struct pattern p = { .m = m };
-    uint32_t f[1 << DEEPEST_PRODUCT], n = 0, x = NO_ID, bell = NO_ID, halves = 0;
-    if (!text_is(last->op, "Mul"))
+    uint32_t f[N_FACTORS], x = NO_ID, bell = NO_ID, halves = 0;
+    if (!text_is(last->op, "Mul") || !three_factors(&p, last, f))
         return false;
-    factors(&p, last->outputs[0], f, &n, 0);
-    for (uint32_t i = 0; i < n && n == 3; i++) {
+    for (uint32_t i = 0; i < N_FACTORS; i++) {
         struct onnx_node *add = made_by(&p, f[i], "Add");
         uint32_t inside = add ? other_than_number(m, add, 1) : NO_ID;
         if (is_number(m, f[i], 0.5))
