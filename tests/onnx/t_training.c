@@ -251,7 +251,33 @@ static void losses_as_outputs(void **state)
     }
 }
 
+/* A weight behind eight steps element by element is trained, behind nine it is a number of the model; so is what has another size. */
+static void steps_of_a_weight(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,3");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_weight(d, "row", DIMS(1, 2));
+        draft_weight(d, "head", DIMS(2, 5));
+        const char *last = "w";
+        for (int i = 0; i < 8 + more; i++) {
+            const char *next = arena_printf(&d->arena, "w%d", i);
+            draft_node(d, i % 2 ? "Neg" : "Mul", i % 2 ? last : arena_printf(&d->arena, "row %s", last), next, "");
+            last = next;
+        }
+        draft_node(d, "MatMul", arena_printf(&d->arena, "x %s", last), "h", "");
+        draft_node(d, "MatMul", "h head", "y", "");
+        struct imported *r = import(d, "y", train);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), more ? 2 * 5 : 3 * 2 + 2 * 5);
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(steps_of_a_weight),
     cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights),
     cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_of_products), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
     cmocka_unit_test(losses_of_files), cmocka_unit_test(losses_as_outputs),
