@@ -299,9 +299,35 @@ static void test_formats(void **state)
     arena_free(&a);
 }
 
+/* Of a log 4096 seeds are looked at, whatever stands between them. */
+static void test_as_many_seeds_as_are_looked_at(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct judge_options options = { .rules_dir = "results/rules", .data_dir = "workloads/convergence" };
+    struct judge judge;
+    (void)state;
+    assert_true(judge_load(&judge, &options, &a, &err));
+    for (int n = 4095; n <= 4097; n++) {
+        struct log_judgement log;
+        const char *path = temp_file("", 0, ".txt");
+        FILE *f = fopen(path, "w");
+        for (int i = 0; i < 2 * n; i++)
+            fprintf(f, ":::MLLOG {\"key\": \"%s\", \"value\": %d, \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n",
+                    i % 2 ? "seed" : "other", i);
+        fclose(f);
+        assert_true(log_judge(&log, &judge, path, true, edition_find("2.0.0"), NULL, &a, &err));
+        unlink(path);
+        assert_int_equal(log.n_seeds, n < 4097 ? n : 4096);
+        assert_int_equal(log.seeds[4094].line, 8190);
+    }
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_many_seeds_as_are_looked_at),
         cmocka_unit_test_setup_teardown(test_packages, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_later_rounds_ask, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_comes_after_the_stop, set_up, tear_down),

@@ -130,6 +130,13 @@ static void test_columns_by_hand(void **state)
         fclose(f);
         assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.4 * good[i].by, 1e-6);
     }
+    for (int bytes = 1048576; bytes <= 1048577; bytes++) {          /* a mebibyte is read, no more */
+        assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
+        fprintf(f, "%-*s}", bytes - 1, "{\"scaling_factor\": 1.25");
+        fclose(f);
+        double score = judge_tree(top, NULL, &a).row.score_minutes;
+        assert_true(bytes == 1048576 ? fabs(score - 1.75) < 1e-12 : isnan(score));
+    }
     static const char *const bad[] = { "{\"scaling_factor\": 1000001}", "{\"scaling_factor\": 0.9999}", "garbage", "{}", "[1.25]", "{\"scaling_factor\": \"1.25\"}", "{\"scaling_factor\": 0.9}", "{\"scaling_factor\": 1e308}" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
