@@ -368,10 +368,9 @@ bool shape_resize(const struct shape *s)
     struct onnx_list axes;
     if (!shape_wants(s, 1))
         return false;
-    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *sizes = onnx_in(s->m, s->n, 3), *scales = onnx_in(s->m, s->n, 2);
+    const struct onnx_value *x = onnx_in(s->m, s->n, 0), *sizes = onnx_in(s->m, s->n, 3);
+    const struct onnx_value *scales = onnx_in(s->m, s->n, s->n->n_inputs > 2 ? 2 : 1);
     uint64_t dims[ONNX_MAX_DIMS];
-    if (!scales || (scales->shaped && onnx_elements(scales) == 0))
-        scales = s->n->n_inputs <= 2 ? onnx_in(s->m, s->n, 1) : scales;
     onnx_list(&axes, s->m, s->n, "axes", NO_ID);
     uint32_t n = axes.n ? axes.n : x->n_dims, axis;         /* from opset 18 on some axes alone may be given */
     bool by_sizes = sizes && sizes->known && onnx_elements(sizes) == n;
