@@ -147,6 +147,33 @@ static void test_endless(void **state)
     arena_free(&a);
 }
 
+/* Numbers with and without a fraction and a power of ten, of up to 39 characters; whole where they have neither. */
+static void test_numbers(void **state)
+{
+    static const struct { const char *text; double x; bool whole; } good[] = {
+        { "7", 7, true }, { "007", 7, true }, { "2.5", 2.5, false }, { ".5", 0.5, false }, { "3.", 3, false }, { "1e5", 1e5, false }, { "1E5", 1e5, false },
+        { "1e+5", 1e5, false }, { "25e-2", 0.25, false }, { "2.5e+02", 250, false }, { "1e-300", 1e-300, false },
+        { "0.1000000000000000000000000000000000000", 0.1, false }, { "100000000000000000000000000000000000000", 1e38, true },
+    }, bad[] = { { "1e", 0, false }, { "1e+", 0, false }, { "1e--5", 0, false }, { "1.2.3", 0, false }, { "1e400", 0, false }, { ".", 0, false },
+                 { "1000000000000000000000000000000000000000", 0, false } };
+    struct arena a = { 0 };
+    struct expression *e;
+    struct scope s = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct err err = { "" };
+        struct value v;
+        assert_true(expression_parse(&e, good[i].text, NULL, "here", &a, &err) && expression_compute(&v, e, &s));
+        assert_true(v.kind == VALUE_NUMBER && v.number == good[i].x && v.is_whole == good[i].whole);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err = { "" };
+        assert_false(expression_parse(&e, bad[i].text, NULL, "here", &a, &err));
+        assert_non_null(strstr(err.msg, i == 6 ? "want a value" : "want a number"));
+    }
+    arena_free(&a);
+}
+
 static void test_refusals(void **state)
 {
     static const struct { const char *text, *want; } bad[] = {
@@ -171,6 +198,10 @@ static void test_refusals(void **state)
     }
     char deep[400];
     struct err err = { "" };
+    assert_false(expression_parse(&e, "same_names(v, \"two\")", NULL, "here", &a, &err));      /* no tables at all */
+    assert_non_null(strstr(err.msg, "want same_names(LIST, \"TABLE\") of a table of names that is known"));
+    assert_false(expression_parse(&e, "same_names(v, v)", &tables, "here", &a, &err));
+    assert_non_null(strstr(err.msg, "want same_names(LIST, \"TABLE\") of a table of names that is known"));
     memset(deep, '(', sizeof deep - 1);
     deep[sizeof deep - 1] = 0;
     assert_false(expression_parse(&e, deep, NULL, "here", &a, &err));
@@ -212,7 +243,7 @@ static void test_named_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_meaning), cmocka_unit_test(test_endless),
-                                        cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_depths), cmocka_unit_test(test_named_values) };
+                                        cmocka_unit_test(test_numbers), cmocka_unit_test(test_refusals), cmocka_unit_test(test_lengths), cmocka_unit_test(test_depths), cmocka_unit_test(test_named_values) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
