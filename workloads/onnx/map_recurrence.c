@@ -14,7 +14,7 @@ static bool goes_back(const struct mapper *p, uint64_t direction)
 }
 
 /* Of one direction of the file's [directions, gates x hidden, width], or of both biases [directions, 2 x gates x hidden]: input i of the node. */
-static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction, const uint64_t dims[2], bool lstm)
+static uint32_t gate_weight_of(struct mapper *p, uint32_t i, uint64_t direction, const uint64_t *dims, bool lstm)
 {
     uint32_t weight = map_weight(p, NO_ID, ONNX_AS_IS, i < 3 ? 2 : 1, dims);
     struct onnx_source *s = map_source(p, weight, ONNX_GATES, NO_ID);
@@ -29,11 +29,12 @@ static uint32_t one_direction(struct mapper *p, uint32_t x, uint64_t width, uint
 {
     bool lstm = text_is(p->n->op, "LSTM");
     uint64_t gates = lstm ? 4 : 3;
-    const uint64_t dims[][2] = { { width, gates * hidden }, { hidden, gates * hidden }, { 2 * gates * hidden, 0 } };
-    uint32_t in[4] = { x };
-    in[3] = map_in(p, 3) ? NO_ID : map_filled(p, 0, 2 * gates * hidden);
-    for (uint32_t i = 0; i < (map_in(p, 3) ? 3 : 2); i++)
-        in[1 + i] = gate_weight_of(p, 1 + i, direction, dims[i], lstm);
+    uint64_t biases = 2 * gates * hidden;
+    uint32_t in[4] = { x, NO_ID, NO_ID, map_in(p, 3) ? NO_ID : map_filled(p, 0, biases) };
+    in[1] = gate_weight_of(p, 1, direction, (uint64_t[]){ width, gates * hidden }, lstm);
+    in[2] = gate_weight_of(p, 2, direction, (uint64_t[]){ hidden, gates * hidden }, lstm);
+    if (map_in(p, 3))
+        in[3] = gate_weight_of(p, 3, direction, &biases, lstm);
     bool before = !lstm && !onnx_flag(p->n, "linear_before_reset", false);
     return emit(p, lstm ? OP_LSTM : OP_GRU, in, 4,
                 AT(.hidden = (uint32_t)hidden, .reset_before = before, .with_cell = map_is_wanted(p, 2),
@@ -154,7 +155,7 @@ static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidd
         return NO_ID;
     x = emit2(p, OP_MATMUL, VIEW(p, x, rows, inputs), w, AT(0));
     if (map_in(p, 3)) {
-        uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden, 0 }, false), 2, dims);
+        uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden }, false), 2, dims);
         bias = map_scaled(p, map_mean(p, bias, dims, 2, first), 2);
         x = emit2(p, OP_ADD, x, VIEW(p, bias, 1, hidden), AT(0));
     }
