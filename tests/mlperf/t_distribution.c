@@ -21,6 +21,12 @@ static void test_given_samples_by_hand(void **state)
     assert_near(d.pass_probability, 0, 0);      /* far faster than the reference */
     q.open_division = true;
     assert_near(draw(&q, &a).pass_probability, 1, 0);
+    q.eval_interval = 1075200;                  /* half of them; a sample earlier the second evaluation is not reached */
+    assert_int_equal(draw(&q, &a).runs[4].n_evals, 2);
+    q.samples_to_converge--;
+    assert_int_equal(draw(&q, &a).runs[4].n_evals, 1);
+    q.samples_to_converge++;
+    q.eval_interval = 0;
     q.timing.samples_per_step = 3500;           /* more than the log states: 614.4 steps, 798.72 s */
     assert_near(draw(&q, &a).runs[4].time_s, 898.72, 1e-9);
     arena_free(&a);

@@ -279,6 +279,8 @@ static void a_packed_row_comes_in_eight_inputs(void **state)
         bytes += g.tensors[i].role == ROLE_INPUT ? tensor_bytes(&g.tensors[i]) : 0;
     assert_int_equal(count_role(&g, ROLE_INPUT), 8);
     assert_int_equal(bytes, 3 * 4 * (4 * 512 + 2 * (76 + 3)));
+    for (size_t i = 0; i < g.n_ops; i++)
+        assert_true(g.ops[i].kind != OP_CAST || (g.ops[i].n_inputs == 1 && g.tensors[g.ops[i].inputs[0]].type == TYPE_INT32));
     arena_free(&a);
 }
 

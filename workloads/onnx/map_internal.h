@@ -71,7 +71,8 @@ uint32_t map_piece(struct mapper *p, bool image);
 /* Dimension i of the result is perm[i] of x, which is seen in these dimensions. */
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n);
 bool map_fits_in(const struct tensor *small, const struct tensor *large);      /* repeated where it has ones, the small one is as large */
-uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);
+uint32_t map_scaled(struct mapper *p, uint32_t x, double factor);        /* by 1: itself */
+uint32_t map_shifted(struct mapper *p, uint32_t x, double by);           /* by 0: itself */
 uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y);           /* x + y, of which y fits in x */
 /* Of [outer, n, inner] all of n as the height of an image: the mean, the largest or (OP_MUL) the product. NO_ID: refused, more than 2^32 - 1. */
 uint32_t map_pooled(struct mapper *p, uint32_t x, uint64_t outer, uint64_t n, uint64_t inner, enum op_kind kind);

@@ -34,7 +34,7 @@ static uint32_t counted(struct mapper *p, const struct loss *l, int64_t ignored)
     uint32_t labels = VIEW(p, l->labels, l->rows, 1);
     uint32_t same = emit2(p, OP_COMBINE, labels, number, AT(.function = FUNCTION_EQUAL));
     same = emit1(p, OP_CAST, same, AT(.to_type = p->g->tensors[l->hot].type));
-    return emit1(p, OP_MAP, map_scaled(p, same, -1), AT(.function = FUNCTION_ADD, .low = 1));
+    return map_shifted(p, map_scaled(p, same, -1), 1);
 }
 
 /* By row [rows, 1], its label's; NO_ID: all are 1. */

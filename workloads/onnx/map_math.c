@@ -95,6 +95,11 @@ uint32_t map_scaled(struct mapper *p, uint32_t x, double factor)
     return factor == 1 ? x : emit1(p, OP_SCALE, x, AT(.rate = factor));
 }
 
+uint32_t map_shifted(struct mapper *p, uint32_t x, double by)
+{
+    return by == 0 ? x : emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = by));
+}
+
 static uint32_t elu(struct mapper *p, uint32_t x, double alpha)
 {
     return emit1(p, OP_MAP, x, AT(.function = FUNCTION_ELU, .low = alpha));
@@ -103,7 +108,7 @@ static uint32_t elu(struct mapper *p, uint32_t x, double alpha)
 /* x / (1 + |x|) */
 static uint32_t softsign(struct mapper *p, uint32_t x)
 {
-    uint32_t below = emit1(p, OP_MAP, emit_function(p, FUNCTION_ABS, x), AT(.function = FUNCTION_ADD, .low = 1));
+    uint32_t below = map_shifted(p, emit_function(p, FUNCTION_ABS, x), 1);
     return emit2(p, OP_COMBINE, x, below, AT(.function = FUNCTION_DIVIDE));
 }
 
@@ -167,8 +172,7 @@ bool map_not(struct mapper *p)
     uint32_t x = input_as_it_is(p);
     if (x == NO_ID)
         return false;
-    x = emit_function(p, FUNCTION_NEGATE, x);
-    return done_like_input(p, emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = 1)));
+    return done_like_input(p, map_shifted(p, emit_function(p, FUNCTION_NEGATE, x), 1));
 }
 
 bool map_cast(struct mapper *p)
@@ -217,10 +221,8 @@ static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x,
     bool subtract = two->function == FUNCTION_SUBTRACT && two->kind == OP_COMBINE, divide = two->function == FUNCTION_DIVIDE;
     if (two->kind == OP_MUL || (divide && !number_first && number != 0))
         return emit1(p, OP_SCALE, x, AT(.rate = two->kind == OP_MUL ? number : 1 / number));
-    if (divide) {
-        x = emit_function(p, FUNCTION_RECIPROCAL, x);
-        return number == 1 ? x : emit1(p, OP_SCALE, x, AT(.rate = number));
-    }
+    if (divide)
+        return map_scaled(p, emit_function(p, FUNCTION_RECIPROCAL, x), number);
     if (subtract && number_first)
         x = emit_function(p, FUNCTION_NEGATE, x);
     if (two->kind == OP_ADD || subtract)
@@ -345,8 +347,7 @@ bool map_xor(struct mapper *p)
     bool image;
     if (!map_pair(p, &equal, in_id(p, 0), in_id(p, 1), &y, &image))
         return false;
-    y = emit_function(p, FUNCTION_NEGATE, y);
-    return map_done(p, 0, emit1(p, OP_MAP, y, AT(.function = FUNCTION_ADD, .low = 1)), image);
+    return map_done(p, 0, map_shifted(p, emit_function(p, FUNCTION_NEGATE, y), 1), image);
 }
 
 /* a - floor(a / b) b: of the divisor's sign. */

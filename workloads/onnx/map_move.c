@@ -208,11 +208,12 @@ bool map_slice(struct mapper *p)
     for (uint32_t i = 0; i < cuts.n; i++) {
         const struct onnx_cut *c = &cuts.at[i];
         uint32_t axis = layout_axis(c->axis, image, v->n_dims);
-        if (c->n == v->dims[c->axis] && c->step > 0)
+        bool forwards = c->step > 0;
+        if (c->n == v->dims[c->axis] && forwards)
             continue;
-        if (c->step < 0 && c->n > MAX_OP_OUTPUTS)
+        if (!forwards && c->n > MAX_OP_OUTPUTS)
             return MAP_REFUSE(p, "goes backwards over %ju elements, at most %d; want positive steps", (uintmax_t)c->n, MAX_OP_OUTPUTS);
-        if (c->step < 0)
+        if (!forwards)
             x = backwards(p, x, axis, c->from, c->n, c->step);
         else if (c->step > 1 && c->n > 1)
             x = every_nth(p, x, axis, (uint64_t)c->from, c->n, (uint64_t)c->step);

@@ -247,10 +247,7 @@ bool map_one_hot(struct mapper *p)
         return false;
     double off = off_on->known[0], on = off_on->known[1];
     uint32_t hot = map_ones_at(p, index, onnx_elements(x), y->dims[axis], map_type(p, y->type));
-    if (on - off != 1)
-        hot = emit1(p, OP_SCALE, hot, AT(.rate = on - off));
-    if (off != 0)
-        hot = emit1(p, OP_MAP, hot, AT(.function = FUNCTION_ADD, .low = off));
+    hot = map_shifted(p, map_scaled(p, hot, on - off), off);
     p->into = "one-hot";
     return map_done(p, 0, axis_back(p, hot, y, axis), false);
 }

@@ -35,7 +35,7 @@ bool map_quantize(struct mapper *p)
     if (x == NO_ID)
         return false;
     x = emit_function(p, FUNCTION_ROUND, map_scaled(p, x, 1 / scale));
-    x = zero == 0 ? x : emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = zero));
+    x = map_shifted(p, x, zero);
     x = emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = ends[k].least, .high = ends[k].most));
     p->into = "map";
     return map_done(p, 0, emit1(p, OP_CAST, x, AT(.to_type = map_type(p, y->type))), image);
@@ -49,6 +49,5 @@ bool map_dequantize(struct mapper *p)
     if (x == NO_ID)
         return false;
     x = emit1(p, OP_CAST, x, AT(.to_type = p->o->type));
-    x = zero == 0 ? x : emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = -zero));
-    return map_done(p, 0, map_scaled(p, x, scale), image);
+    return map_done(p, 0, map_scaled(p, map_shifted(p, x, -zero), scale), image);
 }

@@ -12,11 +12,6 @@
 struct side { uint32_t at[2], weight[2]; };
 struct points { uint64_t n, height, width; uint32_t first_row; struct side y, x; };     /* first_row: of its image; NO_ID: all of one */
 
-static uint32_t plus(struct mapper *p, uint32_t x, double number)
-{
-    return number == 0 ? x : emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = number));
-}
-
 static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
 {
     return emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = low, .high = high));
@@ -37,9 +32,9 @@ static uint32_t same(struct mapper *p, uint32_t a, uint32_t b)
 static struct side side_of(struct mapper *p, uint32_t place, uint64_t size, bool zeros_outside)
 {
     uint32_t low = emit_function(p, FUNCTION_FLOOR, place);
-    struct side s = { .at = { low, plus(p, low, 1) } };
+    struct side s = { .at = { low, map_shifted(p, low, 1) } };
     s.weight[1] = both(p, OP_ADD, place, map_scaled(p, low, -1));
-    s.weight[0] = plus(p, map_scaled(p, s.weight[1], -1), 1);
+    s.weight[0] = map_shifted(p, map_scaled(p, s.weight[1], -1), 1);
     for (int i = 0; i < 2; i++) {
         uint32_t inside = clipped(p, s.at[i], 0, (double)size - 1);
         s.weight[i] = zeros_outside ? both(p, OP_MUL, s.weight[i], same(p, s.at[i], inside)) : s.weight[i];
@@ -102,7 +97,7 @@ static uint32_t column(struct mapper *p, uint32_t x, uint64_t i)
 static uint32_t place_of(struct mapper *p, uint32_t grid, uint64_t size, bool corners)
 {
     double half = (corners ? (double)size - 1 : (double)size) / 2;
-    return plus(p, map_scaled(p, grid, half), corners ? half : half - 0.5);
+    return map_shifted(p, map_scaled(p, grid, half), corners ? half : half - 0.5);
 }
 
 bool map_grid_sample(struct mapper *p)
@@ -144,9 +139,9 @@ static struct side region_side(struct mapper *p, const struct regions *r, uint32
     uint32_t first = map_scaled(p, column(p, corners, i), r->scale), last = map_scaled(p, column(p, corners, i + 2), r->scale);
     uint32_t extent = both(p, OP_ADD, last, map_scaled(p, first, -1));
     extent = r->at_least_one ? emit1(p, OP_MAP, extent, AT(.function = FUNCTION_CLIP, .low = 1, .high = INFINITY)) : extent;
-    uint32_t parts = map_scaled(p, plus(p, map_numbers(p, "places", TYPE_FP32, n), 0.5), 1 / (double)n);
+    uint32_t parts = map_scaled(p, map_shifted(p, map_numbers(p, "places", TYPE_FP32, n), 0.5), 1 / (double)n);
     extent = n > 1 ? emit1(p, OP_EXPAND, extent, AT(.view = { r->n, n })) : extent;
-    uint32_t place = plus(p, both(p, OP_ADD, both(p, OP_MUL, extent, parts), first), -r->offset);
+    uint32_t place = map_shifted(p, both(p, OP_ADD, both(p, OP_MUL, extent, parts), first), -r->offset);
     uint32_t near = same(p, place, clipped(p, place, -1, (double)size));
     struct side s = side_of(p, clipped(p, place, 0, (double)size - 1), size, false);
     for (int k = 0; k < 2; k++)

@@ -30,16 +30,13 @@ bool map_gemm(struct mapper *p)
     if (ta)
         a = emit1(p, OP_TRANSPOSE, a, AT(.order = { 1, 0 }));
     y = emit2(p, OP_MATMUL, a, b, AT(.transpose_b = tb && !fixed));
-    if (alpha != 1)
-        y = emit1(p, OP_SCALE, y, AT(.rate = alpha));
+    y = map_scaled(p, y, alpha);
     if (in_id(p, 2) == NO_ID || beta == 0)
         return map_done(p, 0, y, false);
     uint32_t c = as_operand(p, in_id(p, 2), false, 2);
     if (c == NO_ID || !map_fits_in(&p->g->tensors[c], &p->g->tensors[y]))
         return c != NO_ID && MAP_REFUSE(p, "its third input does not fit its result");
-    if (beta != 1)
-        c = emit1(p, OP_SCALE, c, AT(.rate = beta));
-    return map_done(p, 0, map_added(p, y, c), false);
+    return map_done(p, 0, map_added(p, y, map_scaled(p, c, beta)), false);
 }
 
 /* Both operands get the stack of matrices of the larger one. */
