@@ -220,7 +220,8 @@ static void draw_reported(struct run_distribution *out, const struct drawing *d,
 /* Once, or again with the next seeds until the submission has a score and passes. */
 static bool draw_submission(struct run_distribution *out, const struct drawing *d, gsl_rng *rng, struct arena *a, struct err *err)
 {
-    for (out->n_draws = 1; out->n_draws <= MOST_DRAWS; out->n_draws++) {
+    while (out->n_draws < MOST_DRAWS) {
+        out->n_draws++;
         draw_reported(out, d, rng);
         const struct outcome j = judge(d, out->runs, out->n, a);
         out->score_minutes = j.score_minutes;
