@@ -13,6 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+static bool one_place(const struct options *o, struct err *err)
+{
+    return !o->from || !o->baseline
+        || fail(err, "--from %s and --baseline %s: both say where the points are; leave one of them out", o->from, o->baseline);
+}
+
 static const char *history_path(const struct options *o, struct session *s)
 {
     return o->from ? o->from : arena_printf(&s->arena, "%s/history.csv", s->baselines_dir);
@@ -23,11 +29,11 @@ static const char *history_path(const struct options *o, struct session *s)
 /* SOURCE_DATE_EPOCH, else the clock, in UTC. */
 static const char *time_text(struct arena *a)
 {
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
     uint64_t seconds;
     struct tm tm;
     char text[32];
-    time_t t = epoch && parse_u64(epoch, &seconds) ? (time_t)seconds : time(NULL);
+    source_date(&seconds, (uint64_t)time(NULL), NULL);
+    time_t t = (time_t)seconds;
     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&t, &tm));
     return arena_strdup(a, text);
 }
@@ -38,7 +44,7 @@ int command_record(const struct options *o, struct session *s, struct err *err)
     struct csv_table rows, check;
     if (!o->label)
         return bad_input(err, "record: want a label: podbench record %s --label \"$(git describe --always)\"", run);
-    if (!run_open(run, NULL, s, err) ||
+    if (!one_place(o, err) || !run_open(run, NULL, s, err) ||
         !run_table_path(&rows_path, run, "rows.csv", s, err) || !csv_load(&rows, rows_path, &s->arena, err) ||
         !run_table_path(&check_path, run, "check.csv", s, err) || !csv_load(&check, check_path, &s->arena, err) ||
         (!o->from && !make_folders(s->baselines_dir, err)) ||
@@ -249,6 +255,10 @@ int command_history(const struct options *o, struct session *s, struct err *err)
 {
     struct history h;
     const char *path = history_path(o, s), *recipe = o->n_arguments > 1 ? o->arguments[1] : NULL;
+    if (!one_place(o, err))
+        return EXIT_BAD_INPUT;
+    if (o->out && o->format != FORMAT_TEXT)
+        return bad_input(err, "history: --out draws the points, --format %s prints them; leave one of them out", format_names[o->format]);
     if (access(path, F_OK) != 0)
         return bad_input(err, "%s: no history yet: 'podbench record RUN --label COMMIT' starts one", path);
     if (!history_load(&h, path, o->arguments[0], recipe, &s->arena, err) || none_there(&h, o->arguments[0], recipe, path, s, err))

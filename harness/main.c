@@ -190,10 +190,11 @@ static int run_command(const struct command *c, int argc, char **argv)
     struct options o;
     struct err err = {0};
     char name[64];
+    uint64_t unused_s;
     snprintf(name, sizeof name, "podbench %s", c->name);
     argv[0] = name;
     options_parse(&o, c, argc, argv, &s.arena);
-    bool good = has_stack(&err) && session_open(&s, o.root, &err) && session_folders(&s, &o, &err);
+    bool good = has_stack(&err) && source_date(&unused_s, 0, &err) && session_open(&s, o.root, &err) && session_folders(&s, &o, &err);
     if (good && c->simulates)
         session_tell_unfitted(&s);
     if (good)

@@ -9,7 +9,6 @@
 #include "results/judgement/judgement.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -58,12 +57,10 @@ static void write_attribute(FILE *f, const char *name, const char *text)
 
 static void write_timestamp(FILE *f)
 {
-    const char *text = getenv("SOURCE_DATE_EPOCH");
-    uint64_t seconds = 0;
+    uint64_t seconds;
     char out[32];
     struct tm tm;
-    if (text && !parse_u64(text, &seconds))
-        seconds = 0;
+    source_date(&seconds, 0, NULL);
     time_t t = (time_t)seconds;
     strftime(out, sizeof out, "%Y-%m-%dT%H:%M:%S", gmtime_r(&t, &tm));
     write_attribute(f, "timestamp", out);

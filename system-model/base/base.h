@@ -62,6 +62,8 @@ static inline void watch_tell(const struct watch *w, const char *what, size_t do
 /* ---- numbers and strings: independent of the locale ---------------------------- */
 
 bool parse_u64(const char *text, uint64_t *out);        /* whole text, decimal digits only, no overflow */
+/* Seconds since 1970 that SOURCE_DATE_EPOCH gives; `otherwise` where it is not set, or is no time up to the year 9999, which is refused. */
+bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err);
 const char *why_no_u64(const char *text);               /* what a text that is none is or is not, to stand behind it */
 bool parse_f64(const char *text, double *out);          /* whole text, finite */
 size_t format_g10(char *out, double v);                 /* as "%.10g": at most 17 characters and the NUL; how many */

@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,18 @@ bool parse_u64(const char *text, uint64_t *out)
         v = v * 10 + digit;
     }
     *out = v;
+    return true;
+}
+
+bool source_date(uint64_t *out_s, uint64_t otherwise_s, struct err *err)
+{
+    static const uint64_t last_s = 253402300799;        /* 9999-12-31T23:59:59Z */
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    *out_s = otherwise_s;
+    if (text && (!parse_u64(text, out_s) || *out_s > last_s)) {
+        *out_s = otherwise_s;
+        return fail(err, "SOURCE_DATE_EPOCH: '%.40s' is not a whole number of seconds from 0 to %" PRIu64, text, last_s);
+    }
     return true;
 }
 

@@ -13,6 +13,20 @@ refuses "no history yet: 'podbench record" "history without one" history through
 refuses "want a label" "record without a label" record "$work/one" --from "$h"
 refuses "want a name without comma" "a label with a comma" record "$work/one" --from "$h" --label 'a,b'
 export SOURCE_DATE_EPOCH=86400
+for time in never -5 "" 253402300800 99999999999999999 18446744073709551615; do
+    SOURCE_DATE_EPOCH=$time refuses "SOURCE_DATE_EPOCH: '$time' is not a whole number of seconds from 0 to 253402300799" "a time of '$time'" \
+        record "$work/one" --from "$work/timed.csv" --label x
+done
+SOURCE_DATE_EPOCH=253402300799 run record "$work/one" --from "$work/timed.csv" --label x
+grep -q '^x,9999-12-31T23:59:59Z,' "$work/timed.csv"
+result $? "the last time there is" "$(cat "$work/err")"
+for command in "record $work/one --label x" "history throughput_samples_per_s"; do
+    # shellcheck disable=SC2086
+    refuses "--from $work/timed.csv and --baseline $work: both say where the points are" "two places of points: $command" $command \
+        --from "$work/timed.csv" --baseline "$work"
+done
+refuses "history: --out draws the points, --format json prints them" "drawn and printed" history throughput_samples_per_s --from "$work/timed.csv" \
+    --out "$work/both.svg" --format json
 run record "$work/one" --from "$h" --label first
 gives 0 "recorded $work/one as first" "record"
 SOURCE_DATE_EPOCH=172800 "$PODBENCH" record "$work/two" --from "$h" --label second >/dev/null
