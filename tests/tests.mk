@@ -78,7 +78,7 @@ analyzed := $(patsubst %.c,$B/analyzed/%.ok,$(sources) $(wildcard harness/*.c))
 analyze: $(analyzed)                    ## run gcc's -fanalyzer and clang's analyzer over the program
 
 analysis = $(filter-out -M% -W%,$(flags)) $(if $(filter %/arena.c %/onnx/file.c,$<),-DDEFINES_FAIL) -include tests/analyze.h
-$B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto=$B/%.pb-c.h)
+$B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto=$B/%.pb-c.h) $B/workloads/models/families.h
 	@mkdir -p $(@D)
 	$(say) analyze $<
 	$(quiet)gcc $(analysis) -O1 -fanalyzer -Werror -c -o $(@:.ok=.o) $<
