@@ -255,10 +255,16 @@ static const enum part part_of_span[N_SPAN_KINDS] = {
     [SPAN_COPY] = PART_STAGE_COPY, [SPAN_INPUT] = PART_HOST, [SPAN_CALL] = PART_HOST, [SPAN_UPLOAD] = PART_HOST, [SPAN_HOST] = PART_HOST,
 };
 
-const struct update_op *span_update_op(const struct timeline *t, const struct span *s)
+const struct update_chain *span_chain(const struct timeline *t, const struct span *s)
 {
     bool update = s->kind >= SPAN_REARRANGE && s->kind <= SPAN_GATHER;
-    return update ? &t->plan->update.chains[s->which / N_UPDATE_KINDS].steps->ops[s->which % N_UPDATE_KINDS] : NULL;
+    return update ? &t->plan->update.chains[s->which / N_UPDATE_KINDS] : NULL;
+}
+
+const struct update_op *span_update_op(const struct timeline *t, const struct span *s)
+{
+    const struct update_chain *chain = span_chain(t, s);
+    return chain ? &chain->steps->ops[s->which % N_UPDATE_KINDS] : NULL;
 }
 
 struct cycles span_parts(const struct timeline *t, const struct span *s)
@@ -357,13 +363,16 @@ static const size_t *spans_by_row(size_t **first, const struct timeline *t, stru
     return order;
 }
 
-static void print_span(FILE *f, const struct span *s)
+static void print_span(FILE *f, const struct timeline *t, const struct span *s)
 {
     fprintf(f, "  %14" PRIu64 " %12" PRIu64 " %-10s", s->start_cycle, s->n_cycles, span_kind_names[s->kind]);
     if (s->stage != UINT16_MAX)
         fprintf(f, " stage %u", s->stage);
     if (s->repeat > 1)
         fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
+    const struct update_chain *chain = span_chain(t, s);
+    if (chain)
+        fprintf(f, "  %s of %" PRIu64 " elements, as %s", update_kind_names[span_update_op(t, s)->kind], chain->n_elements, chain->tensor);
     fputc('\n', f);
 }
 
@@ -381,7 +390,7 @@ void timeline_print(FILE *f, const struct timeline *t, bool spans)
         const struct timeline_row *row = &t->rows[r];
         fprintf(f, "ipu %u of replica %u (%u replicas alike)\n", row->ipu, row->replica, row->n_alike);
         for (size_t i = first[r]; spans && i < first[r + 1]; i++)
-            print_span(f, &t->spans[order[i]]);
+            print_span(f, t, &t->spans[order[i]]);
         for (int k = 0; k < N_PARTS; k++)
             if (row->spent.part[k])
                 fprintf(f, "  = %-12s %14" PRIu64 " cycles %6.2f %%\n", part_names[k], row->spent.part[k],

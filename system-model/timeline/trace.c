@@ -11,6 +11,7 @@
 #include "system-model/timeline/timeline.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +106,20 @@ static void write_stash(FILE *f, const struct timeline *t, uint64_t n_events)
 
 /* ---- events -------------------------------------------------------------------------------- */
 
+/* Of the weight update: a tensor like the span's own. A name that is no text, from an ONNX file, is left out. */
+static void write_tensor(FILE *f, const struct timeline *t, const struct span *s)
+{
+    const struct update_chain *chain = span_chain(t, s);
+    json_t *name = json_string(chain->tensor);
+    if (name) {
+        fputs("\"tensor\":", f);
+        json_dumpf(name, f, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
+        fputc(',', f);
+    }
+    json_decref(name);
+    fprintf(f, "\"elements\":%" PRIu64 ",\"step\":\"%s\",", chain->n_elements, update_kind_names[span_update_op(t, s)->kind]);
+}
+
 static void write_event(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
 {
     const struct timeline_row *row = &t->rows[s->row];
@@ -117,6 +132,8 @@ static void write_event(FILE *f, const struct timeline *t, const struct span *s,
             row->ipu, slice_us(t, start), slice_us(t, start + s->n_cycles) - slice_us(t, start));
     if (s->stage != UINT16_MAX)
         fprintf(f, "\"micro_batch\":%u,", s->which + k);
+    if (span_chain(t, s))
+        write_tensor(f, t, s);
     for (int i = 0; i < N_PARTS; i++)
         if (parts.part[i])
             fprintf(f, "\"%s\":%" PRIu64 ",", part_names[i], parts.part[i]);

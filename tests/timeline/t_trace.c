@@ -196,6 +196,60 @@ static void counters_carry_the_bytes_of_copies_and_collectives(void **state)
     simulation_free(&sim);
 }
 
+/* Cycles of one replica's slices that name a step of this tensor. */
+static double traced_cycles(const json_t *trace, const struct update_chain *chain, const char *step)
+{
+    const json_t *event;
+    double cycles = 0;
+    size_t i;
+    json_array_foreach(json_object_get(trace, "traceEvents"), i, event) {
+        const json_t *args = json_object_get(event, "args");
+        if (text_is(json_string_value(json_object_get(args, "tensor")), chain->tensor) && json_integer_value(json_object_get(event, "pid")) == 0
+            && json_integer_value(json_object_get(args, "elements")) == (json_int_t)chain->n_elements
+            && text_is(json_string_value(json_object_get(args, "step")), step))
+            cycles += (double)json_integer_value(json_object_get(args, "cycles"));
+    }
+    return cycles;
+}
+
+static double planned_cycles(const struct plan *p, const struct update_chain *chain, enum update_kind kind)
+{
+    double cycles = 0;
+    for (const struct update_chain *c = p->update.chains; c < p->update.chains + p->update.n_chains; c++)
+        for (uint32_t i = 0; i < c->steps->n_ops && text_is(c->tensor, chain->tensor) && c->n_elements == chain->n_elements; i++)
+            if (c->steps->ops[i].kind == kind)
+                cycles += (double)c->steps->ops[i].n_cycles * c->n_tensors * (c->ipu == ALL_IPUS ? p->options.ipus_per_replica : 1);
+    return cycles;
+}
+
+/* The weight update's slices say whose they are: step by step and tensor by tensor, as planned. */
+static void updates_name_their_tensors(void **state)
+{
+    (void)state;
+    struct simulation sim;
+    struct result r;
+    static const char *const sets[] = { "parallel.gradient_accumulation=17" };
+    run(&sim, &r, "mlperf-v2.0-closed-bow-pod16-bert-large", sets, 1);
+    const struct plan *p = &sim.plan;
+    json_t *trace = trace_of(&sim.timeline);
+    assert_true(p->update.n_chains > 20);
+    for (uint32_t i = 0; i < p->update.n_chains; i++) {
+        const struct update_chain *c = &p->update.chains[i];
+        for (uint32_t k = 0; k < c->steps->n_ops; k++)
+            assert_near(traced_cycles(trace, c, update_kind_names[c->steps->ops[k].kind]), planned_cycles(p, c, c->steps->ops[k].kind), 0.5);
+    }
+    struct update_chain *quoted = ARENA_ARRAY(&sim.arena, struct update_chain, p->update.n_chains);
+    memcpy(quoted, p->update.chains, p->update.n_chains * sizeof *quoted);
+    for (uint32_t i = 0; i < p->update.n_chains; i++)
+        quoted[i].tensor = i % 2 ? "a \"b\"\\\n" : "no text: \xff";
+    sim.plan.update.chains = quoted;
+    json_decref(trace);
+    trace = trace_of(&sim.timeline);
+    assert_true(traced_cycles(trace, &quoted[1], update_kind_names[quoted[1].steps->ops[0].kind]) > 0);
+    json_decref(trace);
+    simulation_free(&sim);
+}
+
 static void what_no_viewer_opens_is_refused(void **state)
 {
     (void)state;
@@ -295,7 +349,7 @@ static void nothing_behind_the_last_span_is_told(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(events_sum_to_the_breakdown), cmocka_unit_test(slices_never_overlap), cmocka_unit_test(the_stash_is_emptied), cmocka_unit_test(counters_carry_the_bytes_of_copies_and_collectives),
-    cmocka_unit_test(what_no_viewer_opens_is_refused), cmocka_unit_test(csv_and_long_traces),
+    cmocka_unit_test(updates_name_their_tensors), cmocka_unit_test(what_no_viewer_opens_is_refused), cmocka_unit_test(csv_and_long_traces),
     cmocka_unit_test(nothing_behind_the_last_span_is_told),
 };
 TAP_MAIN(tests)
