@@ -260,6 +260,56 @@ static void test_the_record_is_that_of_the_learning_rate(void **state)
     arena_free(&a);
 }
 
+/* A table of one's own in a folder of its own. */
+static const char *folder_with(const char *name, const char *text, struct arena *a)
+{
+    const char *dir = arena_printf(a, "/tmp/podbench-test-convergence-%ld", (long)getpid());
+    assert_true(make_folders(dir, NULL));
+    FILE *f = fopen(arena_printf(a, "%s/%s", dir, name), "w");
+    fputs(text, f);
+    fclose(f);
+    return dir;
+}
+
+/* What counts in samples has one a unit, a value without an error is exact; all else is a number or refused. */
+static void test_cells_of_tables(void **state)
+{
+    static const struct { const char *row, *column, *text; } bad[] = {
+        { "chess,epochs,7,,0.5,higher,2", "eval_samples", "" }, { "chess,epochs,7,3,,higher,2", "target", "" }, { "chess,epochs,7,3,0.5,higher,", "reference_grid", "" },
+        { "chess,epochs,x,3,0.5,higher,2", "samples_per_epoch", "x" }, { "chess,epochs,7,3,0.5 %,higher,2", "target", "0.5 %" },
+    };
+    static const char head[] = "benchmark,unit,samples_per_epoch,eval_samples,target,better,reference_grid\n";
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct benchmark_facts facts;
+    double value, error;
+    (void)state;
+    for (int empty = 0; empty < 2; empty++) {
+        const char *dir = folder_with("benchmarks.csv", arena_printf(&a, "%schess,%s,%s,3,0.5,%s,2\n", head, empty ? "samples" : "epochs", empty ? "" : "7", empty ? "lower" : "higher"), &a);
+        assert_true(benchmark_facts(&facts, "chess", dir, &a, &err));
+        assert_near(facts.samples_per_epoch, empty ? 1 : 7, 0);
+        assert_true(facts.eval_samples == 3 && facts.target == 0.5 && facts.reference_grid == 2 && facts.higher_is_better == !empty);
+        assert_string_equal(facts.unit, empty ? "samples" : "epochs");
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *dir = folder_with("benchmarks.csv", arena_printf(&a, "%s%s\n", head, bad[i].row), &a);
+        assert_false(benchmark_facts(&facts, "chess", dir, &a, &err));
+        assert_string_equal(err.msg, arena_printf(&a, "%s/benchmarks.csv:2: %s: '%s' is not a number", dir, bad[i].column, bad[i].text));
+    }
+    const char *dir = folder_with("fits.csv", "benchmark,ruleset,key,value,standard_error\nchess,any,a,2.5,\nany,2.0.0,b,3.5,0.25\nchess,2.0.0,c,,0.25\nchess,2.0.0,d,1,x\n", &a);
+    assert_true(fit_value(&value, &error, "chess", "1.1.0", "a", dir, &a, &err) && value == 2.5 && error == 0);
+    assert_true(fit_value(&value, &error, "go", "2.0.0", "b", dir, &a, &err) && value == 3.5 && error == 0.25);
+    assert_true(fit_value(&value, NULL, "go", "2.0.0", "b", dir, &a, &err) && value == 3.5);
+    assert_false(fit_value(&value, &error, "go", "1.1.0", "b", dir, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s/fits.csv: no row 'b' for go 1.1.0", dir));
+    assert_false(fit_value(&value, &error, "chess", "2.0.0", "c", dir, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s/fits.csv:4: value: '' is not a number", dir));
+    assert_false(fit_value(&value, NULL, "chess", "2.0.0", "d", dir, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s/fits.csv:5: standard_error: 'x' is not a number", dir));
+    unlink(arena_printf(&a, "%s/fits.csv", dir)), unlink(arena_printf(&a, "%s/benchmarks.csv", dir)), rmdir(dir);
+    arena_free(&a);
+}
+
 static void test_refusals(void **state)
 {
     struct arena a = { 0 };
@@ -347,7 +397,7 @@ int main(void)
         cmocka_unit_test(test_laws_carry_on_from_the_table), cmocka_unit_test(test_monotone_in_the_batch),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_what_is_observed), cmocka_unit_test(test_mean_of_what_is_observed),
         cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_what_is_known_moves_the_centre),
-    cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_refusals), cmocka_unit_test(test_many_records), cmocka_unit_test(test_fits_are_what_the_fit_gives),
+    cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_cells_of_tables), cmocka_unit_test(test_refusals), cmocka_unit_test(test_many_records), cmocka_unit_test(test_fits_are_what_the_fit_gives),
         cmocka_unit_test(test_errors_by_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -24,15 +24,21 @@ enum { LEAST_LAW_POINTS = 5, MANY_EVALUATIONS = 10000 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool cell_number(double *out, const struct csv_table *t, size_t row, const char *column, double absent, struct err *err)
+static bool cell_number(double *out, const struct csv_table *t, size_t row, const char *column, struct err *err)
 {
     size_t c;
     if (!csv_column(&c, t, column, err))
         return false;
     const char *text = t->rows[row].cells[c];
+    return parse_f64(text, out) || fail(err, "%s:%u: %s: '%s' is not a number", t->path, t->rows[row].line, column, text);
+}
+
+/* An empty cell stands for a number. */
+static bool cell_number_or(double *out, const struct csv_table *t, size_t row, const char *column, double absent, struct err *err)
+{
+    size_t c;
     *out = absent;
-    return !*text || parse_f64(text, out)
-        || fail(err, "%s:%u: %s: '%s' is not a number", t->path, t->rows[row].line, column, text);
+    return csv_column(&c, t, column, err) && (!*t->rows[row].cells[c] || cell_number(out, t, row, column, err));
 }
 
 static bool take_facts(struct benchmark_facts *out, const struct csv_table *t, size_t row, struct err *err)
@@ -42,9 +48,9 @@ static bool take_facts(struct benchmark_facts *out, const struct csv_table *t, s
         return false;
     out->unit = t->rows[row].cells[unit];
     out->higher_is_better = text_is(t->rows[row].cells[better], "higher");
-    return cell_number(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)
-        && cell_number(&out->eval_samples, t, row, "eval_samples", 0, err) && cell_number(&out->target, t, row, "target", 0, err)
-        && cell_number(&out->reference_grid, t, row, "reference_grid", 0, err);
+    return cell_number_or(&out->samples_per_epoch, t, row, "samples_per_epoch", 1, err)        /* it counts in samples */
+        && cell_number(&out->eval_samples, t, row, "eval_samples", err) && cell_number(&out->target, t, row, "target", err)
+        && cell_number(&out->reference_grid, t, row, "reference_grid", err);
 }
 
 static bool find_facts(struct benchmark_facts *out, const struct csv_table *t, const char *benchmark, struct err *err)
@@ -80,8 +86,8 @@ static bool find_fit(double *value, double *standard_error, const struct csv_tab
         return false;
     for (size_t i = 0; i < t->n_rows; i++)
         if (text_is(t->rows[i].cells[name], key) && cell_is(t, i, bench, benchmark) && cell_is(t, i, rules, ruleset))
-            return cell_number(value, t, i, "value", NAN, err)
-                && cell_number(standard_error ? standard_error : &unused, t, i, "standard_error", 0, err);
+            return cell_number(value, t, i, "value", err)
+                && cell_number_or(standard_error ? standard_error : &unused, t, i, "standard_error", 0, err);
     return fail(err, "%s: no row '%s' for %s %s", t->path, key, benchmark, ruleset);
 }
 
