@@ -108,7 +108,8 @@ static double eval_point(const struct mllog_line *l)
     return isnan(samples) ? member(l->metadata, "step_num") : samples;
 }
 
-/* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. */
+/* The gain of samples since the last evaluation, over the block before this one and over the time between evaluations. Where no time has passed,
+ * or a clock was set back, there is no rate: what is not finite is not kept. */
 static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t)
 {
     struct run_log *r = f->run;
@@ -118,10 +119,10 @@ static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t
     push(f, &f->gaps, t - f->block_stop);
     if (gain > 0) {
         push(f, &f->eval_steps, gain);
-        if (block > 0 && f->n_blocks > 1)
-            push(f, &f->block_rates, gain / block);
-        if (t > f->last_eval && r->n_evals > 1)
-            push(f, &f->eval_rates, gain / (t - f->last_eval));
+        if (f->n_blocks > 1)
+            push(f, &f->block_rates, gain / fmax(block, 0));
+        if (r->n_evals > 1)
+            push(f, &f->eval_rates, gain / fmax(t - f->last_eval, 0));
     }
     if (r->n_evals > 1)
         push(f, &f->eval_times, t - f->last_eval);

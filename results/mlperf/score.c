@@ -110,14 +110,16 @@ static double real_at(const struct score_row *row, const struct column *c)
     return *(const double *)((const char *)row + c->offset);
 }
 
-static const char *cell(char out[64], const struct score_row *row, const struct column *c, int digits)
+enum { ROOM = 64 };                     /* of a number */
+
+static const char *cell(char out[ROOM], const struct score_row *row, const struct column *c, int digits)
 {
     if (c->kind == COLUMN_TEXT)
         return text_at(row, c);
     if (c->kind == COLUMN_COUNT)
-        snprintf(out, 64, "%llu", (unsigned long long)count_at(row, c));
+        snprintf(out, ROOM, "%llu", (unsigned long long)count_at(row, c));
     else if (isfinite(real_at(row, c)))
-        snprintf(out, 64, "%.*g", digits, real_at(row, c));
+        snprintf(out, ROOM, "%.*g", digits, real_at(row, c));
     else
         return "";
     return out;
@@ -126,7 +128,7 @@ static const char *cell(char out[64], const struct score_row *row, const struct 
 /* Text: four decimals below a thousand (a score is judged by its thousandth of a minute), none above. */
 static void print_cell(FILE *f, const struct score_row *row, const struct column *c)
 {
-    char room[64];
+    char room[ROOM];
     const char *text = cell(room, row, c, 6);
     double x = c->kind == COLUMN_REAL ? real_at(row, c) : (double)NAN;
     if (isfinite(x) && x != floor(x))
@@ -162,7 +164,7 @@ static void print_csv_head(FILE *f)
 
 static void print_csv_row(FILE *f, const struct score_row *row)
 {
-    char room[64];
+    char room[ROOM];
     for (size_t c = 0; c < N_COLUMNS; c++)
         csv_write_cell(f, cell(room, row, &columns[c], 12), c + 1 == N_COLUMNS);
 }

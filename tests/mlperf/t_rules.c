@@ -243,11 +243,13 @@ static void test_as_many_names_as_may_be_listed(void **state)
 static void test_how_often_a_key_is_logged(void **state)
 {
     static const struct { const char *key, *occurs, *severity, *said; } cases[] = {
-        { "a", "1", "error", "a: is logged 2 times with one value, want it exactly once (2.0.0 common)" }, { "b", "1", "error", NULL },
-        { "c", "1", "error", "c: is not logged, want it exactly once (2.0.0 common)" }, { "c", "1", "warning", "c: is not logged, want it exactly once" },
-        { "c", "1+", "error", "c: is not logged, want it at least once (2.0.0 common)" }, { "c", "2+", "error", "c: is logged 0 times, want it at least 2 times" },
-        { "a", "2+", "error", NULL }, { "a", "3+", "error", "a: is logged 2 times, want it at least 3 times" }, { "b", "1+", "error", NULL },
-        { "b", "1+ of c b", "error", NULL }, { "c", "1+ of c d", "error", "c or d: is not logged, want one of them at least once" },
+        { "a", "1", "error", "warning: a: is logged 2 times with one value, want it exactly once (2.0.0 common)" }, { "b", "1", "error", NULL },
+        { "c", "1", "error", "error: c: is not logged, want it exactly once (2.0.0 common)" }, { "c", "1", "warning", "warning: c: is not logged, want it exactly once" },
+        { "c", "1", "absent: warning", "warning: c: is not logged, want it exactly once" }, { "c", "3+", "warning", "warning: c: is logged 0 times, want it at least 3 times" },
+        { "a", "3+", "absent: warning", "warning: a: is logged 2 times, want it at least 3 times" },
+        { "c", "1+", "error", "error: c: is not logged, want it at least once (2.0.0 common)" }, { "c", "2+", "error", "error: c: is logged 0 times, want it at least 2 times" },
+        { "a", "2+", "error", NULL }, { "a", "3+", "error", "error: a: is logged 2 times, want it at least 3 times" }, { "b", "1+", "error", NULL },
+        { "b", "1+ of c b", "error", NULL }, { "c", "1+ of c d", "error", "error: c or d: is not logged, want one of them at least once" },
     };
     struct arena a = { 0 };
     (void)state;

@@ -270,6 +270,32 @@ static void steady_state_is_of_the_fastest_epochs(void **state)
     arena_free(&a);
 }
 
+/* No time passes before the third evaluation, and before the fourth the clock goes back: neither has a rate, nor has the block that is as short. */
+static void no_rate_without_time(void **state)
+{
+    static const struct event events[] = {
+        { 0, "run_start", NULL, NULL }, { 20, "eval_accuracy", "0.1", "{\"samples_count\": 100}" }, { 50, "eval_accuracy", "0.2", "{\"samples_count\": 400}" },
+        { 50, "eval_accuracy", "0.3", "{\"samples_count\": 1000}" }, { 45, "eval_accuracy", "0.3", "{\"samples_count\": 1200}" },
+        { 55, "eval_accuracy", "0.3", "{\"samples_count\": 1250}" }, { 120, "run_stop", NULL, "{\"status\": \"success\"}" },
+    }, blocks[] = {
+        { 0, "run_start", NULL, NULL }, { 1, "block_start", NULL, NULL }, { 11, "block_stop", NULL, NULL }, { 12, "eval_accuracy", "0.1", "{\"samples_count\": 100}" },
+        { 13, "block_start", NULL, NULL }, { 13, "block_stop", NULL, NULL }, { 14, "eval_accuracy", "0.2", "{\"samples_count\": 400}" },
+        { 20, "block_start", NULL, NULL }, { 18, "block_stop", NULL, NULL }, { 21, "eval_accuracy", "0.2", "{\"samples_count\": 500}" },
+        { 22, "block_start", NULL, NULL }, { 26, "block_stop", NULL, NULL }, { 27, "eval_accuracy", "0.2", "{\"samples_count\": 700}" }, { 30, "run_stop", NULL, NULL },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "samples", &a);
+    assert_int_equal(r.n_units, 1);
+    assert_near(r.unit_rates[0], 5, 1e-12);
+    assert_near(r.throughput_samples_per_s, 5, 1e-12);
+    r = FOLDED(blocks, "samples", &a);
+    assert_int_equal(r.n_units, 1);
+    assert_near(r.unit_rates[0], 50, 1e-12);
+    assert_near(r.throughput_samples_per_s, 50, 1e-12);
+    arena_free(&a);
+}
+
 /* The first 65,536 epochs are looked at, half of them of 1 s and half of 3 s; if one more counted, the median would be 3 s. */
 static void so_many_epochs_enter_a_median(void **state)
 {
@@ -300,7 +326,7 @@ static void so_many_epochs_enter_a_median(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(so_many_epochs_enter_a_median),
+    cmocka_unit_test(no_rate_without_time), cmocka_unit_test(so_many_epochs_enter_a_median),
     cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
     cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(epochs_that_are_not_marked), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
     cmocka_unit_test(problems_are_named),
