@@ -45,7 +45,7 @@ bool shape_suppression(const struct shape *s)
 /* What a condition leaves along an axis, or of all elements. */
 bool shape_compress(const struct shape *s)
 {
-    uint32_t axis;
+    uint32_t axis = 0;
     if (!shape_wants(s, 2))
         return false;
     const struct onnx_value *x = onnx_in(s->m, s->n, 0), *condition = onnx_in(s->m, s->n, 1);
@@ -53,13 +53,16 @@ bool shape_compress(const struct shape *s)
     uint64_t dims[ONNX_MAX_DIMS], all = onnx_elements(condition), n = 0;
     if (!condition->known && !s->m->approximate)
         return REFUSE(s, UNKNOWN_SIZE);
+    if (along && !onnx_axis(&axis, along->i, x->n_dims))
+        return REFUSE(s, "axis is out of range");
+    copy_dims(dims, x);
+    uint64_t size = along ? dims[axis] : onnx_elements(x);
+    if (all > size)
+        return REFUSE(s, "its condition has %" PRIu64 " elements for %" PRIu64, all, size);
     for (uint64_t i = 0; i < all; i++)
         n += !condition->known || condition->known[i] != 0;
     if (!along)
         return shape_set(s, 0, 1, &n, x->type);
-    if (!onnx_axis(&axis, along->i, x->n_dims))
-        return REFUSE(s, "axis is out of range");
-    copy_dims(dims, x);
     dims[axis] = n;
     return shape_set(s, 0, x->n_dims, dims, x->type);
 }
