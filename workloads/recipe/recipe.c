@@ -250,15 +250,18 @@ static bool override_all(struct overridden *out, const struct recipe_file *file,
  * told. */
 static bool read_overridden(struct recipe *out, const struct recipe_file *file, const struct ini_file *f, struct arena *a)
 {
+    bool has_room = false;
     *out = file->plain;
     out->entries = f->entries;
     out->n_entries = f->n_entries;
-    make_room(out, f->n_entries, a);
     for (size_t i = 0; i < f->n_entries; i++) {
         const struct ini_entry *e = &f->entries[i];
         if (e->line)
             continue;
         const struct recipe_key *key = recipe_key_find(e->section, e->key);
+        if (!key && !has_room)
+            make_room(out, f->n_entries, a);
+        has_room |= !key;
         bool shapes_all = key ? key->field.offset == offsetof(struct recipe, workload) : text_is(e->section, "data");
         if (shapes_all || !(key ? field_set(out, &key->field, e->value, "", NULL) : read_other(out, e, a, NULL)))
             return false;
