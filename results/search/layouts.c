@@ -294,7 +294,7 @@ static void cut(struct walk *k, uint32_t s, uint32_t from, uint64_t step)
             return;
         uint64_t now = joined(k, cycles, from, step);
         uint64_t all = others == UINT64_MAX ? UINT64_MAX : one_after_the_other(k->r) ? now + others : max_u64(now, others);
-        if (all >= k->below || all + k->host >= k->below)
+        if (all >= k->below - min_u64(k->below, k->host))
             continue;
         if (s + 1 < k->n_stages)
             k->now.cuts[s] = (uint16_t)to;

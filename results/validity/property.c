@@ -68,12 +68,12 @@ void properties_settle(struct properties *p)
         if (properties[i].is_count)
             p->log2_count[i] = p->count[i] ? log2((double)p->count[i]) : -1;
         else
-            p->name_hash[i] = p->name[i] ? hash_bytes(p->name[i], strlen(p->name[i]), 0) : 0;
+            p->name_hash[i] = hash_bytes(p->name[i], strlen(p->name[i]), 0);
 }
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t i)
 {
-    return x->name_hash[i] == y->name_hash[i] && ((x->name[i] && x->name[i] == y->name[i]) || text_is(x->name[i], y->name[i]));
+    return x->name_hash[i] == y->name_hash[i];
 }
 
 /* To or from nothing at all counts as one. */

@@ -17,7 +17,7 @@ struct properties {
     const char *name[MAX_PROPERTIES];
     uint64_t count[MAX_PROPERTIES], name_hash[MAX_PROPERTIES]; double log2_count[MAX_PROPERTIES];
 };
-void properties_settle(struct properties *p);   /* from names and counts: logarithms and, so that names that differ are told apart fast, name_hash */
+void properties_settle(struct properties *p);   /* from names and counts: logarithms, and 64 bits that names are told apart by */
 struct properties properties_of(const struct simulation *sim, struct arena *a);     /* the names live in the arena */
 
 bool is_same_name(const struct properties *x, const struct properties *y, size_t property);

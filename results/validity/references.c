@@ -230,16 +230,6 @@ static bool read_row(struct reference *out, const struct csv_table *t, const str
     return true;
 }
 
-void references_share_names(struct properties *p, const struct references *r)
-{
-    for (size_t k = 0; k < n_properties; k++)
-        for (size_t i = 0; i < r->n && !properties[k].is_count; i++)
-            if (is_same_name(p, &r->items[i].at, k)) {
-                p->name[k] = r->items[i].at.name[k];
-                break;
-            }
-}
-
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err)
 {
     struct csv_table t;
@@ -250,11 +240,8 @@ bool references_load(struct references *out, const char *path, struct arena *a, 
     if (!csv_load(&t, path, a, err) || !find_columns(at, &t, err))
         return false;
     out->items = ARENA_ROOM(a, struct reference, t.n_rows);
-    for (size_t i = 0; i < t.n_rows; i++) {
-        if (!read_row(&out->items[out->n], &t, &t.rows[i], at, err))
+    for (; out->n < t.n_rows; out->n++)
+        if (!read_row(&out->items[out->n], &t, &t.rows[out->n], at, err))
             return false;
-        references_share_names(&out->items[out->n].at, out);
-        out->n++;
-    }
     return true;
 }

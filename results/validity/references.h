@@ -24,8 +24,6 @@ struct references { struct reference *items; size_t n, cap; };
  * each constant that was fitted to runs. Those whose recipe cannot be simulated are left out: podbench check names them. */
 void references_build(struct references *out, const struct figures *figures, struct simulator *simulator, struct arena *a);
 void references_write(FILE *f, const struct references *r);
-/* Names that references have are the references' own texts afterwards: equal ones are then told by their place. */
-void references_share_names(struct properties *p, const struct references *r);
 /* No such file: none. */
 bool references_load(struct references *out, const char *path, struct arena *a, struct err *err);
 

@@ -87,7 +87,6 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
 {
     struct properties at = properties_of(sim, a);
     const struct references *references = &by->references;
-    references_share_names(&at, references);
     struct beside beside = set_beside(references, &at, a);
     *out = (struct validity){ .from_fitted_share = NAN, .from_assumed_share = NAN };
     find_nearest(out, &beside);
