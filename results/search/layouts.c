@@ -5,6 +5,7 @@
  */
 #include "results/search/layouts.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ uint64_t least_step_cycles(const struct layer_work *w, const struct layout_rules
         total += again;
         all_last += last;
         longest = max_u64(longest, last);
-        most_again = last && (double)again / (double)last > most_again ? (double)again / (double)last : most_again;
+        most_again = last ? fmax(most_again, (double)again / (double)last) : most_again;
     }
     uint64_t each = n_ipus == 1 || one_after_the_other(r) ? all_last
                   : max_u64(longest, (uint64_t)((double)total / ((double)n_ipus - 1 + most_again) * (1 - 1e-12)));
@@ -49,7 +50,7 @@ static uint64_t copy_cycles(const struct layer_work *w, const struct hop *h, uin
 static uint64_t handed_on(const struct layer_work *w, const struct stage_cost *costs, const struct task *t, uint32_t n_ipus)
 {
     bool forward = t->kind == TASK_FORWARD;
-    if (n_ipus == 1 || (!forward && t->stage == 0))
+    if (!forward && t->stage == 0)
         return 0;
     uint32_t between = forward ? t->stage : t->stage - 1;       /* and the stage after it */
     bool home = between + 1 == n_ipus;
