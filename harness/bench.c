@@ -19,8 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LARGEST_INPUT_BYTES = 64 << 20 };
-
 /* ---- the manifest ----------------------------------------------------------------------------- */
 
 static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, struct session *s, struct err *err)
@@ -34,7 +32,7 @@ static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, 
         const char *shown = strncmp(path, s->root, strlen(s->root)) == 0 ? path + strlen(s->root) + 1 : path;
         char *text, hash[32];
         size_t n_bytes;
-        if (!read_text_file(&text, &n_bytes, path, LARGEST_INPUT_BYTES, &s->arena, err))
+        if (!read_text_file(&text, &n_bytes, path, LARGEST_FILE_BYTES, &s->arena, err))
             return false;
         snprintf(hash, sizeof hash, "xxh3:%016" PRIx64, hash_bytes(text, n_bytes, 0));
         json_object_set_new(inputs, text_is(s->root, ".") ? path : shown, json_string(hash));

@@ -43,9 +43,8 @@ static bool write_new(const char *folder, const char *name, const char *text, st
 /* The stock recipe, its id replaced. */
 static bool own_recipe(const char **out, struct session *s, struct err *err)
 {
-    enum { LARGEST_BYTES = 1 << 20 };
     char *text;
-    if (!read_text_file(&text, NULL, arena_printf(&s->arena, "%s/%s.ini", s->paths.recipes_dir, stock), LARGEST_BYTES, &s->arena,
+    if (!read_text_file(&text, NULL, arena_printf(&s->arena, "%s/%s.ini", s->paths.recipes_dir, stock), LARGEST_FILE_BYTES, &s->arena,
                         err))
         return false;
     char *id = strstr(text, stock);

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LARGEST_FIGURE_BYTES = 16 << 20, LARGEST_STYLE_BYTES = 1 << 20 };
-
 /* ---- verdict and numbers ----------------------------------------------------------------------------- */
 
 static void write_card(FILE *f, const char *number, const char *what)
@@ -75,7 +73,7 @@ static void write_numbers(FILE *f, const struct check *c, const struct report *r
 static bool write_svg(FILE *f, const char *path, const char *name, struct arena *a, struct err *err)
 {
     char *text;
-    if (!read_text_file(&text, NULL, path, LARGEST_FIGURE_BYTES, a, err))
+    if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
         return false;
     const char *svg = strstr(text, "<svg");
     if (!svg)
@@ -120,7 +118,7 @@ static bool write_figures(FILE *f, const char *folder, struct arena *a, struct e
 static bool write_asset(FILE *f, const char *tag, const char *name, const struct report *r, struct err *err)
 {
     char *text;
-    if (!read_text_file(&text, NULL, arena_printf(r->a, "%s/%s", r->plots_dir, name), LARGEST_STYLE_BYTES, r->a, err))
+    if (!read_text_file(&text, NULL, arena_printf(r->a, "%s/%s", r->plots_dir, name), LARGEST_FILE_BYTES, r->a, err))
         return false;
     fprintf(f, "<%s>\n%s</%s>\n", tag, text, tag);
     return true;

@@ -12,7 +12,6 @@
 
 enum { LABEL, TIME, VERSION, INPUTS, RECIPE, METRIC, VALUE, UNIT, N_CELLS };
 static const char header[] = "label,time,version,inputs,recipe,metric,value,unit\n";
-enum { LARGEST_HISTORY_BYTES = 1 << 30 };
 
 /* What of a row is kept. */
 static const struct kept { const char *column, *unit; } kept[] = {
@@ -89,7 +88,7 @@ bool history_load(struct history *out, const char *path, const char *metric, con
     char *text, *next;
     size_t n = strlen(header);
     *out = (struct history){0};
-    if (!read_text_file(&text, NULL, path, LARGEST_HISTORY_BYTES, a, err))
+    if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
         return false;
     if (strncmp(text, header, n) != 0)
         return fail(err, "%s:1: is not a history; want the header %.*s", path, (int)n - 1, header);

@@ -13,7 +13,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { LARGEST_TABLE_BYTES = 256 << 20 };
 #define MANIFEST "manifest.json"
 
 static const char *hash_text(uint64_t hash, struct arena *a)
@@ -25,7 +24,7 @@ static bool file_hash(const char **out, const char *path, struct arena *a, struc
 {
     char *text;
     size_t n;
-    if (!read_text_file(&text, &n, path, LARGEST_TABLE_BYTES, a, err))
+    if (!read_text_file(&text, &n, path, LARGEST_FILE_BYTES, a, err))
         return false;
     *out = hash_text(hash_bytes(text, n, 0), a);
     return true;
@@ -246,10 +245,10 @@ bool run_folder_copy(const char *to, const char *from, const struct run_record *
     char *text;
     size_t n = 0;
     json_object_foreach(files, name, hash) {
-        good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, name), LARGEST_TABLE_BYTES, &scratch, err);
+        good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, name), LARGEST_FILE_BYTES, &scratch, err);
         all[n++] = (struct run_table){ name, write_text, text };
     }
-    good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, MANIFEST), LARGEST_TABLE_BYTES, &scratch, err);
+    good = good && read_text_file(&text, NULL, arena_printf(&scratch, "%s/%s", from, MANIFEST), LARGEST_FILE_BYTES, &scratch, err);
     all[n++] = (struct run_table){ MANIFEST, write_text, text };
     good = good && write_all(to, all, n, NULL, record, err);
     json_decref(m);

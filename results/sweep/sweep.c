@@ -296,13 +296,12 @@ static uint64_t hash_text(const char *text, uint64_t seed)
 
 static bool hash_folder(uint64_t *h, const char *folder, const char *suffix, struct arena *a, struct err *err)
 {
-    enum { LARGEST_BYTES = 64 << 20 };
     char **names, *text;
     size_t n, n_bytes;
     if (!list_folder(&names, &n, folder, suffix, a, err))
         return false;
     for (size_t i = 0; i < n; i++) {
-        if (!read_text_file(&text, &n_bytes, arena_printf(a, "%s/%s%s", folder, names[i], suffix), LARGEST_BYTES, a, err))
+        if (!read_text_file(&text, &n_bytes, arena_printf(a, "%s/%s%s", folder, names[i], suffix), LARGEST_FILE_BYTES, a, err))
             return false;
         *h = hash_bytes(text, n_bytes, hash_text(names[i], *h));
     }

@@ -102,6 +102,7 @@ FILE *open_regular(size_t *n_bytes, const char *path, struct err *err);
 
 /* Reads a whole text file into the arena (NUL added). Refuses a directory, a file over max_bytes,
  * a NUL byte inside (binary). Bytes that are not UTF-8 are taken for Latin-1. *n_bytes may be NULL. */
+enum { LARGEST_FILE_BYTES = 1 << 30 };          /* max_bytes of a file that has no reason to be smaller */
 bool read_text_file(char **out, size_t *n_bytes, const char *path, size_t max_bytes,
                     struct arena *a, struct err *err);
 
