@@ -85,6 +85,24 @@ static void errors_are_signed_and_relative(void **state)
     world_free(&w);
 }
 
+/* Of one that is simulated there are errors, of none there are none. */
+static void accuracy_as_json(void **state)
+{
+    (void)state;
+    struct figure f = figure("worst of all", "run", "latency_s", 1, 0.1, FIGURE_VALIDATE);
+    const struct check_row row = { .figure = &f };
+    const struct accuracy one = { .n_rows = 5, .n_configurations = 3, .n_simulated = 1, .n_passed = 4, .mean_abs_error = 0.25, .median_abs_error = 0.125,
+                                  .max_abs_error = 0.5, .bias = -0.75, .worst = &row }, none = { .n_rows = 2 };
+    json_t *known = accuracy_json(&one), *unknown = accuracy_json(&none);
+    char *text = json_dumps(known, JSON_SORT_KEYS), *other = json_dumps(unknown, JSON_SORT_KEYS);
+    assert_string_equal(text, "{\"bias\": -0.75, \"configurations\": 3, \"max_abs_error\": 0.5, \"mean_abs_error\": 0.25, \"median_abs_error\": 0.125, \"passed\": 4, "
+                              "\"rows\": 5, \"simulated\": 1, \"worst\": \"worst of all\"}");
+    assert_string_equal(other, "{\"bias\": null, \"configurations\": 0, \"max_abs_error\": null, \"mean_abs_error\": null, \"median_abs_error\": null, \"passed\": 0, "
+                               "\"rows\": 2, \"simulated\": 0, \"worst\": null}");
+    free(text), free(other);
+    json_decref(known), json_decref(unknown);
+}
+
 /* Each metric is its own column of the result, in the figure's unit. */
 static void metrics_are_columns(void **state)
 {
@@ -408,7 +426,7 @@ static void median_of_even_and_odd_counts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_are_signed_and_relative),
-    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),

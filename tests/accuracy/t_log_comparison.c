@@ -130,6 +130,31 @@ static void test_epochs_of_whole_calls(void **state)
     arena_free(&a);
 }
 
+/* Two epochs of 110 samples, in steps of 15 that are a call each: 7 steps, then 8, in 20 and 42 s. */
+static void test_epochs_of_whole_steps(void **state)
+{
+    struct arena a = { 0 };
+    double rates[] = { 110 / 20.0, 110 / 42.0 };
+    struct run_log log = { .global_batch = 15, .throughput_samples_per_s = 110 / 31.0, .steady_samples_per_s = 110 / 22.0, .samples_to_converge = 220,
+                           .time_to_train_s = 62, .n_evals = 1, .unit_rates = rates, .n_units = 2, .first_unit = 1, .epochs_trained = 2, .epoch_samples = 110 };
+    struct run_entry entry = { .converged = true, .compliant = true };
+    struct drawn_run drawn = { .converged = true, .samples = 140, .n_evals = 1, .time_s = 30 };
+    const struct result r = { .step_time_s = 3 };
+    const struct run_distribution d = { .runs = &drawn, .n = 1 };
+    struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 15, .is_source = true,
+                                   .timing = { .step_time_s = 3, .samples_per_step = 15, .steps_per_call = 1 } };
+    struct folder f = { .runs = &entry, .n = 1 };
+    struct log_comparison c;
+    (void)state;
+    log_compare(&c, &f, &log, "r", &side, &a);
+    assert_near(value(&c, "step in block 1")->published, 20e3 / 7, 1e-9);
+    assert_near(value(&c, "step in block 2")->published, 42e3 / 8, 1e-9);
+    assert_near(1 / value(&c, "step")->published, 1 / ((20e3 / 7 + 42e3 / 8) / 2), 1e-12);
+    assert_near(value(&c, "step in steady state")->published, 20e3 / 7 + 0.1 * (42e3 / 8 - 20e3 / 7), 1e-9);
+    assert_near(c.parts_s[TIME_SAMPLES], (15 - 10) * 3, 1e-9);
+    arena_free(&a);
+}
+
 static void test_formats(void **state)
 {
     struct arena a = { 0 };
@@ -184,7 +209,7 @@ static void test_inside_and_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference), cmocka_unit_test(test_epochs_of_whole_calls),
-                                        cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
+                                        cmocka_unit_test(test_epochs_of_whole_steps), cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,27 @@ static const char *values_of(const struct dimension *d, struct arena *a)
     return all;
 }
 
+/* Of a recipe that has none of its own, and whose framework can run them all. */
+static void usual_values(void **state)
+{
+    static const char *const want[N_USUAL] = {
+        [MICRO_BATCH] = "1 2 3 4 6 8 12 16 20 24 32 48", [MEMORY] = "0.03 0.06 0.09 0.12 0.15 0.2 0.25 0.3 0.4 0.6", [IO_TILES] = "0 32", [WIDTH] = "1 2 4 8 16",
+        [RECOMPUTE] = "none stage layer", [SCHEDULE] = "popart grouped interleaved sequential", [OPTIMIZER] = "on-chip streaming", [SHARDING] = "no yes",
+        [STASH] = "",
+    };
+    struct toy t;
+    (void)state;
+    toy_open(&t);
+    t.s.n_dimensions = 0;
+    t.s.own.training = true;
+    t.s.framework.schedules = "popart,grouped,interleaved,sequential";
+    settle_dimensions(&t.s);
+    assert_int_equal(t.s.n_dimensions, N_USUAL);
+    for (size_t i = 0; i < N_USUAL; i++)
+        assert_string_equal(values_of(&t.s.dimensions[i], &t.a), want[i]);
+    toy_close(&t);
+}
+
 /* The usual values and the recipe's own, but for a list of them; of the schedules those that its framework can run, in the usual order. What is
  * set is not searched; what is given is all that is tried, be the key usual or not. */
 static void values_that_are_tried(void **state)
@@ -330,6 +351,6 @@ static void values_that_are_tried(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(accumulations_within_the_limits), cmocka_unit_test(shapes_within_the_limits), cmocka_unit_test(bounds_by_hand),
     cmocka_unit_test(the_better_bound_comes_first), cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(what_is_not_searched_is_as_it_was), cmocka_unit_test(graphs_are_compiled_as_they_are_said),
-    cmocka_unit_test(values_that_are_tried),
+    cmocka_unit_test(values_that_are_tried), cmocka_unit_test(usual_values),
 };
 TAP_MAIN(tests)

@@ -754,6 +754,32 @@ static void what_was_read_is_hashed(void **state)
     plan_cache_free(&cache);
 }
 
+/* What a step is spent on is the mean of all IPUs: of a pipeline's, which differ, and where rows stand for several. */
+static void a_breakdown_is_the_mean_of_all_rows(void **state)
+{
+    static const struct { const char *recipe; struct texts sets; } cases[] = {
+        { "vendor-ipu-pod16-resnet50-pipelined", { { NULL }, 0 } }, { "mlperf-v1.1-closed-ipu-pod16-resnet50", { { "faults.chip=3 1.5" }, 1 } },
+    };
+    struct plan_cache cache = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct simulation sim;
+        struct result r;
+        run_with(&sim, &r, cases[i].recipe, cases[i].sets, &paths, &cache);
+        assert_true(sim.timeline.n_rows > 1);
+        for (int k = 0; k < N_PARTS; k++) {
+            double sum = 0, n = 0;
+            for (uint32_t row = sim.timeline.n_rows; row-- > 0;) {
+                sum += (double)sim.timeline.rows[row].spent.part[k] * sim.timeline.rows[row].n_alike;
+                n += sim.timeline.rows[row].n_alike;
+            }
+            assert_near(r.breakdown_s[k], sum / n / sim.machine->chip.clock_hz, 1e-12 * r.step_time_s);
+        }
+        simulation_free(&sim);
+    }
+    plan_cache_free(&cache);
+}
+
 /* By size, whatever the sign; of equals the one that stands first among the parts. */
 static void parts_from_the_largest(void **state)
 {
@@ -779,6 +805,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(published_runs_fit_their_machines), cmocka_unit_test(known_misfits_do_not_fit),
     cmocka_unit_test(too_large_temporaries_are_planned_again), cmocka_unit_test(fits_have_no_holes), cmocka_unit_test(rows_have_names_of_their_own), cmocka_unit_test(remedies_do_what_they_say), cmocka_unit_test(what_is_tried), cmocka_unit_test(remedies_as_text), cmocka_unit_test(twice_the_tiles_that_load),
     cmocka_unit_test(a_micro_batch_of_one_is_not_halved), cmocka_unit_test(a_result_as_text_and_back),
-    cmocka_unit_test(results_of_other_versions), cmocka_unit_test(parts_from_the_largest), cmocka_unit_test(what_was_read_is_hashed),
+    cmocka_unit_test(results_of_other_versions), cmocka_unit_test(parts_from_the_largest), cmocka_unit_test(a_breakdown_is_the_mean_of_all_rows), cmocka_unit_test(what_was_read_is_hashed),
 };
 TAP_MAIN(tests)
