@@ -52,7 +52,7 @@ static void print_speed(FILE *f, const struct result *r)
 {
     fprintf(f, "throughput: %.6g samples/s, %.4g s per step of %.6g samples", r->throughput_samples_per_s, r->step_time_s,
             r->global_batch);
-    if (r->latency_s > 0)
+    if (is_known(r->latency_s))
         fprintf(f, ", %.4g ms from input to result", 1e3 * r->latency_s);
     fprintf(f, "\n");
 }
@@ -119,12 +119,12 @@ static void print_step(FILE *f, const struct result *r)
 
 static void print_training(FILE *f, const struct result *r)
 {
-    if (!(r->time_to_train_s > 0))
+    if (!is_known(r->time_to_train_s))
         return;
     fprintf(f, "time to train: %.4g min for %.0f samples", r->time_to_train_s / 60, r->samples_to_converge);
     if (r->scaling_time_s > 0)
         fprintf(f, ", %.4g min of it MLPerf's scaling to its reference", r->scaling_time_s / 60);
-    if (r->predicted_time_to_train_s > 0 && r->predicted_samples_to_converge != r->samples_to_converge)
+    if (is_known(r->predicted_time_to_train_s) && r->predicted_samples_to_converge != r->samples_to_converge)
         fprintf(f, "; %.4g min for the %.0f predicted from the batch size", r->predicted_time_to_train_s / 60,
                 r->predicted_samples_to_converge);
     fprintf(f, "\n");

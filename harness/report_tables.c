@@ -148,7 +148,7 @@ static void write_run(FILE *f, const struct result *r, const struct check *c, co
     write_breakdown(f, r);
     fprintf(f, "<p>%s on %llu IPU%s of %s, global batch %.6g, MFU %.1f %%, %llu B on the fullest tile", r->workload,
             (unsigned long long)r->ipus, plural(r->ipus), r->system, r->global_batch, 100 * r->mfu, (unsigned long long)r->memory_peak_bytes_per_tile);
-    if (r->time_to_train_s > 0)
+    if (is_known(r->time_to_train_s))
         fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
     fprintf(f, ". See <code>podbench plan %s</code> and <code>podbench explain %s</code>. Hash of inputs: %s.</p>\n", r->id, r->id,
             r->inputs ? r->inputs : "not recorded");

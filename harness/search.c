@@ -139,9 +139,9 @@ static void print_found(FILE *f, const char *head, const struct found *x, const 
     if (x != own)
         fprintf(f, " (%+.1f %%)", 100 * (r->throughput_samples_per_s / own->r.throughput_samples_per_s - 1));
     fprintf(f, ", %.4g s per step, global batch %.6g on %" PRIu64 " IPU%s", r->step_time_s, r->global_batch, r->ipus, plural(r->ipus));
-    if (r->time_to_train_s > 0)
+    if (is_known(r->time_to_train_s))
         fprintf(f, ", %.4g min to train", r->time_to_train_s / 60);
-    if (r->energy_j > 0)
+    if (is_known(r->energy_j))
         fprintf(f, ", %.3g MJ", r->energy_j / 1e6);
     fprintf(f, "\n%9s %" PRIu64 " bytes on the fullest tile%s\n", "", r->memory_peak_bytes_per_tile, r->fits ? "" : ": does not fit");
     for (size_t i = 0; i < x->n_settings; i++)

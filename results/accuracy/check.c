@@ -106,7 +106,7 @@ static bool metric_value(struct check_row *row, const struct metric *m, const st
 
 static void take_predicted(struct check_row *row, const struct result *r)
 {
-    row->has_predicted = text_is(row->figure->metric, "time_to_train_min") && r->predicted_time_to_train_s > 0;
+    row->has_predicted = text_is(row->figure->metric, "time_to_train_min") && is_known(r->predicted_time_to_train_s);
     row->predicted = r->predicted_time_to_train_s / 60;
     row->predicted_error = row->predicted / row->figure->value - 1;
 }

@@ -16,7 +16,7 @@ static size_t fullest_runs(const struct result *out[MOST_MEMORY_RUNS], const str
     size_t n = 0;
     for (size_t i = 0; i < all->n; i++) {
         const struct result *r = &all->items[i];
-        if (!r->fits || r->latency_s > 0)
+        if (!r->fits || is_known(r->latency_s))
             continue;
         size_t at = 0;
         while (at < n && !text_is(out[at]->workload, r->workload))

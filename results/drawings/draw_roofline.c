@@ -115,7 +115,7 @@ bool draw_roofline(struct drawing *d, struct err *err)
         fprintf(file.f, "%sintensity %d,rate %d", k > 1 ? "," : "", k, k);
     fputc('\n', file.f);
     for (size_t i = 0; good && i < all->n; i++)
-        if (all->items[i].fits && !(all->items[i].latency_s > 0) && n < MOST_CHIPS)
+        if (all->items[i].fits && !is_known(all->items[i].latency_s) && n < MOST_CHIPS)
             good = write_run(file.f, roofs, &n, &all->items[i], d, err);
     good = good ? new_file_save(&file, err) : (new_file_drop(&file), false);
     for (size_t i = 0; i < n; i++)

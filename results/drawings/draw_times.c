@@ -37,7 +37,7 @@ static void add_ipu_bars(struct bars *bars, const struct drawing *d, const char 
             continue;
         struct bar bar = { .chips = r->ipus, .round = arena_strdup(a, id.round), .peer = NAN,
                            .published = published_value(d->from->published, r->id, "time_to_train_min"),
-                           .simulated = r->time_to_train_s > 0 ? r->time_to_train_s / 60 : NAN };
+                           .simulated = is_known(r->time_to_train_s) ? r->time_to_train_s / 60 : NAN };
         bar.label = arena_printf(a, "%s %s%s%s", id.round, r->system, text_is(id.division, "open") ? " (open)" : "",
                                  isnan(bar.published) ? " (prediction only)" : "");
         add_bar(bars, bar, a);

@@ -47,7 +47,7 @@ const struct result *drawing_run(const struct drawing *d, bool (*better)(const s
     const struct result *best = NULL;
     for (size_t i = 0; i < d->from->results->n; i++) {
         const struct result *r = &d->from->results->items[i];
-        if (r->fits && r->step_time_s > 0 && !(r->latency_s > 0) && (!best || better(r, best)))
+        if (r->fits && r->step_time_s > 0 && !is_known(r->latency_s) && (!best || better(r, best)))
             best = r;
     }
     return best;

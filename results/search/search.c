@@ -370,8 +370,8 @@ static void take_own(struct state *s, const struct simulation *sim, const struct
 
 static bool check_request(const struct search_request *q, const struct simulation *sim, const struct result *r, struct err *err)
 {
-    bool timed = q->objective != MINIMISE_TIME_TO_TRAIN || r->time_to_train_s > 0;
-    bool powered = q->objective != MINIMISE_ENERGY || r->energy_j > 0;
+    bool timed = q->objective != MINIMISE_TIME_TO_TRAIN || is_known(r->time_to_train_s);
+    bool powered = q->objective != MINIMISE_ENERGY || is_known(r->energy_j);
     if (is_set(q, "parallel.available_memory") && sim->recipe.available_memory && strchr(sim->recipe.available_memory, ','))
         return fail(err, "--set parallel.available_memory: a share for each IPU cannot be searched around; give one for all, or leave it out");
     return (timed && powered)

@@ -22,9 +22,9 @@ void energy_print(FILE *f, const struct power *p, const struct result *r)
         fprintf(f, "energy: %.6g J per step, %.4g J per sample, %.6g W of %s (modelled, %s:%u%s)", r->energy_per_step_j,
                 r->energy_per_step_j / r->global_batch, r->energy_per_step_j / r->step_time_s, p->of, p->sheet->path, p->row->line,
                 bound_note(p));
-    if (r->cost_per_step > 0)
+    if (is_known(r->cost_per_step))
         fprintf(f, "; money: %.4g per million samples", 1e6 * r->cost_per_step / r->global_batch);
-    if (r->cost_to_train > 0)
+    if (is_known(r->cost_to_train))
         fprintf(f, ", %.4g to train", r->cost_to_train);
     fputc('\n', f);
 }
@@ -38,7 +38,7 @@ json_t *energy_json(const struct power *p, const struct result *r)
         return o;
     json_object_set_new(o, "per_step_j", json_real(r->energy_per_step_j));
     json_object_set_new(o, "per_sample_j", json_real(r->energy_per_step_j / r->global_batch));
-    json_object_set_new(o, "to_train_j", r->energy_j > 0 ? json_real(r->energy_j) : json_null());
+    json_object_set_new(o, "to_train_j", is_known(r->energy_j) ? json_real(r->energy_j) : json_null());
     json_object_set_new(o, "mean_power_w", json_real(r->energy_per_step_j / r->step_time_s));
     json_object_set_new(o, "power_at_work_w", json_real(p->at_work_w));
     json_object_set_new(o, "power_waiting_w", p->knows_waiting ? json_real(p->waiting_w) : json_null());
@@ -54,12 +54,12 @@ json_t *energy_json(const struct power *p, const struct result *r)
 json_t *money_json(const struct result *r)
 {
     json_t *o = json_object();
-    bool known = r->cost_per_step > 0;
+    bool known = is_known(r->cost_per_step);
     json_object_set_new(o, "missing", known ? json_null() : json_string("the recipe states no price: --set cost.price_per_hour=PRICE"));
     if (!known)
         return o;
     json_object_set_new(o, "per_step", json_real(r->cost_per_step));
     json_object_set_new(o, "per_million_samples", json_real(1e6 * r->cost_per_step / r->global_batch));
-    json_object_set_new(o, "to_train", r->cost_to_train > 0 ? json_real(r->cost_to_train) : json_null());
+    json_object_set_new(o, "to_train", is_known(r->cost_to_train) ? json_real(r->cost_to_train) : json_null());
     return o;
 }

@@ -108,7 +108,7 @@ static struct remedy joined(const struct remedy *x, const struct remedy *y, stru
 static size_t find_pairs(struct remedy *out, const struct remedy *listed, size_t n_listed, const char *recipe, const char *const *overrides,
                          size_t n_overrides, struct simulator *by, struct arena *a)
 {
-    struct remedy pairs[MAX_SINGLE_REMEDIES * (MAX_SINGLE_REMEDIES - 1) / 2];
+    struct remedy pairs[MAX_SINGLE_REMEDIES * MAX_SINGLE_REMEDIES];
     size_t n = 0, kept = 0, tried = 0;
     for (size_t j = 1; j < n_listed; j++)
         for (size_t i = 0; i < j; i++) {

@@ -30,6 +30,9 @@ struct result {
     const char *version, *overrides, *inputs;   /* what made it: provenance.h; NULL: not recorded */
 };
 
+/* Of times, energies and costs: 0 stands for what is not known, or is not there. */
+static inline bool is_known(double value) { return value > 0; }
+
 /* The columns of rows.csv and the members of the JSON object, in order; one table for both. */
 void result_print_text(FILE *f, const struct result *r);
 void result_write_csv_header(FILE *f);

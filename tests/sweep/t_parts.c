@@ -126,5 +126,70 @@ static void what_a_part_has(void **state)
     assert_string_equal(err.msg + strlen(path), ":1: the columns are those of another sweep or version; remove the file to start anew");
 }
 
-static const struct CMUnitTest tests[] = { cmocka_unit_test(parts_are_joined), cmocka_unit_test(what_a_part_has) };
+/* A line of 2^20 - 1 bytes is a row; one byte more and it is longer than any, and does not count. */
+static void rows_are_no_longer_than_a_mebibyte(void **state)
+{
+    struct space space = { .n = 7 };
+    struct sweep w = { .space = &space, .identity = 0xab, .format = SWEEP_JSON };
+    (void)state;
+    for (size_t longer = 0; longer < 2; longer++) {
+        struct err err = { "" };
+        uint64_t n_rows = 9, n_bytes = 9;
+        size_t n = (1 << 20) - 1 + longer;
+        char *text = malloc(n + 1), *path;
+        memset(text, 'x', n);
+        text[n] = 0, text[n - 1] = '\n';
+        const char head[] = "{\"configuration\":1,\"of\":7,\"sweep\":\"ab\",";
+        memcpy(text, head, sizeof head - 1);
+        path = (char *)temp_file(text, n, ".part");
+        assert_true(part_look(&n_rows, &n_bytes, path, &w, 0, &err));
+        assert_int_equal(n_rows, !longer);
+        assert_int_equal(n_bytes, longer ? 0 : n);
+        unlink(path);
+        free(text);
+    }
+}
+
+struct told { uint64_t done[4], of; size_t n; };
+
+static void told(void *user, size_t done, size_t of)
+{
+    struct told *t = user;
+    assert_true(t->n < 4);
+    t->done[t->n++] = done;
+    t->of = of;
+}
+
+/* 70 configurations of a recipe that is not there, the last 65 of them: 65 rows that are refused, told as far as they are written, in order. */
+static void progress_is_told_to_the_last_row(void **state)
+{
+    static const char *const recipes[] = { "nowhere" };
+    struct model_paths paths = { .specs_dir = "/nonexistent", .recipes_dir = "/nonexistent", .data_dir = "/nonexistent" };
+    struct track_record record = { .spread = { 0 } };
+    struct space space = {0};
+    struct told seen = { .n = 0 };
+    struct arena a = {0};
+    struct err err = { "" };
+    struct sweep_count count;
+    struct sweep w = { .space = &space, .paths = &paths, .record = &record, .n_jobs = 2, .progress = told, .user = &seen };
+    char *text;
+    (void)state;
+    space_start(&space, recipes, 1);
+    assert_true(space_over(&space, "a.b=1..70", &a, &err) && space_close(&space, &err));
+    PRINTED(text, assert_true(sweep_run(f, &count, &w, 5, 70, &err)));
+    assert_true(count.n_refused == 65 && count.n_fit == 0 && count.n_unfit == 0 && *count.first_reason);
+    assert_true(seen.n == 3 && seen.of == 65 && seen.done[0] == 32 && seen.done[1] == 64 && seen.done[2] == 65);
+    const char *at = text;
+    for (size_t i = 6; i <= 70; i++) {
+        const char *row = arena_printf(&a, "%zu,70,", i);
+        assert_true(strncmp(at, row, strlen(row)) == 0);
+        at = strchr(at, '\n') + 1;
+    }
+    assert_string_equal(at, "");
+    free(text);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = { cmocka_unit_test(parts_are_joined), cmocka_unit_test(what_a_part_has), cmocka_unit_test(rows_are_no_longer_than_a_mebibyte),
+                                           cmocka_unit_test(progress_is_told_to_the_last_row) };
 TAP_MAIN(tests)
