@@ -103,6 +103,26 @@ static void accuracy_as_json(void **state)
     json_decref(known), json_decref(unknown);
 }
 
+/* A single run, with samples given and predicted; beside it a kernel, which is counted alone. */
+static void one_run_as_text(void **state)
+{
+    (void)state;
+    struct world w = {0};
+    struct err err;
+    char *text;
+    world_build(&w);
+    w.figures[0] = figure("only", "slow", "time_to_train_min", 40, 0.2, FIGURE_VALIDATE);
+    w.figures[1] = figure("part", "kernel:matmul;machine=x", "tflop_per_s", 40, 0.2, FIGURE_CONTEXT);
+    w.list.n = 2;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+    PRINTED(text, check_print_text(f, &w.check, &w.a));
+    assert_non_null(strstr(text, "\nonly    time_to_train_min          validate            40           30    -25.00     20  out of tolerance  slow\n"));
+    assert_non_null(strstr(text, "\nand 1 measured kernels, links and collectives: "));
+    assert_non_null(strstr(text, "\nonly              validate            40               30    -25.00                 46    +15.00\n"));
+    free(text);
+    world_free(&w);
+}
+
 /* Each metric is its own column of the result, in the figure's unit. */
 static void metrics_are_columns(void **state)
 {
@@ -426,7 +446,7 @@ static void median_of_even_and_odd_counts(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_are_signed_and_relative),
-    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
+    cmocka_unit_test(metrics_are_columns), cmocka_unit_test(one_run_as_text), cmocka_unit_test(accuracy_as_json), cmocka_unit_test(a_tolerance_is_met_or_not), cmocka_unit_test(verdicts_name_what_is_wrong),
     cmocka_unit_test(a_speedup_is_by_throughput_or_by_time),
     cmocka_unit_test(a_published_value_of_nothing_is_refused),
     cmocka_unit_test(accuracy_is_median_mean_bias_and_worst),
