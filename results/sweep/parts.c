@@ -26,6 +26,21 @@ static bool number_of(uint64_t *out, const char *text)
     return text && parse_u64(text, out);
 }
 
+enum { MOST_SHARDS = 1000000 };
+
+/* Where a variable is there it is a number. */
+static bool numbers_of(bool *all, uint64_t *const *out, const char *const *names, size_t n, const char *(*get)(const char *name), struct err *err)
+{
+    *all = true;
+    for (size_t i = 0; i < n; i++) {
+        const char *text = get(names[i]);
+        if (text && !number_of(out[i], text))
+            return fail(err, "%s=%.40s is no number; name the part with --shard I/N", names[i], text);
+        *all = *all && text;
+    }
+    return true;
+}
+
 /* rank: from 0. */
 struct launcher { const char *name, *rank, *size, *with; };      /* with: has to be there too */
 static const struct launcher launchers[] = {
@@ -34,18 +49,22 @@ static const struct launcher launchers[] = {
     { "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID" },
 };
 
-/* One of several processes, as who started them says; by NULL: it says nothing. */
+/* One of several processes, as who started them says; by NULL: it says nothing, and is the only one. */
 struct member { uint64_t rank, size; const char *by; };
 
 static bool from_launcher(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers && !out->by; i++) {
         const struct launcher *l = &launchers[i];
-        if ((l->with && !get(l->with)) || !number_of(&out->rank, get(l->rank)) || !number_of(&out->size, get(l->size)))
+        struct member m = { .by = l->name };
+        bool all;
+        if (l->with && !get(l->with))
             continue;
-        out->by = l->name;
-        if (out->rank >= out->size)
-            return fail(err, "%s=%" PRIu64 " is none of %s=%" PRIu64 ", from 0; name the part with --shard I/N", l->rank, out->rank, l->size, out->size);
+        if (!numbers_of(&all, (uint64_t *[]){ &m.rank, &m.size }, (const char *[]){ l->rank, l->size }, 2, get, err))
+            return false;
+        if (all && m.rank >= m.size)
+            return fail(err, "%s=%" PRIu64 " is none of %s=%" PRIu64 ", from 0; name the part with --shard I/N", l->rank, m.rank, l->size, m.size);
+        *out = all ? m : *out;
     }
     return true;
 }
@@ -53,36 +72,38 @@ static bool from_launcher(struct member *out, const char *(*get)(const char *nam
 /* Task numbers that are not evenly apart tell nobody which part is whose. */
 static bool from_array(struct member *out, const char *(*get)(const char *name), struct err *err)
 {
-    uint64_t id, least, step = 1;
-    if (!number_of(&id, get("SLURM_ARRAY_TASK_ID")) || !number_of(&least, get("SLURM_ARRAY_TASK_MIN"))
-        || !number_of(&out->size, get("SLURM_ARRAY_TASK_COUNT")))
+    static const char *const names[] = { "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_COUNT" };
+    uint64_t id, least, n, step = 1;
+    bool all;
+    if (!numbers_of(&all, (uint64_t *[]){ &id, &least, &n }, names, 3, get, err))
+        return false;
+    if (!all)
         return true;
     if (!number_of(&step, get("SLURM_ARRAY_TASK_STEP")) || !step)
         step = 1;
-    out->rank = (id - least) / step;
-    out->by = "Slurm's array";
-    return (id >= least && (id - least) % step == 0 && out->rank < out->size)
+    *out = (struct member){ (id - least) / step, n, "Slurm's array" };
+    return (id >= least && (id - least) % step == 0 && out->rank < n)
         || fail(err, "SLURM_ARRAY_TASK_ID=%" PRIu64 " is none of %" PRIu64 " tasks from %" PRIu64 " in steps of %" PRIu64
-                "; number the array evenly, or name the part with --shard I/N", id, out->size, least, step);
+                "; number the array evenly, or name the part with --shard I/N", id, n, least, step);
 }
 
+/* Each task of an array may start processes of its own. */
 static bool from_environment(struct shard *out, const char *(*get)(const char *name), struct err *err)
 {
-    struct member launched = {0}, array = {0};
+    struct member launched = { 0, 1, NULL }, array = { 0, 1, NULL };
     if (!from_launcher(&launched, get, err) || !from_array(&array, get, err))
         return false;
-    if (launched.by && array.by)
+    if (array.size > MOST_SHARDS || launched.size > MOST_SHARDS / array.size)
+        return fail(err, "%" PRIu64 " x %" PRIu64 " parts, by Slurm's array and the launcher, are more than %d; name the part with --shard I/N",
+                    array.size, launched.size, MOST_SHARDS);
+    if (launched.by || array.by)
         *out = (struct shard){ (uint32_t)(array.rank * launched.size + launched.rank) + 1, (uint32_t)(array.size * launched.size),
-                               "Slurm's array and the launcher" };
-    else if (launched.by || array.by)
-        *out = (struct shard){ (uint32_t)(launched.by ? launched.rank : array.rank) + 1, (uint32_t)(launched.by ? launched.size : array.size),
-                               launched.by ? launched.by : array.by };
+                               launched.by && array.by ? "Slurm's array and the launcher" : launched.by ? launched.by : array.by };
     return true;
 }
 
 bool shard_find(struct shard *out, const char *text, const char *(*get)(const char *name), struct err *err)
 {
-    enum { MOST = 1000000 };
     uint64_t i, n;
     *out = (struct shard){ 1, 1, "" };
     if (!text)
@@ -91,7 +112,7 @@ bool shard_find(struct shard *out, const char *text, const char *(*get)(const ch
     char index[24] = "";
     if (slash && slash - text < (ptrdiff_t)sizeof index)
         memcpy(index, text, (size_t)(slash - text));
-    if (!slash || !number_of(&n, slash + 1) || !n || n > MOST)
+    if (!slash || !number_of(&n, slash + 1) || !n || n > MOST_SHARDS)
         return fail(err, "--shard: '%.40s' is not a shard; want I/N, as in 3/8, or /N under GNU parallel", text);
     if (*index ? !number_of(&i, index) : !number_of(&i, get("PARALLEL_SEQ")))
         return fail(err, "--shard: '%.40s' has no number before the slash%s", text, *index ? "" : ", and PARALLEL_SEQ, which GNU parallel sets, is not there");

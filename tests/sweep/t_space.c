@@ -186,6 +186,8 @@ static void shards_from_the_environment(void **state)
           "Slurm's array and the launcher" },
         { { "OMPI_COMM_WORLD_RANK", "2", "OMPI_COMM_WORLD_SIZE", "5" }, "1/1", 1, 1, "--shard" },
         { { "PARALLEL_SEQ", "3" }, "/7", 3, 7, "GNU parallel" },
+        { { "PMI_RANK", "1" }, NULL, 1, 1, "" }, { { "SLURM_ARRAY_TASK_ID", "4", "SLURM_ARRAY_TASK_MIN", "2" }, NULL, 1, 1, "" },
+        { { "PMI_RANK", "999999", "PMI_SIZE", "1000000" }, NULL, 1000000, 1000000, "MPICH" },
         { { "PARALLEL_SEQ", "3" }, NULL, 1, 1, "" },                /* its jobs may be anything */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -214,6 +216,16 @@ static void shards_from_the_environment(void **state)
           "SLURM_ARRAY_TASK_ID=5 is none of 3 tasks from 2 in steps of 2; number the array evenly, or name the part with --shard I/N" },
         { { "SLURM_ARRAY_TASK_ID", "1", "SLURM_ARRAY_TASK_MIN", "2", "SLURM_ARRAY_TASK_COUNT", "3" },
           "SLURM_ARRAY_TASK_ID=1 is none of 3 tasks from 2 in steps of 1; number the array evenly, or name the part with --shard I/N" },
+        { { "OMPI_COMM_WORLD_RANK", "one", "OMPI_COMM_WORLD_SIZE", "5" }, "OMPI_COMM_WORLD_RANK=one is no number; name the part with --shard I/N" },
+        { { "PMI_RANK", "1", "PMI_SIZE", "" }, "PMI_SIZE= is no number; name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "x" }, "SLURM_ARRAY_TASK_ID=x is no number; name the part with --shard I/N" },
+        { { "OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "4294967296" },
+          "1 x 4294967296 parts, by Slurm's array and the launcher, are more than 1000000; name the part with --shard I/N" },
+        { { "PMI_RANK", "0", "PMI_SIZE", "1000001" }, "1 x 1000001 parts, by Slurm's array and the launcher, are more than 1000000; name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "0", "SLURM_ARRAY_TASK_MIN", "0", "SLURM_ARRAY_TASK_COUNT", "18446744073709551615" },
+          "18446744073709551615 x 1 parts, by Slurm's array and the launcher, are more than 1000000; name the part with --shard I/N" },
+        { { "SLURM_ARRAY_TASK_ID", "0", "SLURM_ARRAY_TASK_MIN", "0", "SLURM_ARRAY_TASK_COUNT", "1001", "PMI_RANK", "0", "PMI_SIZE", "1000" },
+          "1001 x 1000 parts, by Slurm's array and the launcher, are more than 1000000; name the part with --shard I/N" },
     };
     for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
         struct shard shard;
