@@ -82,12 +82,12 @@ static bool tighten(double *shares, const struct plan *p, bool whole_ipus, struc
     return any;
 }
 
-/* Of a micro-batch, on the slowest IPU, as IPUs of a pipeline work side by side; in turn, all together. */
+/* Of a micro-batch, on the slowest IPU: those of a pipeline work side by side, but for a sequential one. */
 static uint64_t computing_cycles(const struct plan *p, struct arena *a)
 {
     uint64_t *cycles = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica), most = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
-        uint32_t ipu = p->options.schedule == SCHEDULE_SEQUENTIAL ? 0 : p->stages[s].ipu;
+        uint32_t ipu = p->stages[s].ipu;
         cycles[ipu] += p->stages[s].forward_cycles + p->stages[s].backward_cycles;
         most = max_u64(most, cycles[ipu]);
     }

@@ -104,6 +104,35 @@ static void a_graph_is_compiled_once_for_each_share(void **state)
     stop(&y);
 }
 
+/* Two layers with the same convolution: where they are left different shares of memory, their plans differ, and each keeps to its own. */
+static void layers_keep_to_their_own_share(void **state)
+{
+    (void)state;
+    struct planned y;
+    struct graph g;
+    struct compiler c;
+    start(&y, "vendor-ipu-m2000-resnet50-infer-b4");
+    graph_start(&g, "two", 1, &y.sim.arena);
+    for (int i = 0; i < 2; i++) {
+        graph_layer(&g, (struct layer){ .name = i ? "b" : "a", .role = LAYER_BODY, .n_parts = 1 });
+        uint32_t x = graph_tensor(&g, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 8, 56, 56, 256 });
+        uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, 256, 256 });
+        graph_op(&g, OP_CONV, (uint32_t[]){ x, w }, 2, one_element);
+    }
+    compiler_start(&c, &g, y.sim.topology, &y.cache, &y.sim.arena);
+    c.alike = ops_alike(&g, &y.sim.arena);
+    struct op_plan_options opt = { .available_memory = 0.6, .inference = true, .n_tiles = 1472 };
+    const struct compiled *alike = compile_graph(&c, &opt);
+    assert_ptr_equal(alike->op_plans[0], alike->op_plans[1]);
+    const uint64_t all = alike->op_plans[0]->temp_bytes_per_tile, tile = y.sim.machine->chip.tile_memory_bytes;
+    const double half = 0.5 * (double)all / (double)tile;
+    opt.layer_memory = compile_layer_memory(&c, (double[]){ 1, half });
+    const struct compiled *apart = compile_graph(&c, &opt);
+    assert_int_equal(apart->op_plans[0]->temp_bytes_per_tile, all);
+    assert_true((double)apart->op_plans[1]->temp_bytes_per_tile <= half * (double)tile);
+    stop(&y);
+}
+
 /* Convolution, relu in place, convolution, and the addition of what came before it, each of 8 x 8 x 24 halves, 3072 bytes: two of
  * them live at once while the second convolution works, though it reads and writes no more than the first. */
 static void inference_holds_what_is_read_later(void **state)
@@ -429,7 +458,7 @@ static void norms_over_domains_are_not_free(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share),
+    cmocka_unit_test(idle_chips_take_no_share), cmocka_unit_test(stages_of_one_ipu_share_its_port), cmocka_unit_test(a_graph_is_compiled_once_for_each_share), cmocka_unit_test(layers_keep_to_their_own_share),
     cmocka_unit_test(inference_holds_what_is_read_later), cmocka_unit_test(inference_holds_all_pieces),
     cmocka_unit_test(a_moment_is_one_operations), cmocka_unit_test(results_of_one_plan_lie_alike),
     cmocka_unit_test(work_runs_where_results_lie), cmocka_unit_test(norms_of_groups_by_hand), cmocka_unit_test(a_call_by_hand),
