@@ -53,7 +53,7 @@ static bool set_row(void *out, const struct sheet *s, const struct sheet_row *ro
     const char *names[N_SYSTEM_CONSTANTS + 1] = { [N_SYSTEM_CONSTANTS] = throughput_error_field.name };
     for (int i = 0; i < N_SYSTEM_CONSTANTS; i++)
         names[i] = system_constants[i].field.name;
-    return fail(err, "%s: not a fitted constant of the system; known: %s", where, names_list(names, N_SYSTEM_CONSTANTS + 1, a));
+    return fail(err, "%s: not a fitted constant of the system; known: %s", where, names_list(names, sizeof names / sizeof *names, a));
 }
 
 bool fitted_system_load(struct fitted_system *out, const char *specs_dir, const struct what_ifs *changes, struct arena *a,

@@ -286,13 +286,12 @@ static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, 
         add_accumulation(c, s);
 }
 
-/* Remembered by what sum_stage reads. */
+/* Remembered by what sum_stage reads: whether it is the last stage, and alone, is seen by its layers, and training by how they were compiled. */
 static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *s, bool last)
 {
     const struct plan_options *o = &p->options;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
-                                  (uint64_t)(uintptr_t)p->named_checkpoints,
-                                  (uint64_t)last | (uint64_t)o->training << 1 | (uint64_t)(p->n_stages > 1) << 2 | (uint64_t)(o->grad_accum > 1) << 3 };
+                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
     const struct stage_plan *known = memo_find(&c->stages, question, sizeof question);
     uint32_t ipu = s->ipu;
     if (known)

@@ -57,7 +57,7 @@ struct split split_balanced(const struct units *u, const struct chip *chip, cons
         }
     struct split out = { .n_stages = n_stages, .valid = longest[n_stages * (n + 1) - 1] != UINT64_MAX };
     out.border[n_stages] = n;
-    for (uint32_t st = n_stages; st-- > 1; )
+    for (uint32_t st = n_stages - 1; st > 0; st--)
         out.border[st] = from[st * (n + 1) + out.border[st + 1]];
     if (alone) {
         out.border[n_stages + 1] = n;

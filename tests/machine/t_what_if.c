@@ -36,6 +36,12 @@ static void parted_from_the_recipes_own(void **state)
     assert_string_equal(rest[2], "hosts.count=1");
     assert_int_equal(w.n, 1);
     assert_string_equal(w.items[0].value, "3e9");           /* the last one holds */
+    const char *const again[] = { "machine.clock_hz=1e9", "machine.n_links=9", "machine.n_tiles=7", "machine.n_links=8", "machine.n_tiles=5", "machine.n_links=6" };
+    w = take(again, 6);
+    assert_int_equal(w.n, 3);
+    assert_string_equal(w.items[0].value, "1e9");
+    assert_string_equal(w.items[1].value, "6");
+    assert_string_equal(w.items[2].value, "5");
     assert_false(what_ifs_take(&w, &rest, &n, (const char *const[]){ "machine.clock_hz" }, 1, &a, &err));
     assert_string_equal(err.msg, "--set machine.clock_hz: want machine.KEY=value, as in machine.clock_hz=2e9");
     arena_free(&a);

@@ -241,6 +241,10 @@ static void loads_are_found_again(void **state)
     for (uint32_t i = 0; i < 1000; i++)
         assert_true(*link_loads_at(&loads, 7 * i) == i && loads.items[i].link == 7 * i);
     assert_int_equal(loads.n, 1000);
+    uint32_t n_odd = 0;
+    for (uint32_t i = 1; i < loads.n_slots; i += 2)
+        n_odd += loads.slots[i] != 0;
+    assert_true(n_odd > 400 && n_odd < 600);            /* all slots are used alike */
     arena_free(&a);
 }
 
@@ -330,6 +334,8 @@ static void what_cannot_be_is_refused(void **state)
     assert_true(topology_build(&t, &m, &(struct faults){ .links = alone, .n_links = 2 }, &a, &err));
     assert_string_equal(route(&t, 0, 3), "no route from IPU 0 to IPU 3 of toy");
     assert_string_equal(route(&t, 0, 99), "route from node 0 to node 99: toy has nodes 0 to 8");
+    assert_string_equal(route(&t, 0, 9), "route from node 0 to node 9: toy has nodes 0 to 8");
+    assert_string_equal(route(&t, 9, 0), "route from node 9 to node 0: toy has nodes 0 to 8");
     assert_false(topology_build(&t, &m, &(struct faults){ .links = &none, .n_links = 1 }, &a, &err));
     assert_string_equal(err.msg, "faults: link 0-3: toy has no link between these nodes (it has nodes 0 to 8)");
     assert_false(topology_build(&t, &m, &(struct faults){ .links = &share, .n_links = 1 }, &a, &err));

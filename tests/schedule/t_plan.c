@@ -541,6 +541,27 @@ static void a_border_moved_is_another_question(void **state)
     stop(&warm);
 }
 
+/* Gradients are accumulated where there are several micro-batches, whatever was planned before. */
+static void an_accumulation_is_another_question(void **state)
+{
+    static const uint32_t n[] = { 1, 2, 1, 16, 2 };
+    struct planned y;
+    struct plan p;
+    uint64_t accumulating = 0;
+    (void)state;
+    start(&y, resnet);
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++) {
+        y.opt.grad_accum = n[i];
+        assert_true(build(&y, &p));
+        assert_int_equal(p.n_stages, 1);
+        uint64_t cycles = p.stages[0].backward.part[PART_ACCUMULATE];
+        accumulating = i == 1 ? cycles : accumulating;
+        assert_int_equal(cycles, n[i] == 1 ? 0 : accumulating);
+    }
+    assert_true(accumulating > 0);
+    stop(&y);
+}
+
 /* Layers named as checkpoints, after others: as many, of names as long, in another order, fewer. */
 static void checkpoints_are_those_named_now(void **state)
 {
@@ -574,6 +595,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_of_memory_by_ipu), cmocka_unit_test(operations_sum_to_the_timeline),
     cmocka_unit_test(recomputation_is_counted_once), cmocka_unit_test(placement_conserves_the_model),
     cmocka_unit_test(a_plan_as_text), cmocka_unit_test(splits_as_text), cmocka_unit_test(verdicts_as_text), cmocka_unit_test(schedules_as_text), cmocka_unit_test(blocks_alone_are_divided),
-    cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question), cmocka_unit_test(checkpoints_are_those_named_now),
+    cmocka_unit_test(memory_of_earlier_plans_changes_nothing), cmocka_unit_test(a_border_moved_is_another_question), cmocka_unit_test(checkpoints_are_those_named_now), cmocka_unit_test(an_accumulation_is_another_question),
 };
 TAP_MAIN(tests)
