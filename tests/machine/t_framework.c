@@ -116,6 +116,8 @@ static void frameworks_by_name(void **state)
         write_sheet(arena_printf(&a, "%s/%s.csv", sheets, names[i]), "");
     assert_false(framework_load(&f, "Toy", NULL, folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "; known: alpha, middle, zeta"));
+    assert_false(framework_load(&f, "P", NULL, folder, NULL, &a, &err));            /* as plain begins */
+    assert_non_null(strstr(err.msg, "recipe.framework: 'P' has no sheet in "));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(arena_printf(&a, "%s/%s.csv", sheets, names[i]));
     rmdir(sheets);
