@@ -21,19 +21,19 @@ static void print_node(FILE *f, const struct topology *t, uint32_t node)
 /* One line for all links of a kind with the same rate and latency. */
 static void print_kinds(FILE *f, const struct topology *t)
 {
-    enum { MOST_CLASSES = 64 };
-    struct link_class { struct link of; uint32_t n; } classes[MOST_CLASSES];
-    size_t n_classes = 0;
+    struct link_class { struct link of; uint32_t n; } *classes = NULL;
+    struct arena scratch = {0};
+    size_t n_classes = 0, cap = 0;
     for (uint32_t i = 0; i < t->n_links; i++) {
         struct link l = topology_link(t, i);
         size_t c = 0;
         while (c < n_classes && !(classes[c].of.kind == l.kind && classes[c].of.through == l.through &&
                                   classes[c].of.bytes_per_s == l.bytes_per_s && classes[c].of.latency_s == l.latency_s))
             c++;
-        if (c == MOST_CLASSES)
-            continue;
-        if (c == n_classes)
+        if (c == n_classes) {
+            classes = arena_grow(&scratch, classes, n_classes, &cap, sizeof *classes);
             classes[n_classes++] = (struct link_class){ l, 0 };
+        }
         classes[c].n++;
     }
     for (size_t c = 0; c < n_classes; c++) {
@@ -42,6 +42,7 @@ static void print_kinds(FILE *f, const struct topology *t)
         fprintf(f, "  %-9s %-8s %8u links %10.4g GB/s each way %10.4g us   total %.5g TB/s\n", link_kind_names[l->kind],
                 l->through ? "through" : "", classes[c].n, rate, l->latency_s * 1e6, rate * classes[c].n / 1e3);
     }
+    arena_free(&scratch);
 }
 
 static void print_links(FILE *f, const struct topology *t)
@@ -82,7 +83,7 @@ void topology_print_dot(FILE *f, const struct topology *t)
 {
     fprintf(f, "graph \"%s\" {\n", t->machine->name);
     fprintf(f, "  node [shape=box, fontsize=10];\n  edge [fontsize=8];\n");
-    for (uint32_t i = 0; i + 1 < t->n_links; i += 2) {
+    for (uint32_t i = 0; i < t->n_links; i += 2) {
         const struct link link = topology_link(t, i), *l = &link;
         fprintf(f, "  ");
         print_node(f, t, l->from);

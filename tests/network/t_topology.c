@@ -304,6 +304,31 @@ static void a_slow_link_slows_and_a_busy_one_is_shared(void **state)
     arena_free(&a);
 }
 
+/* A hundred rates on as many links: each has its line, and no link is left out. */
+static void as_many_kinds_as_rates(void **state)
+{
+    (void)state;
+    struct machine m = toy_machine(128, 128, DOMAIN_LADDER, GATEWAY_NONE);
+    struct flow background[100];
+    for (uint32_t i = 0; i < 100; i++)
+        background[i] = (struct flow){ i, i + 2, 1e7 * (i + 1) };
+    struct topology t = build(&m, &(struct faults){ .background = background, .n_background = 100 });
+    char *text, *line;
+    uint32_t n_lines = 0, n_links = 0;
+    PRINTED(text, topology_print_kinds(f, &t));
+    for (char *left = text; (line = strsep(&left, "\n")); ) {
+        uint32_t n;
+        double rate;
+        bool rail = sscanf(line, " rail %u links %lf GB/s", &n, &rate) == 2;
+        n_lines += rail;
+        n_links += rail ? n : 0;
+    }
+    assert_int_equal(n_lines, 101);
+    assert_int_equal(n_links, 2 * 126);
+    free(text);
+    arena_free(&a);
+}
+
 static void a_dead_gateway_is_gone_round(void **state)
 {
     (void)state;
@@ -442,7 +467,7 @@ int main(void)
         cmocka_unit_test(links_of_a_chip_are_enough),
         cmocka_unit_test(a_cut_rail_is_gone_round),
         cmocka_unit_test(a_slow_link_slows_and_a_busy_one_is_shared),
-        cmocka_unit_test(a_dead_gateway_is_gone_round),
+        cmocka_unit_test(a_dead_gateway_is_gone_round), cmocka_unit_test(as_many_kinds_as_rates),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(a_cut_link_is_drawn_as_such), cmocka_unit_test(memories_there_are), cmocka_unit_test(golden_texts),
     };
