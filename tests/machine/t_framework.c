@@ -105,7 +105,7 @@ static void own_sheets(void **state)
 /* Each name once, the first and the last too; a file without a release is none. */
 static void frameworks_by_name(void **state)
 {
-    static const char *const names[] = { "alpha-1", "middle-2", "middle-2.1", "plain", "zeta-1" };
+    static const char *const names[] = { "alpha-1", "middle-2", "middle-2.1", "middle-2.1.0", "plain", "zeta-1" };
     (void)state;
     char folder[] = "/tmp/podbench-frameworks-XXXXXX";
     struct arena a = {0};
@@ -116,6 +116,8 @@ static void frameworks_by_name(void **state)
         write_sheet(arena_printf(&a, "%s/%s.csv", sheets, names[i]), "");
     assert_false(framework_load(&f, "Toy", NULL, folder, NULL, &a, &err));
     assert_non_null(strstr(err.msg, "; known: alpha, middle, zeta"));
+    assert_false(framework_load(&f, "Middle", "2.1", folder, NULL, &a, &err));
+    assert_string_equal(f.name, "middle-2.1");                                      /* of two names of one release the first */
     assert_false(framework_load(&f, "P", NULL, folder, NULL, &a, &err));            /* as plain begins */
     assert_non_null(strstr(err.msg, "recipe.framework: 'P' has no sheet in "));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
