@@ -201,8 +201,8 @@ static bool read_table(struct csv_table *out, const char *path, const char *colu
         return fail(err, "%s: libcsv could not start", path);
     struct csv_reader r = { .t = out, .a = a, .err = err, .column = column, .value = value };
     size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;    /* the byte order mark of spreadsheets */
-    const char *end = strchr(text, '\n');
-    out->crlf = end && end > text && end[-1] == '\r';
+    const char *end = strpbrk(text, "\r\n");
+    out->crlf = end && strncmp(end, "\r\n", 2) == 0;
     bool good = feed(&r, &p, text + mark, n - mark);
     csv_free(&p);
     if (good && !out->columns)

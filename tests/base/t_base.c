@@ -135,6 +135,26 @@ static void csv_takes_rows_of_one_value(void **state)
     arena_free(&a);
 }
 
+/* How the header line ends; a line end without a header, and none, are no \r\n. */
+static void line_ends_of_spreadsheets(void **state)
+{
+    static const struct { const char *text; bool crlf; } cases[] = {
+        { "a,b\r\n1,2\r\n", true }, { "a,b\n1,2\r\n", false }, { "\na,b\r\n", false }, { "a,b", false }, { "a,b\r\n1,2\n", true }, { "a,b\r1,2\n", false },
+    };
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = temp_file(cases[i].text, strlen(cases[i].text), ".csv");
+        assert_true(csv_load(&t, path, &a, &err));
+        assert_string_equal(t.columns[1], "b");
+        assert_int_equal(t.crlf, cases[i].crlf);
+        unlink(path);
+    }
+    arena_free(&a);
+}
+
 static void csv_refuses(void **state)
 {
     (void)state;
@@ -684,7 +704,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(messages_are_one_line), cmocka_unit_test(numbers_print_as_printf_does), cmocka_unit_test(the_first_repeated_name_is_found),
     cmocka_unit_test(numbers_are_whole_texts), cmocka_unit_test(small_arithmetic),
     cmocka_unit_test(arena_gives_zeroed_aligned_memory), cmocka_unit_test(grown_arrays_keep_their_items),
-    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_takes_rows_of_one_value), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
+    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_takes_rows_of_one_value), cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses), cmocka_unit_test(tables_are_as_libcsv_has_them),
     cmocka_unit_test(ini_reads_indented_lines_apart), cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be), cmocka_unit_test(tables_as_wide_as_may_be),
     cmocka_unit_test(utf8_by_its_ranges), cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
