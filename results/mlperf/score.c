@@ -19,11 +19,12 @@ static double median_over(const struct folder *f, enum run_measure m, double *ro
 {
     size_t n = 0;
     bool any = false;
-    for (size_t i = 0; i < f->n; i++)
-        any = any || f->runs[i].converged;
-    for (size_t i = 0; i < f->n; i++)
-        if (isfinite(f->runs[i].measures[m]) && !f->runs[i].problem && (!any || f->runs[i].converged))
-            room[n++] = f->runs[i].measures[m];
+    const struct run_entry *end = f->runs + f->n;
+    for (const struct run_entry *r = f->runs; r != end; r++)
+        any = any || r->converged;
+    for (const struct run_entry *r = f->runs; r != end; r++)
+        if (isfinite(r->measures[m]) && !r->problem && (!any || r->converged))
+            room[n++] = r->measures[m];
     return median_of(room, n);
 }
 

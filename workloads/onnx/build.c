@@ -15,8 +15,7 @@ static bool goes_to_window(const struct onnx_model *m, uint32_t value, uint32_t 
     static const char *const windows[] = { "Conv", "MaxPool", "AveragePool" };
     static const char *const between[] = { "Sub", "Div", "Mul", "Add", "Cast", "Pad", "Identity", "BatchNormalization", "Resize", "Transpose",
                                            "Slice", "Concat" };
-    for (size_t i = 0; i < m->n_nodes; i++) {
-        const struct onnx_node *n = &m->nodes[i];
+    for (const struct onnx_node *n = m->nodes, *end = m->nodes + m->n_nodes; n != end; n++) {
         bool passes = false;
         if (n->gone || n->n_inputs == 0 || n->inputs[0] != value)
             continue;
