@@ -320,6 +320,8 @@ static void so_many_epochs_enter_a_median(void **state)
     assert_near(r.throughput_samples_per_s, 300, 1e-9);
     assert_near(r.steady_samples_per_s, 600, 1e-9);
     assert_near(r.epochs_trained, MOST + 1, 0);
+    assert_true(r.n_units == MOST_UNITS && r.first_unit == 1);
+    assert_near(r.unit_rates[MOST_UNITS - 1], 600, 1e-9);
     assert_near(r.time_to_train_s, MOST / 2 * 4 + 3, 1e-9);
     json_decref(samples);
     arena_free(&a);
