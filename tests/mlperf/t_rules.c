@@ -295,6 +295,33 @@ static void test_what_calls_for_layers(void **state)
     arena_free(&a);
 }
 
+/* Sixteen layers may be called for, each once; a layer that is not there, or one more, is missing. */
+static void test_as_many_layers_as_may_be_called(void **state)
+{
+    static const struct { int n; const char *missing; } cases[] = { { 3, NULL }, { 15, NULL }, { 16, "layer_16" }, { 17, "layer_16" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct rule_library l;
+        const struct rule_book *b;
+        struct layer_calls c = { .n = 0 };
+        struct layer_queue q;
+        const char *rows = "2.0.0,common,k,,,,\"apply \"\"layer_{}\"\"\",error,s";
+        for (int k = 1; k <= cases[i].n; k++) {
+            rows = arena_printf(&a, "%s\n2.0.0,layer_%d,x,,,,,error,s", rows, k);
+            for (int again = 0; again < 1 + (k < 14); again++)
+                c.items[c.n].key = "k", c.items[c.n++].value = arena_printf(&a, "%d", k);
+        }
+        assert_true(rules_load(&l, folder_of_rules(rows, &a), &a, &err) && rules_of(&b, &l, "v2.0", &err));
+        layer_queue_fill(&q, &c, b, &a);
+        assert_int_equal(q.n, cases[i].n < 16 ? cases[i].n + 1 : 16);
+        assert_true(cases[i].missing ? text_is(q.missing, cases[i].missing) : !q.missing);
+        assert_string_equal(q.layers[q.n - 1]->name, arena_printf(&a, "layer_%zu", q.n - 1));
+        arena_free(&a);
+    }
+}
+
 /* Each row at the end is judged, also behind one that passes. */
 static void test_rows_at_the_end(void **state)
 {
@@ -401,7 +428,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
-                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_names_beside_a_list),
+                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
                                         cmocka_unit_test(test_as_many_states_as_may_be_kept),
                                         cmocka_unit_test(test_groups_that_are_missing),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
