@@ -322,6 +322,27 @@ static void test_as_many_layers_as_may_be_called(void **state)
     }
 }
 
+/* Ten lines that cannot be read are told, whatever else there is. */
+static void test_lines_that_cannot_be_read(void **state)
+{
+    (void)state;
+    for (size_t n = 9; n < 12; n++) {
+        struct arena a = { 0 };
+        const char *lines = LINE("a", "3");
+        size_t told = 0;
+        for (size_t i = 0; i < n; i++)
+            lines = arena_printf(&a, "%s:::MLLOG {%zu\n" LINE("a", "3"), lines, i);
+        char *text = lint_of_log("2.0.0,common,a,1+,,,,error,s", lines, &a);
+        for (const char *at = text; (at = strstr(at, "is not JSON")); at++)
+            told++;
+        assert_int_equal(told, n < 10 ? n : 10);
+        assert_non_null(strstr(text, arena_printf(&a, ":%zu: error: is not JSON", 2 * told)));
+        assert_null(strstr(text, arena_printf(&a, ":%zu: error: is not JSON", 2 * told + 2)));
+        free(text);
+        arena_free(&a);
+    }
+}
+
 /* Each row at the end is judged, also behind one that passes. */
 static void test_rows_at_the_end(void **state)
 {
@@ -428,7 +449,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
-                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
+                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_lines_that_cannot_be_read), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
                                         cmocka_unit_test(test_as_many_states_as_may_be_kept),
                                         cmocka_unit_test(test_groups_that_are_missing),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
