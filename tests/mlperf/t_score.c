@@ -149,6 +149,40 @@ static void test_columns_by_hand(void **state)
     arena_free(&a);
 }
 
+/* Samples of where a run converged: as logged, or so many steps of a batch of 13; 1 is what older logs have there, and 5000 at their end. */
+static void test_samples_by_the_unit(void **state)
+{
+    static const struct { const char *place, *benchmark; int point; double samples; } cases[] = {
+        { "v2.0/open/Acme/box/bert", "bert", 7000, 7000 }, { "v2.0/open/Acme/box/bert", "bert", 2, 2 }, { "v2.0/open/Acme/box/bert", "bert", 1, 5000 },
+        { "v3.1/open/Acme/box/stable_diffusion", "stable_diffusion", 50, 650 }, { "v3.1/open/Acme/box/stable_diffusion", "stable_diffusion", 2, 26 },
+        { "v3.1/open/Acme/box/stable_diffusion", "stable_diffusion", 1, 5000 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err;
+        bool steps = i > 2;
+        const char *dir = arena_printf(&a, "%s/%s", top, cases[i].place), *metadata = arena_printf(&a, "\"epoch_num\": %d", cases[i].point);
+        assert_true(make_folders(dir, &err));
+        FILE *f = fopen(arena_printf(&a, "%s/result_0.txt", dir), "w");
+        put(f, 100, MLLOG_POINT, "submission_benchmark", arena_printf(&a, "\"%s\"", cases[i].benchmark), NULL);
+        put(f, 100, MLLOG_POINT, "submission_division", "\"open\"", NULL);
+        put(f, 100, MLLOG_POINT, "global_batch_size", "13", NULL);
+        put(f, 200, MLLOG_START, "run_start", NULL, NULL);
+        for (int k = 0; k < 1 + steps; k++)
+            put(f, 300, MLLOG_POINT, "eval_accuracy", k ? "0.16" : steps ? "80" : "0.8",
+                steps ? arena_printf(&a, "\"step_num\": %d, \"metric\": \"%s\"", cases[i].point, k ? "CLIP" : "FID") : metadata);
+        put(f, 400, MLLOG_POINT, "train_samples", "5000", NULL);
+        put(f, 500, MLLOG_STOP, "run_stop", NULL, "\"status\": \"success\"");
+        fclose(f);
+        struct judged j = judge_tree(arena_printf(&a, "%s/%.4s", top, cases[i].place), NULL, &a);
+        assert_int_equal(j.folder.n, 1);
+        assert_near(j.folder.runs[0].point, cases[i].point, 0);
+        assert_near(j.folder.runs[0].measures[MEASURE_SAMPLES], cases[i].samples, 0);
+        arena_free(&a);
+    }
+}
+
 static void replace_in(const char *path, const char *from, const char *to, struct arena *a)
 {
     char *text;
@@ -400,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test_setup_teardown(test_names_from_the_path, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_columns_by_hand, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_samples_by_the_unit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_score, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_impossible_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_names_that_differ, set_up, tear_down),
