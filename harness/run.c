@@ -269,22 +269,26 @@ static bool check_drawing(const struct options *o, struct err *err)
     return !how || o->runs || o->mllog || fail(err, "run: %s wants --runs N or --mllog DIR: no runs are drawn otherwise", how);
 }
 
+static struct run_state state_of(const struct options *o, struct arena *a)
+{
+    size_t n = o->n_arguments;
+    return (struct run_state){
+        .status = EXIT_DONE, .draws = o->runs || o->mllog, .n_asked = n,
+        .distributions = ARENA_ARRAY(a, struct run_distribution, n), .tried = ARENA_ARRAY(a, struct tried, n),
+        .answers = ARENA_ARRAY(a, char *, n), .made_by = ARENA_ARRAY(a, json_t *, n), .energies = ARENA_ARRAY(a, json_t *, n),
+        .validities = ARENA_ARRAY(a, json_t *, n),
+    };
+}
+
 int command_run(const struct options *o, struct session *s, struct err *err)
 {
-    struct run_state state = { .status = EXIT_DONE, .draws = o->runs || o->mllog,
-                               .distributions = ARENA_ARRAY(&s->arena, struct run_distribution, o->n_arguments) };
-    state.tried = ARENA_ARRAY(&s->arena, struct tried, o->n_arguments);
-    state.answers = ARENA_ARRAY(&s->arena, char *, o->n_arguments);
-    state.made_by = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
-    state.energies = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
-    state.validities = ARENA_ARRAY(&s->arena, json_t *, o->n_arguments);
+    struct run_state state = state_of(o, &s->arena);
     if (!check_drawing(o, err))
         return EXIT_BAD_INPUT;
     if ((judges(o) || state.draws) && !track_record_open(&state.record, arena_printf(&s->arena, "%s/left-out.csv", s->validity_dir), &s->arena, err))
         return EXIT_BAD_INPUT;
     bool refused = false;
     s->paths.unfolded = o->unfolded;
-    state.n_asked = o->n_arguments;
     s->simulator.options.totals_only = !o->check;       /* laws are of spans; what is printed here is of their sums */
     progress_start(&state.progress, "simulating");
     s->simulator.watch = (struct watch){ progress_tell, &state.progress };
