@@ -76,7 +76,7 @@ static void main_page(void)
     }
     write_exit_status();
     printf(".SH ENVIRONMENT\n.TP\nPODBENCH_ROOT\nThe folder of podbench's data: system\\-model, workloads, results.\n"
-           ".TP\nSOURCE_DATE_EPOCH\nThe time that JUnit reports carry, in seconds since 1970.\n.TP\nNO_COLOR\nIf set, no colours, even on a terminal.\n");
+           ".TP\nSOURCE_DATE_EPOCH\nThe time that JUnit reports and points of a history carry, in seconds since 1970.\n.TP\nNO_COLOR\nIf set, no colours, even on a terminal.\n");
 }
 
 static const struct command *command_named(const char *name, struct arena *a, struct err *err)
