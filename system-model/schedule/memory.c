@@ -7,8 +7,9 @@
  * micro-batch at work, temporaries of the operation at work.
  * Tensors are spread over the tiles in grains of 128 bytes (activations) and 256 bytes (weights) as PopLibs maps
  * them, so the worst tile of a tensor smaller than tiles x grain holds a grain; such small tensors start on
- * different tiles, so together they fill evenly. What an operation at work reads and writes lies as unevenly as it was computed; what waits for its
- * backward pass is taken as even (as unevenly, 35 kB more at most, BERT-Base, and no recipe's verdict another). Code of equal operations is shared (outlining).
+ * different tiles, so together they fill evenly. What an operation at work reads and writes lies as unevenly as it was computed. What waits
+ * for its backward pass is taken as even, which leaves out up to 35 kB of a tile (BERT-Base) and changes no recipe's verdict. Code of equal
+ * operations is shared (outlining).
  */
 #include "system-model/compiler/assumed.h"
 #include "system-model/compiler/vertex_cost.h"

@@ -3,12 +3,12 @@
  * replan.c - plans again where the temporaries were given more than is free beside what lives on an IPU.
  *
  * The share of memory that an operation's temporaries may take is asked for before anything is placed; too large a share plans operations
- * that do not fit, where smaller steps would. Of IPUs that are too full, the layers whose temporaries take more than is left beside what is alive
- * while they work get that, in hundredths of tile memory, and all is planned again, up to eight times. So it is with all layers of these IPUs, whose
- * code is then less; of both ways the one counts that computes for less time. Where nothing
- * is found within a share, PopLibs doubles it until something is: the next share is then such that doubling it does not lead to the same plan.
- * PopLibs does not do this: its user lowers availableMemoryProportion by hand, of a single operation if need be. Where nothing helps, the
- * first plan stands.
+ * that do not fit, where smaller steps would. On IPUs that are too full, each layer whose temporaries take more than is left beside what is
+ * alive while it works gets what is left, in hundredths of tile memory, and all is planned again, up to eight times. The same is tried with
+ * the share of the worst layer for all layers of its IPU, which makes for less code; the plan that computes for less time is taken.
+ * Where PopLibs finds no plan within a share, it doubles the share until it finds one: the next share is then small enough that doubling it
+ * does not lead to the same plan. That all is planned again is not PopLibs': there the user lowers availableMemoryProportion by hand, for a
+ * single operation if need be. Where nothing helps, the first plan stands.
  */
 #include "system-model/schedule/plan.h"
 
