@@ -135,6 +135,33 @@ static void means_are_judged_at_their_level(void **state)
     arena_free(&a);
 }
 
+/* The same points, of the newest one far off; how many steps the others go towards it until that is told. */
+static size_t steps_until_told(double off, double sign)
+{
+    struct arena a = {0};
+    double x[120];
+    size_t n_steps = 0;
+    for (size_t i = 0; i < 120; i++)
+        x[i] = 100 + (i % 2 ? 1 : -1) * (i < 100 ? 1 + (double)(i / 2) : 2.5 * (double)(i - i % 2 - 100));
+    x[113] = 100 + sign * off;
+    while (series_judge(x, 120, sign > 0 ? &lower : &higher, &a).verdict == SERIES_STEADY && n_steps < 2000)
+        x[100 + n_steps++ % 13] += sign;
+    arena_free(&a);
+    return n_steps;
+}
+
+/* 84 of 100 even values from 50 to 150 are below 134, 16 below 66: three times as far from the middle, 202 or -2, is as far as a value counts,
+ * and a little more as those that go up push the quantile out. */
+static void outliers_count_up_to_three_deviations(void **state)
+{
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        size_t far = steps_until_told(120, sign), farther = steps_until_told(5000, sign), less = steps_until_told(80, sign), near = steps_until_told(60, sign);
+        assert_int_equal(far, farther);
+        assert_true(near < 2000 && near > less && less > far);
+    }
+}
+
 /* Without noise, after 30 points and after 36: one way of 324,632 and of 749,398. The level is stricter for fewer points, by the third
  * power of their share of 100: 8e-5 becomes 2.2e-6 and 3.7e-6, on one side; 3.1e-6 and 1.3e-6 are asked for. */
 static void few_points_before_are_trusted_less(void **state)
@@ -240,7 +267,7 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
     cmocka_unit_test(ranks_are_counted), cmocka_unit_test(a_change_is_dated_within_two_windows), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
-    cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
+    cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(outliers_count_up_to_three_deviations), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
     cmocka_unit_test(correlated_noise_is_taken_for_what_it_is),
 };
 TAP_MAIN(tests)
