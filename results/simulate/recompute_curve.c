@@ -42,17 +42,17 @@ static struct recompute_point cut(const struct cut_layer *layers, size_t n, uint
         }
         segment += layers[i].kept_bytes;
         segment_mac += layers[i].mac;
-        if (largest < segment)
-            largest = segment;
+        largest = max_u64(largest, segment);
     }
     p.memory_bytes = checkpoints + largest;
     p.extra_work_share = (double)again;
     return p;
 }
 
-static void keep_better(struct recompute_point *best, size_t n, struct recompute_point p)
+/* There are fewer checkpoints than layers: one at most before each but the first. */
+static void keep_better(struct recompute_point *best, struct recompute_point p)
 {
-    if (p.n_checkpoints < n && (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes))
+    if (!best[p.n_checkpoints].memory_bytes || p.memory_bytes < best[p.n_checkpoints].memory_bytes)
         best[p.n_checkpoints] = p;
 }
 
@@ -80,7 +80,7 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
     for (size_t i = 0; i < n; i++) {
         uint64_t limit = 0;
         for (size_t k = i; k < n; k++)
-            keep_better(best, n, cut(layers, n, limit += layers[k].kept_bytes));
+            keep_better(best, cut(layers, n, limit += layers[k].kept_bytes));
     }
     uint64_t mac = 0;
     for (size_t i = 0; i < g->n_ops; i++)
