@@ -93,7 +93,7 @@ static inline const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }     /
 static inline uint64_t ceil_div(uint64_t n, uint64_t d) { return n / d + (n % d != 0); }    /* d > 0; no overflow */
 /* Index of the first name that stands before it too, and where; n: each stands once. */
 size_t first_repeated(size_t *earlier, const char *const *names, size_t n);
-uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3: plan cache, manifest */
+uint64_t hash_bytes(const void *data, size_t n_bytes, uint64_t seed);   /* XXH3: what is remembered by its question, manifests */
 
 /* ---- files --------------------------------------------------------------------- */
 

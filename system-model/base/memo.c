@@ -11,28 +11,11 @@ _Static_assert((FIRST_BUCKETS & (FIRST_BUCKETS - 1)) == 0, "buckets are found by
 
 struct memo_item { struct memo_item *next; uint64_t hash; size_t n_bytes; void *answer; unsigned char question[]; };
 
-/* Questions are asked far more often than answered: short ones eight bytes at a time. */
-static uint64_t hash_of(const void *question, size_t n_bytes)
-{
-    enum { LONG = 256 };
-    const unsigned char *p = question;
-    uint64_t h = n_bytes;
-    if (n_bytes >= LONG)
-        return hash_bytes(question, n_bytes, 0);
-    for (; n_bytes >= sizeof h; n_bytes -= sizeof h, p += sizeof h) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        h = (h ^ word) * 0x9e3779b97f4a7c15u;
-        h ^= h >> 29;
-    }
-    return n_bytes ? hash_bytes(p, n_bytes, h) : h;
-}
-
 void *memo_find(const struct memo *m, const void *question, size_t n_bytes)
 {
     if (!m->n)
         return NULL;
-    uint64_t hash = hash_of(question, n_bytes);
+    uint64_t hash = hash_bytes(question, n_bytes, 0);
     for (struct memo_item *x = m->buckets[hash & (m->n_buckets - 1)]; x; x = x->next)
         if (x->hash == hash && x->n_bytes == n_bytes && memcmp(x->question, question, n_bytes) == 0)
             return x->answer;
@@ -63,7 +46,7 @@ void *memo_add(struct memo *m, const void *question, size_t n_bytes, size_t answ
     if (m->n == m->n_buckets)
         grow(m, a);
     struct memo_item *x = arena_alloc(a, sizeof *x + n_bytes);
-    *x = (struct memo_item){ .hash = hash_of(question, n_bytes), .n_bytes = n_bytes, .answer = arena_alloc(a, answer_bytes) };
+    *x = (struct memo_item){ .hash = hash_bytes(question, n_bytes, 0), .n_bytes = n_bytes, .answer = arena_alloc(a, answer_bytes) };
     memcpy(x->question, question, n_bytes);
     put(m, x);
     m->n++;
