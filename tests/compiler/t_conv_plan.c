@@ -344,6 +344,40 @@ static void test_sums_come_in_stages(void **state)
     }
 }
 
+/* Splits that cost the same, each sooner than those below it: a candidate before another, then fewer parts of groups, of the inner dimension, of the
+ * kernel and of the batch, whatever the later ones are. Which is kept does not depend on which is priced first. */
+static void test_of_equals_the_first_is_kept(void **state)
+{
+    static const struct { size_t order; uint64_t p_groups, p_in, p_kernel, p_batch, p_field; } splits[] = {
+        { 0, 3, 6, 2, 3, 2 }, { 0, 5, 2, 6, 3, 2 }, { 0, 5, 3, 4, 2, 3 }, { 0, 5, 3, 4, 3, 2 }, { 0, 5, 12, 1, 1, 6 }, { 1, 1, 1, 12, 1, 6 }, { 1, 1, 1, 12, 6, 1 },
+    };
+    enum { N = sizeof splits / sizeof *splits };
+    struct chip chip = small_chip(400);
+    struct conv_shape s = matmul_conv_shape(1, 26, 64, 48, TYPE_FP16, PASS_FORWARD);
+    struct candidates list;
+    struct candidate alike[2];
+    struct share t[N];
+    (void)state;
+    conv_candidates(&list, &s, &chip, &options);
+    alike[0] = alike[1] = list.items[0];
+    alike[1].order = alike[0].order + 1;
+    for (size_t i = 0; i < N; i++) {
+        t[i] = conv_whole(&alike[0], 1, 1);
+        t[i].p_groups = splits[i].p_groups, t[i].p_in = splits[i].p_in, t[i].p_kernel = splits[i].p_kernel;
+        t[i].p_batch = splits[i].p_batch, t[i].p_field = splits[i].p_field;
+    }
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < N; k++) {
+            struct search f = conv_search_start(&s, &chip, &options);
+            assert_true(conv_price(&f, &alike[splits[i].order], &t[i]));
+            uint64_t cycles = f.best_cycles;
+            assert_true(conv_price(&f, &alike[splits[k].order], &t[k]) && f.best_cycles == cycles);
+            size_t first = i < k ? i : k;
+            assert_true(f.best_candidate == &alike[splits[first].order]);
+            assert_memory_equal(&f.best, &t[first], sizeof t[first]);
+        }
+}
+
 /* A split chosen for another chip is none where the candidate at its place is another, or there is none; nor where there are too few tiles. */
 static void test_choices_that_a_chip_has_not(void **state)
 {
@@ -544,7 +578,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_hmac_takes_columns_as_channels), cmocka_unit_test(test_images_beside_each_other_are_one_row),
     cmocka_unit_test(test_one_dimension_is_a_row), cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded),
     cmocka_unit_test(test_grains_of_few_channels), cmocka_unit_test(test_bytes_of_all_operands), cmocka_unit_test(test_odd_lengths),
-    cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_sums_come_in_stages), cmocka_unit_test(test_choices_that_a_chip_has_not), cmocka_unit_test(test_products_turn_round),
+    cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_sums_come_in_stages), cmocka_unit_test(test_choices_that_a_chip_has_not), cmocka_unit_test(test_of_equals_the_first_is_kept), cmocka_unit_test(test_products_turn_round),
     cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_only_products_are_turned),
