@@ -110,36 +110,41 @@ static void windowed(void **state)
     done(r);
 }
 
-/* A window with a depth, in strides, over zeros at both ends of it and in front of the rows; then the largest of 2 x 2 x 1. */
+/* A window with a depth, in strides, over zeros at both ends of it and in front of the rows, of frames one or two apart; then the largest of
+ * 2 x 2 x 1. */
 static void windows_with_depth(void **state)
 {
     (void)state;
-    struct draft *d = draft_start(17);
-    draft_input(d, "x", ONNX_FLOAT, "2,2,6,4,5");
-    draft_weight(d, "w", DIMS(3, 2, 3, 2, 1));
-    draft_weight(d, "b", DIMS(3));
-    draft_node(d, "Conv", "x w b", "c", "strides=2,1,1 pads=1,1,0,1,0,0");
-    draft_node(d, "MaxPool", "c", "y", "kernel_shape=2,2,1");
-    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
-    double *y = outputs(r), c[2][3][3][4][5];
-    assert_int_equal(graph_parameters(&r->g), 3 * 2 * 3 * 2 + 3);
-    assert_int_equal(graph_forward_mac(&r->g), 2 * 3 * (3 * 4 * 5) * (2 * 3 * 2));
-    for (int i = 0; i < 2 * 3 * 3 * 4 * 5; i++) {
-        int w = i % 5, h = i / 5 % 4, z = i / 20 % 3, o = i / 60 % 3, n = i / 180;
-        double sum = draft_noise("b", (uint64_t)o);
-        for (int k = 0; k < 2 * 3 * 2; k++) {
-            int channel = k / 6, from_z = 2 * z - 1 + k / 2 % 3, from_h = h - 1 + k % 2;
-            if (from_z >= 0 && from_z < 6 && from_h >= 0 && from_h < 4)
-                sum += draft_noise("x", (uint64_t)((((n * 2 + channel) * 6 + from_z) * 4 + from_h) * 5 + w)) * draft_noise("w", (uint64_t)(o * 12 + k));
+    for (int apart = 1; apart < 3; apart++) {
+        int deep = apart == 1 ? 3 : 2;          /* (6 + 1 + 1 - 2 apart - 1) / 2 + 1 */
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "2,2,6,4,5");
+        draft_weight(d, "w", DIMS(3, 2, 3, 2, 1));
+        draft_weight(d, "b", DIMS(3));
+        draft_node(d, "Conv", "x w b", "c", arena_printf(&d->arena, "strides=2,1,1 pads=1,1,0,1,0,0 dilations=%d,1,1", apart));
+        draft_node(d, "MaxPool", "c", "y", "kernel_shape=2,2,1");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r), c[2][3][3][4][5];
+        assert_int_equal(graph_parameters(&r->g), 3 * 2 * 3 * 2 + 3);
+        assert_int_equal(graph_forward_mac(&r->g), 2 * 3 * (deep * 4 * 5) * (2 * 3 * 2));
+        for (int i = 0; i < 2 * 3 * deep * 4 * 5; i++) {
+            int w = i % 5, h = i / 5 % 4, z = i / 20 % deep, o = i / (20 * deep) % 3, n = i / (60 * deep);
+            double sum = draft_noise("b", (uint64_t)o);
+            for (int k = 0; k < 2 * 3 * 2; k++) {
+                int channel = k / 6, from_z = 2 * z - 1 + apart * (k / 2 % 3), from_h = h - 1 + k % 2;
+                if (from_z >= 0 && from_z < 6 && from_h >= 0 && from_h < 4)
+                    sum += draft_noise("x", (uint64_t)((((n * 2 + channel) * 6 + from_z) * 4 + from_h) * 5 + w)) * draft_noise("w", (uint64_t)(o * 12 + k));
+            }
+            c[n][o][z][h][w] = sum;
         }
-        c[n][o][z][h][w] = sum;
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 3 * (deep - 1) * 3 * 5);
+        for (int i = 0; i < 2 * 3 * (deep - 1) * 3 * 5; i++) {
+            int w = i % 5, h = i / 5 % 3, z = i / 15 % (deep - 1), o = i / (15 * (deep - 1)) % 3, n = i / (45 * (deep - 1));
+            double most = fmax(fmax(c[n][o][z][h][w], c[n][o][z + 1][h][w]), fmax(c[n][o][z][h + 1][w], c[n][o][z + 1][h + 1][w]));
+            assert_near(y[i], most, 1e-6);
+        }
+        done(r);
     }
-    for (int i = 0; i < 2 * 3 * 2 * 3 * 5; i++) {
-        int w = i % 5, h = i / 5 % 3, z = i / 15 % 2, o = i / 30 % 3, n = i / 90;
-        double most = fmax(fmax(c[n][o][z][h][w], c[n][o][z + 1][h][w]), fmax(c[n][o][z][h + 1][w], c[n][o][z + 1][h + 1][w]));
-        assert_near(y[i], most, 1e-6);
-    }
-    done(r);
 }
 
 /* The borders of PyTorch's F.pad, as it exports them: pairs last dimension first, turned round row by row. (1, 0, 2, 3) becomes one
