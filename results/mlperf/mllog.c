@@ -155,10 +155,10 @@ static void put_byte(struct cleaner *c, char byte)
     }
 }
 
-/* The code of a \uXXXX escape at s, or -1. */
-static long escape_code(const char *s, const char *end)
+/* The code of a \uXXXX escape at s, or -1. Behind the text a zero byte stands, which is none of its parts. */
+static long escape_code(const char *s)
 {
-    if (end - s < 6 || s[0] != '\\' || s[1] != 'u')
+    if (s[0] != '\\' || s[1] != 'u')
         return -1;
     long code = 0;
     for (int i = 2; i < 6; i++) {
@@ -171,10 +171,10 @@ static long escape_code(const char *s, const char *end)
 
 static void clean_escape(struct cleaner *c)
 {
-    long code = escape_code(c->in, c->end), low = -1;
+    long code = escape_code(c->in), low = -1;
     size_t n = code >= 0 ? 6 : (size_t)min_u64((uint64_t)(c->end - c->in), 2);
     if (code >= 0xd800 && code < 0xdc00)
-        low = escape_code(c->in + 6, c->end);
+        low = escape_code(c->in + 6);
     if (low >= 0xdc00 && low < 0xe000)
         n = 12;
     else if (code >= 0xd800 && code < 0xe000) {

@@ -533,7 +533,36 @@ static void counted_by_ones(void **state)
     done(r);
 }
 
+/* One number a channel beside an image and beside what is plain: the file's constant in two forms, each with its own elements in their places. */
+static void a_constant_in_two_forms(void **state)
+{
+    (void)state;
+    for (int plain = 0; plain < 2; plain++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "2,6,3,4");
+        draft_weight(d, "kernel", DIMS(6, 6, 1, 1));
+        draft_weight(d, "matrix", DIMS(4, 4));
+        draft_weight(d, "shift", DIMS(6, 1, 1));
+        draft_node(d, "Conv", "x kernel", "c", "");
+        draft_node(d, "MatMul", "x matrix", "p", "");
+        draft_node(d, "Mul", "c shift", "image", "");
+        draft_node(d, "Mul", "p shift", "rows", "");
+        struct imported *r = import(d, plain ? "rows image" : "image rows", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t i = 0; i < 2 * 6 * 3 * 4; i++) {
+            uint64_t column = i % 4, channel = i / 12 % 6, n = i / 72;
+            double sum = 0;
+            for (uint64_t k = 0; k < (plain ? 4 : 6); k++)
+                sum += plain ? draft_noise("x", i - column + k) * draft_noise("matrix", k * 4 + column)
+                             : draft_noise("x", n * 72 + k * 12 + i % 12) * draft_noise("kernel", channel * 6 + k);
+            assert_near(y[i], sum * draft_noise("shift", channel), 1e-6);
+        }
+        done(r);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_constant_in_two_forms),
     cmocka_unit_test(arithmetic), cmocka_unit_test(small_operators), cmocka_unit_test(slopes), cmocka_unit_test(ones_by_index), cmocka_unit_test(parts_of_numbers), cmocka_unit_test(repeated),
     cmocka_unit_test(shape_arithmetic), cmocka_unit_test(quantised_and_back), cmocka_unit_test(later_outputs), cmocka_unit_test(quantised_types), cmocka_unit_test(composed),
     cmocka_unit_test(composed_functions), cmocka_unit_test(reductions), cmocka_unit_test(einsum),

@@ -472,6 +472,7 @@ static void eight_dimensions(void **state)
         { "Compress", EIGHT " =1,0", "axis=7", "1x2x3x1x2x1x3x1" }, { "TopK 2", EIGHT " =1", "", "1x2x3x1x2x1x3x1; 1x2x3x1x2x1x3x1 whole" },
         { "OneHot", "1,2,3,1,2,1,3 =5 ~0,1", "axis=0", "5x1x2x3x1x2x1x3" }, { "OneHot", EIGHT " =5 ~0,1", "", "makes 9 dimensions, at most 8" },
         { "Resize", EIGHT " - ~1,1,1,1,1,1,2,3", "", "1x2x3x1x2x1x6x6" }, { "Shape", EIGHT, "", "8 whole = 1 2 3 1 2 1 3 2" }, { "Size", EIGHT, "", "one whole = 72" },
+        { "ConstantOfShape", "=2", "", "2" }, { "ConstantOfShape", "=1", "", "1 = 0" }, { "ConstantOfShape", "=2", "value=7", "2 whole = 7 7" },
         { "ConstantOfShape", "=1,2,1,1,1,1,1,2", "", "1x2x1x1x1x1x1x2" }, { "ConstantOfShape", "=1,2,1,1,1,1,1,2,1", "", "its shape is computed while the model runs" },
         { "NonZero", "=1x2x1x1x1x1x1x2:0,5,0,7", "", "8x2 whole = 0 0 0 1 0 0 0 0 0 0 0 0 0 0 1 1" },
         { "Transpose", "=1x2x1x1x1x1x1x3:1,2,3,4,5,6", "", "3x1x1x1x1x1x2x1 whole = 1 4 2 5 3 6" },
