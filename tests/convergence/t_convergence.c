@@ -260,6 +260,25 @@ static void test_the_record_is_that_of_the_learning_rate(void **state)
     arena_free(&a);
 }
 
+/* Evaluated every 10 samples with a median of 10 m: the mean is 10 for each evaluation that was still to come, sum of P(X > 10 k) from k = 0 on. Of
+ * very many evaluations it is the mean of X and half an interval. */
+static void test_mean_over_evaluations(void **state)
+{
+    static const double medians[] = { 0.5, 1, 3, 40 };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct convergence c = { .in_samples = true, .schedule = { 10, true, 10 }, .global_batch = 1, .samples_per_epoch = 1, .sigma = 0.75, .median_samples = 10 * medians[i] };
+        double sum = 1;
+        for (int k = 1; k < 100000; k++)
+            sum += erfc(log(k / medians[i]) / 0.75 / sqrt(2)) / 2;
+        assert_near(convergence_expected(&c), 10 * sum, 1e-7 * sum);
+    }
+    for (int many = 0; many < 2; many++) {
+        struct convergence c = { .in_samples = true, .schedule = { 10, true, 10 }, .global_batch = 1, .samples_per_epoch = 1, .sigma = 0.1, .median_samples = 1e5 + many };
+        assert_near(convergence_expected(&c), (1e5 + many) * exp(0.005) + 5, many ? 1e-9 : 0.01);
+    }
+}
+
 /* A table of one's own in a folder of its own. */
 static const char *folder_with(const char *name, const char *text, struct arena *a)
 {
@@ -397,7 +416,7 @@ int main(void)
         cmocka_unit_test(test_laws_carry_on_from_the_table), cmocka_unit_test(test_monotone_in_the_batch),
         cmocka_unit_test(test_evaluation_schedule), cmocka_unit_test(test_what_is_observed), cmocka_unit_test(test_mean_of_what_is_observed),
         cmocka_unit_test(test_planned_epochs), cmocka_unit_test(test_what_is_known_moves_the_centre),
-    cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_cells_of_tables), cmocka_unit_test(test_refusals), cmocka_unit_test(test_many_records), cmocka_unit_test(test_fits_are_what_the_fit_gives),
+    cmocka_unit_test(test_the_record_is_that_of_the_learning_rate), cmocka_unit_test(test_mean_over_evaluations), cmocka_unit_test(test_cells_of_tables), cmocka_unit_test(test_refusals), cmocka_unit_test(test_many_records), cmocka_unit_test(test_fits_are_what_the_fit_gives),
         cmocka_unit_test(test_errors_by_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

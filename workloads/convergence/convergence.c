@@ -365,7 +365,7 @@ double convergence_observed(const struct convergence *c, double x, double offset
 
 /* Sum over the evaluations of samples times the probability that X lies in the interval before it. Of very many evaluations the next is
  * half an interval away on average. */
-static double expected_observed(const struct convergence *c)
+double convergence_expected(const struct convergence *c)
 {
     double sum = 0, before = 0, unit = c->in_samples ? c->schedule.interval : c->schedule.interval * c->samples_per_epoch;
     if (c->median_samples > MANY_EVALUATIONS * unit)
@@ -412,7 +412,7 @@ bool convergence_predict_from(struct convergence *out, struct convergence_tables
     if (!start(&l, out, tables, terms, err) || !set_centre(&l) || !set_noise(&l, &l.reference->line) || !set_effect(&l) || !set_plan(&l))
         return false;
     out->median_samples = latent_reference(&l) * exp(out->effect);
-    out->mean_samples = expected_observed(out);
+    out->mean_samples = convergence_expected(out);
     return true;
 }
 

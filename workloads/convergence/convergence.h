@@ -63,6 +63,8 @@ bool convergence_reference(struct convergence *out, struct convergence_tables *t
 
 /* Samples at the first scheduled evaluation at or after x samples; offset (in epochs, 0 to interval - 1) moves an epoch schedule. */
 double convergence_observed(const struct convergence *c, double x, double offset);
+/* The mean of what is observed, of a run at any offset. */
+double convergence_expected(const struct convergence *c);
 
 /* By what the times of a submission are multiplied whose runs took so many samples on average: 1, or the reference's samples over these
  * where the round scales a closed submission to the reference. */
