@@ -343,6 +343,25 @@ static void test_lines_that_cannot_be_read(void **state)
     }
 }
 
+/* A layer that calls for itself, or that two call for, is there once. */
+static void test_layers_are_called_once(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct rule_library l;
+    const struct rule_book *b;
+    struct layer_calls c = { .items = { { "k", "v" }, { "j", "v" } }, .n = 2 };
+    struct layer_queue q;
+    (void)state;
+    assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,,,,\"apply \"\"common\"\"; apply \"\"other\"\"\",error,s\n"
+                                               "2.0.0,common,j,,,,\"apply \"\"other\"\"\",error,s\n2.0.0,other,j,,,,\"apply \"\"common\"\"\",error,s", &a), &a, &err)
+                && rules_of(&b, &l, "v2.0", &err));
+    layer_queue_fill(&q, &c, b, &a);
+    assert_int_equal(q.n, 2);
+    assert_true(text_is(q.layers[0]->name, "common") && text_is(q.layers[1]->name, "other") && !q.missing);
+    arena_free(&a);
+}
+
 /* Each row at the end is judged, also behind one that passes. */
 static void test_rows_at_the_end(void **state)
 {
@@ -449,7 +468,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
                                         cmocka_unit_test(test_every_benchmark), cmocka_unit_test(test_bad_rows),
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
-                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_lines_that_cannot_be_read), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
+                                        cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_layers_are_called_once), cmocka_unit_test(test_lines_that_cannot_be_read), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
                                         cmocka_unit_test(test_as_many_states_as_may_be_kept),
                                         cmocka_unit_test(test_groups_that_are_missing),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };

@@ -137,6 +137,8 @@ static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > d; Add d b6 > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Mul c g6 > y", "group-norm" },
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Add c g6 > d; Mul d b6 > y", "group-norm bias-add mul" },
+    { "Reshape v groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },          /* no image: as it is written */
+    { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
     { "InstanceNormalization i one6 zero6 > y", "group-norm" }, { "InstanceNormalization i one6 zero6 > a; Mul a g6 > y", "group-norm mul" },
 };
 
@@ -181,6 +183,7 @@ static void draft_all(struct draft *d)
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         draft_input(d, inputs[i], ONNX_FLOAT, "2,3,4");
     draft_input(d, "i", ONNX_FLOAT, "2,6,3,4");
+    draft_input(d, "v", ONNX_FLOAT, "2,6");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         draft_number(d, numbers[i].name, numbers[i].x);
     draft_weight(d, "g4", DIMS(4));
@@ -189,6 +192,7 @@ static void draft_all(struct draft *d)
     draft_weight(d, "b6", DIMS(6, 1, 1));
     draft_whole(d, "groups", WHOLE(2, 2, -1));
     draft_whole(d, "back", WHOLE(2, 6, 3, 4));
+    draft_whole(d, "flat", WHOLE(2, -1));
     for (uint64_t n = 2; n < 7; n += 4)
         for (int one = 0; one < 2; one++) {
             Onnx__TensorProto *t = draft_tensor(d, arena_printf(&d->arena, "%s%ju", one ? "one" : "zero", (uintmax_t)n), ONNX_FLOAT, 1, &n);

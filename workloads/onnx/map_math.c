@@ -152,7 +152,7 @@ bool map_composed(struct mapper *p)
 bool map_prelu(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *given = map_in(p, 1);
-    bool by_channel = given && given->constant && given->n_dims == 1 && v->n_dims > 2 && v->n_dims <= 5 && given->dims[0] == v->dims[1] &&
+    bool by_channel = given && given->constant && given->n_dims == 1 && v->n_dims <= 5 && given->dims[0] == v->dims[1] &&
                       given->dims[0] != v->dims[v->n_dims - 1];
     bool image = is_image(p, in_id(p, 0)) || by_channel;
     uint32_t x = image ? as_image(p, in_id(p, 0)) : as_plain(p, in_id(p, 0));
