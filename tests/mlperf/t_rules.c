@@ -354,11 +354,14 @@ static void test_layers_are_called_once(void **state)
     struct layer_queue q;
     (void)state;
     assert_true(rules_load(&l, folder_of_rules("2.0.0,common,k,,,,\"apply \"\"common\"\"; apply \"\"other\"\"\",error,s\n"
-                                               "2.0.0,common,j,,,,\"apply \"\"other\"\"\",error,s\n2.0.0,other,j,,,,\"apply \"\"common\"\"\",error,s", &a), &a, &err)
+                                               "2.0.0,common,j,,,,\"apply \"\"other\"\"\",error,s\n2.0.0,other,j,,,,\"apply \"\"common\"\"\",error,s\n"
+                                               "2.0.0,other,h,,,,\"st.x:=1; st.y:=2; apply \"\"common\"\"\",error,s\n2.0.0,other,g,,,,st.x:=1,error,s", &a), &a, &err)
                 && rules_of(&b, &l, "v2.0", &err));
     layer_queue_fill(&q, &c, b, &a);
     assert_int_equal(q.n, 2);
     assert_true(text_is(q.layers[0]->name, "common") && text_is(q.layers[1]->name, "other") && !q.missing);
+    assert_int_equal(l.apply_keys.n, 3);                /* whose values are looked for */
+    assert_true(name_list_has(&l.apply_keys, "k") && name_list_has(&l.apply_keys, "j") && name_list_has(&l.apply_keys, "h"));
     arena_free(&a);
 }
 

@@ -299,6 +299,24 @@ static void test_descriptions_refused(void **state)
     }
 }
 
+/* The smallest there may be: less than a sample a step, less than a micro-batch, a run of one evaluation and a thousandth of a second. */
+static void test_the_smallest_submission(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct submission_description s = rnnt_of_a_toy;
+    struct drawn_run run = { .seed = 42, .converged = true, .samples = 1, .epochs = 1, .accuracy = 0.0575, .n_evals = 1, .time_s = 0.001 };
+    char *text;
+    (void)state;
+    s.hyperparameters = rnnt_keys, s.global_batch = 0.5, s.grad_accum = 0.25;
+    PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
+    assert_string_equal(err.msg, "");
+    assert_non_null(strstr(text, "\"gradient_accumulation_steps\", \"value\": 0.25,"));
+    assert_int_equal(ms_of(text, "run_stop", 1), 1);
+    free(text);
+    arena_free(&a);
+}
+
 /* Whole numbers, truth values, no end, and text, as JSON has them. */
 static void test_hyperparameters_of_each_kind(void **state)
 {
@@ -465,7 +483,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_scaling_is_written), cmocka_unit_test(test_log_evaluated_at_the_end),
         cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
-        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log), cmocka_unit_test(test_courses_of_a_log),
+        cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log), cmocka_unit_test(test_courses_of_a_log), cmocka_unit_test(test_the_smallest_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
