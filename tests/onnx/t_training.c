@@ -251,6 +251,27 @@ static void losses_as_outputs(void **state)
     }
 }
 
+/* Weights in Constant nodes are trained where the file has no initialiser but single numbers; beside one of two numbers they are the model's own. */
+static void weights_in_nodes(void **state)
+{
+    static const struct { uint64_t n; uint64_t parameters; } cases[] = { { 0, 6 }, { 1, 6 }, { 2, 2 } };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,3");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_as_node(d);
+        draft_node(d, "MatMul", "x w", "h", "");
+        if (cases[i].n)
+            draft_weight(d, "shift", 1, &cases[i].n);
+        draft_node(d, cases[i].n ? "Add" : "Relu", cases[i].n ? "h shift" : "h", "y", "");
+        struct imported *r = import(d, "y", train);
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_parameters(&r->g), cases[i].parameters);
+        done(r);
+    }
+}
+
 /* A weight behind eight steps element by element is trained, behind nine it is a number of the model; so is what has another size. */
 static void steps_of_a_weight(void **state)
 {
@@ -277,7 +298,7 @@ static void steps_of_a_weight(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(steps_of_a_weight),
+    cmocka_unit_test(weights_in_nodes), cmocka_unit_test(steps_of_a_weight),
     cmocka_unit_test(trained), cmocka_unit_test(trained_batch_norms), cmocka_unit_test(computed_weights),
     cmocka_unit_test(computed_in_many_steps), cmocka_unit_test(layers_of_products), cmocka_unit_test(layers_beside_a_table), cmocka_unit_test(one_of_two_outputs),
     cmocka_unit_test(losses_of_files), cmocka_unit_test(losses_as_outputs),
