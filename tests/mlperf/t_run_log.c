@@ -293,6 +293,15 @@ static void no_rate_without_time(void **state)
     assert_int_equal(r.n_units, 1);
     assert_near(r.unit_rates[0], 50, 1e-12);
     assert_near(r.throughput_samples_per_s, 50, 1e-12);
+    static const struct event warm[] = {                        /* of the first block none, however often it is evaluated */
+        { 0, "run_start", NULL, NULL }, { 1, "block_start", NULL, NULL }, { 11, "block_stop", NULL, NULL }, { 12, "eval_accuracy", "0.1", "{\"samples_count\": 100}" },
+        { 13, "eval_accuracy", "0.1", "{\"samples_count\": 200}" }, { 14, "block_start", NULL, NULL }, { 34, "block_stop", NULL, NULL },
+        { 35, "eval_accuracy", "0.2", "{\"samples_count\": 600}" }, { 40, "run_stop", NULL, NULL },
+    };
+    r = FOLDED(warm, "samples", &a);
+    assert_int_equal(r.n_units, 1);
+    assert_near(r.unit_rates[0], 20, 1e-12);
+    assert_near(r.throughput_samples_per_s, 20, 1e-12);
     arena_free(&a);
 }
 
