@@ -40,13 +40,13 @@ static bool hash_folder(json_t *inputs, const char *folder, const char *suffix, 
     return true;
 }
 
-/* Folders of the user's own, so that plot and report find them again. */
+/* Folders of the user's own, so that plot and report find them again; figures come with the recipes that they are of. */
 static json_t *folders_json(const struct options *o)
 {
     json_t *folders = json_object();
     if (o->recipes)
         json_object_set_new(folders, "recipes", json_string(o->recipes));
-    if (o->recipes && o->published)
+    if (o->published)
         json_object_set_new(folders, "published", json_string(o->published));
     return folders;
 }

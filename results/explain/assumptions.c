@@ -124,7 +124,7 @@ static int by_effect(const void *x, const void *y)
     if (a->effect != b->effect)
         return a->effect > b->effect ? -1 : 1;
     int by_path = strcmp(a->item.path, b->item.path);
-    return by_path ? by_path : a->item.line < b->item.line ? -1 : a->item.line > b->item.line;
+    return by_path ? by_path : (int)a->item.line - (int)b->item.line;
 }
 
 static void rank(struct assumptions *all, struct arena *scratch)
