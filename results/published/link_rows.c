@@ -29,6 +29,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -266,7 +267,7 @@ static bool hop(double *time_s, double *bytes, struct link_case *c, struct err *
     double sum_s = 0;
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < n; j++) {
-            uint32_t rows = i / 2 > j / 2 ? i / 2 - j / 2 : j / 2 - i / 2;
+            uint32_t rows = (uint32_t)abs((int)(i / 2) - (int)(j / 2));
             if (i == j || rows != c->apart || (i % 2 != j % 2) != (c->column == 1))
                 continue;
             c->from = i;
