@@ -490,6 +490,23 @@ static void check_map(const struct drawing_source *from, char **lines)
     assert_non_null(strstr(d.finding, best));
 }
 
+/* More IPUs than are drawn, or no copies between stages: there is no picture of links. */
+static void links_of_no_run(void **state)
+{
+    const struct result runs_alone[] = {
+        { .id = "too-large", .ipus = 65, .fits = true, .step_time_s = 1, .breakdown_s = { [PART_STAGE_COPY] = 0.9 } },
+        { .id = "no-copies", .ipus = 64, .fits = true, .step_time_s = 1 },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct results one = { .items = (struct result *)&runs_alone[i], .n = 1 };
+        const struct drawing_source from = { &one, &figures, &references, simulator() };
+        struct drawing d = drawn("links", &from);
+        assert_null(d.finding);
+        assert_string_equal(d.missing, "no pipelined training run on at most 64 IPUs");
+    }
+}
+
 /* Of several runs the one that the figure is about; the others are no recipes, so that taking one of them fails. */
 static void the_run_is_chosen(void **state)
 {
@@ -628,7 +645,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen), cmocka_unit_test(links_of_no_run),
         cmocka_unit_test(figures_of_one_run), cmocka_unit_test(pipelines_of_smaller_batches),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };
