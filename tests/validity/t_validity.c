@@ -88,6 +88,21 @@ static void intervals_by_hand(void **state)
     arena_free(&a);
 }
 
+/* Two groups in one place, 0.02 and 0.04 off: each by the other's, half and twice as much. Nothing is any distance apart. */
+static void groups_in_one_place(void **state)
+{
+    (void)state;
+    struct reference two[] = { { .configuration = "p", .group = "p", .role = FIGURE_VALIDATE, .at = with(4, "PopART"), .left_out = 0.02 },
+                               { .configuration = "q", .group = "q", .role = FIGURE_VALIDATE, .at = with(4, "PopART"), .left_out = -0.04 } };
+    const struct references both = { .items = two, .n = 2 };
+    struct spread s = spread_of(&both, NULL, &a);
+    assert_near(s.farthest, 0, 0);
+    assert_near(s.mean_error, 0.03, 1e-12);
+    assert_near(s.quantile, 2, 1e-12);
+    assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), 2 * 0.03, 1e-12);
+    arena_free(&a);
+}
+
 static void farther_is_wider(void **state)
 {
     (void)state;
@@ -462,7 +477,7 @@ static void a_judgement_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider),
+    cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider), cmocka_unit_test(groups_in_one_place),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
     cmocka_unit_test(shares_are_of_the_chosen_plan),
