@@ -90,7 +90,7 @@ static bool copies_in_full(const struct plan *p)
     return p->options.schedule == SCHEDULE_POPART && p->options.training;
 }
 
-/* Flows after a slot in replica 0: a forward task hands its output on, a backward task hands the gradient back. */
+/* Flows after a slot in replica 0: a forward task hands its output on, of which the last stage has none; a backward task hands the gradient back. */
 static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t active, uint32_t slot)
 {
     bool in_full = copies_in_full(p);
@@ -98,7 +98,7 @@ static size_t slot_flows(struct flow *flows, const struct plan *p, uint64_t acti
     for (uint32_t k = p->slot_first[slot]; k < p->slot_first[slot + 1]; k++) {
         const struct task *t = &p->tasks[p->slot_tasks[k]];
         bool forward = t->kind == TASK_FORWARD;
-        if ((!in_full && !(active >> p->slot_tasks[k] & 1)) || (forward ? t->stage + 1 == p->n_stages : t->stage == 0))
+        if ((!in_full && !(active >> p->slot_tasks[k] & 1)) || (!forward && t->stage == 0))
             continue;
         uint32_t to = forward ? t->stage + 1 : t->stage - 1;
         uint64_t bytes = p->stages[forward ? t->stage : to].output_bytes;

@@ -35,6 +35,9 @@ static void values_are_kept_until_dropped(void **state)
     assert_null(keeper_find(&k, &one, 2));                  /* part of a key is another key */
     assert_true(keeper_bytes(&k) >= 1000 * (sizeof(struct kept) + 2 * sizeof one));
     assert_int_equal(k.n_bytes, keeper_bytes(&k));          /* no arena is used */
+    for (uint32_t i = 100; i < 110; i++)                    /* ten are: a block each, or what is taken of it */
+        arena_alloc(&((struct kept *)keeper_find(&k, &i, sizeof i))->arena, i == 105 ? 3 * ARENA_BLOCK_BYTES : 32);
+    assert_int_equal(keeper_bytes(&k) - k.n_bytes, 12 * ARENA_BLOCK_BYTES);
     keeper_drop(&k, keeper_find(&k, &one, sizeof one));
     assert_null(keeper_find(&k, &one, sizeof one));
     assert_int_equal(k.n, 999);

@@ -397,6 +397,15 @@ static void text_of_a_graph(void **state)
         "one                      first    2 ops           35 parameters             105 MAC  fp32[1]\n");
     free(text);
     arena_free(&a);
+    start(&g, &a);                      /* a weight before all else is one too */
+    uint32_t table = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, (uint64_t[]){ 9, 5 });
+    graph_op(&g, OP_GATHER, (uint32_t[]){ table, given(&g, TYPE_INT32, DIMS(3)) }, 2, (struct op_attributes){ 0 });
+    PRINTED(text, graph_print(f, &g));
+    assert_string_equal(text,
+        "test, micro-batch 3: 1 layers, 1 operations (1 forward), 45 parameters, 0 MAC forward\n"
+        "one                      first    1 ops           45 parameters               0 MAC  fp16[3x5]\n");
+    free(text);
+    arena_free(&a);
 }
 
 static const struct CMUnitTest tests[] = {
