@@ -261,10 +261,15 @@ const struct update_chain *span_chain(const struct timeline *t, const struct spa
     return update ? &t->plan->update.chains[s->which / N_UPDATE_KINDS] : NULL;
 }
 
+const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s)
+{
+    return &chain->steps->ops[s->which % N_UPDATE_KINDS];
+}
+
 const struct update_op *span_update_op(const struct timeline *t, const struct span *s)
 {
     const struct update_chain *chain = span_chain(t, s);
-    return chain ? &chain->steps->ops[s->which % N_UPDATE_KINDS] : NULL;
+    return chain ? span_op_of(chain, s) : NULL;
 }
 
 struct cycles span_parts(const struct timeline *t, const struct span *s)
@@ -372,7 +377,7 @@ static void print_span(FILE *f, const struct timeline *t, const struct span *s)
         fprintf(f, " x %u every %" PRIu64, s->repeat, s->period_cycles);
     const struct update_chain *chain = span_chain(t, s);
     if (chain)
-        fprintf(f, "  %s of %" PRIu64 " elements, as %s", update_kind_names[span_update_op(t, s)->kind], chain->n_elements, chain->tensor);
+        fprintf(f, "  %s of %" PRIu64 " elements, as %s", update_kind_names[span_op_of(chain, s)->kind], chain->n_elements, chain->tensor);
     fputc('\n', f);
 }
 

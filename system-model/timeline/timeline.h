@@ -36,7 +36,8 @@ void timeline_print(FILE *f, const struct timeline *t, bool spans);      /* the 
 /* What one recurrence of a span was spent on; all of a row's spans sum to its `spent`. */
 struct cycles span_parts(const struct timeline *t, const struct span *s);
 const struct update_chain *span_chain(const struct timeline *t, const struct span *s);     /* whose tensor it works on; NULL: not of the update */
-const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* likewise */
+const struct update_op *span_op_of(const struct update_chain *chain, const struct span *s);  /* the step of its own chain that it is */
+const struct update_op *span_update_op(const struct timeline *t, const struct span *s);    /* the same; NULL: not of the update */
 /* Chrome trace event JSON; refuses what no viewer opens. made_by: a JSON value that says what made it, or NULL. */
 bool timeline_write_trace(FILE *f, const struct timeline *t, const char *made_by, struct err *err);
 void timeline_write_csv(FILE *f, const struct timeline *t);     /* one row per span, recurring ones each time */

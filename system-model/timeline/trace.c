@@ -117,7 +117,7 @@ static void write_tensor(FILE *f, const struct timeline *t, const struct span *s
         fputc(',', f);
     }
     json_decref(name);
-    fprintf(f, "\"elements\":%" PRIu64 ",\"step\":\"%s\",", chain->n_elements, update_kind_names[span_update_op(t, s)->kind]);
+    fprintf(f, "\"elements\":%" PRIu64 ",\"step\":\"%s\",", chain->n_elements, update_kind_names[span_op_of(chain, s)->kind]);
 }
 
 static void write_event(FILE *f, const struct timeline *t, const struct span *s, uint32_t k)
