@@ -75,32 +75,38 @@ static bool in_place(enum op_kind kind)
     return (part == PART_ELEMENTWISE && kind != OP_OUTER_ADD && kind != OP_EXPAND) || part == PART_NORM || part == PART_SOFTMAX;
 }
 
-/* Bytes of a tensor as if all tiles held as much of it as the fullest does; plans: by operation, NULL while there are none: evenly. The fullest tile
- * is what must suffice, and results lie where they were computed (op_plan's imbalance). */
-static uint64_t lying_bytes(const struct graph *g, const struct op_plan *const *plans, uint32_t tensor_id)
+/* By tensor: its bytes as if all tiles held as much of it as the fullest does; plans: by operation, NULL while there are none: evenly. The
+ * fullest tile is what must suffice, and results lie where they were computed (op_plan's imbalance). */
+static const uint64_t *lying_bytes(const struct graph *g, const struct op_plan *const *plans, struct arena *scratch)
 {
-    const struct tensor *t = &g->tensors[tensor_id];
-    return plans && t->producer_op != NO_ID ? (uint64_t)((double)tensor_bytes(t) * plans[t->producer_op]->imbalance) : tensor_bytes(t);
+    uint64_t *out = ARENA_ROOM(scratch, uint64_t, g->n_tensors);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        uint32_t op = g->tensors[i].producer_op;
+        out[i] = tensor_bytes(&g->tensors[i]);
+        if (plans && op != NO_ID)
+            out[i] = (uint64_t)((double)out[i] * plans[op]->imbalance);
+    }
+    return out;
 }
 
 /* Bytes of an operation's tensors that have one of the two roles. */
-static uint64_t live_bytes(const struct graph *g, const struct op_plan *const *plans, const struct op *op, enum tensor_role a, enum tensor_role b)
+static uint64_t live_bytes(const struct graph *g, const uint64_t *bytes_of, const struct op *op, enum tensor_role a, enum tensor_role b)
 {
     uint64_t bytes = 0;
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         enum tensor_role role = g->tensors[op->inputs[k]].role;
-        bytes += role == a || role == b ? lying_bytes(g, plans, op->inputs[k]) : 0;
+        bytes += role == a || role == b ? bytes_of[op->inputs[k]] : 0;
     }
     for (uint32_t k = 0; k < op->n_outputs && !in_place(op->kind); k++) {
         enum tensor_role role = g->tensors[op->outputs[k]].role;
-        bytes += role == a || role == b ? lying_bytes(g, plans, op->outputs[k]) : 0;
+        bytes += role == a || role == b ? bytes_of[op->outputs[k]] : 0;
     }
     return bytes;
 }
 
 /* Bytes alive while an operation works, by operation. Inference keeps nothing for later but what later operations read: a unit's input lives on
  * beside what its convolutions make until it is added. An operation in place frees what it read last before it writes. */
-static const uint64_t *alive_in_inference(const struct graph *g, const struct op_plan *const *plans, struct arena *scratch)
+static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t *bytes_of, struct arena *scratch)
 {
     size_t *last_use = ARENA_ARRAY(scratch, size_t, g->n_tensors);
     uint64_t *out = ARENA_ARRAY(scratch, uint64_t, g->n_ops), alive = 0;
@@ -111,12 +117,12 @@ static const uint64_t *alive_in_inference(const struct graph *g, const struct op
         const struct op *op = &g->ops[i];
         uint64_t made = 0, freed = 0, state = 0;
         for (uint32_t k = 0; k < op->n_outputs; k++)
-            made += lying_bytes(g, plans, op->outputs[k]);
+            made += bytes_of[op->outputs[k]];
         for (uint32_t k = 0; k < op->n_inputs; k++) {
             const struct tensor *t = &g->tensors[op->inputs[k]];
             bool again = k > 0 && op->inputs[k] == op->inputs[k - 1];
-            freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? lying_bytes(g, plans, op->inputs[k]) : 0;
-            state += t->role == ROLE_STATE ? lying_bytes(g, plans, op->inputs[k]) : 0;
+            freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? bytes_of[op->inputs[k]] : 0;
+            state += t->role == ROLE_STATE ? bytes_of[op->inputs[k]] : 0;
         }
         out[i] = (in_place(op->kind) && freed >= made ? alive : alive + made) + state;
         alive += made - freed;
@@ -126,7 +132,7 @@ static const uint64_t *alive_in_inference(const struct graph *g, const struct op
 
 static void add_live_inference(struct layer_cost *layers, const struct graph *g, struct arena *scratch)
 {
-    const uint64_t *alive = alive_in_inference(g, NULL, scratch);
+    const uint64_t *alive = alive_in_inference(g, lying_bytes(g, NULL, scratch), scratch);
     for (size_t i = 0; i < g->n_ops; i++) {
         uint64_t *most = &layers[g->ops[i].layer_id].forward_live_bytes;
         *most = max_u64(*most, alive[i]);
@@ -135,16 +141,19 @@ static void add_live_inference(struct layer_cost *layers, const struct graph *g,
 
 static void add_live(struct layer_cost *layers, const struct graph *g, const struct op_plan *const *plans)
 {
+    struct arena scratch = {0};
+    const uint64_t *bytes_of = lying_bytes(g, plans, &scratch);
     for (size_t i = 0; i < g->n_layers; i++)
         layers[i].forward_live_bytes = layers[i].backward_live_bytes = 0;
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         bool forward = op->pass == PASS_FORWARD;
         uint64_t *most = forward ? &layers[op->layer_id].forward_live_bytes : &layers[op->layer_id].backward_live_bytes;
-        uint64_t bytes = forward ? live_bytes(g, plans, op, ROLE_ACTIVATION, ROLE_STATE)
-                                 : live_bytes(g, plans, op, ROLE_GRADIENT, ROLE_WEIGHT_GRADIENT);
+        uint64_t bytes = forward ? live_bytes(g, bytes_of, op, ROLE_ACTIVATION, ROLE_STATE)
+                                 : live_bytes(g, bytes_of, op, ROLE_GRADIENT, ROLE_WEIGHT_GRADIENT);
         *most = max_u64(*most, bytes);
     }
+    arena_free(&scratch);
 }
 
 const struct layer_cost *layers_without_plans(const struct graph *g, struct arena *a)
@@ -164,13 +173,12 @@ const struct layer_cost *layers_without_plans(const struct graph *g, struct aren
 
 /* What an operation takes beside what is alive: where a convolution's sums are its result, neither shared, cast nor put together from steps,
  * they are there once. */
-static uint64_t beside_alive(const struct graph *g, const struct op_plan *const *plans, const struct op *op, uint64_t n_tiles)
+static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
 {
     const struct tensor *result = &g->tensors[op->outputs[0]];
-    const struct op_plan *p = plans[op - g->ops];
     bool one_step = (uint64_t)p->split.in_chans * p->split.kernel * p->split.serial_in * p->split.serial_out == 1;
     bool same_type = data_type_bytes(result->type) == (p->partials == PARTIALS_FP16 ? 2 : 4);
-    uint64_t twice = op->kind == OP_CONV && one_step && same_type ? lying_bytes(g, plans, op->outputs[0]) / n_tiles : 0;
+    uint64_t twice = op->kind == OP_CONV && one_step && same_type ? bytes_of[op->outputs[0]] / n_tiles : 0;
     return p->temp_bytes_per_tile - min_u64(twice, p->temp_bytes_per_tile);
 }
 
@@ -178,13 +186,13 @@ static uint64_t beside_alive(const struct graph *g, const struct op_plan *const 
 static void keep_worst_moments(struct compiled *out, const struct graph *g)
 {
     struct arena scratch = {0};
-    const uint64_t *alive = alive_in_inference(g, out->op_plans, &scratch);
+    const uint64_t *bytes_of = lying_bytes(g, out->op_plans, &scratch), *alive = alive_in_inference(g, bytes_of, &scratch);
     uint64_t tiles = out->options.n_tiles;
     for (size_t i = 0; i < g->n_layers; i++)
         out->layers[i].forward_live_bytes = out->layers[i].temp_bytes_per_tile = 0;
     for (size_t i = 0; i < g->n_ops; i++) {
         struct layer_cost *l = &out->layers[g->ops[i].layer_id];
-        uint64_t beside = beside_alive(g, out->op_plans, &g->ops[i], tiles);
+        uint64_t beside = beside_alive(g, bytes_of, &g->ops[i], out->op_plans[i], tiles);
         if (ceil_div(l->forward_live_bytes, tiles) + l->temp_bytes_per_tile > ceil_div(alive[i], tiles) + beside)
             continue;
         l->forward_live_bytes = alive[i];

@@ -48,7 +48,7 @@ struct compiler {
     struct memo collectives, flows, sums, codes;
     struct collective_ways ways;
     struct memo checkpoints;                    /* the schedule's: by layer, whether it is one, by their names */
-    struct memo stages, placements, memories, updates;  /* what follows from a stage's layers; from where all layers are */
+    struct memo stages, placements, memories, rooms, updates;  /* what follows from a stage's layers; from where all layers are */
     struct memo splits;                         /* the timeline's: layers that were divided over stages by themselves */
     const uint32_t *alike;                      /* of the graph, or NULL: each operation is planned by itself */
     const struct layer_cost *layers;            /* of the graph, without plans; or NULL: made when they are wanted */

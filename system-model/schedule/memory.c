@@ -103,7 +103,7 @@ static void on_room(void *user, uint32_t layer, struct moment m)
     r->bytes[layer] = fmin(r->bytes[layer], r->free_bytes - (double)m.stash - (double)m.activations);
 }
 
-void plan_layer_rooms(double *room_bytes, const struct plan *p)
+static void find_rooms(double *room_bytes, const struct plan *p)
 {
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
     for (uint32_t s = 0; s < p->n_stages; s++) {
@@ -116,6 +116,18 @@ void plan_layer_rooms(double *room_bytes, const struct plan *p)
             room_bytes[i] = capacity;
         each_moment(p, stage, on_room, &r);
     }
+}
+
+/* Remembered by the memory that they are the rooms of. */
+const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct arena *a)
+{
+    const double *known = p->placed ? memo_find(&c->rooms, &p->memory, sizeof p->memory) : NULL;
+    if (known)
+        return known;
+    size_t n_bytes = p->graph->n_layers * sizeof *known;
+    double *rooms = p->placed ? memo_add(&c->rooms, &p->memory, sizeof p->memory, n_bytes, c->arena) : arena_alloc(a, n_bytes);
+    find_rooms(rooms, p);
+    return rooms;
 }
 
 bool keeps_gradients(const struct plan_options *o)

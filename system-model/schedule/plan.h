@@ -97,8 +97,9 @@ struct plan {
 bool plan_build(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);
 bool plan_once(struct plan *out, struct compiler *c, const struct plan_options *opt, struct arena *a, struct err *err);   /* plan.c: as asked */
 double ipu_available_memory(const struct plan_options *o, uint32_t ipu);    /* share of tile memory for temporaries */
-/* By layer: what the fullest tile has for temporaries beside what is there all along, and what is alive while the layer is at work. */
-void plan_layer_rooms(double *room_bytes, const struct plan *p);
+/* Bytes by layer: what the fullest tile has for temporaries beside what is there all along, and what is alive while the layer is at work. Kept by
+ * the compiler, or in the arena. */
+const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct arena *a);
 void plan_print_replanned(FILE *f, const struct plan *p, const char *before);   /* a line, where less was taken than asked */
 /* What has arrived on I/O tiles is sent on to the tiles that compute, an exchange on which all tiles wait: it is no part of the transfer that is
  * hidden (PopART's copy between the two kinds of tiles). Few tiles send what many receive. */

@@ -63,12 +63,11 @@ static bool lower_stage(double *shares, struct worst *worst, const double *rooms
 }
 
 /* Layers that take too much get less, or all of their IPU what the worst of them gets. False where none does, or one would get nothing. */
-static bool tighten(double *shares, const struct plan *p, bool whole_ipus, struct arena *a)
+static bool tighten(double *shares, const struct plan *p, struct compiler *c, bool whole_ipus, struct arena *a)
 {
-    double *rooms = ARENA_ARRAY(a, double, p->graph->n_layers);
+    const double *rooms = plan_layer_rooms(p, c, a);
     struct worst *worst = ARENA_ARRAY(a, struct worst, p->options.ipus_per_replica);
     bool any = false;
-    plan_layer_rooms(rooms, p);
     for (uint32_t s = 0; s < p->n_stages; s++)
         if (!lower_stage(shares, &worst[p->stages[s].ipu], rooms, p, &p->stages[s]))
             return false;
@@ -102,7 +101,7 @@ static bool plan_again(struct plan *best, struct compiler *c, const struct plan 
     struct arena scratch = {0};
     double *shares = ARENA_ARRAY(&scratch, double, c->graph->n_layers);
     bool good = true;
-    for (uint32_t i = 0; i < MOST_TRIES && good && !tried.fits && tighten(shares, &tried, whole_ipus, &scratch); i++) {
+    for (uint32_t i = 0; i < MOST_TRIES && good && !tried.fits && tighten(shares, &tried, c, whole_ipus, &scratch); i++) {
         o.layer_memory = compile_layer_memory(c, shares);
         good = plan_once(&tried, c, &o, a, err);
     }

@@ -612,9 +612,9 @@ static void too_large_temporaries_are_planned_again(void **state)
     run_with(&sim, &r, recipe, (struct texts){ { "parallel.available_memory=0.6" }, 1 }, &paths, &cache);
     assert_true(r.fits && sim.plan.options.layer_memory);
     const struct plan *p = &sim.plan;
-    double *rooms = ARENA_ARRAY(&sim.arena, double, p->graph->n_layers), least = 1;
+    const double *rooms = plan_layer_rooms(p, sim.compiler, &sim.arena);
+    double least = 1;
     unsigned n = 0;
-    plan_layer_rooms(rooms, p);
     for (size_t i = 0; i < p->graph->n_layers; i++) {
         assert_true((double)p->stages[0].compiled->layers[i].temp_bytes_per_tile <= rooms[i]);
         n += p->options.layer_memory[i] < 0.6;
