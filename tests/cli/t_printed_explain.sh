@@ -23,6 +23,8 @@ printed explain
 show diff $resnet $bow
 show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9
 show diff $resnet $resnet --set b:parallel.gradient_accumulation=7
+show diff $resnet $resnet --set c:parallel.gradient_accumulation=7
+show diff $resnet $resnet --set bparallel.gradient_accumulation=7
 show diff $resnet $resnet --set 'b:faults.chip=3 1.5' --set 'a:faults.link=0-2 0.5'
 show diff $resnet $resnet --set 'b:faults.chip=3 1.5' --set 'a:faults.chip=3 1.25'
 show diff $resnet $resnet --set parallel.gradient_accumulation=7 --set a:machine.clock_hz=2e9 --format json

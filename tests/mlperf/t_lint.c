@@ -379,6 +379,26 @@ static void test_numbers_that_count(void **state)
     arena_free(&a);
 }
 
+/* Half a second is an initialisation of half a second; what is not stated takes its default. */
+static void test_short_initialisation(void **state)
+{
+    (void)state;
+    struct submission_description s = resnet();
+    const char *const ends[] = { "\"init_start\"", "\"init_stop\"" };
+    long long at_ms[2];
+    s.init_s = 0.5;
+    char *text = log_text(&s, &resnet_run);
+    for (int i = 0; i < 2; i++) {
+        char *line = strstr(text, ends[i]), *time;
+        while (line > text && line[-1] != '\n')
+            line--;
+        assert_non_null(time = strstr(line, "\"time_ms\": "));
+        at_ms[i] = atoll(time + strlen("\"time_ms\": "));
+    }
+    assert_int_equal(at_ms[1] - at_ms[0], 500);
+    free(text);
+}
+
 static void test_order_and_limits(void **state)
 {
     struct submission_description s = resnet();
@@ -484,7 +504,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
     cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
-    cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
+    cmocka_unit_test(test_order_and_limits), cmocka_unit_test(test_short_initialisation), cmocka_unit_test(test_numbers_that_count), cmocka_unit_test(test_weights_by_ruleset), cmocka_unit_test(test_evaluation_schedule),
     cmocka_unit_test(test_requests), cmocka_unit_test(test_patterns),
 };
 TAP_MAIN(tests)

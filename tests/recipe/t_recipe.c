@@ -425,6 +425,10 @@ static void keys_without_effect_are_reported(void **state)
     assert_true(LOAD(&l, pod16, "parallel.schedule=interleaved", "parallel.layers_per_ipu=", "framework.accumulation_multiple=2"));
     assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));        /* an even split is a pipeline too */
     arena_free(&l.a);
+    assert_true(LOAD(&l, pod16, "parallel.schedule=interleaved", "parallel.layers_per_ipu=", "parallel.ipus_per_replica=2", "parallel.available_memory=",
+                     "framework.accumulation_multiple=2"));
+    assert_false(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));        /* of two IPUs as well */
+    arena_free(&l.a);
     assert_true(LOAD(&l, "vendor-ipu-pod4-resnet50-tf1", "framework.accumulation_multiple=2", "framework.output_reductions=3", "parallel.schedule=grouped"));
     assert_true(recipe_unused_keys(&unused, &n, &l.r, NULL, &l.a));
     assert_int_equal(n, 2);                     /* one IPU takes no turns, nor has it a schedule */
