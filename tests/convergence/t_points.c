@@ -264,7 +264,29 @@ static void limits_at_batches(void **state)
     }
 }
 
+/* The rounds of MLPerf Training in their order, each with the one before it; before the first there is none. */
+static void editions_follow_each_other(void **state)
+{
+    static const char *const rounds[][2] = {
+        { "v0.7", "0.7.0" }, { "v1.0", "1.0.0" }, { "v1.1", "1.1.0" }, { "v2.0", "2.0.0" }, { "v2.1", "2.1.0" }, { "v3.0", "3.0.0" }, { "v3.1", "3.1.0" },
+        { "v4.0", "4.0.0" }, { "v4.1", "4.1.0" }, { "v5.0", "5.0.0" },
+    };
+    (void)state;
+    assert_null(edition_before(NULL));
+    assert_null(edition_before(edition_find("v0.7")));
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        const struct edition *e = edition_find(rounds[i][0]);
+        assert_ptr_equal(e, edition_find(rounds[i][1]));
+        assert_string_equal(e->round, rounds[i][0]);
+        assert_string_equal(e->ruleset, rounds[i][1]);
+        if (i > 0)
+            assert_ptr_equal(edition_before(e), edition_find(rounds[i - 1][0]));
+    }
+    assert_null(edition_find("v6.0"));
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(editions_follow_each_other),
     cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
     cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points), cmocka_unit_test(limits_at_batches),
 };

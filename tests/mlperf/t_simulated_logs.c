@@ -299,6 +299,38 @@ static void test_descriptions_refused(void **state)
     }
 }
 
+/* A hundred thousand evaluations and as many epochs may be logged, one more of either not: what may be is looked at further, and no benchmark is 'none'. */
+static void test_longest_logs(void **state)
+{
+    static const char more[] = "want at most 100000 and 100000; raise training.eval_every, or lower training.epochs", known[] = "benchmark 'none'";
+    static const struct { uint64_t n_evals; double epochs; const char *begins, *has; } cases[] = {
+        { 100000, 1, "", known }, { 1, 100000, "", known }, { 100000, 100000, "", known },
+        { 100001, 2, "a log of 2 epochs and 100001 evaluations, ", more }, { 1, 100001, "a log of 100001 epochs and 1 evaluation, ", more },
+        { 7, 100000.5, "a log of 100000 epochs and 7 evaluations, ", more }, { 100001, NAN, "a log of 0 epochs and 100001 evaluations, ", more },
+        { 100000, NAN, "", known },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct submission_description s = rnnt_of_a_toy;
+        struct drawn_run run = toy_run;
+        char *text;
+        bool written = true;
+        s.benchmark = "none";
+        run.n_evals = cases[i].n_evals, run.epochs = cases[i].epochs;
+        PRINTED(text, written = mllog_write_run(f, &s, &run, 0, &a, &err));
+        assert_false(written);
+        assert_string_equal(text, "");
+        if (strncmp(err.msg, cases[i].begins, strlen(cases[i].begins)) != 0 || !strstr(err.msg, cases[i].has))
+            print_error("%s\n", err.msg);
+        assert_memory_equal(err.msg, cases[i].begins, strlen(cases[i].begins));
+        assert_non_null(strstr(err.msg, cases[i].has));
+        free(text);
+        arena_free(&a);
+    }
+}
+
 /* The smallest there may be: less than a sample a step, less than a micro-batch, a run of one evaluation and a thousandth of a second. */
 static void test_the_smallest_submission(void **state)
 {
@@ -482,7 +514,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_golden_log), cmocka_unit_test(test_scaling_is_written), cmocka_unit_test(test_log_evaluated_at_the_end),
-        cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused),
+        cmocka_unit_test(test_log_of_no_parts), cmocka_unit_test(test_log_of_whole_calls), cmocka_unit_test(test_missing_hyperparameter), cmocka_unit_test(test_descriptions_refused), cmocka_unit_test(test_longest_logs),
         cmocka_unit_test(test_hyperparameters_of_each_kind), cmocka_unit_test(test_demands_of_each_kind), cmocka_unit_test(test_keys_of_the_log_itself), cmocka_unit_test(test_accuracies_of_a_log), cmocka_unit_test(test_courses_of_a_log), cmocka_unit_test(test_the_smallest_submission),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -147,7 +147,8 @@ static inline char **draft_words(struct draft *d, const char *text, size_t *n)
 /* "value" is a tensor of whole numbers. A number with a point is a float, with a comma or in the names below a list, with a letter a string. */
 static inline Onnx__AttributeProto *draft_attribute(struct draft *d, char *text)
 {
-    static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads" };
+    static const char *const lists[] = { "axes", "perm", "split", "strides", "dilations", "starts", "ends", "kernel_shape", "pads",
+                                         "scan_input_axes", "scan_output_axes", "scan_input_directions", "scan_output_directions" };
     Onnx__AttributeProto *p = ARENA_NEW(&d->arena, Onnx__AttributeProto);
     *p = (Onnx__AttributeProto)ONNX__ATTRIBUTE_PROTO__INIT;
     p->name = strsep(&text, "=");

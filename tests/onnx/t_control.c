@@ -398,7 +398,7 @@ static void scans(void **state)
     draft_input(d, "v", ONNX_FLOAT, "rows,3");
     draft_weight(d, "x", DIMS(3));
     draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "x v", "last stacked", "num_scan_inputs=1");
+    draft_node(d, "Scan", "x v", "last stacked", "num_scan_inputs=1 scan_output_axes=0 scan_output_directions=0");
     draft_body(d, "body", body, "more twice");
     draft_node(d, "Add", "stacked last", "both", "");
     draft_node(d, "MatMul", "both m", "y", "");
@@ -461,7 +461,7 @@ static void a_scan_of_two(void **state)
     draft_input(d, "u", ONNX_FLOAT, "rows,1");
     draft_weight(d, "x", DIMS(3));
     draft_weight(d, "m", DIMS(3, 2));
-    draft_node(d, "Scan", "x v u", "last", "num_scan_inputs=2");
+    draft_node(d, "Scan", "x v u", "last", "num_scan_inputs=2 scan_input_axes=0,0 scan_input_directions=0,0");
     draft_body(d, "body", body, "more");
     draft_whole(d, "first", WHOLE(0));
     draft_node(d, "Unsqueeze", "last first", "matrix", "");
@@ -490,6 +490,11 @@ static void scans_refused(void **state)
         { "num_scan_inputs=1 scan_input_axes=1,0", "scan_input_axes: want rows along the first dimension, forwards" },
         { "num_scan_inputs=1 scan_output_directions=0,1", "scan_output_directions: want rows along the first dimension, forwards" },
         { "num_scan_inputs=1 scan_output_axes=1,0", "scan_output_axes: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_input_axes=1,1", "scan_input_axes: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_input_axes=0,-1", "scan_input_axes: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_input_directions=1,1", "scan_input_directions: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_output_axes=1,1", "scan_output_axes: want rows along the first dimension, forwards" },
+        { "num_scan_inputs=1 scan_output_directions=1,1", "scan_output_directions: want rows along the first dimension, forwards" },
         { "num_scan_inputs=3", "its body does not have the inputs and outputs of a scan of 3 inputs" },
         { "num_scan_inputs=4294967297", "its body does not have the inputs and outputs of a scan of 4294967297 inputs" },
         { "", "its body does not have the inputs and outputs of a scan of 0 inputs" }, { "num_scan_inputs=0", "its body does not have the inputs and outputs of a scan of 0 inputs" },

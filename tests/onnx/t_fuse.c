@@ -12,6 +12,9 @@ struct row { const char *program, *expected; };
 /* Dan Hendrycks and Kevin Gimpel 2016: x / 2 (1 + erf(x / sqrt 2)), in the orders that exporters have; and tanh(c (x + k x^3)). */
 #define LONG(more) "Pow x three > a; Mul a bell > b; Add x b > c; Mul c one > c0; Mul c0 one > c1; Mul c1 one > c2; Mul c2 one > c3; Mul c3 one > c4; " \
     "Mul c4 one > c5; " more " root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y"
+#define PARABOLA(a, b, c) \
+    { "Mul x x > q; Mul q " a " > i; Mul x " b " > j; Add i j > k; Add k " c " > p; Tanh p > e; Add e one > f; Mul x f > g; Mul g half > y", \
+      "mul scale scale add map tanh map mul scale" }
 static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "gelu" },
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
@@ -48,6 +51,10 @@ static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > y", "scale map map mul" },
     { LONG("Mul c5 one > c6; Mul c6"), "gelu" }, { LONG("Mul c5 one > c6; Mul c6 one > c7; Mul c7"), "map mul scale add scale scale scale scale scale scale scale scale scale tanh map mul scale" },     /* 15 nodes, and 16 */
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
+    /* Under tanh a line or a parabola that meets sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at all of -3, -0.5, 1 and 2 but one. */
+    { "Mul x steep > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale tanh map mul scale" },
+    { "Mul x 1.18142 > b; Add b 0.18731 > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale map tanh map mul scale" },
+    PARABOLA("-0.08919", "0.86924", "0.05352"), PARABOLA("-0.05352", "0.99411", "0.10703"), PARABOLA("0", "1.04763", "-0.21406"), PARABOLA("0.08919", "0.78005", "-0.03568"),
     { "Mul x x > a; Mul a bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",      /* a square */
       "mul scale add scale tanh map mul scale" },
     { "Mul x x > a; Mul a a > i; Mul i bell > b; Add x b > c; Mul c root > d; Tanh d > e; Add e one > f; Mul x f > g; Mul g half > y",
@@ -177,15 +184,19 @@ static void draft_all(struct draft *d)
     static const struct { const char *name; double x; } numbers[] = {
         { "root2", 1.4142135 }, { "over2", 0.70710678 }, { "root3", 1.7320508 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "half", 0.5 },
         { "third", 0.333 }, { "bell", 0.044715 }, { "root", 0.79788456 }, { "small", 0.25 },
-        { "root+", 0.80179 }, { "root++", 0.80195 },
+        { "root+", 0.80179 }, { "root++", 0.80195 }, { "steep", 1.11898 },
     };
     static const char *const inputs[] = { "x", "u" };
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         draft_input(d, inputs[i], ONNX_FLOAT, "2,3,4");
     draft_input(d, "i", ONNX_FLOAT, "2,6,3,4");
     draft_input(d, "v", ONNX_FLOAT, "2,6");
+    static const char *const by_digits[] = { "1.18142", "0.18731", "-0.08919", "0.86924", "0.05352", "-0.05352", "0.99411", "0.10703", "0", "1.04763",
+                                             "-0.21406", "0.08919", "0.78005", "-0.03568" };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         draft_number(d, numbers[i].name, numbers[i].x);
+    for (size_t i = 0; i < sizeof by_digits / sizeof *by_digits; i++)
+        draft_number(d, by_digits[i], strtod(by_digits[i], NULL));
     draft_weight(d, "g4", DIMS(4));
     draft_weight(d, "b4", DIMS(4));
     draft_weight(d, "g6", DIMS(6, 1, 1));
