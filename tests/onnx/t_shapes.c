@@ -105,6 +105,10 @@ static void windows(void **state)
         { "AveragePool", "2,4,5,5", "kernel_shape=1,1 strides=3,3 pads=0,0,2,2 ceil_mode=1", "2x4x2x2" },   /* none starts behind */
         { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=0,0,1,1 ceil_mode=1", "2x4x2x2" },   /* nor at the first place behind */
         { "AveragePool", "2,4,6,6", "kernel_shape=1,1 strides=3,3 pads=1,1,1,1 ceil_mode=1", "2x4x3x3" },   /* 0, 3, 6 of one zero and six */
+        { "MaxPool", "2,4,5,4", "kernel_shape=3,2 strides=2,3 pads=1,1,0,1 ceil_mode=1", "2x4x3x2" },       /* from -1, 1, 3 of five; -1, 2 and not 5 of four */
+        { "MaxPool", "2,4,4,9", "kernel_shape=2,3 strides=2,4 pads=1,2,1,2 ceil_mode=1", "2x4x3x3" },       /* -1, 1, 3 of four; -2, 2, 6 and not 10 of nine */
+        { "AveragePool", "2,4,8", "kernel_shape=2 strides=3 pads=2,0 ceil_mode=1", "2x4x4" },               /* -2, 1, 4, 7: the last one of eight, and one beyond */
+        { "AveragePool", "2,4,3,7", "kernel_shape=2,3 strides=1,2 pads=1,2,1,2 dilations=2,1", "2x4x3x5" }, /* whole windows alone: -1..1; -2, 0, 2, 4, 6 */
         { "MaxPool", "2,4,9,7", "", "kernel_shape is missing" },
         { "MaxPool", "2,4,9,7", "kernel_shape=3,0", "kernel_shape of 0; want 1 to 65535" }, { "MaxPool", "2,4,9,7", "kernel_shape=65536,1", "kernel_shape of 65536; want 1 to 65535" },
         { "Conv", "2,4,9,7 w6,4,3,2", "strides=0,1", "strides of 0; want 1 to 65535" }, { "Conv", "2,4,9,7 w6,4,3,2", "strides=1,65536", "strides of 65536; want 1 to 65535" },
@@ -262,6 +266,7 @@ static void parts(void **state)
     CHECK(rows);
 }
 
+#define TWELVE "=3x4:1,2,3,4,5,6,7,8,9,10,11,12"
 #define UNKNOWN "how much it makes is known only while the model runs; stop before it with --set recipe.output=NAME, or price it roughly with --approximate"
 /* What exporters compute to find sizes. */
 static void contents(void **state)
@@ -297,6 +302,7 @@ static void contents(void **state)
         { "Expand", "=2x1:5,7 =2,3", "", "2x3 whole = 5 5 5 7 7 7" },
         { "ConstantOfShape", "=3", "", "3" },               { "ConstantOfShape", "=1", "", "1 = 0" },
         { "ConstantOfShape", "=2", "value=7", "2 whole = 7 7" }, { "ConstantOfShape", "=2", "value=7,8", "2 whole" },
+        { "ConstantOfShape", "=3,0,2", "", "3x0x2" },       { "ConstantOfShape", "=3,-2", "", "a size of -2" },
         { "Range", "='2 ='9 ='3", "", "3 whole = 2 5 8" },  { "Range", "='9 ='2 ='-2", "", "4 whole = 9 7 5 3" },
         { "Range", "='2 ='8 ='3", "", "2 whole = 2 5" },    { "Range", "='2 ='1 ='1", "", "0 whole" },
         { "Range", "='0 ='1000000000 ='1", "", "it has a thousand million elements or more" }, { "Range", "='1 ='1000000000 ='1", "", "999999999 whole" },
@@ -307,6 +313,18 @@ static void contents(void **state)
         { "Slice", "=5,7,9,11 =1 =3", "", "2 whole = 7 9" }, { "Slice", "=5,7,9,11 =-2 =9", "", "2 whole = 9 11" },
         { "Slice", "=5,7,9,11 =0 =4 =0 =3", "", "2 whole = 5 11" }, { "Slice", "=5,7,9,11 =9 =-9 =0 =-1", "", "4 whole = 11 9 7 5" },
         { "Slice", "=5,7,9,11 =4 =0 =0 =-2", "", "2 whole = 11 7" }, { "Slice", "=5,7,9,11 =3 =1 =0 =-1", "", "2 whole = 11 9" },
+        { "Slice", TWELVE " =1,1 =3,4 =0,1 =1,2", "", "2x2 whole = 6 8 10 12" },                    /* rows 1 and 2, columns 1 and 3 */
+        { "Slice", TWELVE " =3,2 =0,-9 =1,0 =-2,-1", "", "3x2 whole = 12 10 8 6 4 2" },             /* columns 3 and 1 of rows 2, 1, 0 */
+        { "Slice", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12 =1,0,1 =2,3,2 =0,1,2 =1,2,1", "", "1x2x1 whole = 8 12" },
+        { "Slice", TWELVE " =0,1 =2,3", "", "2x2 whole = 2 3 6 7" },
+        { "Concat", "=2x1:1,2 =2x3:3,4,5,6,7,8 =2x2:9,10,11,12", "axis=1", "2x6 whole = 1 3 4 5 9 10 2 6 7 8 11 12" },
+        { "Transpose", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12", "perm=1,2,0", "3x2x2 whole = 1 7 2 8 3 9 4 10 5 11 6 12" },
+        { "Transpose", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12", "", "2x3x2 whole = 1 7 3 9 5 11 2 8 4 10 6 12" },
+        { "Split 3", TWELVE " =1,2,1", "axis=1", "3x1 whole = 1 5 9; 3x2 whole = 2 3 6 7 10 11; 3x1 whole = 4 8 12" },
+        { "NonZero", "=2x3:0,4,5,6,0,7", "", "2x4 whole = 0 0 1 1 1 2 0 2" },
+        { "EyeLike", "=3x4:0,0,0,0,0,0,0,0,0,0,0,0", "k=-1", "3x4 whole = 0 0 0 0 1 0 0 0 0 1 0 0" },
+        { "Expand", "=2x1x3:1,2,3,4,5,6 =2,1", "", "2x2x3 whole = 1 2 3 1 2 3 4 5 6 4 5 6" },
+        { "Add", "=2x1:10,20 =3:1,2,3", "", "2x3 whole = 11 12 13 21 22 23" },
         { "ReduceMax", "=5,9,7", "keepdims=0", "one whole = 9" }, { "ReduceMax", "=-5,-9,-2", "keepdims=0", "one whole = -2" },
         { "ReduceMin", "=5,9,2", "keepdims=0", "one whole = 2" }, { "ReduceMin", "=-5,-9,-2", "", "1 whole = -9" }, { "ReduceSum", "=5,9,-2", "", "1 whole = 12" },
         { "ReduceProd", "=5,7,2", "", "1 whole = 70" },     { "ReduceProd", "=5,7,2", "keepdims=0", "one whole = 70" },

@@ -375,8 +375,11 @@ static bool shape_constant_of_shape(const struct shape *s)
     const Onnx__AttributeProto *value = onnx_attribute(s->n, "value");
     if (!onnx_list(&list, s->m, s->n, "shape", 0) || list.n > ONNX_MAX_DIMS)
         return REFUSE(s, "its shape is computed while the model runs");
-    for (uint32_t i = 0; i < list.n; i++)
-        dims[i] = list.at[i] > 0 ? (uint64_t)list.at[i] : 0;
+    for (uint32_t i = 0; i < list.n; i++) {
+        if (list.at[i] < 0)
+            return REFUSE(s, "a size of %jd", (intmax_t)list.at[i]);
+        dims[i] = (uint64_t)list.at[i];
+    }
     return shape_set(s, 0, list.n, dims, value && value->t ? value->t->data_type : ONNX_FLOAT);
 }
 
