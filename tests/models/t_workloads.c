@@ -347,6 +347,95 @@ static void lengths_beyond_a_model_are_refused(void **state)
     }
 }
 
+/* Four levels of two convolutions that take 4 pixels, each then halved; on the way up doubled and as much taken. 16 s + 60 pixels leave s for the
+ * bottom, 8 of them the fewest: 8 - 4 = 4, and 2 x 4 - 4 = 4 at each level up. From 172, 7 - 4 = 3, then 2, then nothing. */
+static void unets_of_all_sizes(void **state)
+{
+    static const struct { uint64_t pixels, scores; } cases[] = {
+        { 188, 4 }, { 204, 20 }, { 220, 36 }, { 572, 388 }, { 4092, 3908 }, { 172, 0 }, { 156, 0 }, { 140, 0 }, { 124, 0 }, { 92, 0 }, { 60, 0 }, { 16, 0 },
+        { 187, 0 }, { 189, 0 }, { 190, 0 }, { 192, 0 }, { 196, 0 }, { 203, 0 }, { 205, 0 }, { 571, 0 }, { 573, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a = { 0 };
+        struct err err = { "" };
+        struct model_options r = { .where = "r.ini", .micro_batch = 1, .image_size = cases[i].pixels };
+        bool built = workload_graph(&g, workload_find("unet", &err), &r, &a, &err);
+        assert_string_equal(err.msg, cases[i].scores ? "" : "r.ini: data.image_size: unet halves it four times after taking 4 pixels; want 188, 204, 220.. (572)");
+        assert_int_equal(built, cases[i].scores > 0);
+        const struct tensor *scores = built ? &g.tensors[g.ops[g.n_forward_ops - 1].inputs[0]] : NULL;
+        for (int d = 1; scores && d < 3; d++)
+            assert_int_equal(scores->dims[d], cases[i].scores);
+        arena_free(&a);
+    }
+}
+
+/* 15 % of a row's tokens, and a part of one is one; 56 of 384 and 76 of 512, as the data sets of pre-training have them. */
+static void masked_tokens_of_a_row(void **state)
+{
+    static const uint64_t cases[][2] = { { 1, 1 }, { 6, 1 }, { 7, 2 }, { 20, 3 }, { 21, 4 }, { 100, 15 }, { 101, 16 }, { 127, 20 }, { 128, 20 }, { 133, 20 }, { 134, 21 },
+                                         { 383, 58 }, { 384, 56 }, { 385, 58 }, { 511, 77 }, { 512, 76 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a;
+        size_t k = 0;
+        const struct model_options o = { .micro_batch = 3, .sequence_length = cases[i][0] };
+        build(&g, "bert-base", &o, &a);
+        while (!text_is(g.tensors[k].name, "masked-positions"))
+            k++;
+        assert_int_equal(g.tensors[k].dims[0], 3);
+        assert_int_equal(g.tensors[k].dims[1], cases[i][1]);
+        arena_free(&a);
+    }
+}
+
+/* A kernel of 16 steps sees 7 before its own and 8 behind it: as many steps come out as go in, the longest utterance's 557 by twos, or 33. */
+static void kernels_over_time_are_centred(void **state)
+{
+    (void)state;
+    for (uint64_t frames = 66; frames <= 557; frames += 491) {
+        struct graph g;
+        struct arena a;
+        uint64_t n = 0, time = (frames + 1) / 2;
+        const struct model_options o = { .micro_batch = 1, .sequence_length = frames };
+        build(&g, "transformer-transducer", &o, &a);
+        for (size_t i = 0; i < g.n_forward_ops; i++) {
+            const struct op *op = &g.ops[i];
+            if (op->kind != OP_PAD)
+                continue;
+            assert_int_equal(op->at->axis, 2);
+            assert_int_equal(op->at->begin, 7);
+            assert_int_equal(op->at->length, 7 + time + 8);
+            const struct op *conv = &g.ops[i + 1];
+            assert_int_equal(conv->kind, OP_CONV);
+            assert_true(conv->at->kernel_h == 1 && conv->at->kernel_w == 16 && conv->at->stride == 1 && conv->at->groups == 768);
+            const uint64_t want[] = { 1, 1, time, 768 };
+            assert_memory_equal(g.tensors[conv->outputs[0]].dims, want, sizeof want);
+            n++;
+        }
+        assert_int_equal(n, 14);
+        arena_free(&a);
+    }
+}
+
+/* A file is a model of no benchmark and no family but its own, counted by samples; how long its sequences are stands in it. */
+static void a_file_is_a_workload(void **state)
+{
+    struct err err = { "" };
+    (void)state;
+    const struct workload *w = workload_find("some/model.onnx", &err);
+    assert_non_null(w);
+    assert_string_equal(w->name, "model.onnx");
+    assert_string_equal(w->family, "onnx");
+    assert_string_equal(w->sample, "sample");
+    assert_null(w->config);
+    assert_null(w->benchmark);
+    assert_int_equal(w->default_sequence_length, 0);
+    assert_int_equal(w->traits, IS_FILE | TAKES_IMAGES);
+}
+
 static void unknown_workloads_list_the_known(void **state)
 {
     struct err err;
@@ -567,12 +656,12 @@ static void products_too_long_to_plan_are_refused(void **state)
 static void layers_are_numbered(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < workload_count(); i++) {
+    for (size_t i = 0; i < 3 * workload_count(); i++) {
         struct arena arena = { 0 };
         struct graph g;
         struct err why;
-        struct model_options o = { .micro_batch = 1 };
-        if (!workload_graph(&g, workload_at(i), &o, &arena, &why))
+        struct model_options o = { .micro_batch = 1, .inference = i % 3 == 1, .fine_tuning = i % 3 == 2 };
+        if (!workload_graph(&g, workload_at(i / 3), &o, &arena, &why))
             continue;
         uint32_t block = 0, part = 0;
         for (size_t k = 0; k < g.n_layers; k++) {
@@ -631,7 +720,8 @@ static void masks_of_packs(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(masks_of_packs),
+    cmocka_unit_test(masks_of_packs), cmocka_unit_test(unets_of_all_sizes), cmocka_unit_test(masked_tokens_of_a_row),
+    cmocka_unit_test(kernels_over_time_are_centred), cmocka_unit_test(a_file_is_a_workload),
     cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes), cmocka_unit_test(images_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(a_joint_network_in_slices), cmocka_unit_test(conformers_are_exact), cmocka_unit_test(recipes_shape_the_graph),

@@ -17,10 +17,9 @@ static const double hidden_dropout = 0.1, attention_dropout = 0.1;
 static uint64_t masked_tokens(uint64_t length)
 {
     switch (length) {
-    case 128: return 20;
     case 384: return 56;
     case 512: return 76;
-    default:  return (length * 15 + 99) / 100;
+    default:  return ceil_div(length * 15, 100);
     }
 }
 

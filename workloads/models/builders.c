@@ -70,7 +70,7 @@ uint32_t build_factor(struct builder *b, uint32_t x)
     enum data_type type = factor_type(b);
     if (g->tensors[x].type == type)
         return x;
-    for (size_t i = g->n_ops; i-- > 0 && g->ops[i].layer_id == g->n_layers - 1; )       /* cast once for all that read it */
+    for (size_t i = g->n_ops; i-- && g->ops[i].layer_id == g->n_layers - 1; )       /* cast once for all that read it */
         if (g->ops[i].kind == OP_CAST && g->ops[i].inputs[0] == x)
             return g->ops[i].outputs[0];
     return graph_op(g, OP_CAST, &x, 1, (struct op_attributes){ .to_type = type });
