@@ -265,7 +265,7 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
     struct sums k = add_sums(&s, f, c, t, p, open);
     if (open == OPEN_FIELD)
         return k.so_far + p->steps * (s.loads + s.inputs + (p->depth > 1 ? k.shared + k.sums : k.whole) - k.zero);
-    if (k.so_far > (double)f->best_cycles)
+    if (!conv_is_as_fast(f, k.so_far))
         return k.so_far;                /* enough to leave it */
     bool y_is_open = open >= OPEN_OUTPUTS;
     double most = open == OPEN_KERNEL ? real(t->kernel_h) : p->n;
@@ -302,7 +302,7 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
     struct point p = point_of(f, c, t, n, open);
     /* Less what sums of doubles may be wrong by, and a cycle. No more than 64 bits hold: there is always a plan, to be refused later. */
     struct least least = { .cycles = at_most(least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, MOST) };
-    if (least.cycles <= (double)f->best_cycles)
+    if (conv_is_as_fast(f, least.cycles))
         least.bytes = at_most(least_bytes(f, c, t, &p, open) * (1 - 1e-9), MOST);
     return least;
 }

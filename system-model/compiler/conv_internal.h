@@ -74,7 +74,11 @@ struct search {
     const struct candidate *best_candidate;
     struct share best;
     struct cost best_cost;
+    struct effort effort;
 };
+
+/* Of equal plans the first is kept, so one that takes as long may still be chosen. */
+static inline bool conv_is_as_fast(const struct search *f, double cycles) { return cycles <= (double)f->best_cycles; }
 
 /* All of a candidate's work on one tile, but for serial steps: where splits start. */
 static inline struct share conv_whole(const struct candidate *c, uint64_t serial_in, uint64_t serial_out)

@@ -46,11 +46,12 @@ static bool is_in_memory(struct search *f, struct least least)
 static void search_splits(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, struct splits *s, search_below *below)
 {
     size_t first = 0;
+    f->effort.n_branches += s->n;
     for (size_t i = 1; i < s->n; i++)
         first = s->items[i].cycles < s->items[first].cycles ? i : first;
     for (size_t i = 0; i < s->n; i++) {
         size_t k = i == 0 ? first : i <= first ? i - 1 : i;
-        if (s->items[k].cycles <= (double)f->best_cycles)
+        if (conv_is_as_fast(f, s->items[k].cycles))
             below(f, c, t, tiles, s->items[k].p);
     }
     s->n = 0;
@@ -61,7 +62,7 @@ static void offer_split(struct search *f, const struct candidate *c, struct shar
                         enum open_splits open, search_below *below)
 {
     struct least least = conv_least(f, c, t, (double)(tiles / p), open);
-    if (!is_in_memory(f, least) || least.cycles > (double)f->best_cycles)
+    if (!is_in_memory(f, least) || !conv_is_as_fast(f, least.cycles))
         return;
     s->items[s->n].p = p;
     s->items[s->n++].cycles = least.cycles;
@@ -73,7 +74,7 @@ static void offer_split(struct search *f, const struct candidate *c, struct shar
 static bool may_be_best(struct search *f, const struct candidate *c, const struct share *t, double n)
 {
     struct least least = conv_least(f, c, t, n, OPEN_FIELD);
-    return is_in_memory(f, least) && least.cycles <= (double)f->best_cycles;
+    return is_in_memory(f, least) && conv_is_as_fast(f, least.cycles);
 }
 
 /* Batches that do not divide leave tiles without a share. Where a share of the field is too large, larger ones are. */
@@ -212,7 +213,7 @@ static void offer_branch(struct branches *b, struct search *f, const struct cand
 {
     struct share t = conv_whole(c, serial_in, serial_out);
     struct least least = conv_least(f, c, &t, (double)f->n_tiles, OPEN_GROUPS);
-    if (is_in_memory(f, least) && least.cycles <= (double)f->best_cycles)
+    if (is_in_memory(f, least) && conv_is_as_fast(f, least.cycles))
         b->items[b->n++] = (struct branch){ c, serial_in, serial_out, least.cycles };
 }
 
@@ -246,7 +247,7 @@ static void search_branches(struct search *f, struct branches *b)
         for (size_t i = 1; i < b->n; i++)
             best = b->items[i].cycles < b->items[best].cycles ? i : best;
         struct branch next = b->items[best];
-        if (next.cycles > (double)f->best_cycles)
+        if (!conv_is_as_fast(f, next.cycles))
             return;
         b->items[best] = b->items[--b->n];
         struct share t = conv_whole(next.c, next.serial_in, next.serial_out);
@@ -319,10 +320,20 @@ static struct bounds bounds_alike(const struct way *ways, size_t n_ways, const s
     return (struct bounds){ best->f.best_cost.temp_bytes, max_u64(asked_bytes, least_over_bytes(ways, n_ways) - 1) };
 }
 
-static struct conv_choice choice_of(const struct search *f, bool turned, struct bounds within)
+static struct effort effort_of(const struct way *ways, size_t n_ways)
+{
+    struct effort sum = {0};
+    for (size_t i = 0; i < n_ways; i++) {
+        sum.n_branches += ways[i].f.effort.n_branches;
+        sum.n_priced += ways[i].f.effort.n_priced;
+    }
+    return sum;
+}
+
+static struct conv_choice choice_of(const struct search *f, bool turned, struct bounds within, struct effort effort)
 {
     const struct candidate *c = f->best_candidate;
-    return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within };
+    return (struct conv_choice){ turned, c->order, c->vertex, c->in_grain, c->out_grain, f->best, within, effort };
 }
 
 void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const struct conv_shape *s, const struct chip *chip,
@@ -337,7 +348,8 @@ void conv_plan_search(struct op_plan *out, struct conv_choice *choice, const str
     while (best = fastest_way(ways, n_ways), best->f.best_cycles == UINT64_MAX)
         grow_bound(ways, n_ways);
     if (choice)
-        *choice = choice_of(&best->f, best != ways, bounds_alike(ways, n_ways, best, conv_bound_bytes(chip, opt)));
+        *choice = choice_of(&best->f, best != ways, bounds_alike(ways, n_ways, best, conv_bound_bytes(chip, opt)),
+                            effort_of(ways, n_ways));
     conv_fill_plan(out, &best->f);
 }
 

@@ -53,6 +53,9 @@ struct share {
 struct bounds { uint64_t least_bytes, most_bytes; };
 uint64_t conv_bound_bytes(const struct chip *chip, const struct op_plan_options *opt);     /* available_memory x tile memory */
 
+/* What finding a plan took, which bounds and the order of visits are there to spare: branches kept, to be chosen from; splits priced. */
+struct effort { uint64_t n_branches, n_priced; };
+
 /* A plan without its prices: the same split can be priced on another chip. */
 struct conv_choice {
     bool turned;                        /* a product, the other way round */
@@ -61,6 +64,7 @@ struct conv_choice {
     uint64_t in_grain, out_grain;
     struct share share;
     struct bounds within;               /* what is chosen is the same for all of these: it fits, and all that was left out does not */
+    struct effort effort;               /* both ways round together */
 };
 /* Of a fully connected layer in training: by pass, or one for all of them. */
 struct plan_choice {

@@ -411,6 +411,7 @@ static void keep_if_best(struct search *f, const struct candidate *c, const stru
 bool conv_price(struct search *f, const struct candidate *c, const struct share *t)
 {
     uint64_t compute = vertex_cycles(f, c, &c->amp, t);
+    f->effort.n_priced++;
     if (share_steps(t) * compute > f->best_cycles)
         return false;
     struct operand_bytes b = operand_bytes(c, t);

@@ -344,12 +344,52 @@ static void test_sums_come_in_stages(void **state)
     }
 }
 
-/* Splits that cost the same, each sooner than those below it: a candidate before another, then fewer parts of groups, of the inner dimension, of the
- * kernel and of the batch, whatever the later ones are. Which is kept does not depend on which is priced first. */
+/* A split whose vertices alone take as long as the best plan so far is priced still, with one cycle more it is not. Of several steps it is the
+ * time of all. */
+static void test_work_alone_leaves_a_split(void **state)
+{
+    struct chip chip = small_chip(4);
+    struct conv_shape s = matmul_conv_shape(1, 13, 48, 16, TYPE_FP16, PASS_FORWARD);
+    struct candidates list;
+    struct amp amp = amp_for(&chip, TYPE_FP16, PARTIALS_FP16);
+    (void)state;
+    conv_candidates(&list, &s, &chip, &options);
+    for (uint64_t steps = 1; steps <= 3; steps += 2) {
+        struct share t = conv_whole(&list.items[0], steps, 1);
+        uint64_t work = steps * (amp_1x1_cycles(&chip, &amp, 1, 3 / steps, 1, 13) + 6 * (5 + 9));     /* 208 sums, 35 a worker in nine words */
+        struct search f = conv_search_start(&s, &chip, &options);
+        f.best_cycles = work;
+        assert_true(conv_price(&f, &list.items[0], &t));
+        f.best_cycles = work - 1;
+        assert_false(conv_price(&f, &list.items[0], &t));
+        assert_int_equal(f.effort.n_priced, 2);
+    }
+}
+
+/* Where nothing fits into all of a tile's memory, the bound is twice that, and not yet without an end. */
+static void test_the_bound_grows_by_two(void **state)
+{
+    struct chip chip = small_chip(3);
+    const struct op_plan_options all = { .partials = PARTIALS_FP16, .available_memory = 1 }, half = { .partials = PARTIALS_FP16, .available_memory = 0.5 },
+                                 twice = { .partials = PARTIALS_FP16, .available_memory = 2 }, endless = { .partials = PARTIALS_FP16, .available_memory = 1000 };
+    struct conv_shape s = matmul_conv_shape(1, 200, 700, 800, TYPE_FP16, PASS_FORWARD);
+    (void)state;
+    struct op_plan fastest = planned(&s, &chip, &endless), within = planned(&s, &chip, &twice), a = planned(&s, &chip, &all), h = planned(&s, &chip, &half);
+    assert_true(fastest.temp_bytes_per_tile > 2 * chip.tile_memory_bytes);
+    assert_true(within.temp_bytes_per_tile > chip.tile_memory_bytes && within.temp_bytes_per_tile <= 2 * chip.tile_memory_bytes);
+    assert_memory_equal(&a, &within, sizeof a);
+    assert_memory_equal(&h, &within, sizeof h);
+}
+
+/* Splits, each sooner than those below it: a candidate before another, then fewer steps, of as many those of outputs, then fewer parts of groups,
+ * of outputs, of the inner dimension, of the kernel and of the batch, then the larger height, whatever the later ones are. Which is kept where
+ * they take as long does not depend on which is priced first. */
 static void test_of_equals_the_first_is_kept(void **state)
 {
-    static const struct { size_t order; uint64_t p_groups, p_in, p_kernel, p_batch, p_field; } splits[] = {
-        { 0, 3, 6, 2, 3, 2 }, { 0, 5, 2, 6, 3, 2 }, { 0, 5, 3, 4, 2, 3 }, { 0, 5, 3, 4, 3, 2 }, { 0, 5, 12, 1, 1, 6 }, { 1, 1, 1, 12, 1, 6 }, { 1, 1, 1, 12, 6, 1 },
+    static const struct { size_t order; uint64_t serial_out, serial_in, p_groups, p_out, p_in, p_kernel, p_batch, height; } splits[] = {
+        { 0, 1, 1, 3, 5, 6, 2, 3, 2 }, { 0, 2, 1, 2, 5, 6, 2, 3, 4 }, { 0, 1, 2, 2, 4, 6, 2, 3, 5 }, { 0, 3, 1, 1, 4, 5, 2, 3, 6 },
+        { 0, 1, 3, 1, 2, 5, 2, 3, 7 }, { 0, 1, 3, 2, 1, 5, 2, 3, 7 }, { 0, 1, 3, 2, 3, 2, 2, 3, 7 }, { 0, 1, 3, 2, 3, 4, 1, 3, 7 },
+        { 0, 1, 3, 2, 3, 4, 2, 1, 7 }, { 0, 1, 3, 2, 3, 4, 2, 2, 8 }, { 0, 1, 3, 2, 3, 4, 2, 2, 3 }, { 1, 1, 1, 1, 1, 1, 1, 1, 9 },
     };
     enum { N = sizeof splits / sizeof *splits };
     struct chip chip = small_chip(400);
@@ -362,16 +402,17 @@ static void test_of_equals_the_first_is_kept(void **state)
     alike[0] = alike[1] = list.items[0];
     alike[1].order = alike[0].order + 1;
     for (size_t i = 0; i < N; i++) {
-        t[i] = conv_whole(&alike[0], 1, 1);
-        t[i].p_groups = splits[i].p_groups, t[i].p_in = splits[i].p_in, t[i].p_kernel = splits[i].p_kernel;
-        t[i].p_batch = splits[i].p_batch, t[i].p_field = splits[i].p_field;
+        t[i] = conv_whole(&alike[0], splits[i].serial_in, splits[i].serial_out);
+        t[i].p_groups = splits[i].p_groups, t[i].p_out = splits[i].p_out, t[i].p_in = splits[i].p_in, t[i].p_kernel = splits[i].p_kernel;
+        t[i].p_batch = splits[i].p_batch, t[i].height = splits[i].height;
     }
     for (size_t i = 0; i < N; i++)
         for (size_t k = 0; k < N; k++) {
             struct search f = conv_search_start(&s, &chip, &options);
-            assert_true(conv_price(&f, &alike[splits[i].order], &t[i]));
-            uint64_t cycles = f.best_cycles;
-            assert_true(conv_price(&f, &alike[splits[k].order], &t[k]) && f.best_cycles == cycles);
+            assert_true(conv_price(&f, &alike[splits[k].order], &t[k]));
+            f.best_candidate = &alike[splits[i].order];         /* as if it took as long */
+            f.best = t[i];
+            assert_true(conv_price(&f, &alike[splits[k].order], &t[k]));
             size_t first = i < k ? i : k;
             assert_true(f.best_candidate == &alike[splits[first].order]);
             assert_memory_equal(&f.best, &t[first], sizeof t[first]);
@@ -578,7 +619,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_hmac_takes_columns_as_channels), cmocka_unit_test(test_images_beside_each_other_are_one_row),
     cmocka_unit_test(test_one_dimension_is_a_row), cmocka_unit_test(test_hmac_pads_channels), cmocka_unit_test(test_kernel_rows_are_padded),
     cmocka_unit_test(test_grains_of_few_channels), cmocka_unit_test(test_bytes_of_all_operands), cmocka_unit_test(test_odd_lengths),
-    cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_sums_come_in_stages), cmocka_unit_test(test_choices_that_a_chip_has_not), cmocka_unit_test(test_of_equals_the_first_is_kept), cmocka_unit_test(test_products_turn_round),
+    cmocka_unit_test(test_partials), cmocka_unit_test(test_sums_start_at_zero), cmocka_unit_test(test_sums_come_in_stages), cmocka_unit_test(test_choices_that_a_chip_has_not), cmocka_unit_test(test_of_equals_the_first_is_kept), cmocka_unit_test(test_work_alone_leaves_a_split),
+    cmocka_unit_test(test_the_bound_grows_by_two), cmocka_unit_test(test_products_turn_round),
     cmocka_unit_test(test_padding_takes_memory), cmocka_unit_test(test_loads_beyond_interleaved_memory),
     cmocka_unit_test(test_operands_from_elsewhere), cmocka_unit_test(test_fully_connected),
     cmocka_unit_test(test_imbalance_of_a_dilated_gradient), cmocka_unit_test(test_only_products_are_turned),
