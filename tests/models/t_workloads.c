@@ -436,6 +436,30 @@ static void a_file_is_a_workload(void **state)
     assert_int_equal(w->traits, IS_FILE | TAKES_IMAGES);
 }
 
+/* 125 labels in 557 frames, to the nearest whole one, at least one; frames come by twos. Or as many as are asked for. */
+static void labels_of_an_utterance(void **state)
+{
+    static const struct { uint64_t frames; double asked; uint64_t labels; } cases[] = {
+        { 557, 0, 125 }, { 5570, 0, 1250 }, { 2228, 0, 500 }, { 66, 0, 15 }, { 12, 0, 3 }, { 6, 0, 1 }, { 4, 0, 1 }, { 557, 0.2, 1 }, { 557, 1, 1 },
+        { 557, 1.6, 2 }, { 557, 11.47, 11 }, { 557, 11.5, 12 },
+    };
+    (void)state;
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        struct graph g;
+        struct arena a;
+        size_t k = 0;
+        const struct model_options o = { .micro_batch = 3, .sequence_length = cases[i / 2].frames, .labels_per_sample = cases[i / 2].asked };
+        build(&g, i % 2 ? "transformer-transducer" : "rnnt", &o, &a);
+        while (!text_is(g.tensors[k].name, "previous-labels"))
+            k++;
+        assert_int_equal(g.tensors[k].dims[1], cases[i / 2].labels + 1);            /* and a start */
+        const struct op *loss = &g.ops[g.n_forward_ops - 1];
+        assert_int_equal(g.tensors[loss->inputs[1]].dims[1], cases[i / 2].labels);
+        assert_near(loss->at->labels_per_sample, (double)cases[i / 2].labels, 0);
+        arena_free(&a);
+    }
+}
+
 static void unknown_workloads_list_the_known(void **state)
 {
     struct err err;
@@ -721,7 +745,7 @@ static void masks_of_packs(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(masks_of_packs), cmocka_unit_test(unets_of_all_sizes), cmocka_unit_test(masked_tokens_of_a_row),
-    cmocka_unit_test(kernels_over_time_are_centred), cmocka_unit_test(a_file_is_a_workload),
+    cmocka_unit_test(kernels_over_time_are_centred), cmocka_unit_test(a_file_is_a_workload), cmocka_unit_test(labels_of_an_utterance),
     cmocka_unit_test(dropout_rates), cmocka_unit_test(layers_are_numbered), cmocka_unit_test(resnet50_is_exact), cmocka_unit_test(families_have_published_sizes), cmocka_unit_test(images_have_published_sizes),
     cmocka_unit_test(bert_large_is_exact), cmocka_unit_test(rnnt_is_exact),
     cmocka_unit_test(transformer_transducer_is_exact), cmocka_unit_test(a_joint_network_in_slices), cmocka_unit_test(conformers_are_exact), cmocka_unit_test(recipes_shape_the_graph),

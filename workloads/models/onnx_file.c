@@ -9,10 +9,8 @@
 /* "tokens=128,frames=1220,sampling_rate=16000" */
 static bool read_dimensions(struct onnx_options *out, const char *text, struct arena *a, struct err *err)
 {
-    size_t n = 1, at = 0;
-    for (const char *p = text; p && *p; p++)
-        n += *p == ',';
-    struct onnx_dimension *all = ARENA_ARRAY(a, struct onnx_dimension, n);
+    size_t at = 0;
+    struct onnx_dimension *all = ARENA_ARRAY(a, struct onnx_dimension, text ? strlen(text) : 0);        /* each takes a character or more */
     for (char *item = text ? arena_strdup(a, text) : NULL, *next; item && *item; item = next) {
         next = item + strcspn(item, ",");
         if (*next)

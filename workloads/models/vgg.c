@@ -10,9 +10,9 @@
 enum { IMAGE_SIZE = 224, WIDE = 4096 };
 static const double dropout = 0.5;
 
-static uint32_t stages(struct builder *b, uint32_t x, const struct vgg_config *c)
+static uint32_t stages(struct builder *b, const struct vgg_config *c)
 {
-    uint32_t block = 0;
+    uint32_t block = 0, x = NO_ID;
     for (uint32_t stage = 0; stage < 5; stage++)
         for (uint64_t i = 0; i < c->convs[stage]; i++) {
             uint64_t channels = stage < 4 ? 64ull << stage : 512;
@@ -38,7 +38,7 @@ bool vgg_build(struct graph *g, const struct workload *w, const struct model_opt
 {
     struct builder b = builder_start(g, w->name, o, a);
     (void)err;
-    uint32_t x = stages(&b, 0, w->config);
+    uint32_t x = stages(&b, w->config);
     build_layer(&b, LAYER_LAST, 0, 0, 1, "head");
     build_classes(&b, build_dense(&b, x, N_IMAGE_CLASSES, true), DIMS(b.batch));
     if (b.training)
