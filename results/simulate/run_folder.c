@@ -33,7 +33,7 @@ static bool file_hash(const char **out, const char *path, struct arena *a, struc
 json_t *manifest_load(const char *path, json_error_t *why)
 {
     FILE *f = open_regular(NULL, path, NULL);
-    json_t *m = f ? json_loadf(f, 0, why) : NULL;
+    json_t *m = f ? json_loadf(f, JSON_REJECT_DUPLICATES, why) : NULL;
     if (f)
         fclose(f);
     return m;

@@ -86,7 +86,7 @@ static bool refit_without(double *d, const struct build *b, const char *group)
     size_t n = 0, k = b->n_constants, row = 0;
     for (size_t i = 0; i < all->n; i++)
         n += all->items[i].role == FIGURE_CALIBRATE && !text_is(all->items[i].group, group);
-    if (k == 0 || n <= k)
+    if (!k || n <= k)
         return false;
     gsl_matrix *x = gsl_matrix_calloc(n, k), *covariance = gsl_matrix_alloc(k, k);
     gsl_vector *y = gsl_vector_alloc(n), *c = gsl_vector_alloc(k);

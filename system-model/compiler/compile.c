@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- one graph on one chip ------------------------------------------------------- */
@@ -529,19 +530,20 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
     }
 }
 
+/* Words alone, as memory without holes is what is compared. */
+struct range_words { uint64_t compiled, first, n; };
+struct range_key { uint64_t work, part; struct range_words ranges[MAX_STAGES]; };
+
 static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
 {
-    uint64_t key[3 * MAX_STAGES + 2] = { q.code ? N_VECTOR_WORKS : (uint64_t)q.work, (uint64_t)q.part };
-    for (uint32_t i = 0; i < n; i++) {
-        key[2 + 3 * i] = (uint64_t)(uintptr_t)ranges[i].compiled;
-        key[3 + 3 * i] = ranges[i].first;
-        key[4 + 3 * i] = ranges[i].n;
-    }
-    size_t n_bytes = (2 + 3 * n) * sizeof *key;
-    const struct range_memo *known = memo_find(&c->sums, key, n_bytes);
+    struct range_key key = { .work = q.code ? N_VECTOR_WORKS : (uint64_t)q.work, .part = (uint64_t)q.part };
+    for (uint32_t i = 0; i < n; i++)
+        key.ranges[i] = (struct range_words){ (uint64_t)(uintptr_t)ranges[i].compiled, ranges[i].first, ranges[i].n };
+    size_t n_bytes = offsetof(struct range_key, ranges) + n * sizeof *key.ranges;
+    const struct range_memo *known = memo_find(&c->sums, &key, n_bytes);
     if (known)
         return known;
-    struct range_memo *m = memo_add(&c->sums, key, n_bytes, sizeof *m, c->arena);
+    struct range_memo *m = memo_add(&c->sums, &key, n_bytes, sizeof *m, c->arena);
     *m = (struct range_memo){ .ranges = ranges, .n = n, .question = q };
     if (q.code)
         sum_code(m, c);

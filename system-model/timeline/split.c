@@ -78,13 +78,9 @@ static bool is_better(const struct split *a, const struct split *b)
 static bool shift(struct split *out, const struct split *from, uint32_t first, uint32_t last, int by)
 {
     *out = *from;
-    for (uint32_t i = first; i <= last; i++) {
-        int64_t at = (int64_t)from->border[i] + by;
-        if (at < 0 || at > from->border[from->n_stages])
-            return false;
-        out->border[i] = (uint32_t)at;
-    }
-    return out->border[first - 1] <= out->border[first] && out->border[last] <= out->border[last + 1];
+    for (uint32_t i = first; i <= last; i++)
+        out->border[i] += (uint32_t)by;         /* what would be below zero is beyond all others */
+    return out->border[first - 1] <= out->border[first] && out->border[first] <= out->border[last] && out->border[last] <= out->border[last + 1];
 }
 
 /* The first shift of so many neighbouring borders that helps. */

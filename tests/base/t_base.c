@@ -555,6 +555,7 @@ static void a_path_stands_beside_the_file_that_gives_it(void **state)
     assert_string_equal(path_beside("/tmp/other.csv", path, &a), path);
     assert_string_equal(path_beside("here.csv", name, &a), name);
     assert_string_equal(path_beside("/tmp/other.csv", "nothing.ini", &a), "nothing.ini");
+    assert_string_equal(path_beside("R", "EADME.md", &a), "EADME.md");      /* a file here has a folder of no letters, not of its own first */
     assert_string_equal(path_beside("/other.csv", "tmp", &a), "tmp");       /* a folder is no file */
     unlink(path);
     arena_free(&a);

@@ -412,7 +412,9 @@ static void test_of_equals_the_first_is_kept(void **state)
             assert_true(conv_price(&f, &alike[splits[k].order], &t[k]));
             f.best_candidate = &alike[splits[i].order];         /* as if it took as long */
             f.best = t[i];
+            f.best_cost.received_bytes = 12345678;              /* its own, which goes with it */
             assert_true(conv_price(&f, &alike[splits[k].order], &t[k]));
+            assert_true((f.best_cost.received_bytes == 12345678) == (i <= k));
             size_t first = i < k ? i : k;
             assert_true(f.best_candidate == &alike[splits[first].order]);
             assert_memory_equal(&f.best, &t[first], sizeof t[first]);

@@ -150,6 +150,16 @@ static void test_quarters_are_cast_by_their_scale(void **state)
     p = plan_op(&t, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP32 });
     assert_int_equal(p.compute_cycles, 12 + 6 * (37 + 2));
     assert_int_equal(p.exchange_cycles, 0);
+    x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(3, 28));    /* 12 a tile, in words of the wider type, two of a worker; quarters alone would be 16 */
+    p = plan_op(&t, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP8 });
+    assert_int_equal(p.compute_cycles, 12 + 6 * (37 + 1));
+    assert_int_equal(p.n_tiles_used, 7);
+    x = tensor(&t, ROLE_ACTIVATION, TYPE_FP8, DIMS(3, 28));
+    p = plan_op(&t, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP16 });
+    assert_int_equal(p.compute_cycles, 12 + 6 * (37 + 1));
+    x = tensor(&t, ROLE_ACTIVATION, TYPE_FP16, DIMS(5));        /* fewer than tiles */
+    p = plan_op(&t, OP_CAST, &x, 1, (struct op_attributes){ .to_type = TYPE_FP8 });
+    assert_int_equal(p.n_tiles_used, 5);
     toy_end(&t);
 }
 

@@ -91,7 +91,11 @@ static void streamed_state_must_fit_the_memory(void **state)
     y.opt.optimizer_place = OPTIMIZER_STREAMING;
     y.sim.machine->streaming_bytes = 4 * 25557032 * 2;
     assert_true(build(&y, &p));
-    y.sim.machine->streaming_bytes--;
+    y.opt.optimizer.state_bytes_per_param = 0;          /* no state wants no memory */
+    y.sim.machine->streaming_bytes = 0;
+    assert_true(build(&y, &p));
+    y.opt.optimizer.state_bytes_per_param = 2;
+    y.sim.machine->streaming_bytes = 4 * 25557032 * 2 - 1;
     assert_false(build(&y, &p));
     assert_string_equal(y.err.msg, "parallel.optimizer_state: streaming wants 0.2045 GB of a board's memory, ipu-pod4 has 0.2045 GB; "
                                    "shard it (parallel.rts=yes) or use more IPUs a replica");

@@ -64,6 +64,11 @@ static void checked(void **state)
     assert_false(is_whole("checked", "id,x"));
     assert_string_equal(err.msg, arena_printf(&a, "%s/check.csv: is not the file that manifest.json lists: the run is not whole, or was edited; simulate again with "
                                                   "'podbench bench --out %s', or name the table itself", folder, folder));
+    f = fopen(path_of("checked", "manifest.json"), "w");        /* which of the two is meant nobody knows */
+    fputs("{\"schema\": \"1\", \"schema\": \"2\"}", f);
+    fclose(f);
+    assert_false(is_whole("checked", NULL));
+    assert_non_null(strstr(err.msg, "duplicate object key"));
     assert_int_equal(unlink(path_of("checked", "manifest.json")), 0);
     assert_false(is_whole("checked", NULL));
     assert_string_equal(err.msg, arena_printf(&a, "%s/manifest.json: cannot be read: the run is not whole; simulate again with 'podbench bench --out %s'", folder, folder));

@@ -319,6 +319,32 @@ static void near_and_far(void **state)
     arena_free(&a);
 }
 
+/* A run that is three apart is near still: a name, and eight doublings of a quarter each; one doubling more is not. */
+static void near_to_the_last_doubling(void **state)
+{
+    struct simulator simulator;
+    struct simulation sim = {0};
+    struct result r;
+    struct reference only = { .configuration = "only", .group = "only", .role = FIGURE_VALIDATE };
+    const struct track_record record = { .references = { .items = &only, .n = 1 } };
+    (void)state;
+    simulator_open(&simulator, &paths);
+    assert_true(simulator_run(&simulator, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0, &err));
+    for (int doublings = 8; doublings <= 9; doublings++) {
+        struct validity v;
+        only.at = properties_of(&sim, &a);
+        only.at.name[4] = "another";
+        only.at.count[6] <<= doublings;
+        properties_settle(&only.at);
+        validity_of(&v, &record, &sim, &r, NULL, &a);
+        assert_near(v.distance, doublings == 8 ? 3 : 3.25, 0);
+        assert_true(v.same_kind && v.near == (doublings == 8));
+    }
+    simulation_free(&sim);
+    simulator_close(&simulator);
+    arena_free(&a);
+}
+
 /* Five published runs that are as far from it as can be told: the first three, in the table's order. */
 static void of_equally_near_the_first(void **state)
 {
@@ -479,7 +505,7 @@ static void a_judgement_as_text(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider), cmocka_unit_test(groups_in_one_place),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(the_table_is_read_as_written),
-    cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
+    cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(near_to_the_last_doubling), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
     cmocka_unit_test(shares_are_of_the_chosen_plan),
 };
 
