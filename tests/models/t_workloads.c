@@ -189,6 +189,9 @@ static void a_joint_network_in_slices(void **state)
             frames = slices ? frames : seen;
             assert_int_equal(op_repeats(&g, op), slices > 1 ? slices : 1);
             assert_int_equal(seen, slices > 1 ? (frames + slices - 1) / slices : frames);
+            const struct op *slice = &g.ops[g.tensors[op->inputs[0]].producer_op];
+            assert_int_equal(slice->kind == OP_SLICE, slices > 1);
+            assert_true(slices < 2 || (slice->n_inputs == 1 && slice->n_outputs == 1 && slice->at->axis == 1 && slice->at->begin == 0 && slice->at->pieces == 0));
         }
         assert_true(frames > 3);
         arena_free(&a);

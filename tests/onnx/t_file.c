@@ -36,6 +36,35 @@ static void write_usual(void)
     draft_end(d);
 }
 
+/* Images come as the recipe's bytes, or as what is computed with. */
+static void types_of_images(void **state)
+{
+    static const struct { enum input_type input; enum compute_type compute; enum data_type want; } cases[] = {
+        { INPUT_UINT8, COMPUTE_FP16, TYPE_UINT8 }, { INPUT_UINT8, COMPUTE_FP32, TYPE_UINT8 }, { INPUT_FP16, COMPUTE_FP16, TYPE_FP16 }, { INPUT_FP16, COMPUTE_FP32, TYPE_FP32 },
+    };
+    (void)state;
+    struct draft *d = draft_start(17);
+    draft_input(d, "x", ONNX_FLOAT, "n,3,9,7");
+    draft_weight(d, "w", DRAFT_DIMS(5, 3, 3, 2));
+    draft_node(d, "Conv", "x w", "y", "");
+    draft_write(d, "y", path_of_file());
+    draft_end(d);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct graph g;
+        struct onnx_import import;
+        struct err err = { "" };
+        struct model_options o = own_options;
+        o.file = path_of_file(), o.micro_batch = 2, o.inference = true, o.input_type = cases[i].input, o.compute = cases[i].compute;
+        assert_true(onnx_file_import(&g, &import, &o, &a, &err));
+        const struct tensor *x = &g.tensors[import.inputs[0]];
+        assert_int_equal(x->type, cases[i].want);
+        assert_int_equal(x->dims[0], 2);
+        arena_free(&a);
+    }
+    unlink(path_of_file());
+}
+
 static void sizes_in_a_text(void **state)
 {
     static const struct { const char *dimensions, *message; uint64_t elements; } cases[] = {
@@ -326,6 +355,6 @@ static void large_numbers_are_passed_over(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(large_numbers_are_passed_over),
-    cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(sizes_in_a_name), cmocka_unit_test(the_largest_file), cmocka_unit_test(names_of_files), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
+    cmocka_unit_test(types_of_images), cmocka_unit_test(sizes_in_a_text), cmocka_unit_test(sizes_in_a_name), cmocka_unit_test(the_largest_file), cmocka_unit_test(names_of_files), cmocka_unit_test(options_reach_the_file), cmocka_unit_test(files_that_are_refused),
 };
 TAP_MAIN(tests)
