@@ -136,10 +136,11 @@ void plan_print_replanned(FILE *f, const struct plan *p, const char *before)
                 n += share < asked;
                 least = fmin(least, share);
             }
-        if (n > 0)
-            fprintf(f, "%s IPU %u has %u layer%s within %g%s of tile memory instead of %g", comma, ipu, n, n == 1 ? "" : "s", least,
-                    n == 1 ? "" : " or more", asked);
-        comma = n > 0 ? "," : comma;
+        if (n == 0)
+            continue;
+        fprintf(f, "%s IPU %u has %u layer%s within %g%s of tile memory instead of %g", comma, ipu, n, n == 1 ? "" : "s", least,
+                n == 1 ? "" : " or more", asked);
+        comma = ",";
     }
     fputc('\n', f);
 }

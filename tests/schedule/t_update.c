@@ -223,6 +223,28 @@ static void a_framework_orders_the_update(void **state)
     stop(&y);
 }
 
+/* Of two IPUs the second sends its word to the first and has one back; one IPU alone has nobody to tell. */
+static void words_of_a_clip_go_round(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= 2; width++) {
+        struct planned y;
+        struct plan p;
+        struct flows_cost flow = {0};
+        const struct flow word = { 1, 0, 4 };
+        start(&y, "vendor-ipu-pod16-resnet50-pipelined");
+        y.opt.framework.clip_norm = true;
+        y.opt.ipus_per_replica = width;
+        y.opt.n_stages = 0;
+        assert_true(build(&y, &p));
+        assert_true(width == 1 || compile_flows(&flow, y.sim.compiler, &word, 1, y.opt.n_replicas, width, &y.err));
+        const struct update_op *clip = step_of(largest_of(&p, width - 1), UPDATE_CLIP);
+        uint64_t words = 2 * (cycles_of(y.sim.topology, flow.time_s) + y.sim.machine->chip.global_sync_cycles);
+        assert_int_equal(clip->cycles.part[PART_ALL_REDUCE], width == 1 ? 0 : words);
+        stop(&y);
+    }
+}
+
 /* A sharded chain of IPU 3 clips: its shard is squared and scaled, a word goes to the next IPU of the replica and one comes back, each with
  * a sync, and the shards' sums are added up, 4 bytes; merged with others or of one replica they are added elsewhere or not at all. */
 static void a_clip_by_hand(void **state)
@@ -383,7 +405,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(tied_weights_are_copied_to_other_ipus), cmocka_unit_test(tensors_in_order),
     cmocka_unit_test(pods_reduce_and_gather_apart), cmocka_unit_test(links_carry_the_collectives_bytes),
     cmocka_unit_test(a_framework_orders_the_update),
-    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
+    cmocka_unit_test(a_clip_by_hand), cmocka_unit_test(words_of_a_clip_go_round), cmocka_unit_test(merged_gradients_fill_buffers), cmocka_unit_test(streamed_state_by_hand),
     cmocka_unit_test(norms_are_taken_of_kernels_one_by_one_or_merged), cmocka_unit_test(what_an_update_is_spent_on),
 };
 TAP_MAIN(tests)
