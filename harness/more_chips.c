@@ -18,7 +18,6 @@ const struct sweep sweeps[] = {
 const size_t n_sweeps = sizeof sweeps / sizeof *sweeps;
 const uint64_t sweep_sizes[] = { 16, 64, 128, 256, 1024 };
 const size_t n_sweep_sizes = sizeof sweep_sizes / sizeof *sweep_sizes;
-enum { LEAST_ACCUMULATION_SHARE = 32 };
 
 /* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */
 static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s)
@@ -53,7 +52,7 @@ static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t c
 bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s)
 {
     bool found = false;
-    for (uint64_t g = w->largest_accumulation; g * LEAST_ACCUMULATION_SHARE >= w->largest_accumulation; g /= 2) {
+    for (uint64_t g = w->largest_accumulation; g > 0; g /= 2) {
         struct sweep_point p;
         if (sweep_try(&p, w, chips, g, s) && (!found || p.minutes < best->minutes)) {
             *best = p;
