@@ -536,10 +536,48 @@ static void bodies_left_out(void **state)
     }
 }
 
+/* A body takes and gives as many as its node says, each by itself: a Scan that carries one of two, a Loop that carries one beside its round and its
+ * condition. */
+static void bodies_of_other_sizes(void **state)
+{
+    static const char *const inputs[] = { "a", "b", "c", "e" };
+    (void)state;
+    for (int scan = 0; scan < 2; scan++)
+        for (size_t taken = 1; taken <= 4; taken++)
+            for (size_t given = 1; given <= 3; given++) {
+                struct draft *d = draft_start(17), *body = draft_start(17);
+                char message[200];
+                size_t takes = scan ? 2 : 3, gives = scan ? 1 : 2;
+                for (size_t i = 0; i < taken; i++)
+                    draft_input(body, inputs[i], i == 1 && !scan ? ONNX_BOOL : ONNX_FLOAT, "3");
+                draft_node(body, "Identity", taken > 1 ? "b" : "a", "on", "");
+                draft_node(body, "Neg", scan ? "a" : taken > 2 ? "c" : "a", "more", "");
+                draft_node(body, "Abs", "more", "again", "");
+                draft_input(d, "v", ONNX_FLOAT, "rows,3");
+                draft_weight(d, "x", DIMS(3));
+                draft_weight(d, "w", DIMS(3, 2));
+                draft_whole(d, "trips", WHOLE(2));
+                draft_node(d, scan ? "Scan" : "Loop", scan ? "x v" : "trips - v", "y", scan ? "num_scan_inputs=1" : "");
+                draft_body(d, "body", body, scan ? given == 1 ? "more" : given == 2 ? "more again" : "more again on"
+                                                 : given == 1 ? "on" : given == 2 ? "on more" : "on more again");
+                draft_end(body);
+                if (taken == takes && given == gives) {
+                    draft_node(d, "MatMul", "v w", "z", "");
+                    struct imported *r = import(d, "y z", infer);
+                    assert_string_equal(r->err.msg, "");
+                    done(r);
+                    continue;
+                }
+                snprintf(message, sizeof message, "node 0, %s 'n0': its body does not have the inputs and outputs of a %s", scan ? "Scan" : "Loop",
+                         scan ? "scan of 1 inputs" : "loop that carries 1 values");
+                refused(d, infer, message);
+            }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
     cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(loops),
     cmocka_unit_test(no_round), cmocka_unit_test(two_stacks), cmocka_unit_test(two_carried), cmocka_unit_test(scans), cmocka_unit_test(a_scan_that_carries_nothing),
-    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out),
+    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(bodies_of_other_sizes),
 };
 TAP_MAIN(tests)

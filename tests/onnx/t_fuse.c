@@ -146,6 +146,8 @@ static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back > c; Add c g6 > d; Mul d b6 > y", "group-norm bias-add mul" },
     { "Reshape v groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },          /* no image: as it is written */
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
+    { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* of one dimension */
+    { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b turned > c; Mul c g4 > d; Add d b4 > y", "group-norm mul bias-add" },
     { "InstanceNormalization i one6 zero6 > y", "group-norm" }, { "InstanceNormalization i one6 zero6 > a; Mul a g6 > y", "group-norm mul" },
 };
 
@@ -191,6 +193,7 @@ static void draft_all(struct draft *d)
         draft_input(d, inputs[i], ONNX_FLOAT, "2,3,4");
     draft_input(d, "i", ONNX_FLOAT, "2,6,3,4");
     draft_input(d, "v", ONNX_FLOAT, "2,6");
+    draft_input(d, "j", ONNX_FLOAT, "2,6,4");
     static const char *const by_digits[] = { "1.18142", "0.18731", "-0.08919", "0.86924", "0.05352", "-0.05352", "0.99411", "0.10703", "0", "1.04763",
                                              "-0.21406", "0.08919", "0.78005", "-0.03568" };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -204,6 +207,10 @@ static void draft_all(struct draft *d)
     draft_whole(d, "groups", WHOLE(2, 2, -1));
     draft_whole(d, "back", WHOLE(2, 6, 3, 4));
     draft_whole(d, "flat", WHOLE(2, -1));
+    draft_weight(d, "g61", DIMS(6, 1));
+    draft_weight(d, "b61", DIMS(6, 1));
+    draft_whole(d, "back3", WHOLE(2, 6, 4));
+    draft_whole(d, "turned", WHOLE(2, 6, 1, 4));
     for (uint64_t n = 2; n < 7; n += 4)
         for (int one = 0; one < 2; one++) {
             Onnx__TensorProto *t = draft_tensor(d, arena_printf(&d->arena, "%s%ju", one ? "one" : "zero", (uintmax_t)n), ONNX_FLOAT, 1, &n);

@@ -321,6 +321,11 @@ static void contents(void **state)
         { "Transpose", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12", "perm=1,2,0", "3x2x2 whole = 1 7 2 8 3 9 4 10 5 11 6 12" },
         { "Transpose", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12", "", "2x3x2 whole = 1 7 3 9 5 11 2 8 4 10 6 12" },
         { "Split 3", TWELVE " =1,2,1", "axis=1", "3x1 whole = 1 5 9; 3x2 whole = 2 3 6 7 10 11; 3x1 whole = 4 8 12" },
+        { "Split 2", TWELVE " =1,2", "axis=0", "1x4 whole = 1 2 3 4; 2x4 whole = 5 6 7 8 9 10 11 12" },
+        { "Split 2", "=2x3x2:1,2,3,4,5,6,7,8,9,10,11,12 =2,1", "axis=1", "2x2x2 whole = 1 2 3 4 7 8 9 10; 2x1x2 whole = 5 6 11 12" },
+        { "ReduceSum", "=2x3:1,2,3,4,5,6 =1", "keepdims=0", "2 whole" }, { "ReduceMax", "=2x3:1,2,3,4,5,6", "axes=0 keepdims=0", "3 whole" },    /* not of all together */
+        { "Concat", "=5,7 ~2.5,3", "axis=0", "4 whole" },   { "Concat", "~2.5,3 =5,7", "axis=0", "4" },         /* parameters stay operations, wherever they stand */
+        { "Concat", "=5,7 ~4 =1 ~2.5,3", "axis=0", "6 whole" }, { "Concat", "=5,7 ~4 =1 ~2.5", "axis=0", "5 whole = 5 7 4 1 2.5" },
         { "NonZero", "=2x3:0,4,5,6,0,7", "", "2x4 whole = 0 0 1 1 1 2 0 2" },
         { "EyeLike", "=3x4:0,0,0,0,0,0,0,0,0,0,0,0", "k=-1", "3x4 whole = 0 0 0 0 1 0 0 0 0 1 0 0" },
         { "Expand", "=2x1x3:1,2,3,4,5,6 =2,1", "", "2x2x3 whole = 1 2 3 1 2 3 4 5 6 4 5 6" },
@@ -388,6 +393,32 @@ static void einsums(void **state)
 #undef WANTS
     (void)state;
     CHECK(rows);
+}
+
+/* Two factors joined to the sizes of an image, up to eight numbers in all, are known, in whatever order; the factors alone are parameters. */
+static void sizes_joined_to_factors(void **state)
+{
+    static const struct { const char *parts, *expected; } cases[] = {
+        { "factors sizes", "5 = 1.5 2 2 4 6" }, { "sizes factors", "5 = 2 4 6 1.5 2" }, { "sizes factors sizes", "8 = 2 4 6 1.5 2 2 4 6" },
+        { "factors factors sizes", "7 = 1.5 2 1.5 2 2 4 6" }, { "factors sizes factors factors", "9" }, { "factors factors", "4" }, { "sizes sizes sizes", "9 = 2 4 6 2 4 6 2 4 6" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena a = { 0 };
+        struct draft *d = draft_start(15);
+        struct onnx_model *m = ARENA_NEW(&a, struct onnx_model);
+        const char *path = arena_printf(&a, "/tmp/t_shapes_%d.onnx", (int)getpid());
+        draft_input(d, "x", ONNX_FLOAT, "2,4,6");
+        draft_constant(d, "factors", "~1.5,2");
+        draft_node(d, "Shape", "x", "whole", "");
+        draft_node(d, "Cast", "whole", "sizes", "to=1");
+        draft_node(d, "Concat", cases[i].parts, "y0", "axis=0");
+        draft_write(d, "y0", path);
+        draft_end(d);
+        assert_string_equal(results(m, path, 2, false, &a), cases[i].expected);
+        unlink(path);
+        arena_free(&a);
+    }
 }
 
 /* A slice along one of eight dimensions leaves each of the others whole. */
@@ -595,7 +626,7 @@ static void inputs_left_out(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(windows), cmocka_unit_test(products), cmocka_unit_test(elementwise), cmocka_unit_test(moves), cmocka_unit_test(parts),
-    cmocka_unit_test(contents), cmocka_unit_test(contents_elsewhere), cmocka_unit_test(einsums), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
+    cmocka_unit_test(contents), cmocka_unit_test(contents_elsewhere), cmocka_unit_test(einsums), cmocka_unit_test(sizes_joined_to_factors), cmocka_unit_test(slices_leave_other_dimensions), cmocka_unit_test(other_batch), cmocka_unit_test(limits),
     cmocka_unit_test(picked), cmocka_unit_test(eight_dimensions), cmocka_unit_test(usual_axes), cmocka_unit_test(inputs_left_out),
 };
 TAP_MAIN(tests)
