@@ -209,7 +209,8 @@ static double slope_of(struct simulator *by, const struct reference *x, const ch
     struct simulation sim;
     struct result r;
     double value;
-    assert_true(sheet_load(&fitted, "system-model/specs/fitted-system.csv", &a, &err) && parse_f64(sheet_find(&fitted, key)->value, &value));
+    assert_true(sheet_load(&fitted, "system-model/specs/fitted-system.csv", &a, &err));
+    assert_true(parse_f64(sheet_find(&fitted, key)->value, &value));
     const char *set = arena_printf(&a, "machine.%s=%.10g", key, 0.9 * value);
     assert_true(simulator_run(by, &sim, &r, x->recipe, &set, 1, &err));
     simulation_free(&sim);
