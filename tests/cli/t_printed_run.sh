@@ -31,5 +31,8 @@ for layers in 3,2,4,3 2,4,3,3; do     # the second IPU waits most; works most
     show run $bert --set recipe.workload=bert-base --set parallel.layers_per_ipu=$layers
 done
 show run $bert --set recipe.workload=bert-base --set parallel.ipus_per_replica=8 --set parallel.replicas=2 --set parallel.layers_per_ipu=1,2,1,2,2,1,2,1
+for batches in 300 400; do            # the third IPU waits a tenth and a little; less, which is not told
+    show run $bert --set parallel.layers_per_ipu=6,6,6,6 --set parallel.gradient_accumulation=$batches
+done
 printed run
 done_testing
