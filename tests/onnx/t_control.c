@@ -536,6 +536,54 @@ static void bodies_left_out(void **state)
     }
 }
 
+/* Three results of a branch, or three values carried through two rounds, each by its name, behind a node that they do not read. */
+static void three_results(void **state)
+{
+    (void)state;
+    for (int loop = 0; loop < 2; loop++) {
+        struct draft *d = draft_start(17), *body = draft_start(17);
+        if (loop) {
+            draft_input(body, "round", ONNX_INT64, "1");
+            draft_input(body, "going", ONNX_BOOL, "1");
+            draft_input(body, "a", ONNX_FLOAT, "2,3");
+            draft_input(body, "b", ONNX_FLOAT, "2,3");
+            draft_input(body, "c", ONNX_FLOAT, "2,3");
+            draft_node(body, "Identity", "going", "on", "");
+        }
+        draft_node(body, "Neg", loop ? "a" : "x", "p", "");
+        draft_node(body, "Add", loop ? "b m" : "x m", "q", "");
+        draft_node(body, "Mul", loop ? "c m" : "x m", "r", "");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_weight(d, "m", DIMS(3));
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_whole(d, "one", WHOLE(1));
+        draft_whole(d, "trips", WHOLE(2));
+        draft_node(d, "Equal", "one one", "yes", "");
+        draft_node(d, "MatMul", "x w", "before", "");
+        draft_node(d, loop ? "Loop" : "If", loop ? "trips yes x x x" : "yes", "s t u", "");
+        draft_body(d, loop ? "body" : "then_branch", body, loop ? "on p q r" : "p q r");
+        if (!loop)
+            draft_body(d, "else_branch", body, "p q r");
+        draft_node(d, "Div", "s t", "st", "");
+        draft_node(d, "Sub", "st u", "stu", "");
+        draft_node(d, "MatMul", "stu w", "behind", "");
+        draft_node(d, "Add", "before behind", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+        double *y = outputs(r);
+        for (uint64_t e = 0; e < 4; e++) {
+            double want = 0;
+            for (uint64_t k = 0; k < 3; k++) {
+                double x = draft_noise("x", e / 2 * 3 + k), m = draft_noise("m", k);
+                double s = loop ? x : -x, t = loop ? x + 2 * m : x + m, u = loop ? x * m * m : x * m;
+                want += (x + s / t - u) * draft_noise("w", k * 2 + e % 2);
+            }
+            assert_near(y[e], want, 1e-5 * fmax(1, fabs(want)));
+        }
+        done(r);
+        draft_end(body);
+    }
+}
+
 /* A body takes and gives as many as its node says, each by itself: a Scan that carries one of two, a Loop that carries one beside its round and its
  * condition. */
 static void bodies_of_other_sizes(void **state)
@@ -578,6 +626,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
     cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(loops),
     cmocka_unit_test(no_round), cmocka_unit_test(two_stacks), cmocka_unit_test(two_carried), cmocka_unit_test(scans), cmocka_unit_test(a_scan_that_carries_nothing),
-    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(bodies_of_other_sizes),
+    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
 };
 TAP_MAIN(tests)

@@ -148,6 +148,7 @@ static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* of one dimension */
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b turned > c; Mul c g4 > d; Add d b4 > y", "group-norm mul bias-add" },
+    { "Sum i i i i i > a; Mul a g6 > c; Add c b6 > y", "add add add add mul add" },           /* five operands, and no norm */
     { "InstanceNormalization i one6 zero6 > y", "group-norm" }, { "InstanceNormalization i one6 zero6 > a; Mul a g6 > y", "group-norm mul" },
 };
 

@@ -326,6 +326,10 @@ static void contents(void **state)
         { "ReduceSum", "=2x3:1,2,3,4,5,6 =1", "keepdims=0", "2 whole" }, { "ReduceMax", "=2x3:1,2,3,4,5,6", "axes=0 keepdims=0", "3 whole" },    /* not of all together */
         { "Concat", "=5,7 ~2.5,3", "axis=0", "4 whole" },   { "Concat", "~2.5,3 =5,7", "axis=0", "4" },         /* parameters stay operations, wherever they stand */
         { "Concat", "=5,7 ~4 =1 ~2.5,3", "axis=0", "6 whole" }, { "Concat", "=5,7 ~4 =1 ~2.5", "axis=0", "5 whole = 5 7 4 1 2.5" },
+        { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2 =1,3", "axis=0", "2x3 = 0 0.5 1 2 4 6" },            /* (1 - 1) / 2, .. 2 (4 - 3), .. */
+        { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2,4 =1,0,2", "axis=1", "2x3 = 0 4 4 1.5 10 16" },
+        { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2 =1,3", "axis=1", "2x3" }, { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2 =1,3,4", "axis=0", "2x3" },
+        { "DequantizeLinear", "=2x3:1,2,3,4,5,6 ~0.5,2,4 =1,3", "axis=0", "2x3" },
         { "NonZero", "=2x3:0,4,5,6,0,7", "", "2x4 whole = 0 0 1 1 1 2 0 2" },
         { "EyeLike", "=3x4:0,0,0,0,0,0,0,0,0,0,0,0", "k=-1", "3x4 whole = 0 0 0 0 1 0 0 0 0 1 0 0" },
         { "Expand", "=2x1x3:1,2,3,4,5,6 =2,1", "", "2x2x3 whole = 1 2 3 1 2 3 4 5 6 4 5 6" },
