@@ -51,6 +51,8 @@ static const struct row gelus[] = {
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > y", "scale map map mul" },
     { LONG("Mul c5 one > c6; Mul c6"), "gelu" }, { LONG("Mul c5 one > c6; Mul c6 one > c7; Mul c7"), "map mul scale add scale scale scale scale scale scale scale scale scale tanh map mul scale" },     /* 15 nodes, and 16 */
     { "Tanh x > e; Add e one > f; Mul x f > g; Mul g half > y", "tanh map mul scale" },
+    { "Mul x u > g; Mul g half > y", "mul scale" }, { "Div x root2 > a; Erf a > b; Add b one > c; Mul half c > d; Mul d half > y", "scale map map scale scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul c c > d; Mul d half > y", "scale map map mul scale" },       /* two curves, and no x */
     /* Under tanh a line or a parabola that meets sqrt(2 / pi) (x + 0.044715 x^3) at -3 alone; at -3 and -0.5; at all of -3, -0.5, 1 and 2 but one. */
     { "Mul x steep > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale tanh map mul scale" },
     { "Mul x 1.18142 > b; Add b 0.18731 > c; Tanh c > e; Add e one > f; Mul x f > g; Mul g half > y", "scale map tanh map mul scale" },
@@ -122,6 +124,8 @@ static const struct row norms_by_factor[] = {
       "average-pool combine mul average-pool scale map map mul mul mul combine add" },
     { FACTOR("Sub x m", "Mul d d", "Add v small", "Mul c half") "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y",
       "average-pool combine mul average-pool map map map scale mul mul combine add" },
+    { "ReduceMean u > m axes=-1; Sub x m > d; Mul d d > s; ReduceMean s > v axes=-1; Add v small > p; Sqrt p > r; Reciprocal r > c; Mul c g4 > f; "
+      "Mul x f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES },          /* of another tensor's mean, throughout */
     { USUAL "Mul u f > t; Mul m f > k; Sub b4 k > h; Add t h > y", PIECES }, { USUAL "Mul x f > t; Mul v f > k; Sub b4 k > h; Add t h > y", PIECES },
     { USUAL "Mul x f > t; Mul m c > k; Sub b4 k > h; Add t h > y",
       PIECES },

@@ -184,7 +184,7 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
         } else
             x = f[i];
     }
-    if (halves != 1 || bell == NO_ID || x == NO_ID || !(is_erf_of(&p, bell, x) || is_tanh_of(&p, bell, x)))
+    if (halves != 1 || !(is_erf_of(&p, bell, x) || is_tanh_of(&p, bell, x)))
         return false;
     return become(&p, last, "Gelu", &x, 1);
 }
