@@ -42,9 +42,11 @@ struct arena_block {
 enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 /* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
- * reads beyond the end is seen. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
+ * reads beyond the end is seen. The address sanitizer stops at the first byte beyond. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
  * seen when the arena goes, even if it was what lay beyond the end of another piece: guards differ by their places. */
 #ifdef ARENA_GUARDS
+#include <sanitizer/asan_interface.h>       /* without the sanitizer its macros do nothing */
+
 enum { GUARD_BYTES = 256, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
 
 static unsigned char guard_at(size_t place) { return (unsigned char)(0x81 + place / 16 % 101); }
@@ -64,9 +66,13 @@ static void check_guards(const struct arena_block *b)
             assert(b->data[at - 1 + i] == guard_at(at - 1));
 }
 
+static void close_off(void *p, size_t n_bytes) { ASAN_POISON_MEMORY_REGION(p, n_bytes); }
+static void open_up(void *p, size_t n_bytes) { ASAN_UNPOISON_MEMORY_REGION(p, n_bytes); }
+
 /* Who reads what was freed sees it too. */
 static void forget(struct arena_block *b)
 {
+    open_up(b->data, b->used);
     check_guards(b);
     memset(b->data, GUARD, b->used);
 }
@@ -74,6 +80,8 @@ static void forget(struct arena_block *b)
 enum { GUARD_BYTES = 0, GUARD = 0 };
 static void put_guard(struct arena_block *b) { (void)b; }
 static void forget(struct arena_block *b) { (void)b; }
+static void close_off(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
+static void open_up(void *p, size_t n_bytes) { (void)p, (void)n_bytes; }
 #endif
 
 void out_of_memory(size_t n_bytes)
@@ -116,6 +124,7 @@ void *arena_alloc(struct arena *a, size_t n_bytes)
         memset(p, 0, n_bytes);
     memset((unsigned char *)p + asked_bytes, GUARD, GUARD_BYTES ? n_bytes - asked_bytes : 0);
     put_guard(b);
+    close_off((unsigned char *)p + asked_bytes, n_bytes - asked_bytes + GUARD_BYTES);
     a->used_bytes += n_bytes;
     return p;
 }
@@ -188,12 +197,15 @@ void *arena_room(struct arena *a, size_t n, size_t item_bytes)
 
 void *arena_grow(struct arena *a, void *items, size_t n, size_t *cap, size_t item_bytes)
 {
-    if (n < *cap)
+    if (n < *cap) {
+        open_up((unsigned char *)items + n * item_bytes, item_bytes);
         return items;
+    }
     size_t wider = *cap ? *cap * 2 : 16;
     void *moved = arena_room(a, wider, item_bytes);
     if (n)
         memcpy(moved, items, n * item_bytes);
     *cap = wider;
+    close_off((unsigned char *)moved + (n + 1) * item_bytes, (wider - n - 1) * item_bytes);
     return moved;
 }

@@ -9,12 +9,8 @@ bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err
 {
     if (m->n_nodes + n > MOST_NODES)
         return fail(err, "%s: more than %d nodes with those of its branches and loops", m->path, MOST_NODES);
-    if (m->n_nodes + n > m->cap_nodes) {
-        m->cap_nodes = 2 * (m->n_nodes + n);
-        struct onnx_node *wider = ARENA_ARRAY(m->arena, struct onnx_node, m->cap_nodes);
-        memcpy(wider, m->nodes, m->n_nodes * sizeof *wider);
-        m->nodes = wider;
-    }
+    for (size_t i = 0; i < n; i++)
+        m->nodes = arena_grow(m->arena, m->nodes, m->n_nodes + i, &m->cap_nodes, sizeof *m->nodes);
     memmove(m->nodes + from + n, m->nodes + from, (m->n_nodes - from) * sizeof *m->nodes);
     for (size_t i = 0; i < m->n_values; i++)
         if (m->values[i].producer != NO_ID && m->values[i].producer >= from)
