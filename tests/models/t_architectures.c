@@ -3,17 +3,10 @@
  * t_architectures.c - parameters and multiply-accumulates of each stage, worked out from the tables of the papers: which convolutions of which
  * widths, kernels and sides a stage is made of.
  */
-#include "tests/check.h"
+#include "tests/built_graph.h"
 #include "workloads/models/models.h"
 
 struct sums { uint64_t parameters, mac; };
-
-static void build(struct graph *g, const char *name, struct arena *a)
-{
-    struct err err = { "" };
-    *a = (struct arena){ 0 };
-    assert_true(workload_graph(g, workload_find(name, &err), NULL, a, &err));
-}
 
 /* Of the layers whose names begin so. */
 static struct sums of_layers(const struct graph *g, const char *begin)
@@ -80,7 +73,7 @@ static void residual_stages(void **state)
         struct graph g;
         struct arena a;
         uint64_t in = 64;
-        build(&g, nets[i].name, &a);
+        build(&g, nets[i].name, NULL, &a);
         check(&g, nets[i].name, "stem", (struct sums){ 9408 + 128, 112 * 112 * 9408 });         /* 7 x 7 x 3 x 64 */
         for (int k = 0; k < 4; k++) {
             check(&g, nets[i].name, arena_printf(&a, "stage%d/", k + 1),
@@ -134,7 +127,7 @@ static void check_inverted(const struct inverted *nets, size_t n, const uint64_t
         struct graph g;
         struct arena a;
         uint64_t in = net->stem, side = halved(net->side);
-        build(&g, net->name, &a);
+        build(&g, net->name, NULL, &a);
         check(&g, net->name, "stem", (struct sums){ 27 * in + 2 * in, 27 * in * side * side });
         for (int k = 0; k < 7; k++) {
             uint64_t after = strides[k] ? halved(side) : side;
@@ -171,7 +164,7 @@ static void plain_stages(void **state)
         struct graph g;
         struct arena a;
         uint64_t in = 3;
-        build(&g, nets[i].name, &a);
+        build(&g, nets[i].name, NULL, &a);
         for (int k = 0; k < 5; k++) {
             struct sums s = { 0, 0 };
             for (uint64_t n = 0; n < nets[i].convs[k]; n++, in = widths[k])
@@ -202,7 +195,7 @@ static void unet_levels(void **state)
     struct graph g;
     struct arena a;
     (void)state;
-    build(&g, "unet", &a);
+    build(&g, "unet", NULL, &a);
     for (size_t i = 0; i < sizeof downs / sizeof *downs; i++) {
         struct sums s = { 0, 0 };
         add_pair(&s, downs[i].in, downs[i].c, downs[i].side);
@@ -236,7 +229,7 @@ static void vision_transformers(void **state)
         struct arena a;
         uint64_t n = nets[i].layers, h = nets[i].h, t = nets[i].tokens + 1, weights = nets[i].patch * nets[i].patch * 3 * h;
         struct sums one = attention(t, h), two = feed_forward(t, h);
-        build(&g, nets[i].name, &a);
+        build(&g, nets[i].name, NULL, &a);
         check(&g, nets[i].name, "embeddings", (struct sums){ weights + h + h + t * h, weights * nets[i].tokens });      /* bias, class, positions */
         check(&g, nets[i].name, "encoder", (struct sums){ n * (one.parameters + two.parameters), n * (one.mac + two.mac) });
         check(&g, nets[i].name, "head", (struct sums){ 2 * h + 1000 * h + 1000, 1000 * h });
@@ -259,7 +252,7 @@ static void text_transformers(void **state)
         uint64_t n = nets[i].n, h = nets[i].h, t = nets[i].positions, v = nets[i].vocabulary;
         bool bert = nets[i].tables == 3;                /* and two segments, and a norm of the sum */
         struct sums one = attention(t, h), two = feed_forward(t, h);
-        build(&g, nets[i].name, &a);
+        build(&g, nets[i].name, NULL, &a);
         check(&g, nets[i].name, "embeddings", (struct sums){ (v + t) * h + (bert ? 2 * h + 2 * h : 0), 0 });
         check(&g, nets[i].name, nets[i].layers, (struct sums){ n * (one.parameters + two.parameters), n * (one.mac + two.mac) });
         if (!bert)

@@ -199,14 +199,11 @@ static void shards_from_the_environment(void **state)
         assert_int_equal(shard.n, cases[i].n);
         assert_string_equal(shard.by, cases[i].by);
     }
-    static const struct { const char *text, *message; } bad[] = {
-        { "3", "--shard: '3' is not a shard; want I/N, as in 3/8, or /N under GNU parallel" },
-        { "0/4", "--shard: 0 is outside 1 to 4" }, { "5/4", "--shard: 5 is outside 1 to 4" },
-        { "/4", "--shard: '/4' has no number before the slash, and PARALLEL_SEQ, which GNU parallel sets, is not there" },
-        { "x/4", "--shard: 'x/4' has no number before the slash" },
-    };
-    static const char *const none[] = { NULL };
-    variables = none;
+}
+
+static void ranks_that_name_no_part(void **state)
+{
+    (void)state;
     static const struct { const char *variables[16], *message; } torn[] = {
         { { "OMPI_COMM_WORLD_RANK", "5", "OMPI_COMM_WORLD_SIZE", "5" },
           "OMPI_COMM_WORLD_RANK=5 is none of OMPI_COMM_WORLD_SIZE=5, from 0; name the part with --shard I/N" },
@@ -234,6 +231,18 @@ static void shards_from_the_environment(void **state)
         assert_false(shard_find(&shard, NULL, made, &err));
         assert_string_equal(err.msg, torn[i].message);
     }
+}
+
+static void texts_that_name_no_shard(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *message; } bad[] = {
+        { "3", "--shard: '3' is not a shard; want I/N, as in 3/8, or /N under GNU parallel" },
+        { "0/4", "--shard: 0 is outside 1 to 4" }, { "5/4", "--shard: 5 is outside 1 to 4" },
+        { "/4", "--shard: '/4' has no number before the slash, and PARALLEL_SEQ, which GNU parallel sets, is not there" },
+        { "x/4", "--shard: 'x/4' has no number before the slash" },
+    };
+    static const char *const none[] = { NULL };
     variables = none;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct shard shard;
@@ -390,6 +399,8 @@ static void a_sweep_is_known_by_all_that_it_is(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_last_axis_varies_fastest), cmocka_unit_test(lists_and_ranges), cmocka_unit_test(what_is_no_space_is_refused),
     cmocka_unit_test(there_are_not_too_many), cmocka_unit_test(a_table_is_an_axis), cmocka_unit_test(shards_take_each_configuration_once),
-    cmocka_unit_test(shards_from_the_environment), cmocka_unit_test(a_sweep_is_known_by_its_recipes), cmocka_unit_test(a_sweep_is_known_by_all_that_it_is), cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
+    cmocka_unit_test(shards_from_the_environment), cmocka_unit_test(ranks_that_name_no_part), cmocka_unit_test(texts_that_name_no_shard),
+    cmocka_unit_test(a_sweep_is_known_by_its_recipes), cmocka_unit_test(a_sweep_is_known_by_all_that_it_is),
+    cmocka_unit_test_setup_teardown(parts_are_joined_or_refused, to_temporary_folder, leave_folder),
 };
 TAP_MAIN(tests)

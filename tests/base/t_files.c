@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_files.c - files and folders: whole or not at all, links, devices, limits. */
+#include "tests/check.h"
+#include "system-model/base/base.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static void files_appear_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct new_file f;
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/podbench-test-%ld.new-file", (long)getpid());
+    assert_true(new_file_open(&f, path, &err));
+    fputs("half", f.f);
+    assert_int_not_equal(access(path, F_OK), 0);
+    new_file_drop(&f);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_true(new_file_open(&f, path, &err));
+    fputs("whole", f.f);
+    assert_true(new_file_save(&f, &err));
+    assert_int_equal(access(path, F_OK), 0);
+    unlink(path);
+    assert_false(new_file_open(&f, "/nowhere/at/all", &err));
+    assert_string_equal(err.msg, "/nowhere/at/all: cannot be written: No such file or directory");
+}
+
+static void folders_appear_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_folder f;
+    struct stat st;
+    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.folders", (long)getpid()), *path = arena_printf(&a, "%s/a/b", top);
+    const char *leftover = arena_printf(&a, "%s.4194999.new", path);
+    assert_true(make_folders(arena_printf(&a, "%s/c", leftover), &err));
+    assert_true(new_folder_open(&f, arena_printf(&a, "%s//", path), &err));
+    assert_string_equal(f.path, path);
+    assert_int_not_equal(access(leftover, F_OK), 0);
+    fclose(fopen(arena_printf(&a, "%s/one", f.temp_path), "w"));
+    int here = open(".", O_RDONLY);
+    assert_true(here >= 0 && chdir(top) == 0 && make_folders("p/q", &err) && access("p/q", F_OK) == 0);     /* names of one letter, from here on */
+    assert_true(fchdir(here) == 0 && close(here) == 0);
+    new_folder_drop(&f);
+    const char *own = arena_printf(&a, "b.%ld.new", (long)getpid());
+    errno = ESRCH;                      /* of another process, asked for before */
+    assert_false(is_leftover(own, "b"));
+    assert_true(is_leftover("b.4194999.new", "b") && !is_leftover("b.4194999.newer", "b") && !is_leftover("c.4194999.new", "b"));
+    assert_true(!is_leftover("b.-4194999.new", "b") && !is_leftover("b..new", "b") && !is_leftover("b.4194999", "b"));
+    assert_true(new_folder_open(&f, path, &err));
+    fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_true(new_folder_save(&f, &err));
+    assert_true(access(arena_printf(&a, "%s/two", path), F_OK) == 0 && access(arena_printf(&a, "%s/one", path), F_OK) != 0);
+    assert_false(new_folder_open(&f, path, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: is there already, and is not replaced; name a folder that is not there yet", path));
+    assert_int_equal(symlink("nowhere", arena_printf(&a, "%s/link", top)), 0);
+    assert_false(new_folder_open(&f, arena_printf(&a, "%s/link", top), &err));
+    assert_false(new_folder_open(&f, "/", &err));
+    assert_string_equal(err.msg, "/: is there already, and is not replaced; name a folder that is not there yet");
+    assert_false(new_folder_open(&f, "", &err));
+    assert_string_equal(err.msg, "an empty folder name; name a folder to write to");
+    assert_false(new_folder_open(&f, "/dev/null/x", &err));
+    assert_string_equal(err.msg, "/dev/null/x: cannot be made: Not a directory");
+    assert_true(lstat(arena_printf(&a, "%s/link", top), &st) == 0 && system(arena_printf(&a, "rm -r %s", top)) == 0);
+    arena_free(&a);
+}
+
+/* Nothing that stands there when the folder is complete is replaced: the new one is dropped. */
+static void a_folder_that_came_in_between_stays(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_folder f;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.between", (long)getpid());
+    assert_true(new_folder_open(&f, path, &err) && make_folders(arena_printf(&a, "%s/in", path), &err));
+    const char *temp_path = arena_strdup(&a, f.temp_path);
+    assert_false(new_folder_save(&f, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: Directory not empty", path));
+    assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/in", path), F_OK) == 0);
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", path)), 0);
+    arena_free(&a);
+}
+
+/* Of a writer that is dead; not of one that lives, of another file, or of no writer at all. No process has a number above 2^22. */
+static void leftovers_are_removed(void **state)
+{
+    static const struct { const char *suffix; bool stays; } files[] = { { ".4194999.new", false }, { ".4194998.new", false }, { ".x.new", true }, { ".0.new", true },
+        { ".4194999.new.new", true }, { "2.4194999.new", true }, { ".1.new", true }, { ".4194999", true } };
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_file f;
+    const char *path = arena_printf(&a, "/tmp/podbench-test-%ld.whole", (long)getpid());
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        fclose(fopen(arena_printf(&a, "%s%s", path, files[i].suffix), "w"));
+    assert_true(new_file_open(&f, path, &err));
+    new_file_drop(&f);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *name = arena_printf(&a, "%s%s", path, files[i].suffix);
+        if ((access(name, F_OK) == 0) != files[i].stays)
+            print_error("%s\n", name);
+        assert_true((access(name, F_OK) == 0) == files[i].stays);
+        unlink(name);
+    }
+    assert_false(new_file_open(&f, "", &err));
+    assert_string_equal(err.msg, "an empty file name; name a file to write");
+    arena_free(&a);
+}
+
+static void files_as_long_as_may_be(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    size_t n;
+    const char *path = temp_file("seventeen letters", 17, ".txt");
+    assert_true(read_text_file(&text, &n, path, 17, &a, &err) && n == 17);
+    assert_string_equal(text, "seventeen letters");
+    assert_false(read_text_file(&text, &n, path, 16, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 17 bytes, more than the 16 that such a file may have", path));
+    unlink(path);
+    struct csv_table table;
+    struct ini_file ini;
+    path = temp_file("", 0, ".txt");
+    assert_int_equal(truncate(path, (64 << 20) + 1), 0);    /* of a hole, which is not read */
+    assert_false(csv_load(&table, path, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 67108865 bytes, more than the 67108864 that such a file may have", path));
+    assert_int_equal(truncate(path, (1 << 20) + 1), 0);
+    assert_false(ini_load(&ini, path, &a, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: 1048577 bytes, more than the 1048576 that such a file may have", path));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_true(read_text_file(&text, NULL, path, 0, &a, &err));
+    assert_string_equal(text, "");
+    assert_true(file_has_text(path, "one"));            /* what is empty is not looked into */
+    unlink(path);
+    arena_free(&a);
+}
+
+static void a_text_is_found_in_a_file_or_taken_to_be(void **state)
+{
+    (void)state;
+    static const char text[] = "one\0two, three";
+    const char *path = temp_file(text, sizeof text - 1, ".csv");
+    assert_true(file_has_text(path, "one") && file_has_text(path, "two, three") && file_has_text(path, ""));
+    assert_false(file_has_text(path, "four") || file_has_text(path, "three."));
+    assert_true(file_has_text(path, "\x80") && !file_has_text(path, "\x7f"));
+    assert_true(file_has_text(path, "d\xc3\xa9j\xc3\xa0"));      /* as Latin-1 it would be other bytes */
+    unlink(path);
+    assert_true(file_has_text(path, "one") && file_has_text("tests", "one"));       /* gone; a folder */
+}
+
+static void a_device_is_written_straight_and_writers_do_not_meet(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct new_file f;
+    assert_true(new_file_open(&f, "/dev/null", &err));
+    assert_string_equal(f.temp_path, "/dev/null");
+    assert_true(new_file_save(&f, &err));
+    char own[32];
+    snprintf(own, sizeof own, ".%ld.new", (long)getpid());
+    assert_true(new_file_open(&f, "/tmp/podbench-test", &err));
+    assert_non_null(strstr(f.temp_path, own));
+    new_file_drop(&f);
+}
+
+/* As the standard output's name, which is a link to the file that a shell opened: the file is written anew, and the link stays. */
+static void what_a_link_stands_for_is_written(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_file f;
+    struct stat st;
+    char *text;
+    const char *path = temp_file("old", 3, ".txt"), *link = arena_printf(&a, "%s.link", path), *again = arena_printf(&a, "%s.again", path);
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(symlink(link, again), 0);
+    assert_true(new_file_open(&f, again, &err));
+    assert_string_equal(f.path, path);
+    fputs("new one", f.f);
+    assert_true(new_file_save(&f, &err));
+    assert_true(lstat(again, &st) == 0 && S_ISLNK(st.st_mode) && lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    assert_true(read_text_file(&text, NULL, path, 100, &a, &err));
+    assert_string_equal(text, "new one");
+    unlink(path);
+    assert_false(new_file_open(&f, link, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: cannot be written: it is a link to nothing", link));
+    unlink(link);
+    unlink(again);
+    arena_free(&a);
+}
+
+static void a_path_stands_beside_the_file_that_gives_it(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    const char *path = temp_file("x", 1, ".txt"), *name = strrchr(path, '/') + 1;
+    assert_string_equal(path_beside("/tmp/other.csv", name, &a), path);
+    assert_string_equal(path_beside("/tmp/other.csv", path, &a), path);
+    assert_string_equal(path_beside("here.csv", name, &a), name);
+    assert_string_equal(path_beside("/tmp/other.csv", "nothing.ini", &a), "nothing.ini");
+    assert_string_equal(path_beside("R", "EADME.md", &a), "EADME.md");      /* a file here has a folder of no letters, not of its own first */
+    assert_string_equal(path_beside("/other.csv", "tmp", &a), "tmp");       /* a folder is no file */
+    unlink(path);
+    arena_free(&a);
+}
+
+static void a_folder_or_a_missing_file_is_refused(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    assert_false(read_text_file(&text, NULL, "/tmp", 10, &a, &err));
+    assert_string_equal(err.msg, "/tmp: is not a regular file");
+    assert_false(read_text_file(&text, NULL, "/tmp/podbench-no-such", 10, &a, &err));
+    assert_string_equal(err.msg, "/tmp/podbench-no-such: No such file or directory");
+    const char *path = temp_file("twelve bytes", 12, ".txt");
+    assert_false(read_text_file(&text, NULL, path, 11, &a, &err));
+    assert_non_null(strstr(err.msg, ": 12 bytes, more than the 11 that such a file may have"));
+    unlink(path);
+    arena_free(&a);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_device_is_written_straight_and_writers_do_not_meet),
+    cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
+    cmocka_unit_test(files_as_long_as_may_be), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
+    cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
+    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(leftovers_are_removed),
+    cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
+};
+TAP_MAIN(tests)

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* t_tables.c - CSV and INI: what they accept and the exact words of what they refuse. */
+#include "tests/check.h"
+#include "system-model/base/base.h"
+#include <csv.h>
+
+/* Loads text as CSV; returns the message, or "" when it is accepted. */
+static const char *csv_message(const char *text, size_t n)
+{
+    static struct err err;
+    struct arena a = {0};
+    struct csv_table t;
+    const char *path = temp_file(text, n, ".csv");
+    err.msg[0] = 0;
+    bool good = csv_load(&t, path, &a, &err);
+    arena_free(&a);
+    unlink(path);
+    assert_int_equal(good, err.msg[0] == 0);
+    const char *colon = strstr(err.msg, ".csv");
+    return colon ? colon + 4 : err.msg;
+}
+#define CSV_MESSAGE(text) csv_message(text, sizeof(text) - 1)
+
+static void csv_reads_quotes_and_counts_lines(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err;
+    const char *text = "\xef\xbb\xbfkey,value\nclock,\"1,325\"\n\"two\nlines\",7\nlast,\"a \"\"quote\"\"\"\n";
+    const char *path = temp_file(text, strlen(text), ".csv");
+    assert_true(csv_load(&t, path, &a, &err));
+    assert_int_equal(t.n_rows, 3);
+    assert_string_equal(t.columns[0], "key");       /* without the byte order mark of spreadsheets */
+    assert_string_equal(t.rows[0].cells[1], "1,325");
+    assert_string_equal(t.rows[1].cells[0], "two\nlines");
+    assert_int_equal(t.rows[2].line, 5);
+    assert_string_equal(t.rows[2].cells[1], "a \"quote\"");
+    unlink(path);
+    arena_free(&a);
+}
+
+/* Rows of another value are passed over, whatever else they hold; a row that is too short to have the column, and lines, still count. */
+static void csv_takes_rows_of_one_value(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err;
+    const char *text = "key,kind,value\na,odd,1\nb,even,2,too,many\n\"c\nd\",odd,3\n\"e\nf\",even,4\ng,\"odd\",7\n";
+    const char *path = temp_file(text, strlen(text), ".csv");
+    assert_true(csv_load_where(&t, path, "kind", "odd", &a, &err));
+    assert_int_equal(t.n_rows, 3);
+    assert_string_equal(t.rows[0].cells[2], "1");
+    assert_string_equal(t.rows[1].cells[0], "c\nd");
+    assert_string_equal(t.rows[2].cells[2], "7");
+    assert_int_equal(t.rows[2].line, 8);
+    assert_false(csv_load_where(&t, path, "size", "odd", &a, &err));
+    assert_non_null(strstr(err.msg, ".csv:1: no column 'size'"));
+    unlink(path);
+    text = "key,kind\na,odd\nb\n";
+    path = temp_file(text, strlen(text), ".csv");
+    assert_false(csv_load_where(&t, path, "kind", "odd", &a, &err));
+    assert_non_null(strstr(err.msg, ".csv:3: 1 cell, want 2 (key, ...)"));
+    unlink(path);
+    arena_free(&a);
+}
+
+/* How the header line ends; a line end without a header, and none, are no \r\n. */
+static void line_ends_of_spreadsheets(void **state)
+{
+    static const struct { const char *text; bool crlf; } cases[] = {
+        { "a,b\r\n1,2\r\n", true }, { "a,b\n1,2\r\n", false }, { "\na,b\r\n", false }, { "a,b", false }, { "a,b\r\n1,2\n", true }, { "a,b\r1,2\n", false },
+    };
+    struct arena a = {0};
+    struct csv_table t;
+    struct err err;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = temp_file(cases[i].text, strlen(cases[i].text), ".csv");
+        assert_true(csv_load(&t, path, &a, &err));
+        assert_string_equal(t.columns[1], "b");
+        assert_int_equal(t.crlf, cases[i].crlf);
+        unlink(path);
+    }
+    arena_free(&a);
+}
+
+static void csv_refuses(void **state)
+{
+    (void)state;
+    assert_string_equal(CSV_MESSAGE(""), ": is empty, want a header line");
+    assert_string_equal(CSV_MESSAGE("a,,c\n"), ":1: column 2 has no name");
+    assert_string_equal(CSV_MESSAGE("a,b,a\n"), ":1: column 'a' stands twice");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2\n3\n"), ":3: 1 cell, want 2 (a, ...)");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,\"2\n3,4\n"), ":2: a quote is not closed");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,2 \"inch\n"), ":2: a quote stands within a cell; put the whole cell in quotes, and double those in it");
+    assert_string_equal(CSV_MESSAGE("a;b\n1;2\n"), ":1: cells are separated by semicolons, want commas");
+    assert_string_equal(CSV_MESSAGE("a\tb;c\n1\t2\n"), ":1: cells are separated by tabs, want commas");
+    assert_string_equal(CSV_MESSAGE("a;b,c\n1;2,3\n"), "");
+    assert_string_equal(CSV_MESSAGE("a,b\n1,\0\n"), ": is binary (a zero byte at offset 6), want text");
+}
+
+/* ---- tables beside libcsv alone --------------------------------------------------- */
+
+static void write_cell(void *text, size_t n, void *f) { fprintf(f, "%.*s|", (int)n, (const char *)text); }
+static void write_row(int end, void *f) { (void)end; fputc('\n', f); }
+
+static const char *draw_text(uint64_t *state, const char *const *texts, size_t n)
+{
+    *state = *state * 48271 % 2147483647;
+    return texts[*state % n];
+}
+
+/* Rows of three cells: some in quotes, with commas, line ends and quotes in them; blanks around them; every kind of line end, and none. */
+static void write_table(FILE *f, uint64_t *seed)
+{
+    static const char *const blanks[] = { "", "", "", " ", "\t ", "  " };
+    static const char *const cells[] = { "", "1", "a b", "caf\xc3\xa9 au lait", "\"x,y\"", "\"two\nlines\"", "\"two\r\n\n, three\"", "\"a \"\"b\"\"\"", "\"\"" };
+    static const char *const ends[] = { "\n", "\n", "\n", "\r\n", "\n\n", "\n \t\n", "\r", "\n\r\n" };
+    fputs("one,two,three\n", f);
+    for (int row = 0; row < 9; row++)
+        for (int i = 0; i < 3; i++) {
+            fputs(draw_text(seed, blanks, sizeof blanks / sizeof *blanks), f);
+            fputs(draw_text(seed, cells, sizeof cells / sizeof *cells), f);
+            fputs(draw_text(seed, blanks, sizeof blanks / sizeof *blanks), f);
+            fputs(i < 2 ? "," : row < 8 ? draw_text(seed, ends, sizeof ends / sizeof *ends) : "", f);
+        }
+}
+
+static char *table_text(const char *path)
+{
+    struct csv_table t;
+    struct arena a = {0};
+    struct err err;
+    char *text;
+    size_t n;
+    assert_true(csv_load(&t, path, &a, &err));
+    FILE *f = open_memstream(&text, &n);
+    for (size_t i = 0; i <= t.n_rows; i++, fputc('\n', f))
+        for (size_t k = 0; k < t.n_columns; k++)
+            fprintf(f, "%s|", i ? t.rows[i - 1].cells[k] : t.columns[k]);
+    fclose(f);
+    arena_free(&a);
+    return text;
+}
+
+/* Lines that are cut without libcsv come out as libcsv has them. */
+static void tables_are_as_libcsv_has_them(void **state)
+{
+    (void)state;
+    uint64_t seed = 4711;
+    for (int i = 0; i < 500; i++) {
+        char *table, *expected, *got;
+        size_t n, m;
+        struct csv_parser p;
+        FILE *f = open_memstream(&table, &n);
+        write_table(f, &seed);
+        fclose(f);
+        const char *path = temp_file(table, n, ".csv");
+        f = open_memstream(&expected, &m);
+        assert_int_equal(csv_init(&p, CSV_STRICT | CSV_STRICT_FINI), 0);
+        assert_int_equal(csv_parse(&p, table, n, write_cell, write_row, f), n);
+        assert_int_equal(csv_fini(&p, write_cell, write_row, f), 0);
+        csv_free(&p);
+        fclose(f);
+        got = table_text(path);
+        assert_string_equal(got, expected);
+        unlink(path);
+        free(table);
+        free(expected);
+        free(got);
+    }
+}
+
+static const char *ini_message(const char *text)
+{
+    static struct err err;
+    struct arena a = {0};
+    struct ini_file f;
+    const char *path = temp_file(text, strlen(text), ".ini");
+    err.msg[0] = 0;
+    ini_load(&f, path, &a, &err);
+    arena_free(&a);
+    unlink(path);
+    const char *colon = strstr(err.msg, ".ini");
+    return colon ? colon + 4 : err.msg;
+}
+
+/* Also names with colons, as exporters of models write them. */
+static void ini_reads_indented_lines_apart(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct ini_file f;
+    struct err err;
+    const char *text = "[parallel]\nreplicas = 16\n  micro_batch = 20 ; images\n\n[data]\ndataset = a b\n"
+                       "onnx::If_52 = 1\nonnx::Less_3=x:y\n";
+    const char *path = temp_file(text, strlen(text), ".ini");
+    assert_true(ini_load(&f, path, &a, &err));
+    assert_int_equal(f.n_entries, 5);
+    assert_string_equal(f.entries[1].key, "micro_batch");
+    assert_string_equal(f.entries[1].value, "20");
+    assert_int_equal(f.entries[1].line, 3);
+    assert_string_equal(f.entries[2].section, "data");
+    assert_int_equal(f.entries[2].line, 6);
+    assert_string_equal(f.entries[3].key, "onnx::If_52");
+    assert_string_equal(f.entries[3].value, "1");
+    assert_string_equal(f.entries[4].key, "onnx::Less_3");
+    assert_string_equal(f.entries[4].value, "x:y");
+    unlink(path);
+    arena_free(&a);
+}
+
+static void ini_refuses(void **state)
+{
+    (void)state;
+    char longer[400] = "[data]\ndataset = ";
+    memset(longer + strlen(longer), 'x', 250);
+    assert_string_equal(ini_message(""), ": is empty, want sections of key = value");
+    assert_string_equal(ini_message("replicas = 4\n"), ":1: key 'replicas' stands before any [section]");
+    assert_string_equal(ini_message("[a]\nx = 1\n\nx = 2\n"), ":4: a.x stands already in line 2");
+    assert_string_equal(ini_message("[a]\njust words\n"), ":2: is neither [section] nor key = value");
+    assert_string_equal(ini_message(longer), ":2: line is longer than 190 characters");
+}
+
+/* Lines of 190 characters without their end, in blanks that do not count, and of one more. */
+static void lines_as_long_as_may_be(void **state)
+{
+    (void)state;
+    for (size_t n = 190; n <= 191; n++) {
+        char text[300] = "[a]\n \tx = ";
+        memset(text + strlen(text), 'y', n - 4);
+        assert_string_equal(ini_message(text), n == 190 ? "" : ":2: line is longer than 190 characters");
+        strcat(text, "\nz = 1\n");
+        assert_string_equal(ini_message(text), n == 190 ? "" : ":2: line is longer than 190 characters");
+    }
+}
+
+/* 256 columns, and one more, in the header and below it. */
+static void tables_as_wide_as_may_be(void **state)
+{
+    (void)state;
+    for (size_t n = 256; n <= 257; n++) {
+        struct arena a = {0};
+        const char *header = "c0", *row = "0";
+        for (size_t i = 1; i < n; i++)
+            header = arena_printf(&a, "%s,c%zu", header, i), row = arena_printf(&a, "%s,%zu", row, i);
+        const char *plain = arena_printf(&a, "%s\n%s\n", header, row), *quoted = arena_printf(&a, "\"%s\n%s\n", arena_printf(&a, "c0\"%s", header + 2), row);
+        assert_string_equal(csv_message(plain, strlen(plain)), n == 256 ? "" : ":1: more than 256 columns");
+        assert_string_equal(csv_message(quoted, strlen(quoted)), n == 256 ? "" : ":1: more than 256 columns");
+        arena_free(&a);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(csv_reads_quotes_and_counts_lines), cmocka_unit_test(csv_takes_rows_of_one_value),
+    cmocka_unit_test(line_ends_of_spreadsheets), cmocka_unit_test(csv_refuses),
+    cmocka_unit_test(tables_are_as_libcsv_has_them), cmocka_unit_test(ini_reads_indented_lines_apart),
+    cmocka_unit_test(ini_refuses), cmocka_unit_test(lines_as_long_as_may_be),
+    cmocka_unit_test(tables_as_wide_as_may_be),
+};
+TAP_MAIN(tests)
