@@ -15,7 +15,7 @@ static struct conv_shape joint_shape(uint32_t groups, uint32_t field, uint32_t i
 {
     struct conv_shape s = matmul_conv_shape(groups, field, in, out, type, PASS_FORWARD);
     s.pass = pass;
-    s.weights_elsewhere = true;            /* the activations or gradients that are loaded as weights */
+    s.weights_elsewhere = true;         /* the activations or gradients that are loaded as weights */
     s.in_elsewhere = pass == PASS_BACKWARD_WEIGHT;
     return s;
 }

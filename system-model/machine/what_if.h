@@ -15,6 +15,7 @@ struct what_if { const char *key, *value; bool used; };         /* an empty valu
 struct shelf { struct sheet *sheets; size_t n, cap; struct arena *arena; };
 struct what_ifs { struct what_if *items; size_t n; struct shelf *shelf; };      /* the last one of a key holds; shelf NULL: sheets are read anew */
 
+/* Whether an override is of a sheet's value, "machine.KEY=value", and not of a recipe's key. */
 bool is_what_if(const char *override);
 /* Parts "machine.KEY=value" from the other overrides, which keep their order in rest. */
 bool what_ifs_take(struct what_ifs *out, const char ***rest, size_t *n_rest, const char *const *overrides, size_t n_overrides,

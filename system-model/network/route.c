@@ -315,7 +315,7 @@ void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_li
         *link_loads_at(loads, links[i]) += bytes;
 }
 
-double link_loads_time_s(const struct link_loads *loads, const struct topology *t)
+static double link_loads_time_s(const struct link_loads *loads, const struct topology *t)
 {
     double longest_s = 0;
     for (uint32_t i = 0; i < loads->n; i++) {

@@ -21,7 +21,6 @@ static inline struct link link_without_ends(const struct topology *t, uint32_t l
 
 uint32_t link_loads_number(struct link_loads *loads, uint32_t link);   /* its place among them; it is added where it is new */
 void link_loads_add(struct link_loads *loads, const uint32_t *links, size_t n_links, double bytes);
-double link_loads_time_s(const struct link_loads *loads, const struct topology *t);     /* of the busiest link */
 
 double route_latency_s(const struct topology *t, const uint32_t *links, size_t n_links);
 
