@@ -6,6 +6,10 @@
  */
 #include "results/mlperf/mllog_write.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,6 +109,33 @@ static bool can_write(const struct submission_description *s, const struct drawn
     return good;
 }
 
+static int is_log(const struct dirent *e)
+{
+    return fnmatch("result_*.txt", e->d_name, 0) == 0;
+}
+
+/* What someone else put beside the logs. */
+static int is_foreign(const struct dirent *e)
+{
+    return !is_log(e) && !text_is(e->d_name, "scaling.json") && !is_unfinished(e->d_name) && !text_is(e->d_name, ".") && !text_is(e->d_name, "..");
+}
+
+static void free_entries(struct dirent **entries, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(entries[i]);
+    if (n >= 0)
+        free(entries);
+}
+
+static bool holds_logs(const char *folder)
+{
+    struct dirent **entries;
+    int n = scandir(folder, &entries, is_log, NULL);
+    free_entries(entries, n);
+    return n > 0;
+}
+
 /* Where a submission goes. */
 struct places { const char *name, *systems, *logs, *code; };
 
@@ -119,20 +150,8 @@ static bool find_places(struct places *p, const char *dir, const struct submissi
     p->systems = arena_printf(a, "%s/systems", org);
     p->logs = arena_printf(a, "%s/results/%s/%s", org, p->name, s->benchmark);
     p->code = arena_printf(a, "%s/benchmarks/%s/implementations/podbench", org, s->benchmark);
-    return s->replaces || access(arena_printf(a, "%s/result_0.txt", p->logs), F_OK) != 0
+    return s->replaces || !holds_logs(p->logs)
         || fail(err, "%s holds logs already: name another folder, or replace them by --force", p->logs);
-}
-
-/* Of a submission before: its factor, then its logs, the first of them last. Who is killed on the way leaves too few for a score, never some of
- * each submission. */
-static void clear_logs(const char *logs, struct arena *a)
-{
-    size_t n = 0;
-    while (access(arena_printf(a, "%s/result_%zu.txt", logs, n), F_OK) == 0)
-        n++;
-    unlink(arena_printf(a, "%s/scaling.json", logs));
-    while (n-- > 0)
-        unlink(arena_printf(a, "%s/result_%zu.txt", logs, n));
 }
 
 /* The package checker writes it beside the logs, as {"scaling_factor": X}, and leaves none where nothing is scaled. */
@@ -147,21 +166,43 @@ static bool write_scaling(const char *path, double scaling, struct arena *a, str
     return new_file_save(&file, err);
 }
 
+/* Files that are not the submission's stay beside its logs. */
+static bool keep_foreign(const char *to, const char *from, struct arena *a, struct err *err)
+{
+    struct dirent **entries;
+    int n = scandir(from, &entries, is_foreign, alphasort);
+    bool good = true;
+    for (int i = 0; good && i < n; i++) {
+        const char *name = entries[i]->d_name;
+        good = link(arena_printf(a, "%s/%s", from, name), arena_printf(a, "%s/%s", to, name)) == 0
+            || fail(err, "%s/%.100s: cannot be kept beside new logs: %s; move it, or name another folder", from, name, strerror(errno));
+    }
+    free_entries(entries, n);
+    return good;
+}
+
+static bool write_logs(const char *folder, const struct places *p, const struct submission_description *s, const struct drawn_run *runs, size_t n,
+                       struct arena *a, struct err *err)
+{
+    bool good = keep_foreign(folder, p->logs, a, err) && write_scaling(arena_printf(a, "%s/scaling.json", folder), s->scaling, a, err);
+    for (size_t i = 0; good && i < n; i++)
+        good = write_log(arena_printf(a, "%s/result_%zu.txt", folder, i), s, &runs[i], i, a, err);
+    return good;
+}
+
+/* Logs last: with them the submission is there, or another one. */
 static bool write_all(const struct places *p, const struct submission_description *s, const struct name_list *fields,
                       const struct drawn_run *runs, size_t n, struct arena *a, struct err *err)
 {
-    if (!make_folders(p->systems, err) || !make_folders(p->logs, err) || !make_folders(p->code, err))
+    struct new_folder logs;
+    if (!make_folders(p->systems, err) || !make_folders(p->code, err) || !new_folder_replace(&logs, p->logs, err))
         return false;
-    if (!write_system(arena_printf(a, "%s/%s.json", p->systems, p->name), s, fields, a, err)
-        || !write_readme(arena_printf(a, "%s/README.md", p->code), s, err))
-        return false;
-    clear_logs(p->logs, a);
-    if (!write_scaling(arena_printf(a, "%s/scaling.json", p->logs), s->scaling, a, err))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (!write_log(arena_printf(a, "%s/result_%zu.txt", p->logs, i), s, &runs[i], i, a, err))
-            return false;
-    return true;
+    if (write_logs(logs.temp_path, p, s, runs, n, a, err)
+        && write_system(arena_printf(a, "%s/%s.json", p->systems, p->name), s, fields, a, err)
+        && write_readme(arena_printf(a, "%s/README.md", p->code), s, err))
+        return new_folder_save(&logs, err);
+    new_folder_drop(&logs);
+    return false;
 }
 
 bool mllog_write_submission(const char *dir, const struct submission_description *given_s, const struct drawn_run *runs, size_t n,

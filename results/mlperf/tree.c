@@ -45,7 +45,8 @@ static void sort_out(struct walk *w, const char *dir, char **names, size_t n, ch
     for (size_t i = 0; i < n; i++) {
         const char *path = path_in(dir, names[i], a);
         bool fits = strlen(path) < PATH_MAX, known = fits && lstat(path, &s) == 0;
-        const char *text = !fits ? "its path is too long" : !known ? "cannot be read" : kind_of(s.st_mode);
+        const char *text = !fits ? "its path is too long" : !known ? "cannot be read" : is_unfinished(names[i]) && S_ISDIR(s.st_mode)
+                         ? "is not finished: its writer is at work, or was killed: not read" : kind_of(s.st_mode);
         if (known && !text && S_ISDIR(s.st_mode))
             folders[(*n_folders)++] = names[i];
         else if (known && !text && is_result(names[i]))

@@ -113,12 +113,14 @@ bool file_has_text(const char *path, const char *text);
  * process's own, PATH.PID.new; what killed programs left under such names is removed. A device or pipe is written straight. */
 struct new_file { FILE *f; char *path, *temp_path; };
 bool new_file_open(struct new_file *out, const char *path, struct err *err);
+const char *write_cause(void);          /* of a write that failed since errno was set to 0 */
 bool new_file_save(struct new_file *file, struct err *err);
 void new_file_drop(struct new_file *file);
-/* A folder of files that belong together, there with all of them or not at all: fill temp_path, then save (renames) or drop. Nothing is
- * replaced: what is there already is refused. What killed programs left is removed. */
-struct new_folder { char *path, *temp_path; };
+/* A folder of files that belong together, there with all of them or not at all: fill temp_path, then save (renames) or drop. open refuses what
+ * is there already; with replace it is there until all of the new one takes its place. What killed programs left is removed. */
+struct new_folder { char *path, *temp_path; bool replaces; };
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err);
+bool new_folder_replace(struct new_folder *out, const char *path, struct err *err);
 bool new_folder_save(struct new_folder *folder, struct err *err);
 void new_folder_drop(struct new_folder *folder);
 /* open_memstream, but never NULL: a text in memory, free()d by who opened it after fclose(). */
@@ -127,6 +129,7 @@ bool is_device(const char *path);       /* is there, and no regular file: nothin
 /* The file that a symbolic link stands for, or the path itself: what takes its place leaves the link. NULL: a link to nothing. free() it. */
 char *behind_link(const char *path, struct err *err);
 bool is_leftover(const char *name, const char *of);     /* OF.PID.new of a process that is gone */
+bool is_unfinished(const char *name);                   /* ANY.PID.new: its writer is at work, or was killed */
 bool make_folders(const char *path, struct err *err);   /* mkdir -p */
 
 /* A path that a file gives: beside that file where it is there, else as it stands (from the current folder). */

@@ -128,14 +128,27 @@ char *behind_link(const char *path, struct err *err)
     return real;
 }
 
+/* Of ".PID.new"; 0: the text is none. */
+static long writer_of(const char *suffix)
+{
+    long pid;
+    int end = 0;
+    return sscanf(suffix, ".%ld.new%n", &pid, &end) == 1 && end && !suffix[end] && pid > 0 ? pid : 0;
+}
+
+bool is_unfinished(const char *name)
+{
+    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.'))
+        if (dot > name && writer_of(dot))
+            return true;
+    return false;
+}
+
 bool is_leftover(const char *name, const char *of)
 {
     size_t n = strlen(of);
-    long pid;
-    int end = 0;
-    if (strncmp(name, of, n) != 0 || sscanf(name + n, ".%ld.new%n", &pid, &end) != 1 || !end || name[n + (size_t)end])
-        return false;
-    return pid > 0 && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    long pid = strncmp(name, of, n) == 0 ? writer_of(name + n) : 0;
+    return pid && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
@@ -208,14 +221,20 @@ static void new_file_forget(struct new_file *file)
     *file = (struct new_file){0};
 }
 
+const char *write_cause(void)
+{
+    return errno ? strerror(errno) : "a part of it was refused";
+}
+
 bool new_file_save(struct new_file *file, struct err *err)
 {
     bool good = !ferror(file->f);
+    errno = 0;
     good = fclose(file->f) == 0 && good;
     bool renames = !text_is(file->temp_path, file->path);
     good = good && (!renames || rename(file->temp_path, file->path) == 0);
     if (!good)
-        fail(err, "%s: could not be written whole: %s", file->path, strerror(errno));
+        fail(err, "%s: could not be written whole: %s", file->path, write_cause());
     if (!good && renames)
         unlink(file->temp_path);
     new_file_forget(file);
@@ -241,6 +260,15 @@ static bool make_parent(const char *path, struct err *err)
     return good;
 }
 
+static bool folder_begin(struct new_folder *out, struct err *err)
+{
+    if (!make_parent(out->path, err))
+        return false;
+    remove_leftovers(out->path);
+    out->temp_path = own_name(out->path);
+    return mkdir(out->temp_path, 0777) == 0 || fail(err, "%s: cannot be made: %s", out->path, strerror(errno));
+}
+
 bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
 {
     struct stat st;
@@ -249,21 +277,48 @@ bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
         out->path[n - 1] = 0;
     bool good = *path || fail(err, "an empty folder name; name a folder to write to");
     good = good && (lstat(out->path, &st) != 0 || fail(err, "%s: is there already, and is not replaced; name a folder that is not there yet", path))
-                && make_parent(out->path, err);
-    if (good) {
-        remove_leftovers(out->path);
-        out->temp_path = own_name(out->path);
-        good = mkdir(out->temp_path, 0777) == 0 || fail(err, "%s: cannot be made: %s", path, strerror(errno));
-    }
+                && folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
     return good;
 }
 
+bool new_folder_replace(struct new_folder *out, const char *path, struct err *err)
+{
+    char *real = realpath(path, NULL);
+    *out = (struct new_folder){ .path = real ? real : joined(path, ""), .replaces = true };
+    bool good = folder_begin(out, err);
+    if (!good)
+        new_folder_drop(out);
+    return good;
+}
+
+/* Where two names cannot be exchanged (NFS): for a moment no folder has the name, and the old one lies in the new one. */
+static bool exchange_in_steps(const char *temp_path, const char *path)
+{
+    char *aside = joined(temp_path, "/.before"), *before = joined(path, "/.before");
+    bool good = rename(path, aside) == 0 && rename(temp_path, path) == 0;
+    if (good)
+        remove_whole(before);
+    else
+        rename(aside, path);
+    free(aside);
+    free(before);
+    return good;
+}
+
+static bool take_place(const char *temp_path, const char *path, bool replaces)
+{
+    bool taken = rename(temp_path, path) == 0;
+    if (taken || !replaces || (errno != ENOTEMPTY && errno != EEXIST))
+        return taken;
+    return renameat2(AT_FDCWD, temp_path, AT_FDCWD, path, RENAME_EXCHANGE) == 0 || exchange_in_steps(temp_path, path);
+}
+
 bool new_folder_save(struct new_folder *folder, struct err *err)
 {
-    bool good = rename(folder->temp_path, folder->path) == 0 || fail(err, "%s: could not be written whole: %s", folder->path, strerror(errno));
-    new_folder_drop(folder);
+    bool good = take_place(folder->temp_path, folder->path, folder->replaces) || fail(err, "%s: could not be written whole: %s", folder->path, strerror(errno));
+    new_folder_drop(folder);            /* what was replaced has the other name now */
     return good;
 }
 

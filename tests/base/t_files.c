@@ -49,6 +49,8 @@ static void folders_appear_whole_or_not_at_all(void **state)
     errno = ESRCH;                      /* of another process, asked for before */
     assert_false(is_leftover(own, "b"));
     assert_true(is_leftover("b.4194999.new", "b") && !is_leftover("b.4194999.newer", "b") && !is_leftover("c.4194999.new", "b"));
+    assert_true(is_unfinished("b.4194999.new") && is_unfinished(".x.1.new") && is_unfinished("b.new.7.new"));
+    assert_true(!is_unfinished("b.new") && !is_unfinished("b.0.new") && !is_unfinished(".7.new") && !is_unfinished("b.7.newer"));
     assert_true(!is_leftover("b.-4194999.new", "b") && !is_leftover("b..new", "b") && !is_leftover("b.4194999", "b"));
     assert_true(new_folder_open(&f, path, &err));
     fclose(fopen(arena_printf(&a, "%s/two", f.temp_path), "w"));
@@ -83,6 +85,34 @@ static void a_folder_that_came_in_between_stays(void **state)
     assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: Directory not empty", path));
     assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/in", path), F_OK) == 0);
     assert_int_equal(system(arena_printf(&a, "rm -r %s", path)), 0);
+    arena_free(&a);
+}
+
+/* The old folder is there, behind its link too, until the new one is; then all of the new one, and nothing is left of the old. */
+static void a_folder_is_replaced_as_one(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct arena a = {0};
+    struct new_folder f;
+    const char *top = arena_printf(&a, "/tmp/podbench-test-%ld.replaced", (long)getpid()), *path = arena_printf(&a, "%s/real", top);
+    const char *name = arena_printf(&a, "%s/name", top), *leftover = arena_printf(&a, "%s.4194999.new", path);
+    assert_true(make_folders(arena_printf(&a, "%s/old/inner", path), &err) && make_folders(arena_printf(&a, "%s/x", leftover), &err));
+    assert_int_equal(symlink("real", name), 0);
+    assert_true(new_folder_replace(&f, name, &err));
+    const char *temp_path = arena_strdup(&a, f.temp_path);
+    assert_string_equal(temp_path, arena_printf(&a, "%s.%ld.new", path, (long)getpid()));
+    assert_true(access(leftover, F_OK) != 0 && make_folders(arena_printf(&a, "%s/new", temp_path), &err));
+    assert_true(access(arena_printf(&a, "%s/old/inner", name), F_OK) == 0 && new_folder_save(&f, &err));
+    assert_true(access(temp_path, F_OK) != 0 && access(arena_printf(&a, "%s/old", name), F_OK) != 0);
+    assert_true(access(arena_printf(&a, "%s/new", name), F_OK) == 0);
+    const char *fresh = arena_printf(&a, "%s/fresh", top), *file = arena_printf(&a, "%s/file", top);
+    assert_true(new_folder_replace(&f, fresh, &err) && new_folder_save(&f, &err) && access(fresh, F_OK) == 0);
+    fclose(fopen(file, "w"));
+    assert_true(new_folder_replace(&f, file, &err));
+    assert_false(new_folder_save(&f, &err));
+    assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: Not a directory", file));
+    assert_int_equal(system(arena_printf(&a, "test $(ls %s | wc -l) -eq 4 && rm -r %s", top, top)), 0);
     arena_free(&a);
 }
 
@@ -234,7 +264,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_a_link_stands_for_is_written), cmocka_unit_test(a_path_stands_beside_the_file_that_gives_it),
     cmocka_unit_test(files_as_long_as_may_be), cmocka_unit_test(a_text_is_found_in_a_file_or_taken_to_be),
     cmocka_unit_test(files_appear_whole_or_not_at_all), cmocka_unit_test(folders_appear_whole_or_not_at_all),
-    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(leftovers_are_removed),
+    cmocka_unit_test(a_folder_that_came_in_between_stays), cmocka_unit_test(a_folder_is_replaced_as_one), cmocka_unit_test(leftovers_are_removed),
     cmocka_unit_test(a_folder_or_a_missing_file_is_refused),
 };
 TAP_MAIN(tests)

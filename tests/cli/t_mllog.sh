@@ -20,6 +20,26 @@ cp -r "$work/logs" "$work/logs1"
 "$PODBENCH" run "$r" --mllog "$work/logs" --seed 4 --force >/dev/null
 diff -r "$work/logs" "$work/logs1" >/dev/null
 result $? "run --mllog: the same seed gives the same bytes"
+# What someone put beside the logs stays there; what another submission had more of does not; what is begun is no submission yet.
+logs=$(dirname "$(find "$work/logs" -name result_0.txt)")
+echo rcp-bypass >"$logs/package_checker_params"
+: >"$logs/.notes"
+cp "$logs/result_0.txt" "$logs/result_70.txt"
+: >"$logs/scaling.json.4194999.new"
+rm "$logs/result_0.txt"
+cp -r "$logs" "$logs.4194999.new"
+refuses "holds logs already: name another folder, or replace them by --force" "one log alone is not written over" run "$r" --mllog "$work/logs" --seed 4
+run score "$work/logs"
+gives 0 "$logs.4194999.new: is not finished: its writer is at work, or was killed: not read" "a submission that was begun has no score"
+"$PODBENCH" run "$r" --mllog "$work/logs" --seed 4 --force >/dev/null
+[ "$(cat "$logs/package_checker_params")" = rcp-bypass ] && [ -e "$logs/.notes" ] && rm "$logs/package_checker_params" "$logs/.notes" &&
+    diff -r "$work/logs" "$work/logs1" >"$work/out"
+result $? "run --mllog --force keeps what is not a submission's" "$(cat "$work/out")"
+mkdir "$logs/mine"
+refuses "/mine: cannot be kept beside new logs: Operation not permitted; move it, or name another folder" "a folder beside the logs is not lost" \
+    run "$r" --mllog "$work/logs" --seed 4 --force
+[ -d "$logs/mine" ] && rmdir "$logs/mine" && diff -r "$work/logs" "$work/logs1" >"$work/out"
+result $? "and then nothing changes" "$(cat "$work/out")"
 # Options of drawn runs where none are drawn, keys that those do not take, logs that would fill the disk.
 for option in --draw-until-valid "--seed 4"; do
     # shellcheck disable=SC2086
