@@ -2,11 +2,13 @@
 /*
  * init.c - podbench init: a project of one's own, ready to run: a makefile, a recipe, a table of figures.
  *
- * Nothing that is there is written over. The recipe is a copy of a stock one under a name of its own, the figure that one's.
+ * Nothing that is there is written over. The recipe is a copy of a stock one under a name of its own, the figure that one's. A new folder appears
+ * whole; in one that is there already, what was written is taken back when the rest cannot be.
  */
 #include "harness/harness.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char stock[] = "mlperf-v2.0-closed-bow-pod16-resnet50";
@@ -80,19 +82,43 @@ static bool own_figures(const char **out, struct session *s, struct err *err)
     return true;
 }
 
+struct project_file { const char *name, *text; };
+enum { N_FILES = 4 };
+
+static bool write_files(const char *folder, const struct project_file files[N_FILES], struct arena *a, struct err *err)
+{
+    int n = 0;
+    bool good = make_folders(arena_printf(a, "%s/recipes", folder), err) && make_folders(arena_printf(a, "%s/published", folder), err);
+    while (good && n < N_FILES && (good = write_new(folder, files[n].name, files[n].text, a, err)))
+        n++;
+    while (!good && n-- > 0)
+        unlink(arena_printf(a, "%s/%s", folder, files[n].name));
+    return good;
+}
+
+static bool write_folder(const char *path, const struct project_file files[N_FILES], struct arena *a, struct err *err)
+{
+    struct new_folder folder;
+    if (!new_folder_open(&folder, path, err))
+        return false;
+    if (write_files(folder.temp_path, files, a, err))
+        return new_folder_save(&folder, err);
+    new_folder_drop(&folder);
+    return false;
+}
+
 int command_init(const struct options *o, struct session *s, struct err *err)
 {
     const char *folder = o->arguments[0], *recipe = "", *figures = "";
     char *home = realpath(s->root, NULL);
     const char *make_text = arena_printf(&s->arena, makefile, home ? home : s->root);
     free(home);
-    bool good = own_recipe(&recipe, s, err) && own_figures(&figures, s, err) &&
-                make_folders(arena_printf(&s->arena, "%s/recipes", folder), err) &&
-                make_folders(arena_printf(&s->arena, "%s/published", folder), err) &&
-                write_new(folder, "Makefile", make_text, &s->arena, err) &&
-                write_new(folder, "recipes/my-run.ini", recipe, &s->arena, err) &&
-                write_new(folder, "published/figures.csv", figures, &s->arena, err) &&
-                write_new(folder, "README", readme, &s->arena, err);
+    if (!own_recipe(&recipe, s, err) || !own_figures(&figures, s, err))
+        return EXIT_BAD_INPUT;
+    const struct project_file files[N_FILES] = { { "Makefile", make_text }, { "recipes/my-run.ini", recipe }, { "published/figures.csv", figures },
+                                                 { "README", readme } };
+    struct stat st;
+    bool good = lstat(folder, &st) == 0 ? write_files(folder, files, &s->arena, err) : write_folder(folder, files, &s->arena, err);
     if (!good)
         return EXIT_BAD_INPUT;
     printf("wrote %s: Makefile, README, recipes/my-run.ini, published/figures.csv\nnext: cd %s && make check\n", folder, folder);

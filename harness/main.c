@@ -7,6 +7,7 @@
  */
 #include "harness/judge.h"
 #include <argp.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gsl/gsl_errno.h>
 #include <signal.h>
@@ -160,9 +161,10 @@ static int unknown_command(const char *name)
 
 static int flush_stdout(int status)
 {
+    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    fprintf(stderr, "podbench: standard output could not be written whole\n");
+    fprintf(stderr, "podbench: standard output could not be written whole%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
     return EXIT_BAD_INPUT;
 }
 

@@ -189,6 +189,7 @@ int command_sweep(const struct options *o, struct session *s, struct err *err)
     if (out.n_done)
         fprintf(stderr, "podbench: %s: %" PRIu64 " of %" PRIu64 " rows are already there\n", out.part, out.n_done, end - first);
     progress_start(&p, "sweeping");
+    w.output = out.path ? out.part : "standard output";
     bool good = sweep_run(out.f, &count, &w, first + out.n_done, end, err);
     progress_end(&p);
     return close_output(&out, good, err) ? tell_end(&count, &out, &shard, err) : EXIT_BAD_INPUT;
@@ -198,10 +199,10 @@ int command_merge(const struct options *o, struct session *s, struct err *err)
 {
     struct new_file file;
     if (!o->out)
-        return parts_merge(stdout, o->arguments, o->n_arguments, &s->arena, err) ? EXIT_DONE : EXIT_BAD_INPUT;
+        return parts_merge(stdout, "standard output", o->arguments, o->n_arguments, &s->arena, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     if (!new_file_open(&file, o->out, err))
         return EXIT_BAD_INPUT;
-    if (parts_merge(file.f, o->arguments, o->n_arguments, &s->arena, err))
+    if (parts_merge(file.f, file.path, o->arguments, o->n_arguments, &s->arena, err))
         return new_file_save(&file, err) ? EXIT_DONE : EXIT_BAD_INPUT;
     new_file_drop(&file);
     return EXIT_BAD_INPUT;

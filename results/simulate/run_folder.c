@@ -6,6 +6,7 @@
  * them all, each found under its own or its temporary name: rolled forward); everything renamed (the new run is whole).
  */
 #include "results/simulate/run_folder.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -159,8 +160,9 @@ static bool write_table(struct new_file *out, const char *folder, const struct r
     if (!new_file_open(out, arena_printf(a, "%s/%s", folder, t->name), err))
         return false;
     t->write(out->f, t->what);
+    errno = 0;
     if (fflush(out->f) != 0 || ferror(out->f))
-        return fail(err, "%s: could not be written whole; is the disk full?", out->path);
+        return fail(err, "%s: could not be written whole: %s", out->path, write_cause());
     if (!file_hash(&hash, out->temp_path, a, err))
         return false;
     if (files)

@@ -8,6 +8,7 @@
  */
 #include "results/sweep/parts.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,7 +223,7 @@ bool part_look(uint64_t *n_rows, uint64_t *n_bytes, const char *path, const stru
 /* ---- joining -------------------------------------------------------------------------------------- */
 
 struct piece { const char *path; struct place place; bool has_rows; };
-struct merge { FILE *f; char *header, *line; struct place last; const char *last_path; };
+struct merge { FILE *f; const char *path; char *header, *line; struct place last; const char *last_path; };
 
 /* The header, where there is one, is held; the first row tells where the part stands. */
 static bool open_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
@@ -284,7 +285,7 @@ static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct
     while (good && whole_line(&m->line, &n, f)) {
         if (!at_header) {
             good = row_place(&p, m->line) ? follows(m, &p, part->path, err) : fail(err, "%s: a line that is not a row", part->path);
-            good = good && (fwrite(m->line, 1, n, m->f) == n || fail(err, "the output cannot be written whole"));
+            good = good && (fwrite(m->line, 1, n, m->f) == n || fail(err, "%s: could not be written whole: %s", m->path, strerror(errno)));
         }
         at_header = false;
     }
@@ -310,9 +311,9 @@ static bool join(struct merge *m, const struct piece *parts, size_t n, struct er
     return true;
 }
 
-bool parts_merge(FILE *f, const char *const *paths, size_t n, struct arena *a, struct err *err)
+bool parts_merge(FILE *f, const char *path, const char *const *paths, size_t n, struct arena *a, struct err *err)
 {
-    struct merge m = { .f = f };
+    struct merge m = { .f = f, .path = path };
     struct piece *parts = ARENA_ARRAY(a, struct piece, n);
     for (size_t i = 0; i < n; i++)
         parts[i].path = paths[i];

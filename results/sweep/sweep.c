@@ -9,6 +9,7 @@
 #include "system-model/base/version.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <pthread.h>
@@ -246,8 +247,8 @@ static bool write_all(FILE *f, struct sweep_count *count, struct work *w, struct
         free(c.text);
         add_count(count, &c.count);
         if (!good)
-            return fail(err, "the output took %" PRIu64 " of %" PRIu64 " configurations and no more: is the disk full?", i * CHUNK,
-                        w->end - w->first);
+            return fail(err, "%s took %" PRIu64 " of %" PRIu64 " configurations and no more: %s", sweep->output, i * CHUNK,
+                        w->end - w->first, strerror(errno));
         if (sweep->progress)
             sweep->progress(sweep->user, min_u64((i + 1) * CHUNK, w->end - w->first), w->end - w->first);
     }

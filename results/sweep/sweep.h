@@ -21,6 +21,7 @@ struct sweep {
     const struct model_paths *paths;
     const struct track_record *record;          /* what each answer is judged by */
     enum sweep_format format;
+    const char *output;                         /* what its rows are written to, in messages */
     uint32_t n_jobs;
     uint64_t identity;
     void (*progress)(void *user, size_t done, size_t of); void *user;   /* may be NULL */

@@ -220,7 +220,7 @@ result $? "but neither a clock whose first value is the sheet's own, nor power" 
     ulimit -f 200
     exec "$PODBENCH" sweep mlperf-v2.0-closed-bow-pod16-resnet50 --over parallel.micro_batch=1..12 --over parallel.gradient_accumulation=1..9 --format json
 ) >"$work/rows" 2>"$work/err"
-[ $? -eq 2 ] && took=$(sed -n 's/^podbench: the output took \([0-9]*\) of 108 configurations and no more: is the disk full?$/\1/p' "$work/err") &&
+[ $? -eq 2 ] && took=$(sed -n 's/^podbench: standard output took \([0-9]*\) of 108 configurations and no more: File too large$/\1/p' "$work/err") &&
     [ "${took:-0}" -gt 0 ] && [ "$took" -lt 108 ] && [ "$(grep -c '}$' "$work/rows")" -ge "$took" ]
 result $? "a full disk is told, and how much it took" "$(cat "$work/err")"
 done_testing

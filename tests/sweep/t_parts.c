@@ -61,7 +61,7 @@ static void parts_are_joined(void **state)
                 paths[n] = arena_printf(&a, "%s/%c", top, 'a' + (int)k);
                 write_file(paths[n++], joined[i].parts[k]);
             }
-        PRINTED(text, good = parts_merge(f, paths, n, &a, &err));
+        PRINTED(text, good = parts_merge(f, "all.csv", paths, n, &a, &err));
         assert_true(good == !joined[i].message);
         if (good) {
             assert_string_equal(text, joined[i].text);

@@ -273,7 +273,7 @@ static char *joined(const char *const *texts, struct err *err)
         fputs(texts[n], f);
         fclose(f);
     }
-    PRINTED(out, good = parts_merge(f, paths, n, &a, err));
+    PRINTED(out, good = parts_merge(f, "all.csv", paths, n, &a, err));
     for (size_t i = 0; i < n; i++)
         unlink(names[i]);
     arena_free(&a);
