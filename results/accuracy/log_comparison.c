@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <math.h>
 
-const char *const time_part_names[N_TIME_PARTS] = { "samples to converge", "time of a step", "evaluations", "start-up", "rest" };
+const char *const time_part_names[N_TIME_PARTS] = { "samples to converge", "time of a step", "evaluations", "start-up", "after the last evaluation", "rest" };
 static const double normal_95 = 1.645;
 
 struct comparing { struct log_comparison *out; const struct folder *f; const struct run_log *logs; const struct simulated_side *sim;
@@ -146,7 +146,7 @@ static void add_steps(struct comparing *c)
 
 /* ---- where the time differs --------------------------------------------------------------------------------- */
 
-struct mean_run { double time_s, samples, rate, evals, eval_s, startup_s; };
+struct mean_run { double time_s, samples, rate, evals, evals_s, startup_s, after_s; };
 
 static double mean_of(const struct comparing *c, size_t offset)
 {
@@ -161,15 +161,24 @@ static double trained(double samples, double step_samples, double steps_per_call
     return steps_in_whole_calls(samples / step_samples, steps_per_call) * step_samples;
 }
 
+/* All evaluations of a run: at the end with their checkpoints, of which some are saved between steps. */
+static double evals_time(const struct comparing *c, const struct run_log *log)
+{
+    if (!log->evals_at_end)
+        return (double)log->n_evals * log->eval_time_s;
+    return log->last_eval_s - log->startup_s - trained(log->samples_to_converge, step_samples(c, log), calls_of(c, log)) / typical_rate(c, log);
+}
+
 static struct mean_run published_run(const struct comparing *c)
 {
-    struct mean_run m = { .time_s = mean_of(c, offsetof(struct run_log, time_to_train_s)), .eval_s = mean_of(c, offsetof(struct run_log, eval_time_s)),
-                          .startup_s = mean_of(c, offsetof(struct run_log, startup_s)) };
+    struct mean_run m = { .time_s = mean_of(c, offsetof(struct run_log, time_to_train_s)), .startup_s = mean_of(c, offsetof(struct run_log, startup_s)) };
+    m.after_s = m.time_s - mean_of(c, offsetof(struct run_log, last_eval_s));
     for (size_t i = 0; i < c->f->n; i++) {
         const struct run_log *log = &c->logs[i];
         if (!counts(c, i))
             continue;
         m.evals += (double)log->n_evals / (double)c->out->n_converged;
+        m.evals_s += evals_time(c, log) / (double)c->out->n_converged;
         m.rate += typical_rate(c, log) / (double)c->out->n_converged;
         m.samples += trained(log->samples_to_converge, step_samples(c, log), calls_of(c, log)) / (double)c->out->n_converged;
     }
@@ -180,41 +189,59 @@ static struct mean_run published_run(const struct comparing *c)
 static struct mean_run simulated_run(const struct simulated_side *s, bool in_calls)
 {
     const struct run_distribution *d = s->runs;
-    double batch = samples_per_step(&s->timing, s->logged_batch), calls = in_calls ? s->timing.steps_per_call : 0;
-    struct mean_run m = { .rate = batch / s->timing.step_time_s, .eval_s = s->timing.eval_time_s, .startup_s = s->timing.startup_s };
+    const struct run_timing *t = &s->timing;
+    double batch = samples_per_step(t, s->logged_batch), calls = in_calls ? t->steps_per_call : 0, tail_s = t->tail_s + t->first_eval_extra_s;
+    struct mean_run m = { .rate = batch / t->step_time_s, .startup_s = t->startup_s };
     size_t n = 0;
-    for (size_t i = 0; i < d->n; i++)
-        if (d->runs[i].converged)
-            m.samples += trained(d->runs[i].samples, batch, calls), m.evals += (double)d->runs[i].n_evals, m.time_s += d->runs[i].time_s, n++;
-    m.samples /= (double)n, m.evals /= (double)n, m.time_s /= (double)n;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct drawn_run *run = &d->runs[i];
+        if (run->converged)
+            m.samples += trained(run->samples, batch, calls), m.evals += (double)run->n_evals, m.time_s += run->time_s, m.after_s += run->scaling_s, n++;
+    }
+    m.samples /= (double)n, m.evals /= (double)n, m.time_s /= (double)n, m.after_s /= (double)n;
+    m.evals_s = m.evals * t->eval_time_s;
+    *(t->eval_placement == EVAL_END ? &m.evals_s : &m.after_s) += tail_s;
     return m;
 }
 
-static void split_difference(struct comparing *c)
+static bool any_in_calls(const struct comparing *c)
 {
-    bool in_calls = false;
     for (size_t i = 0; i < c->f->n; i++)
-        in_calls = in_calls || (counts(c, i) && calls_of(c, &c->logs[i]) > 0);
-    struct mean_run p = published_run(c), s = simulated_run(c->sim, in_calls);
-    double *parts = c->out->parts_s, eval_s = isfinite(p.eval_s) ? p.eval_s : s.eval_s;
-    c->out->difference_s = p.time_s - s.time_s;
-    parts[TIME_SAMPLES] = (p.samples - s.samples) / s.rate;
-    parts[TIME_STEP] = p.samples * (1 / p.rate - 1 / s.rate);
-    parts[TIME_EVALUATIONS] = p.evals * eval_s - s.evals * s.eval_s;
-    parts[TIME_STARTUP] = p.startup_s - s.startup_s;
-    parts[TIME_REST] = c->out->difference_s;
+        if (counts(c, i) && calls_of(c, &c->logs[i]) > 0)
+            return true;
+    return false;
+}
+
+static void split_difference(struct log_comparison *out, const struct mean_run *p, const struct mean_run *s)
+{
+    double *parts = out->parts_s;
+    out->difference_s = p->time_s - s->time_s;
+    parts[TIME_SAMPLES] = (p->samples - s->samples) / s->rate;
+    parts[TIME_STEP] = p->samples * (1 / p->rate - 1 / s->rate);
+    parts[TIME_EVALUATIONS] = (isfinite(p->evals_s) ? p->evals_s : p->evals * s->evals_s / s->evals) - s->evals_s;
+    parts[TIME_STARTUP] = p->startup_s - s->startup_s;
+    parts[TIME_AFTER] = p->after_s - s->after_s;
+    parts[TIME_REST] = out->difference_s;
     for (int i = 0; i < TIME_REST; i++)
         parts[TIME_REST] -= parts[i];
 }
 
+static void add_evaluation(struct comparing *c, const struct mean_run *simulated)
+{
+    double *each = ARENA_ARRAY(c->a, double, c->f->n);
+    for (size_t i = 0; i < c->f->n; i++)
+        each[i] = counts(c, i) ? evals_time(c, &c->logs[i]) / (double)c->logs[i].n_evals : (double)NAN;
+    add(c->out, published("evaluation", "s", each, c->f->n), simulated->evals_s / simulated->evals, NAN, NAN, c->a);
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-static void add_all(struct comparing *c)
+static void add_all(struct comparing *c, const struct mean_run *simulated)
 {
     const struct run_distribution *d = c->sim->runs;
     size_t n;
     add_steps(c);
-    add_plain(c, "evaluation", "s", offsetof(struct run_log, eval_time_s), 1, c->sim->timing.eval_time_s);
+    add_evaluation(c, simulated);
     add_plain(c, "start-up, on the clock", "s", offsetof(struct run_log, startup_s), 1, c->sim->timing.startup_s);
     add_plain(c, "initialisation, off the clock", "s", offsetof(struct run_log, init_s), 1, NAN);
     double *samples = of_runs(c, offsetof(struct run_log, samples_to_converge), 1, &n);
@@ -235,8 +262,9 @@ void log_compare(struct log_comparison *out, const struct folder *f, const struc
         .system = f->system, .benchmark = f->benchmark, .recipe = recipe, .n_logs = f->n };
     for (size_t i = 0; i < f->n; i++)
         out->n_converged += counts(&c, i);
-    add_all(&c);
-    split_difference(&c);
+    struct mean_run simulated = simulated_run(sim, any_in_calls(&c)), mean = published_run(&c);
+    add_all(&c, &simulated);
+    split_difference(out, &mean, &simulated);
 }
 
 /* ---- printing ------------------------------------------------------------------------------------------------------ */

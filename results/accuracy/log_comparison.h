@@ -4,7 +4,8 @@
  *
  * Each quantity is published (the runs that converged and comply: median, least, largest) and simulated (with its 90 % interval, where one is known).
  * The difference of a mean run's time is split into parts that sum to it: as many samples more at the simulated rate, each sample slower,
- * evaluations, start-up, and the rest.
+ * evaluations, start-up, what comes after the last evaluation, and the rest. Evaluations at the end are of checkpoints: with them counts all that is
+ * no step between start-up and the last of them, as checkpoints are saved on the way.
  */
 #ifndef LOG_COMPARISON_H
 #define LOG_COMPARISON_H
@@ -18,7 +19,7 @@ struct compared_value {
     double simulated, simulated_low, simulated_high;    /* NaN: not simulated; no interval */
 };
 
-enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_REST, N_TIME_PARTS };
+enum time_part { TIME_SAMPLES, TIME_STEP, TIME_EVALUATIONS, TIME_STARTUP, TIME_AFTER, TIME_REST, N_TIME_PARTS };
 extern const char *const time_part_names[N_TIME_PARTS];
 
 struct log_comparison {

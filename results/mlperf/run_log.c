@@ -30,7 +30,7 @@ struct run_fold {
     struct run_log *run;
     struct arena *a;
     double init_start_ms, init_stop_ms;
-    double epoch_start, block_start, block_stop, block_epochs, eval_start, last_eval, last_eval_point, first_unit;
+    double epoch_start, block_start, block_stop, block_epochs, eval_start, first_eval, last_eval, last_eval_point, first_unit, last_epoch_stop;
     uint64_t n_epochs, n_blocks;
     struct series epochs, blocks, evals, gaps, block_rates, eval_rates, eval_steps, eval_times;
 };
@@ -97,6 +97,7 @@ static void on_epoch_stop(struct run_fold *f, double t)
 {
     push(f, &f->epochs, t - f->epoch_start);
     f->epoch_start = NAN;
+    f->last_epoch_stop = t;
     f->n_epochs++;
 }
 
@@ -114,8 +115,8 @@ static void on_accuracy(struct run_fold *f, const struct mllog_line *l, double t
 {
     struct run_log *r = f->run;
     double point = eval_point(l), gain = point - f->last_eval_point, block = f->block_stop - f->block_start;
-    if (isnan(r->first_eval_epoch))
-        r->first_eval_epoch = point;
+    if (r->n_evals == 0)
+        r->first_eval_epoch = point, f->first_eval = t;
     push(f, &f->gaps, t - f->block_stop);
     if (gain > 0) {
         push(f, &f->eval_steps, gain);
@@ -293,6 +294,8 @@ void run_fold_end(struct run_fold *f, const char *unit)
     bool timed = f->evals.n > 0;
     r->eval_time_s = timed ? median_of(f->evals.v, f->evals.n)
                    : f->blocks.n > 1 ? median_of(f->gaps.v, f->gaps.n) : (double)NAN;
+    r->last_eval_s = f->last_eval;
+    r->evals_at_end = f->first_eval >= f->last_epoch_stop;
     r->eval_interval = median_of(f->eval_steps.v, f->eval_steps.n);
     fold_samples(f, unit);
     fold_units(f, unit);
@@ -306,7 +309,8 @@ struct run_fold *run_fold_start(struct run_log *out, const char *path, struct ar
         .train_samples = NAN, .eval_samples = NAN, .final_accuracy = NAN, .convergence_point = NAN, .epochs_trained = NAN,
         .first_eval_epoch = NAN, .steady_samples_per_s = NAN };
     *f = (struct run_fold){ .run = out, .a = a, .init_start_ms = NAN, .init_stop_ms = NAN, .epoch_start = NAN,
-        .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN };
+        .block_start = NAN, .block_stop = NAN, .eval_start = NAN, .first_eval = NAN, .last_eval = NAN, .last_eval_point = NAN, .first_unit = NAN,
+        .last_epoch_stop = NAN };
     return f;
 }
 

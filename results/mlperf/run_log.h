@@ -23,6 +23,8 @@ struct run_log {
     double convergence_point;           /* epoch_num of the last eval_accuracy before run_stop: what the RCP test takes */
     double epochs_trained;
     double samples_to_converge;
+    double last_eval_s;                 /* run_start to the last eval_accuracy before run_stop */
+    bool evals_at_end;                  /* the first of them comes after the last epoch: checkpoints are evaluated */
     double first_eval_epoch, eval_interval;     /* in epoch_num's unit; the median step between evaluations */
     uint64_t n_evals;
     double train_unit_s;                /* median epoch, or block between evaluations */

@@ -4,13 +4,14 @@
 #include "results/accuracy/log_comparison.h"
 #include <jansson.h>
 
-/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of 4, start-up of 1 and 2 s. */
+/* Two converged runs of a batch of 30 samples: 60 and 90 samples/s, 600 and 700 samples, 20 and 26 s, 2 evaluations of 3 s and 5 of 4, start-up of 1 and 2 s,
+ * 3 and 4 s after the last evaluation. */
 static double first_rates[] = { 50, 70 }, second_rates[] = { 90 };
 static const struct run_log logs[] = {
     { .global_batch = 30, .throughput_samples_per_s = 60, .steady_samples_per_s = 75, .samples_to_converge = 600, .time_to_train_s = 20, .eval_time_s = 3, .n_evals = 2,
-      .startup_s = 1, .init_s = 7, .unit_rates = first_rates, .n_units = 2, .first_unit = 2 },
+      .startup_s = 1, .last_eval_s = 17, .init_s = 7, .unit_rates = first_rates, .n_units = 2, .first_unit = 2 },
     { .global_batch = 30, .throughput_samples_per_s = 90, .steady_samples_per_s = NAN, .samples_to_converge = 700, .time_to_train_s = 26, .eval_time_s = 4, .n_evals = 5,
-      .startup_s = 2, .init_s = 9, .unit_rates = second_rates, .n_units = 1, .first_unit = 2 },
+      .startup_s = 2, .last_eval_s = 22, .init_s = 9, .unit_rates = second_rates, .n_units = 1, .first_unit = 2 },
     { .global_batch = 30, .throughput_samples_per_s = 1, .samples_to_converge = 1, .time_to_train_s = 1e6 },
 };
 
@@ -24,18 +25,19 @@ static const struct compared_value *value(const struct log_comparison *c, const 
     return NULL;
 }
 
-/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and 4 evaluations of 2 s. */
+/* Simulated: steps of 0.5 s train 33 samples where the logs say 30 (packed), 66 samples/s; runs of 600 and 720 samples, 16 and 20 s, 3 and 4 evaluations of 2 s, 1.1 and 0.7 s
+ * that their round adds, 0.2 s at the end. */
 static struct log_comparison compare(struct arena *a)
 {
     static struct run_entry runs[] = { { .converged = true, .compliant = true }, { .converged = true, .compliant = true }, { .compliant = true } };
-    static struct drawn_run drawn[] = { { .converged = true, .samples = 600, .n_evals = 3, .time_s = 16 },
-                                        { .converged = true, .samples = 720, .n_evals = 4, .time_s = 20 }, { .samples = 9, .time_s = 99 } };
+    static struct drawn_run drawn[] = { { .converged = true, .samples = 600, .n_evals = 3, .time_s = 16, .scaling_s = 1.1 },
+                                        { .converged = true, .samples = 720, .n_evals = 4, .time_s = 20, .scaling_s = 0.7 }, { .samples = 9, .time_s = 99 } };
     static const struct result r = { .step_time_s = 0.5 };
     static const struct run_distribution d = { .runs = drawn, .n = 3, .expected_minutes = 0.31, .low_minutes = 0.2, .high_minutes = 0.4,
                                                .expected_samples = 650, .samples_low = 500, .samples_high = 800,
                                                .run_low_s = 11, .run_high_s = 29 };
     struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 30,
-                                   .timing = { .step_time_s = 0.5, .samples_per_step = 33, .eval_time_s = 2, .startup_s = 1.25, .error = 0.1 } };
+                                   .timing = { .step_time_s = 0.5, .samples_per_step = 33, .eval_time_s = 2, .startup_s = 1.25, .tail_s = 0.2, .error = 0.1 } };
     struct folder f = { .dir = "d", .round = "v2.0", .division = "closed", .submitter = "A", .system = "s", .benchmark = "bert", .runs = runs, .n = 3,
                         .score_minutes = 0.38 };
     struct log_comparison c;
@@ -79,7 +81,7 @@ static void test_values(void **state)
     arena_free(&a);
 }
 
-/* Mean published run: 650 samples at 75/s, 23 s, 3.5 evaluations of 3.5 s, start-up 1.5 s; simulated 660 at 66/s, 18 s, 3.5 of 2 s, 1.25 s. */
+/* Mean published run: 650 samples at 75/s, 23 s, 2 evaluations of 3 s or 5 of 4, start-up 1.5 s, 3.5 s at the end; simulated 660 at 66/s, 18 s, 3.5 of 2 s, 1.25 s, 1.1 s. */
 static void test_parts_sum_to_the_difference(void **state)
 {
     struct arena a = { 0 };
@@ -89,8 +91,9 @@ static void test_parts_sum_to_the_difference(void **state)
     assert_near(c.difference_s, 5, 1e-12);
     assert_near(c.parts_s[TIME_SAMPLES], -10 / 66.0, 1e-12);
     assert_near(c.parts_s[TIME_STEP], 650 * (1 / 75.0 - 1 / 66.0), 1e-12);
-    assert_near(c.parts_s[TIME_EVALUATIONS], 3.5 * 3.5 - 3.5 * 2, 1e-12);
+    assert_near(c.parts_s[TIME_EVALUATIONS], (2 * 3 + 5 * 4) / 2.0 - 3.5 * 2, 1e-12);
     assert_near(c.parts_s[TIME_STARTUP], 0.25, 1e-12);
+    assert_near(c.parts_s[TIME_AFTER], 3.5 - (0.9 + 0.2), 1e-12);
     for (int i = 0; i < N_TIME_PARTS; i++)
         sum += c.parts_s[i];
     assert_near(sum, c.difference_s, 1e-12);
@@ -127,6 +130,30 @@ static void test_epochs_of_whole_calls(void **state)
     assert_near(value(&c, "step in steady state")->published, 22.2e3 / 7, 1e-9);
     assert_near(value(&c, "step in block 1")->published, 20e3 / 7, 1e-9);
     assert_near(c.parts_s[TIME_SAMPLES], (14 - 9) * 3, 1e-9);
+    arena_free(&a);
+}
+
+/* Evaluated at the end: 4 checkpoints in 11 s, of the 42 s between a start of 1 s and the last of them; training takes 31 s at 60 samples/s, and
+ * seconds pass on the way that no step takes. Simulated: 5 of 1.5 s, with 0.7 s to load and 1.3 s to switch. What comes after is 2 s. */
+static void test_evaluations_at_the_end(void **state)
+{
+    struct arena a = { 0 };
+    struct run_log log = { .global_batch = 30, .throughput_samples_per_s = 60, .samples_to_converge = 1860, .time_to_train_s = 45, .eval_time_s = 0.1,
+                           .n_evals = 4, .startup_s = 1, .last_eval_s = 43, .evals_at_end = true };
+    struct run_entry entry = { .converged = true, .compliant = true };
+    struct drawn_run drawn = { .converged = true, .samples = 1860, .n_evals = 5, .time_s = 40, .scaling_s = 0.5 };
+    const struct result r = { .step_time_s = 0.5 };
+    const struct run_distribution d = { .runs = &drawn, .n = 1 };
+    struct simulated_side side = { .result = &r, .runs = &d, .logged_batch = 30, .timing = { .step_time_s = 0.5, .eval_time_s = 1.5, .tail_s = 1.3,
+                                   .first_eval_extra_s = 0.7, .eval_placement = EVAL_END } };
+    struct folder f = { .runs = &entry, .n = 1 };
+    struct log_comparison c;
+    (void)state;
+    log_compare(&c, &f, &log, "r", &side, &a);
+    assert_near(value(&c, "evaluation")->published, 11 / 4.0, 1e-12);
+    assert_near(value(&c, "evaluation")->simulated, (5 * 1.5 + 2) / 5, 1e-12);
+    assert_near(c.parts_s[TIME_EVALUATIONS], 11 - (5 * 1.5 + 2), 1e-12);
+    assert_near(c.parts_s[TIME_AFTER], 2 - 0.5, 1e-12);
     arena_free(&a);
 }
 
@@ -209,7 +236,7 @@ static void test_inside_and_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference), cmocka_unit_test(test_epochs_of_whole_calls),
-                                        cmocka_unit_test(test_epochs_of_whole_steps), cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
+                                        cmocka_unit_test(test_epochs_of_whole_steps), cmocka_unit_test(test_evaluations_at_the_end), cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

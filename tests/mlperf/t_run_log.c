@@ -52,6 +52,8 @@ static void epochs_by_hand(void **state)
     assert_near(r.first_eval_epoch, 1, 0);
     assert_near(r.eval_interval, 1, 0);
     assert_near(r.eval_time_s, 6, 1e-9);
+    assert_near(r.last_eval_s, 197, 1e-9);
+    assert_false(r.evals_at_end);
     assert_near(r.train_unit_s, 90, 1e-9);
     assert_near(r.throughput_samples_per_s, 7000.0 / 90, 1e-9);
     assert_int_equal(r.n_evals, 2);
@@ -59,6 +61,26 @@ static void epochs_by_hand(void **state)
     assert_int_equal(r.first_unit, 1);
     for (size_t i = 0; i < 3; i++)
         assert_near(r.unit_rates[i], 7000.0 / (i == 0 ? 100 : i == 1 ? 80 : 90), 1e-9);
+    arena_free(&a);
+}
+
+/* At the end, of checkpoints: as soon as the last epoch is over, and not before. What a log says after its run_stop is no evaluation. */
+static void evaluations_at_the_end(void **state)
+{
+    struct event events[] = {
+        { 0, "train_samples", "600", NULL }, { 0, "run_start", NULL, NULL },
+        { 10, "epoch_start", NULL, NULL }, { 30, "epoch_stop", NULL, NULL }, { 30, "epoch_start", NULL, NULL }, { 55, "epoch_stop", NULL, NULL },
+        { 55, "eval_accuracy", "0.5", "{\"epoch_num\": 1}" }, { 67, "eval_accuracy", "0.6", "{\"epoch_num\": 2}" },
+        { 70, "run_stop", NULL, "{\"status\": \"success\"}" }, { 80, "eval_accuracy", "0.7", "{\"epoch_num\": 2}" },
+    };
+    struct arena a = {0};
+    (void)state;
+    struct run_log r = FOLDED(events, "epochs", &a);
+    assert_true(r.evals_at_end);
+    assert_near(r.last_eval_s, 67, 1e-9);
+    events[6].s = 54;
+    r = FOLDED(events, "epochs", &a);
+    assert_false(r.evals_at_end);
     arena_free(&a);
 }
 
@@ -338,7 +360,7 @@ static void so_many_epochs_enter_a_median(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_rate_without_time), cmocka_unit_test(so_many_epochs_enter_a_median),
-    cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
+    cmocka_unit_test(steady_state_is_of_the_fastest_epochs), cmocka_unit_test(epochs_by_hand), cmocka_unit_test(evaluations_at_the_end), cmocka_unit_test(steps_by_hand), cmocka_unit_test(samples_between_evaluations),
     cmocka_unit_test(one_rate_of_a_block), cmocka_unit_test(blocks_of_epochs), cmocka_unit_test(epochs_that_are_not_marked), cmocka_unit_test(old_logs_say_their_samples_at_the_end),
     cmocka_unit_test(problems_are_named),
 };
