@@ -168,7 +168,8 @@ static void records_by_hand(void **state)
     remove_folder();
 }
 
-/* Three runs are enough; one that is left has no spread. By batch, whatever the order of the file; those of an edition, and of both. */
+/* Three runs are enough; one that is left has no spread. By batch, whatever the order of the file, which two of one batch
+ * keep; those of an edition, and of both. */
 static void records_in_order(void **state)
 {
     struct rcp_table t;
@@ -181,15 +182,18 @@ static void records_in_order(void **state)
                  P_CELLS, P_CELLS, "");
     points = row(points, (const char *const[]){ "2.0.0", "resnet", "l", "70", "epochs", "4 5 6", "later", "{opt_base_learning_rate:0.25}", "s" },
                  P_CELLS, P_CELLS, "");
+    points = points_with(points, P_VALUES, "6 5 7");
     for (int later = 0; later < 2; later++) {
         assert_true(load(&t, points, "v2.0", later ? RCP_LATER : RCP_DEADLINE, &err));
-        assert_int_equal(t.n, 4);
-        assert_true(t.points[0].batch == 20 && t.points[1].batch == 70 && t.points[2].batch == 300 && t.points[3].batch == 5000.5);
+        assert_int_equal(t.n, 5);
+        assert_true(t.points[0].batch == 20 && t.points[1].batch == 70 && t.points[2].batch == 300 && t.points[4].batch == 5000.5);
         assert_near(t.points[1].mean, later ? 5 : 2, 0);
         assert_near(t.points[1].learning_rate, later ? 0.25 : 0.002, 0);
         assert_near(t.points[2].mean, 8, 0);
         assert_near(t.points[2].sd, 0, 0);
         assert_near(t.points[2].least, 8, 0);
+        assert_near(t.points[3].batch, 300, 0);
+        assert_near(t.points[3].mean, 6, 0);
     }
     remove_folder();
 }
@@ -285,9 +289,23 @@ static void editions_follow_each_other(void **state)
     assert_null(edition_find("v6.0"));
 }
 
+/* Of the round's own rules, and allowed in it. */
+static void benchmarks_are_named(void **state)
+{
+    static struct round_terms items[] = {
+        { .ruleset = "1.1.0", .benchmark = "unet", .allowed = true }, { .ruleset = "2.0.0", .benchmark = "dlrm", .allowed = true },
+        { .ruleset = "2.0.0", .benchmark = "bert" }, { .ruleset = "2.0.0", .benchmark = "rnnt", .allowed = true },
+        { .ruleset = "2.0.0", .benchmark = "ssd", .allowed = true },
+    };
+    struct err err;
+    (void)state;
+    assert_false(benchmark_unknown(&(struct round_table){ items, 4 }, "unet", edition_find("v2.0"), &err));
+    assert_string_equal(err.msg, "benchmark 'unet' is not one of v2.0; known: dlrm, rnnt");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(editions_follow_each_other),
     cmocka_unit_test(rounds_are_refused), cmocka_unit_test(rounds_are_read), cmocka_unit_test(points_are_refused), cmocka_unit_test(records_by_hand),
-    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points), cmocka_unit_test(limits_at_batches),
+    cmocka_unit_test(records_in_order), cmocka_unit_test(pruning_by_hand), cmocka_unit_test(lines_between_points), cmocka_unit_test(limits_at_batches), cmocka_unit_test(benchmarks_are_named),
 };
 TAP_MAIN(tests)

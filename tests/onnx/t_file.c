@@ -310,6 +310,8 @@ static Onnx__TensorProto *draft_large(struct draft *d, struct draft *body, int f
         draft_function(d, body, "f", "x", "t", "");
     draft_node(d, "Relu", "x", "y", "");
     d->graph.name = (char *)"a graph by its name";
+    d->model.has_ir_version = true;
+    d->model.ir_version = 128;           /* the first number of two bytes */
     draft_write(d, "y", path_of_file());
     return t;
 }

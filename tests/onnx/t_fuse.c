@@ -152,8 +152,18 @@ static const struct row group_norms[] = {
     { "Reshape i groups > a; InstanceNormalization a one2 zero2 > b; Reshape b flat > y", "group-norm" },
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b back3 > c; Mul c g61 > d; Add d b61 > y", "group-norm" },       /* of one dimension */
     { "Reshape j groups > a; InstanceNormalization a one2 zero2 > b; Reshape b turned > c; Mul c g4 > d; Add d b4 > y", "group-norm mul bias-add" },
+    { "Reshape i groups > a; Clip a third half > b; Reshape b back > y", "map" },             /* three operands between the same two, and no norm */
     { "Sum i i i i i > a; Mul a g6 > c; Add c b6 > y", "add add add add mul add" },           /* five operands, and no norm */
     { "InstanceNormalization i one6 zero6 > y", "group-norm" }, { "InstanceNormalization i one6 zero6 > a; Mul a g6 > y", "group-norm mul" },
+};
+
+/* A scale and a shift behind a batch norm, of images and of rows. */
+static const struct row batch_norms[] = {
+    { "BatchNormalization i n6 n6 n6 one6 > a; Mul a g6 > b; Add b b6 > y", "mul bias-add" },
+    { "BatchNormalization v n6 n6 n6 one6 > a; Mul a m6 > b; Add b n6 > y", "mul bias-add" },
+    { "BatchNormalization v n6 n6 n6 one6 > a; Mul m6 a > y", "mul bias-add" },
+    { "BatchNormalization v n6 n6 n6 one6 > a; Add a m6 > y", "mul bias-add bias-add" },
+    { "BatchNormalization i n6 n6 n6 one6 > a; Mul a i > y", "mul bias-add mul" },
 };
 
 static char **split(struct draft *d, const char *text, const char *at, size_t *n)
@@ -207,6 +217,8 @@ static void draft_all(struct draft *d)
         draft_number(d, by_digits[i], strtod(by_digits[i], NULL));
     draft_weight(d, "g4", DIMS(4));
     draft_weight(d, "b4", DIMS(4));
+    draft_weight(d, "n6", DIMS(6));
+    draft_weight(d, "m6", DIMS(6));
     draft_weight(d, "g6", DIMS(6, 1, 1));
     draft_weight(d, "b6", DIMS(6, 1, 1));
     draft_whole(d, "groups", WHOLE(2, 2, -1));
@@ -275,8 +287,10 @@ static void gated(void **state) { (void)state; CHECK(gates); }
 static void normed(void **state) { (void)state; CHECK(norms); }
 static void normed_by_factor(void **state) { (void)state; CHECK(norms_by_factor); }
 static void normed_in_groups(void **state) { (void)state; CHECK(group_norms); }
+static void normed_by_channel(void **state) { (void)state; CHECK(batch_norms); }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bell), cmocka_unit_test(gated), cmocka_unit_test(normed), cmocka_unit_test(normed_by_factor), cmocka_unit_test(normed_in_groups),
+    cmocka_unit_test(normed_by_channel),
 };
 TAP_MAIN(tests)

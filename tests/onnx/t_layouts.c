@@ -24,6 +24,7 @@ static const struct row rows[] = {
     { "BatchNormalization", "2,6,4 w6 w6 w6 ~1,2,3,4,5,6", "" },
     { "InstanceNormalization", "2,6,3,4 w6 w6", "epsilon=0.25" },           { "GroupNormalization", "2,6,3,4 w6 w6", "num_groups=3 epsilon=0.125" },
     { "GroupNormalization", "2,6,3,4 w6 w6", "num_groups=4" },              { "GroupNormalization", "2,6,3,4 w3 w3", "num_groups=3" },
+    { "InstanceNormalization", "2,6,1,3,2,2 w6 w6", "" },
     { "GroupNormalization", "2,6 w6 w6", "num_groups=3" },                  { "InstanceNormalization", "2,6,3 w6 w6", "" },
     { "LayerNormalization", "2,6,3,4 w4 w4", "epsilon=0.25" },              { "LayerNormalization", "2,6,3,4 w3,4", "axis=2" },
     { "LayerNormalization", "2,6,3,4 w4 w4", "axis=4" },                    { "LayerNormalization", "2,6 6", "" },

@@ -260,22 +260,27 @@ static void sizes_by_data(void **state)
     done(r);
 }
 
-/* A first input of three rows with names behind has no batch; a name in front may be given a size of its own. */
+/* A first input of three rows with names behind, wherever, has no batch; of one row it has; a name in front may be given a size of its own. */
 static void inputs_without_batch(void **state)
 {
+    static const struct { const char *x; uint64_t rows; } cases[] = { { "3,high,4", 3 * 6 }, { "3,4,high", 3 * 4 }, { "1,high,4", 2 * 6 }, { "1,4,high", 2 * 4 } };
     struct onnx_dimension sizes[] = { { "high", 6 }, { "words", 7 } };
     (void)state;
-    struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "3,high,4");
-    draft_input(d, "v", ONNX_FLOAT, "words,4");
-    draft_weight(d, "w", DIMS(4, 2));
-    draft_node(d, "MatMul", "x w", "a", "");
-    draft_node(d, "MatMul", "v w", "b", "");
-    d->opset.domain = (char[]){ "ai.onnx" };            /* spelled out */
-    struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .dimensions = sizes, .n_dimensions = 2 });
-    assert_string_equal(r->err.msg, "");
-    assert_int_equal(graph_forward_mac(&r->g), (3 * 6 + 7) * 4 * 2);
-    done(r);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        uint64_t width = i % 2 ? 6 : 4;
+        draft_input(d, "x", ONNX_FLOAT, cases[i].x);
+        draft_input(d, "v", ONNX_FLOAT, "words,4");
+        draft_weight(d, "w", DIMS(width, 2));
+        draft_weight(d, "u", DIMS(4, 2));
+        draft_node(d, "MatMul", "x w", "a", "");
+        draft_node(d, "MatMul", "v u", "b", "");
+        d->opset.domain = (char[]){ "ai.onnx" };            /* spelled out */
+        struct imported *r = import(d, "a b", (struct onnx_options){ .inference = true, .batch = 2, .dimensions = sizes, .n_dimensions = 2 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_forward_mac(&r->g), cases[i].rows * width * 2 + 7 * 4 * 2);
+        done(r);
+    }
 }
 
 /* A mean a channel is taken from an image of fixed sizes: three channels, no batch of three. Another operator, a column of another dimension,

@@ -214,8 +214,29 @@ static void single_elements(void **state)
     }
 }
 
+/* Where no axis is said, along the first. */
+static void rows_of_a_matrix(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "3,4");
+    draft_weight(d, "w", DIMS(4, 1));
+    draft_operand(d, "size", (char[]){ "='2" });
+    draft_whole(d, "last", WHOLE(1));
+    draft_node(d, "SplitToSequence", "x size", "rows", "");
+    draft_node(d, "SequenceAt", "rows last", "row", "");
+    draft_node(d, "MatMul", "row w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 3 });
+    double *y = outputs(r), sum = 0;
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 1);
+    for (uint64_t k = 0; k < 4; k++)
+        sum += draft_noise("x", 8 + k) * draft_noise("w", k);
+    assert_near(*y, sum, 1e-6);
+    done(r);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(places_of_items), cmocka_unit_test(readers_of_items),
-    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements),
+    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements), cmocka_unit_test(rows_of_a_matrix),
 };
 TAP_MAIN(tests)

@@ -30,7 +30,8 @@ static void trained(void **state)
     done(r);
 }
 
-/* In training a batch norm keeps its gain and its bias; those of a scale layer behind it take their place. */
+/* In training a batch norm keeps its gain and its bias; those of a scale layer behind it take their place. Both moving averages have one number a
+ * channel. */
 static void trained_batch_norms(void **state)
 {
     static const struct { const char *layers, *gain, *bias; } cases[] = {
@@ -63,6 +64,14 @@ static void trained_batch_norms(void **state)
                 assert_string_equal(r->g.tensors[r->g.ops[k].inputs[1]].name, cases[i].gain);
                 assert_string_equal(r->g.tensors[r->g.ops[k].inputs[2]].name, cases[i].bias);
             }
+        int n_moving = 0;
+        for (size_t k = 0; k < r->g.n_tensors; k++)
+            if (strncmp(r->g.tensors[k].name, "moving-", 7) == 0) {
+                n_moving++;
+                assert_true(r->g.tensors[k].role == ROLE_STATE && r->g.tensors[k].n_dims == 1);
+                assert_int_equal(r->g.tensors[k].dims[0], 6);
+            }
+        assert_int_equal(n_moving, 2);
         done(r);
     }
 }

@@ -268,6 +268,10 @@ void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch
     const struct rcp_point *first = t->points, *last = t->points + t->n - 1;
     double mean, sd;
     *out = (struct rcp_limit){ .match = RCP_MISSING };
+    if (batch < first->batch) {
+        *out = limit_of(RCP_SMALLER_BATCH, first->mean, first->sd, first->least, t);
+        return;
+    }
     for (const struct rcp_point *p = first; p <= last; p++)
         if (p->batch == batch) {
             *out = limit_of(RCP_EXACT, p->mean, p->sd, p->least, t);
@@ -276,8 +280,6 @@ void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch
     if (rcp_interpolate(&mean, &sd, t, batch)) {
         struct quantile known = t->between;
         *out = limit_of(RCP_INTERPOLATED, mean, sd, least_mean(mean, sd, line_runs(t), submission_runs(t), &known), t);
-    } else if (batch < first->batch) {
-        *out = limit_of(RCP_SMALLER_BATCH, first->mean, first->sd, first->least, t);
     }
 }
 

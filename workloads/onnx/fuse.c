@@ -63,7 +63,7 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
         if (n == last)
             continue;
         for (uint32_t k = 0; k < p->n_parts; k++)
-            for (uint32_t q = 0; q < p->m->nodes[p->parts[k]].n_inputs; q++)
+            for (uint32_t q = 0; q != p->m->nodes[p->parts[k]].n_inputs; q++)
                 inside += p->m->nodes[p->parts[k]].inputs[q] == n->outputs[0];
         if (v->output || v->n_readers != inside)
             return false;
@@ -265,6 +265,12 @@ static bool is_mean_of(const struct onnx_model *m, const struct onnx_node *n, ui
            (axes.at[0] == -1 || axes.at[0] == (int64_t)v->n_dims - 1);
 }
 
+/* Of what a mean was taken along it. */
+static uint64_t last_dim(const struct onnx_value *x)
+{
+    return x->dims[x->n_dims - 1];
+}
+
 static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
 {
     struct pattern p = { .m = m };
@@ -287,7 +293,7 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         add_part(&p, parts[i]);
     uint32_t inputs[3] = { x, NO_ID, NO_ID };
-    scale_and_shift(&p, &last, m->values[x].dims[m->values[x].n_dims - 1], &inputs[1]);
+    scale_and_shift(&p, &last, last_dim(&m->values[x]), &inputs[1]);
     return become(&p, last, "LayerNormalization", inputs, 3) && (last->epsilon = epsilon->known[0], true);
 }
 
@@ -323,13 +329,15 @@ static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct 
 {
     struct pattern p = { .m = m };
     uint32_t x = times->inputs[i], gamma, epsilon;
-    uint64_t width = m->values[x].n_dims ? m->values[x].dims[m->values[x].n_dims - 1] : 0;
     struct onnx_node *factor = made_by(&p, times->inputs[1 - i], "Mul"), *root = operand_by(&p, factor, "Reciprocal", &gamma);
     struct onnx_node *sqrt = root ? made_by(&p, root->inputs[0], "Sqrt") : NULL, *plus = sqrt ? made_by(&p, sqrt->inputs[0], "Add") : NULL;
     struct onnx_node *back = made_by(&p, shift->inputs[1], "Mul");
     uint32_t mean = back && plus ? other_than(back, factor->outputs[0]) : NO_ID;
     struct onnx_node *mean_node = maker(&p, mean);
-    if (!mean_node || !is_mean_of(m, mean_node, x) || !is_vector_of(m, gamma, width) || !is_vector_of(m, shift->inputs[0], width) ||
+    if (!mean_node || !is_mean_of(m, mean_node, x))
+        return false;
+    uint64_t width = last_dim(&m->values[x]);
+    if (!is_vector_of(m, gamma, width) || !is_vector_of(m, shift->inputs[0], width) ||
         !operand_by(&p, plus, "ReduceMean", &epsilon) || !m->values[epsilon].known || !variance_of(&p, other_than(plus, epsilon), x, mean))
         return false;
     struct onnx_node *parts[] = { mean_node, plus, sqrt, root, factor, times, back, shift, last };
@@ -378,7 +386,7 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
     uint32_t inputs[7] = { norm->inputs[0], norm->inputs[1], norm->inputs[2], norm->inputs[3], norm->inputs[4], NO_ID, NO_ID };
     const Onnx__NodeProto *attributes = norm->proto;
     add_part(&p, norm);
-    scale_and_shift(&p, &last, x->n_dims > 1 ? x->dims[1] : 0, &inputs[5]);
+    scale_and_shift(&p, &last, x->dims[1], &inputs[5]);          /* of one dimension it is refused */
     if (last == norm || !become(&p, last, "BatchNormalization", inputs, 7))
         return false;
     last->proto = attributes;               /* its epsilon */

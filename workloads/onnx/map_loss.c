@@ -84,9 +84,10 @@ bool map_loss(struct mapper *p)
         return false;
     struct loss l = { .rows = onnx_elements(map_in(p, 1)), .classes = v->dims[1] };
     uint64_t inner = v->dims[0] ? l.rows / v->dims[0] : 0;
-    uint32_t x = rows_of_classes(p, inner), by_class = map_in(p, 2) ? any_plain(p, in_id(p, 2)) : NO_ID;
+    bool weighted = map_in(p, 2) != NULL;
+    uint32_t x = rows_of_classes(p, inner), by_class = weighted ? any_plain(p, in_id(p, 2)) : NO_ID;
     l.labels = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
-    if (l.labels == NO_ID || (by_class == NO_ID && map_in(p, 2)))
+    if (l.labels == NO_ID || (weighted && by_class == NO_ID))
         return false;
     x = softmax ? emit_function(p, FUNCTION_LOG, emit1(p, OP_SOFTMAX, x, AT(0))) : x;
     l.hot = map_ones_at(p, l.labels, l.rows, l.classes, p->g->tensors[x].type);

@@ -208,7 +208,7 @@ bool map_slice(struct mapper *p)
     for (uint32_t i = 0; i < cuts.n; i++) {
         const struct onnx_cut *c = &cuts.at[i];
         uint32_t axis = layout_axis(c->axis, image, v->n_dims);
-        bool forwards = c->step > 0;
+        bool forwards = c->step >= 1;
         if (c->n == v->dims[c->axis] && forwards)
             continue;
         if (!forwards && c->n > MAX_OP_OUTPUTS)

@@ -12,7 +12,7 @@ const char *const onnx_fate_names[N_ONNX_FATES] = {
 void onnx_print(FILE *f, const struct onnx_import *im)
 {
     fprintf(f, "producer %s, opset %jd: %zu nodes\n", im->producer, (intmax_t)im->opset, im->n_nodes);
-    for (int fate = 0; fate < N_ONNX_FATES; fate++)
+    for (int fate = 0; fate != N_ONNX_FATES; fate++)
         for (size_t i = 0; i < im->n_counts; i++)
             if (im->counts[i].fate == (enum onnx_fate)fate)
                 fprintf(f, "  %-12s %5u x %-24s %s\n", onnx_fate_names[fate], im->counts[i].n, im->counts[i].op,

@@ -42,7 +42,7 @@ bool shape_reshape(const struct shape *s)
         return REFUSE(s, "its shape is computed while the model runs; export with fixed or symbolic sizes");
     struct onnx_list mine = list;
     int64_t file = (int64_t)s->m->file_batch, batch = (int64_t)s->m->batch;
-    bool names_batch = file && file != batch && !x->constant && list.n && list.at[0] > 0 && list.at[0] % file == 0;
+    bool names_batch = file && file != batch && !x->constant && list.n && list.at[0] % file == 0;
     if (names_batch)
         mine.at[0] = list.at[0] / file * batch;
     if (!(names_batch && fit_shape(dims, &mine, x)) && !fit_shape(dims, &list, x))
@@ -203,7 +203,7 @@ bool shape_split(const struct shape *s)
 /* Below zero both ends count from the last element on; what lies outside is moved to the end. */
 static void cut(struct onnx_cut *c, int64_t from, int64_t to, int64_t size)
 {
-    bool forwards = c->step > 0;
+    bool forwards = c->step >= 1;
     int64_t last = forwards ? size : size - 1;
     from = from < 0 ? from + size : from;
     to = to < 0 ? to + size : to;

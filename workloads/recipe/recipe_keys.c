@@ -242,7 +242,7 @@ static void add_name(const char **names, size_t *n, const char *name)
 /* Names a message may offer: keys of a section, or all sections; with the one that may have been meant. */
 static const char *known_names(const char *section, const char *typed, struct arena *a)
 {
-    const char *names[N_RECIPE_KEYS + 32];
+    const char **names = ARENA_ARRAY(a, const char *, N_RECIPE_KEYS + n_framework_fields);
     size_t n = 0;
     for (size_t i = 0; i < N_RECIPE_KEYS; i++)
         if (!section)
