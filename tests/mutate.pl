@@ -1,13 +1,14 @@
 #!/usr/bin/perl
 # mutate.pl - which changes of the code no test would notice: one operator, constant or bound changed at a time.
 #
-# usage: mutate.pl --build DIR --lines DIR [--count N] [--seed S] [--jobs N] [--budget S] [--only FILE[:LINE]]... FILE|FOLDER...
+# usage: mutate.pl --build DIR --guarded DIR --lines DIR [--count N] [--seed S] [--jobs N] [--budget S] [--only FILE[:LINE]]... FILE|FOLDER...
 # DIR of --build holds the objects, the library and the tests linked against it; DIR of --lines holds, for each test, the lines of the
 # product that it runs (TEST.lines, by clang's counters). A mutant is one object built anew and the library linked anew. The tests that
 # run the changed line are run, the quick and near ones first, until one fails, or takes four times the processor time it usually
 # takes; --budget S: those that fit into so many seconds of processor, so the true score is better than the one printed. What passes is
 # printed: FILE:LINE:COLUMN, the change, and the line. Exit 1 when more than 5 % survive. What no test notices is put to the gate: the prediction
-# of every recipe against results/baselines, as CI does it; what it alone notices counts as killed, and is told.
+# of every recipe against results/baselines, as CI does it. What that passes is put to the same tests under the sanitizers, as CI runs them:
+# DIR of --guarded holds the objects, the library and the tests built so. What either alone notices counts as killed, and is told.
 # What provably changes nothing is dropped and counted: a mutant that the compiler, or one of the others (MUTATE_OTHERS, by ';'; asked
 # about what no test noticed), turns into the same object as the file as it is. Not drawn, for the same reason: room that is made; which
 # of two equals the larger or the smaller is (orders_of_equals), and the order of two where they are known to differ (orders_of_different);
@@ -24,12 +25,13 @@ use Cwd qw(abs_path);
 use Digest::MD5 qw(md5_hex);
 use POSIX qw(_exit);
 
-my ($build, $lines, $count, $seed, $jobs, $share, $budget, @only) = ("build/mutate", "build/lines", 200, 1, 2, 0.05, 40);
-GetOptions("build=s" => \$build, "lines=s" => \$lines, "count=i" => \$count, "seed=i" => \$seed, "jobs=i" => \$jobs, "share=f" => \$share,
+my ($build, $guarded_build, $lines, $count, $seed, $jobs, $share, $budget, @only) = ("build/mutate", "build/guarded", "build/lines", 200, 1, 2, 0.05, 40);
+GetOptions("build=s" => \$build, "guarded=s" => \$guarded_build, "lines=s" => \$lines, "count=i" => \$count, "seed=i" => \$seed, "jobs=i" => \$jobs, "share=f" => \$share,
            "budget=f" => \$budget, "only=s" => \@only) or exit 2;
 my @files = map { -d $_ ? sort(glob "$_/*.c $_/*/*.c") : $_ } @ARGV or die "mutate.pl: name the files to change\n";
-my $compiler = $ENV{MUTATE_COMPILER} // die "mutate.pl: run it by 'make mutate'\n";
-my $linker = $ENV{MUTATE_LINKER};
+# The two ways that tests are run: the folder of what is built so, what compiles and links it, and how much slower it is.
+my %plain = (folder => $build, compiler => $ENV{MUTATE_COMPILER} // die("mutate.pl: run it by 'make mutate'\n"), linker => $ENV{MUTATE_LINKER}, times => 1);
+my %guarded = (folder => $guarded_build, compiler => $ENV{MUTATE_GUARDED_COMPILER}, linker => $ENV{MUTATE_GUARDED_LINKER}, times => 4);
 my $libs = $ENV{MUTATE_LIBS};
 my @others = split /\s*;\s*/, $ENV{MUTATE_OTHERS} // "";
 $| = 1;
@@ -157,7 +159,8 @@ sub read_lines {
 # Near and quick ones first, as many as the budget lets; a table has no lines of its own: whatever runs its file. Behind an assertion
 # clang's counters stay at zero up to the end of the block: the assertion's own line is asked.
 sub tests_of {
-    my ($file, $line) = @_;
+    my ($file, $line, $allowed) = @_;
+    $allowed //= $budget;
     my @text = text_of($file);
     my $above = $line;
     $above-- while $above > 1 && $counted{$file}{$above} && !$hit{$file}{$above};
@@ -167,7 +170,7 @@ sub tests_of {
     my %cost = map { $_ => $seconds{$_} * (m{^tests/\Q$room\E/} ? 0.1 : 1) } @{$found // []};
     my ($sum, @order) = (0);
     for my $test (sort { $cost{$a} <=> $cost{$b} || $a cmp $b } keys %cost) {
-        next if $sum + $seconds{$test} > $budget;       # a long one nearby takes nothing from short ones further away
+        next if $sum + $seconds{$test} > $allowed;       # a long one nearby takes nothing from short ones further away
         $sum += $seconds{$test};
         push @order, $test;
     }
@@ -177,51 +180,59 @@ sub tests_of {
 # ---- one mutant, in a slot of its own: nothing of the source tree is written
 sub quiet { my ($command, $log) = @_; return system("/bin/sh", "-c", "exec >$log 2>&1 </dev/null; $command") == 0; }
 
-sub object_of { (my $o = "$build/$_[0]") =~ s/\.c$/.o/; return $o; }
+sub object_of { my ($way, $file) = @_; return "$way->{folder}/" . $file =~ s/\.c$/.o/r; }
 my @all_objects = split " ", $ENV{MUTATE_OBJECTS};
 my @program = split " ", $ENV{MUTATE_PROGRAM};
-sub with { my ($old, $new, @objects) = @_; return join " ", map { $_ eq $old ? $new : $_ } @objects; }
+sub with {                              # the objects of a way, one of them another
+    my ($way, $file, $new, @objects) = @_;
+    my $old = object_of($way, $file);
+    return join " ", map { my $o = s{^\Q$build/\E}{$way->{folder}/}r; $o eq $old ? $new : $o } @objects;
+}
 
 sub compile_as {                        # the text of a file at its place, wherever it lies: assertions print the same name and line
-    my ($object, $file, $text, $slot, $by) = @_;
+    my ($object, $file, $text, $slot, $by) = @_;        # $by: the compiler
     open my $out, ">", "$slot/text.c" or die "$slot/text.c: $!\n";
     print $out qq{#line 1 "$file"\n$text};
     close $out;
     # A number for a pointer compiles, by default, and no test has a say in what it points to. -w would let it pass even so.
-    return quiet(($by // $compiler) . " -Werror=int-conversion -c -o $object $slot/text.c", "$slot/log");
+    return quiet("$by -Werror=int-conversion -c -o $object $slot/text.c", "$slot/log");
 }
 
 sub unchanged_object {                  # of the text as it is, compiled once as mutants are
     my ($file, $text, $slot) = @_;
     my $kept = "$build/same/" . md5_hex($file, $text) . ".o";
-    return $kept if -e $kept && -M $kept < -M object_of($file);         # built anew where a header has changed
-    compile_as("$slot/same.o", $file, $text, $slot) or die "mutate.pl: $file does not compile: see $slot/log\n";
+    return $kept if -e $kept && -M $kept < -M object_of(\%plain, $file);         # built anew where a header has changed
+    compile_as("$slot/same.o", $file, $text, $slot, $plain{compiler}) or die "mutate.pl: $file does not compile: see $slot/log\n";
     make_path("$build/same");
     rename "$slot/same.o", $kept or die "$kept: $!\n";
     return $kept;
 }
 
+# A slot's library, and the program beside the slot: its own where the file is the program's.
+sub podbench_of { my ($slot) = @_; return abs_path(dirname $slot) . "/" . basename($slot) . "-podbench"; }
+
 sub link_mutant {
-    my ($file, $object, $slot) = @_;
-    my $library = "$linker -shared -o $slot/libmutant.so " . with(object_of($file), $object, @all_objects) . " $libs";
-    my $program = "$slot-podbench";
+    my ($way, $file, $object, $slot) = @_;
+    my $library = "$way->{linker} -shared -o $slot/libmutant.so " . with($way, $file, $object, @all_objects) . " $libs";
+    my $program = podbench_of($slot);
     unlink $program;
-    return quiet("$library && ln -s podbench $program", "$slot/log") if $file !~ m{^harness/};
-    return quiet("$library && $linker -o $program " . with(object_of($file), $object, @program) . " -L$slot -lmutant $libs", "$slot/log");
+    my $made = $file =~ m{^harness/} ? "$way->{linker} -o $program " . with($way, $file, $object, @program) . " -L$slot -lmutant $libs" : "ln -s podbench $program";
+    quiet("$library && $made", "$slot/log") or die "mutate.pl: the library does not link: see $slot/log\n";
 }
 
 sub passes {
-    my ($test, $slot) = @_;
-    my $cpu = int(5 + 4 * $seconds{$test});
-    my $command = $test =~ /\.sh$/ ? "sh $test" : "$build/$test";
-    local @ENV{qw(LD_LIBRARY_PATH PODBENCH CMOCKA_TEST_ABORT)} = (abs_path($slot), abs_path(dirname $slot) . "/" . basename($slot) . "-podbench", 1);
-    return quiet("ulimit -c 0; ulimit -t $cpu; ulimit -v 8000000; timeout -k 5 " . ($cpu * 10) . " $command", "$slot/test-log");
+    my ($way, $test, $slot) = @_;
+    my $cpu = int($way->{times} * (5 + 4 * $seconds{$test}));           # four times what it usually takes, and room for what is short
+    my $command = $test =~ /\.sh$/ ? "sh $test" : "$way->{folder}/$test";
+    my $memory = $way == \%plain ? "ulimit -v 8000000; " : "";         # the address sanitizer reserves more than there is
+    local @ENV{qw(LD_LIBRARY_PATH PODBENCH CMOCKA_TEST_ABORT)} = (abs_path($slot), podbench_of($slot), 1);
+    return quiet("ulimit -c 0; ulimit -t $cpu; ${memory}timeout -k 5 " . ($cpu * 10) . " $command", "$slot/test-log");
 }
 
 my $asks_gate;
 sub passes_gate {
     my ($slot) = @_;
-    my $podbench = abs_path(dirname $slot) . "/" . basename($slot) . "-podbench";
+    my $podbench = podbench_of($slot);
     local $ENV{LD_LIBRARY_PATH} = abs_path($slot);
     return quiet("ulimit -c 0; ulimit -t 60; rm -rf '$slot/gate'; '$podbench' bench --out '$slot/gate' && '$podbench' compare results/baselines '$slot/gate'",
                  "$slot/test-log");
@@ -238,6 +249,21 @@ sub is_same_to_others {                 # compilers prove more than the one that
     return 0;
 }
 
+# The test that fails under the sanitizers, and passes there with the file as it is; none: undef.
+sub guarded_killer {
+    my ($file, $n, $mutant, $slot) = @_;
+    (my $guarded_slot = $slot) =~ s{^\Q$build/\E}{$guarded_build/};
+    compile_as("$guarded_slot/mutant.o", $file, $mutant, $guarded_slot, $guarded{compiler}) or die "mutate.pl: $file does not compile: see $guarded_slot/log\n";
+    link_mutant(\%guarded, $file, "$guarded_slot/mutant.o", $guarded_slot);
+    for my $test (tests_of($file, $n, $budget / $guarded{times})) {
+        next if passes(\%guarded, $test, $guarded_slot);
+        link_mutant(\%guarded, $file, object_of(\%guarded, $file), $guarded_slot);
+        passes(\%guarded, $test, $guarded_slot) or die "mutate.pl: under the sanitizers $test fails before anything is changed: see $guarded_slot/test-log\n";
+        return $test;
+    }
+    return undef;
+}
+
 sub verdict {                           # dropped, unbuilt, survived or the test that killed it
     my ($site, $slot) = @_;
     my ($file, $n, $offset, $length, $new) = @$site;
@@ -246,26 +272,28 @@ sub verdict {                           # dropped, unbuilt, survived or the test
     my $unchanged = unchanged_object($file, $as_it_is, $slot);
     substr($text[$n - 1], $offset, $length) = $new;
     my $mutant = join "", @text;
-    return "unbuilt" unless compile_as("$slot/mutant.o", $file, $mutant, $slot);
+    return "unbuilt" unless compile_as("$slot/mutant.o", $file, $mutant, $slot, $plain{compiler});
     return "same" if same_bytes($unchanged, "$slot/mutant.o");
-    link_mutant($file, "$slot/mutant.o", $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
+    link_mutant(\%plain, $file, "$slot/mutant.o", $slot);
     my @tests = tests_of($file, $n);
-    for my $test (@tests) { return $test unless passes($test, $slot); }
+    for my $test (@tests) { return $test unless passes(\%plain, $test, $slot); }
     return "the gate" if $asks_gate && !passes_gate($slot);
     return "same" if is_same_to_others($file, $as_it_is, $mutant, $slot);
-    return @tests ? "survived" : "not run";
+    return "not run" unless @tests;
+    my $killer = guarded_killer($file, $n, $mutant, $slot);
+    return $killer ? "the sanitizers in $killer" : "survived";
 }
 
 # A test that fails before anything is changed kills nothing; nor does the gate, between a change of the model and its baseline.
 sub check_unchanged {
     my ($slot) = @_;
-    link_mutant($files[0], object_of($files[0]), $slot) or die "mutate.pl: the library does not link: see $slot/log\n";
+    link_mutant(\%plain, $files[0], object_of(\%plain, $files[0]), $slot);
     $asks_gate = passes_gate($slot) or print "the gate is not asked: predictions differ from results/baselines before anything is changed\n";
     for my $test (grep { $seconds{$_} <= $budget } sort keys %seconds) {
         (my $stamp = "$build/$test") =~ s/(\.sh)?$/.passed/;
         (my $ran = "$lines/$test") =~ s/(\.sh)?$/.lines/;
         next if -e $stamp && -M $stamp < -M $ran;
-        passes($test, $slot) or die "mutate.pl: $test fails before anything is changed: see $slot/test-log\n";
+        passes(\%plain, $test, $slot) or die "mutate.pl: $test fails before anything is changed: see $slot/test-log\n";
         make_path(dirname $stamp);
         open my $out, ">", $stamp or die "$stamp: $!\n";
     }
@@ -319,7 +347,7 @@ sub shown {                             # FILE:LINE:COLUMN: 'old' -> 'new': the 
 
 read_lines();
 read_verdicts();
-make_path(map { "$build/slot$_" } 1 .. $jobs);
+make_path(map { ("$build/slot$_", "$guarded_build/slot$_") } 1 .. $jobs);
 check_unchanged("$build/slot1");
 my @draw = drawn();
 $count = @draw if @only || $count > @draw;
@@ -356,7 +384,7 @@ sub count_verdict {
     my $room = dirname $site->[0];
     if ($said eq "same" || $said eq "unbuilt") { $number{$said}++; return; }
     $rooms{$room}{all}++;
-    if ($said =~ m{^tests/|^the gate}) { $number{killed}++; $killers{$said}++; print "killed by $said: ", shown($site), "\n"; return; }
+    if ($said =~ m{^tests/|^the }) { $number{killed}++; $killers{$said}++; print "killed by $said: ", shown($site), "\n"; return; }
     $number{survived}++;
     $rooms{$room}{survived}++;
     print $said eq "not run" ? "NO SHORT TEST RUNS " : "SURVIVED ", shown($site), "\n";
@@ -374,10 +402,11 @@ while (@draw || %running) {
 print "\nsurvivors:\n", map { shown($_) . "\n" } sort { $a->[0] cmp $b->[0] || $a->[1] <=> $b->[1] } @survivors;
 print "\nby room:\n";
 printf "%-28s %3d of %3d survived\n", $_, $rooms{$_}{survived} // 0, $rooms{$_}{all} for sort keys %rooms;
-my $shell = 0;
-$shell += $killers{$_} for grep { /\.sh$/ } keys %killers;
+my ($shell, $by_guards) = (0, 0);
+$shell += $killers{$_} for grep { m{^tests/.*\.sh$} } keys %killers;
+$by_guards += $killers{$_} for grep { /^the sanitizers/ } keys %killers;
 my $n = $number{killed} + $number{survived};
-printf "\nseed %d: %d mutants of %d files: %d killed (%d of them by shell tests alone, %d by the gate), %d survived (%.1f %%); besides, %d compile to the "
-       . "same object, %d do not compile\n", $seed, $n, scalar @files, $number{killed}, $shell, $killers{"the gate"} // 0, $number{survived}, $n ? 100 * $number{survived} / $n : 0,
+printf "\nseed %d: %d mutants of %d files: %d killed (%d of them by shell tests alone, %d by the gate, %d under the sanitizers), %d survived (%.1f %%); besides, %d compile to the "
+       . "same object, %d do not compile\n", $seed, $n, scalar @files, $number{killed}, $shell, $killers{"the gate"} // 0, $by_guards, $number{survived}, $n ? 100 * $number{survived} / $n : 0,
        $number{same}, $number{unbuilt};
 exit($number{survived} > $share * $n ? 1 : 0);

@@ -89,8 +89,9 @@ $B/analyzed/%.ok: %.c tests/analyze.h | $B/needs $B/needs-lint $(schemas:%.proto
 
 # ---- mutation: MUTANTS (200) random changes of the files MUTATE by the seed MUTATE_SEED, MUTATE_JOBS at a time, and which of them no test
 # notices, of those that fit into MUTATE_BUDGET_S seconds of processor. MUTATE may name folders too: MUTATE=system-model/graph.
-# MUTATE_ONLY="FILE FILE:LINE" tries every change of these. One build counts which lines each test runs, the other is changed; B= of a name
-# of its own keeps both apart from another sitting's. Who reads beyond an array is stopped, as under the sanitizers that the tests are run by.
+# MUTATE_ONLY="FILE FILE:LINE" tries every change of these. One build counts which lines each test runs, another is changed; B= of a name
+# of its own keeps all apart from another sitting's. Who reads beyond an array of known size is stopped; beyond a piece of an arena, by the third
+# build, under the sanitizers, which is asked about what is left.
 MUTANTS     ?= 200
 MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
@@ -101,6 +102,7 @@ mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs ins
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
 	$(MAKE) B=$B/lines CC="$(if $(filter ccache,$(CC)),ccache )clang" CFLAGS="-O1 -fPIC -DARENA_GUARDS -fprofile-instr-generate -fcoverage-mapping \
 	    -fcoverage-compilation-dir=." mutate-lines
+	$(MAKE) B=$B/guarded CFLAGS="$(sanitizers) -fPIC" PODBENCH="" mutate-built
 	$(MAKE) B=$B/mutate CC="$(filter-out ccache,$(CC))" CFLAGS="-O2 -fPIC -DARENA_GUARDS -fno-semantic-interposition \
 	    -fsanitize=bounds -fsanitize-undefined-trap-on-error" PODBENCH="" mutate-run
 
@@ -132,9 +134,12 @@ mutate-lines: $(tests:=.lines) $(mutate_shell:%.sh=$B/%.lines)
 
 # Whoever of these makes the same object of a mutant as of the file as it is has proved that nothing changed.
 mutate_others = $(CC) $(flags) -O2; $(CC) $(flags) -O3; clang $(flags) -O2; clang $(flags) -O3
-mutate-run: $(linked) $B/podbench.linked
-	$(quiet)MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' \
-	    MUTATE_PROGRAM='$(program)' MUTATE_OTHERS='$(mutate_others)' perl tests/mutate.pl --build $B --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
+mutate-built: $(linked) $B/podbench.linked
+mutate-run: mutate-built
+	$(quiet)MUTATE_COMPILER='$(CC) $(flags) $(CFLAGS)' MUTATE_LINKER='$(CC) $(CFLAGS)' \
+	    MUTATE_GUARDED_COMPILER='$(CC) $(flags) $(sanitizers) -fPIC' MUTATE_GUARDED_LINKER='$(CC) $(sanitizers)' \
+	    MUTATE_LIBS='$(libs)' MUTATE_OBJECTS='$(objects)' MUTATE_PROGRAM='$(program)' MUTATE_OTHERS='$(mutate_others)' \
+	    perl tests/mutate.pl --build $B --guarded $(patsubst %/mutate,%/guarded,$B) --lines $(patsubst %/mutate,%/lines,$B) --count $(MUTANTS) \
 	    --seed $(MUTATE_SEED) --jobs $(MUTATE_JOBS) --budget $(MUTATE_BUDGET_S) $(MUTATE_ONLY:%=--only %) $(MUTATE)
 
-.PHONY: mutate mutate-lines mutate-run
+.PHONY: mutate mutate-lines mutate-built mutate-run

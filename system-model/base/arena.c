@@ -42,8 +42,9 @@ struct arena_block {
 enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 /* Under the sanitizers and in mutation, what lies behind a piece, and behind the items of a growing array, is no pointer and no count: who
- * reads beyond the end is seen. The address sanitizer stops at the first byte beyond. A guard ends with the place of the one before it, one more than in the block; who wrote beyond the end is
- * seen when the arena goes, even if it was what lay beyond the end of another piece: guards differ by their places. */
+ * reads beyond the end is seen. The address sanitizer stops at the first byte beyond. A guard ends with the place of the one before it, one
+ * more than in the block; who wrote beyond the end is seen when the arena goes, even if it was what lay beyond the end of another piece:
+ * guards differ by their places. */
 #ifdef ARENA_GUARDS
 #include <sanitizer/asan_interface.h>       /* without the sanitizer its macros do nothing */
 
