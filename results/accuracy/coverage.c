@@ -41,7 +41,7 @@ static bool inside(const struct run_row *r, double x, double low, double high)
 {
     if (!r->success && !r->eval_at_end)
         return high > x;
-    return x >= low * (1 - 1e-9) && x <= high * (1 + 1e-9);
+    return x >= low && x <= high;
 }
 
 /* share: of its submission, one over its runs. */
@@ -51,17 +51,15 @@ static void tally(struct report *w, const struct run_row *r, const struct run_di
     const char *const groups[] = { "all", r->benchmark, r->division, roles[r->role] };
     /* Without a log of samples at the evaluation, the interval's rounding up to a batch is not seen: compare at one evaluation's grain. */
     bool samples_in = inside(r, r->samples_to_converge, d->samples_low - r->global_batch, d->samples_high);
+    bool time_in = inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         struct coverage_count *c = count_named(w->out, groups[i]);
         c->n++;
         c->samples_inside += samples_in;
-        c->submissions += share;
-        c->samples_once += samples_in ? share : 0;
-        bool time_in = inside(r, r->time_to_train_s, d->run_low_s, d->run_high_s);
-        c->time_n++;
         c->time_inside += time_in;
-        c->time_submissions += share;
-        c->time_once += time_in ? share : 0;
+        c->submissions += share;
+        c->samples_once += share * samples_in;
+        c->time_once += share * time_in;
     }
 }
 
@@ -119,25 +117,33 @@ bool coverage_report(struct coverage *out, const char *runs, const char *data_di
     return done;
 }
 
+static void print_shares(FILE *f, const struct coverage_count *k)
+{
+    const double of_runs = 100.0 / (double)k->n, of_submissions = 100 / k->submissions;
+    fprintf(f, " %9llu (%4.1f %%) %9llu (%4.1f %%)", (unsigned long long)k->samples_inside, of_runs * (double)k->samples_inside,
+            (unsigned long long)k->time_inside, of_runs * (double)k->time_inside);
+    fprintf(f, " %12.0f %12.1f %12.1f\n", k->submissions, of_submissions * k->samples_once, of_submissions * k->time_once);
+}
+
 void coverage_print(FILE *f, const struct coverage *c)
 {
     fprintf(f, "%-10s %6s %18s %18s %12s %12s %12s\n", "runs", "number", "samples inside", "time inside", "submissions", "samples %",
             "time %");
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
-        fprintf(f, "%-10s %6llu %9llu (%4.1f %%)", k->what, (unsigned long long)k->n, (unsigned long long)k->samples_inside,
-                100.0 * (double)k->samples_inside / (double)k->n);
-        if (k->time_n)
-            fprintf(f, " %9llu (%4.1f %%)", (unsigned long long)k->time_inside, 100.0 * (double)k->time_inside / (double)k->time_n);
+        fprintf(f, "%-10s %6llu", k->what, (unsigned long long)k->n);
+        if (k->n)
+            print_shares(f, k);
         else
-            fprintf(f, " %18s", "-");
-        fprintf(f, " %12.0f %12.1f", k->submissions, 100 * k->samples_once / k->submissions);
-        if (k->time_n)
-            fprintf(f, " %12.1f", 100 * k->time_once / k->time_submissions);
-        fprintf(f, "\n");
+            fprintf(f, " %18s %18s %12s %12s %12s\n", "-", "-", "-", "-", "-");
     }
     fprintf(f, "90 %% intervals; the last two columns count each submission once. Left out: %llu runs of rounds without reference points, %llu of systems that are not simulated\n",
             (unsigned long long)c->n_without_reference, (unsigned long long)c->n_without_timing);
+}
+
+static json_t *share_json(double part, double whole)
+{
+    return whole > 0 ? json_real(part / whole) : json_null();
 }
 
 json_t *coverage_json(const struct coverage *c)
@@ -145,10 +151,10 @@ json_t *coverage_json(const struct coverage *c)
     json_t *array = json_array();
     for (size_t i = 0; i < c->n; i++) {
         const struct coverage_count *k = &c->items[i];
-        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:o}", "of", k->what, "runs", (json_int_t)k->n,
-            "samples_inside", (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->time_n, "time_inside", (json_int_t)k->time_inside,
-            "submissions", k->submissions, "samples_share", k->samples_once / k->submissions,
-            "time_share", k->time_n ? json_real(k->time_once / k->time_submissions) : json_null()));
+        json_array_append_new(array, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:o, s:o}", "of", k->what, "runs", (json_int_t)k->n,
+            "samples_inside", (json_int_t)k->samples_inside, "timed_runs", (json_int_t)k->n, "time_inside", (json_int_t)k->time_inside,
+            "submissions", k->submissions, "samples_share", share_json(k->samples_once, k->submissions),
+            "time_share", share_json(k->time_once, k->submissions)));
     }
     return array;
 }

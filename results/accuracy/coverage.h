@@ -13,8 +13,8 @@ typedef bool coverage_timing(void *user, struct run_timing *out, const struct ru
 
 struct coverage_count {
     const char *what;
-    uint64_t n, samples_inside, time_n, time_inside;            /* single runs */
-    double submissions, samples_once, time_submissions, time_once;      /* the same with each submission counted once, whatever its runs */
+    uint64_t n, samples_inside, time_inside;            /* single runs */
+    double submissions, samples_once, time_once;        /* the same with each submission counted once, whatever its runs */
 };
 struct coverage {
     struct coverage_count items[16];

@@ -5,14 +5,13 @@
 #include "results/accuracy/simulated_runs.h"
 #include "workloads/recipe/recipe_convergence.h"
 
+#include <math.h>
 #include <string.h>
 
 struct run_timing simulated_timing(const struct simulation *sim, const struct result *r)
 {
     const struct recipe *rec = &sim->recipe;
-    double load_s = rec->eval_placement == EVAL_END ? sim->sdk.eval_load_s : 0;
-    if (load_s > r->tail_time_s)
-        load_s = r->tail_time_s;
+    double load_s = rec->eval_placement == EVAL_END ? fmin(sim->sdk.eval_load_s, r->tail_time_s) : 0;
     return (struct run_timing){ .step_time_s = r->step_time_s, .samples_per_step = r->global_batch,
                                 .steps_per_call = sim->plan.options.framework.steps_per_call, .startup_s = r->startup_time_s,
                                 .tail_s = r->tail_time_s - load_s, .first_eval_extra_s = load_s, .eval_time_s = sim->evaluation_s,

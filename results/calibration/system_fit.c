@@ -23,14 +23,17 @@ static const double CERTAIN_STANDARD_ERRORS = 1.4142;      /* Akaike: a constant
 static const double LARGEST_LOOP_ERROR = 0.5;
 _Static_assert(N_SYSTEM_CONSTANTS + MAX_LOOP_GROUPS <= MAX_FIT_PARAMETERS, "room for all");
 
-struct fit_job {
+/* How rows are simulated. */
+struct row_job {
     struct system_fit *fit;
     const struct model_paths *paths;
     struct plan_cache cache;
-    double *weights;
     const struct watch *watch;
     size_t n_simulated;
 };
+
+/* How the lines are fitted. */
+struct fit_job { struct system_fit *fit; double *weights; };
 
 static bool is_time_of(const char *metric)
 {
@@ -70,7 +73,7 @@ static size_t group_of(struct system_fit *fit, const struct recipe *r)
 }
 
 /* With the loop's part of the time: of an evaluation by forward passes all of it but its calls, which the constants hold. */
-static bool simulate_row(struct system_row *row, double *time_s, const double *x, struct fit_job *job, struct err *err)
+static bool simulate_row(struct system_row *row, double *time_s, const double *x, struct row_job *job, struct err *err)
 {
     const struct figure *f = row->figure;
     struct simulation sim;
@@ -101,7 +104,7 @@ static void defaults(double *x)
 }
 
 /* A hundredth of a constant's range is far beyond rounding to cycles. */
-static bool take_row(struct system_row *row, const struct figure *f, struct fit_job *job, struct err *err)
+static bool take_row(struct system_row *row, const struct figure *f, struct row_job *job, struct err *err)
 {
     double x[N_SYSTEM_CONSTANTS], raised_s;
     *row = (struct system_row){ .figure = f };
@@ -122,20 +125,7 @@ static bool take_row(struct system_row *row, const struct figure *f, struct fit_
     return true;
 }
 
-static void weigh_rows(struct system_fit *fit)
-{
-    double sum = 0;
-    for (size_t i = 0; i < fit->n_rows; i++) {
-        size_t alike = 0;
-        for (size_t k = 0; k < fit->n_rows; k++)
-            alike += text_is(fit->rows[k].figure->configuration, fit->rows[i].figure->configuration);
-        fit->rows[i].weight = 1.0 / (double)alike;
-        sum += fit->rows[i].weight;
-    }
-    fit->n_configurations = (size_t)(sum + 0.5);
-}
-
-static bool take_rows(struct fit_job *job, const struct figures *figures, struct arena *a, struct err *err)
+static bool take_rows(struct row_job *job, const struct figures *figures, struct arena *a, struct err *err)
 {
     struct system_fit *fit = job->fit;
     fit->rows = ARENA_ROOM(a, struct system_row, figures->n);
@@ -146,7 +136,6 @@ static bool take_rows(struct fit_job *job, const struct figures *figures, struct
         if (!take_row(&fit->rows[fit->n_rows++], f, job, err))
             return false;
     }
-    weigh_rows(fit);
     return true;
 }
 
@@ -331,31 +320,25 @@ static bool fit_identified(struct fit_job *job, struct arena *a, struct err *err
     return true;
 }
 
-/* What was fitted on lines holds in simulations: to a thousandth of a row's time. */
-static bool check_lines(struct fit_job *job, const double *x, struct err *err)
+/* Rows of one configuration share a weight of 1. */
+static void weigh_rows(struct system_fit *fit)
 {
-    for (size_t i = 0; i < job->fit->n_rows; i++) {
-        struct system_row *row = &job->fit->rows[i], again = *row;
-        double time_s, line_s = row_time_s(row, x);
-        if (!simulate_row(&again, &time_s, x, job, err))
-            return false;
-        if (fabs(time_s / line_s - 1) > 1e-3)
-            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id,
-                        time_s, line_s);
+    double sum = 0;
+    for (size_t i = 0; i < fit->n_rows; i++) {
+        size_t alike = 0;
+        for (size_t k = 0; k < fit->n_rows; k++)
+            alike += text_is(fit->rows[k].figure->configuration, fit->rows[i].figure->configuration);
+        fit->rows[i].weight = 1.0 / (double)alike;
+        sum += fit->rows[i].weight;
     }
-    return true;
+    fit->n_configurations = (size_t)(sum + 0.5);
 }
 
-static bool run(struct fit_job *job, struct arena *a, struct err *err)
+static bool fit_lines(struct fit_job *job, struct arena *a, struct err *err)
 {
     struct system_fit *fit = job->fit;
     double x[N_SYSTEM_CONSTANTS], *d = ARENA_ARRAY(a, double, fit->n_rows);
-    job->weights = ARENA_ARRAY(a, double, fit->n_rows);
-    for (size_t i = 0; i < fit->n_rows; i++)
-        job->weights[i] = sqrt(fit->rows[i].weight);
-    defaults(x);
-    fit->median_unfitted = median_error(fit, x, a);
-    if (!fit_identified(job, a, err))
+    if (!fit_identified(job, a, err) || !leave_out(d, job, a, err))
         return false;
     values_of(x, fit);
     fit->median_fitted = median_error(fit, x, a);
@@ -365,8 +348,6 @@ static bool run(struct fit_job *job, struct arena *a, struct err *err)
         fit->median_default[k] = median_error(fit, x, a);
         x[k] = fitted;
     }
-    if (!check_lines(job, x, err) || !leave_out(d, job, a, err))
-        return false;
     fit->left_out_spread = statistics_spread_about_zero(d, fit->n_rows, a);
     for (size_t i = 0; i < fit->n_rows; i++)
         d[i] = exp(fabs(d[i])) - 1;
@@ -374,12 +355,41 @@ static bool run(struct fit_job *job, struct arena *a, struct err *err)
     return true;
 }
 
+bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err)
+{
+    struct fit_job job = { fit, ARENA_ARRAY(a, double, fit->n_rows) };
+    double x[N_SYSTEM_CONSTANTS];
+    weigh_rows(fit);
+    for (size_t i = 0; i < fit->n_rows; i++)
+        job.weights[i] = sqrt(fit->rows[i].weight);
+    defaults(x);
+    fit->median_unfitted = median_error(fit, x, a);
+    return fit_lines(&job, a, err);
+}
+
+/* What was fitted on lines holds in simulations: to a thousandth of a row's time. */
+static bool check_lines(struct row_job *job, struct err *err)
+{
+    double x[N_SYSTEM_CONSTANTS], time_s;
+    values_of(x, job->fit);
+    for (size_t i = 0; i < job->fit->n_rows; i++) {
+        struct system_row *row = &job->fit->rows[i], again = *row;
+        double line_s = row_time_s(row, x);
+        if (!simulate_row(&again, &time_s, x, job, err))
+            return false;
+        if (fabs(time_s / line_s - 1) > 1e-3)
+            return fail(err, "%s: %.6g s where the lines of the constants give %.6g: a constant is no longer a plain time", row->figure->id,
+                        time_s, line_s);
+    }
+    return true;
+}
+
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                     struct arena *a, struct err *err)
 {
-    struct fit_job job = { .fit = out, .paths = paths, .watch = watch };
+    struct row_job job = { .fit = out, .paths = paths, .watch = watch };
     *out = (struct system_fit){0};
-    bool good = take_rows(&job, figures, a, err) && run(&job, a, err);
+    bool good = take_rows(&job, figures, a, err) && system_fit_lines(out, a, err) && check_lines(&job, err);
     plan_cache_free(&job.cache);
     watch_tell(watch, NULL, 0, 0);
     return good;

@@ -37,6 +37,8 @@ struct system_fit {
  * never read, nor rows whose recipe is not there yet. watch: told of each simulation; may be NULL. */
 bool system_fit_run(struct system_fit *out, const struct figures *figures, const struct model_paths *paths, const struct watch *watch,
                     struct arena *a, struct err *err);
+/* The fit of rows and groups that are there, by the rows' lines alone: no simulation. */
+bool system_fit_lines(struct system_fit *fit, struct arena *a, struct err *err);
 void system_fit_write(FILE *f, const struct system_fit *fit);   /* the sheet fitted-system.csv */
 void system_fit_print(FILE *f, const struct system_fit *fit);   /* with each constant's share of each row */
 

@@ -22,26 +22,34 @@ static bool is_left_out(const struct reference *x, const struct left_out *out)
     return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
 }
 
-static double nearest_of(const struct references *r, const double *from, const struct left_out *out)
+/* From `from` to each reference; negative: left out. */
+static void leave(double *apart, const struct references *r, const double *from, const struct left_out *out)
 {
-    double nearest = -1;
     for (size_t i = 0; i < r->n; i++)
-        if (!is_left_out(&r->items[i], out) && (nearest < 0 || from[i] < nearest))
-            nearest = from[i];
-    return nearest;
+        apart[i] = is_left_out(&r->items[i], out) ? -1 : from[i];
 }
 
-static void distances_from(double *from, const struct references *r, const struct properties *at)
+static void distances_from(double *apart, const struct references *r, const struct properties *at, const struct left_out *out)
 {
     for (size_t i = 0; i < r->n; i++)
-        from[i] = property_distance(at, &r->items[i].at);
+        apart[i] = is_left_out(&r->items[i], out) ? -1 : property_distance(at, &r->items[i].at);
+}
+
+/* Negative: none is left. */
+static double nearest_of(const double *apart, size_t n)
+{
+    double nearest = -1;
+    for (size_t i = 0; i < n; i++)
+        if (apart[i] >= 0 && (nearest < 0 || apart[i] < nearest))
+            nearest = apart[i];
+    return nearest;
 }
 
 double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out)
 {
-    double from[r->n + 1];
-    distances_from(from, r, at);
-    return nearest_of(r, from, out);
+    double apart[r->n ? r->n : 1];
+    distances_from(apart, r, at, out);
+    return nearest_of(apart, r->n);
 }
 
 /* Of each reference from each: as far from one to the other as back. */
@@ -57,11 +65,8 @@ static const double *all_distances(const struct references *r, struct arena *a)
 /* The size of the error to expect, before the quantile; 0: no reference is left. */
 static double scale_from(const struct spread *s, const struct references *r, const double *apart)
 {
-    double weights = 0, sum = 0, nearest = -1;
-    for (size_t i = 0; i < r->n; i++)
-        if (apart[i] >= 0 && (nearest < 0 || apart[i] < nearest))
-            nearest = apart[i];
-    for (size_t i = 0; i < r->n && nearest >= 0; i++) {
+    double weights = 0, sum = 0, nearest = nearest_of(apart, r->n);
+    for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
         double w = apart[i] < 0 ? 0 : exp(nearest - apart[i]);
         weights += w;
@@ -73,22 +78,15 @@ static double scale_from(const struct spread *s, const struct references *r, con
     return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
 }
 
-static double scale(const struct spread *s, const struct references *r, const double *from, const struct left_out *out)
-{
-    double apart[r->n + 1];
-    for (size_t i = 0; i < r->n; i++)
-        apart[i] = is_left_out(&r->items[i], out) ? -1 : from[i];
-    return scale_from(s, r, apart);
-}
-
-static void take_size(struct spread *s, const struct references *r, const double *all, const char *without)
+static void take_size(struct spread *s, const struct references *r, const double *all, const char *without, double *apart)
 {
     for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
         struct left_out out = { x->group, without, NULL };
         if (text_is(x->group, without))
             continue;
-        s->farthest = fmax(s->farthest, nearest_of(r, all + i * r->n, &out));
+        leave(apart, r, all + i * r->n, &out);
+        s->farthest = fmax(s->farthest, nearest_of(apart, r->n));
         s->mean_error += fabs(x->left_out);
         s->n_errors++;
     }
@@ -98,16 +96,17 @@ static void take_size(struct spread *s, const struct references *r, const double
 
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch)
 {
-    double *ratios = ARENA_ROOM(scratch, double, r->n);
+    double *ratios = ARENA_ROOM(scratch, double, r->n), *apart = ARENA_ROOM(scratch, double, r->n);
     const double *all = all_distances(r, scratch);
     struct spread s = {0};
     size_t n = 0;
-    take_size(&s, r, all, without);
+    take_size(&s, r, all, without, apart);
     for (size_t i = 0; i < r->n; i++) {
         const struct reference *x = &r->items[i];
         struct left_out out = { x->group, without, NULL };
-        double size = text_is(x->group, without) ? 0 : scale(&s, r, all + i * r->n, &out);
-        if (size > 0)
+        leave(apart, r, all + i * r->n, &out);
+        double size = scale_from(&s, r, apart);
+        if (size > 0 && !text_is(x->group, without))
             ratios[n++] = fabs(x->left_out) / size;
     }
     gsl_sort(ratios, 1, n);
@@ -117,16 +116,16 @@ struct spread spread_of(const struct references *r, const char *without, struct 
     return s;
 }
 
-double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
-{
-    double from[r->n + 1];
-    distances_from(from, r, at);
-    return s->quantile * scale(s, r, from, out);
-}
-
 double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart)
 {
     return s->quantile * scale_from(s, r, apart);
+}
+
+double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
+{
+    double apart[r->n ? r->n : 1];
+    distances_from(apart, r, at, out);
+    return spread_half_width_from(s, r, apart);
 }
 
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch)

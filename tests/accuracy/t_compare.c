@@ -63,6 +63,38 @@ static void the_comparison_is_of_text(void **state)
     arena_free(&a);
 }
 
+/* Cells of one row stand together; what is no number has no size, nor has a change from 0; an error of the same size on the other side of zero is
+ * no better and no worse, and nor is the same number in other digits. */
+static void changes_as_text(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct comparison c = {0};
+    char *text;
+    compare(&c, "id,status,step_time_s,throughput_samples_per_s,error,predicted_error\nw,a,1,2,3,4\nx,ok,0.5,0,-0.2,\ny,,2.0,4,0.3,0.1\n",
+            "id,status,step_time_s,throughput_samples_per_s,error,predicted_error\nw,a,1,2,3,4\nx,ok,0.6,7,0.2,0.1\ny,new,2,5,0.4,-0.05\n", &a);
+    PRINTED(text, compare_print_text(f, &c));
+    assert_string_equal(text, "x\n"
+                              "  step_time_s                      0.5 -> 0.6  (+20 %)  worse\n"
+                              "  throughput_samples_per_s         0 -> 7  better\n"
+                              "  error                            -0.2 -> 0.2  (-200 %)\n"
+                              "  predicted_error                  - -> 0.1\n"
+                              "y\n"
+                              "  status                           - -> new\n"
+                              "  step_time_s                      2.0 -> 2  (+0 %)\n"
+                              "  throughput_samples_per_s         4 -> 5  (+25 %)  better\n"
+                              "  error                            0.3 -> 0.4  (+33.3 %)  worse\n"
+                              "  predicted_error                  0.1 -> -0.05  (-150 %)  better\n"
+                              "9 differences\n");
+    free(text);
+    c = (struct comparison){0};
+    compare(&c, "id,v\nx,1\ny,2\nz,3\n", "id,v\nx,1\ny,2\nz,4\n", &a);
+    PRINTED(text, compare_print_text(f, &c));
+    assert_string_equal(text, "z\n  v                                3 -> 4  (+33.3 %)\n1 difference\n");
+    free(text);
+    arena_free(&a);
+}
+
 static void rows_and_columns_come_and_go(void **state)
 {
     (void)state;
@@ -113,6 +145,25 @@ static void accuracy_is_shown_by_role(void **state)
     arena_free(&a);
 }
 
+/* A mean that falls is better. */
+static void accuracy_gets_better(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct csv_table x, y;
+    char *text;
+    load(&x, "id,role,error\np,context,-0.3\nq,context,0.1\nr,context,0.8\n", &a);
+    load(&y, "id,role,error\np,context,-0.3\nq,context,0.2\nr,context,-0.1\n", &a);
+    PRINTED(text, compare_print_accuracy(f, &x, &y, &a));
+    assert_string_equal(text, "accuracy, context: 3 -> 3 configurations, median 30.000 -> 20.000 %, mean 40.000 -> 20.000 %  better\n");
+    free(text);
+    load(&y, "id,role\np,context\n", &a);       /* no errors, none to tell of */
+    PRINTED(text, compare_print_accuracy(f, &y, &y, &a));
+    assert_string_equal(text, "");
+    free(text);
+    arena_free(&a);
+}
+
 /* p and q are one configuration: 0.2, and r's 0.4; s repeats, t is derived. */
 static void accuracy_counts_configurations(void **state)
 {
@@ -120,8 +171,8 @@ static void accuracy_counts_configurations(void **state)
     struct arena a = {0};
     struct csv_table x;
     char *text;
-    load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,runs\n"
-             "r,validate,0.4,r,validate,runs\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\n", &a);
+    load(&x, "id,role,error,configuration,counts_as,kind\np,validate,-0.3,c,validate,runs\nq,validate,0.1,c,validate,links\n"
+             "r,validate,0.4,r,validate,kernels\ns,validate,7,s,repeats,runs\nt,validate,7,t,validate,derived\n", &a);
     PRINTED(text, compare_print_accuracy(f, &x, &x, &a));
     assert_string_equal(text, "accuracy, validate: 2 -> 2 configurations, median 30.000 -> 30.000 %, mean 30.000 -> 30.000 %  the same\n");
     free(text);
@@ -143,6 +194,9 @@ static void tables_without_ids_are_refused(void **state)
     load(&bad, "id,v\nx,1\nx,2\n", &a);
     assert_false(compare_tables(&c, &good, &bad, &a, &err));
     assert_non_null(strstr(err.msg, ":3: id: x stands twice"));
+    load(&bad, "id,v\nw,1\nx,1\ny,2\nz,2\ny,3\n", &a);
+    assert_false(compare_tables(&c, &bad, &good, &a, &err));
+    assert_non_null(strstr(err.msg, ":6: id: y stands twice"));
     arena_free(&a);
 }
 
@@ -152,7 +206,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_comparison_is_of_text),
     cmocka_unit_test(rows_and_columns_come_and_go),
     cmocka_unit_test(changes_as_json),
+    cmocka_unit_test(changes_as_text),
     cmocka_unit_test(accuracy_is_shown_by_role),
+    cmocka_unit_test(accuracy_gets_better),
     cmocka_unit_test(accuracy_counts_configurations),
     cmocka_unit_test(tables_without_ids_are_refused),
 };

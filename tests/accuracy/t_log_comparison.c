@@ -119,6 +119,7 @@ static void test_epochs_of_whole_calls(void **state)
     (void)state;
     log_compare(&c, &f, &log, "r", &side, &a);
     assert_near(value(&c, "step")->published, 4100, 1e-9);
+    assert_true(isnan(value(&c, "step")->simulated_low) && isnan(value(&c, "step")->simulated_high));     /* an error that is not known */
     assert_near(value(&c, "step in steady state")->published, 4020, 1e-9);
     assert_near(value(&c, "step in block 1")->published, 4000, 1e-9);
     assert_near(value(&c, "step in block 2")->published, 4200, 1e-9);
@@ -206,6 +207,24 @@ static void test_formats(void **state)
     arena_free(&a);
 }
 
+/* Large numbers are whole, others have five digits. */
+static void test_digits(void **state)
+{
+    struct compared_value values[] = {
+        { .what = "large", .unit = "s", .published = 1e5, .published_low = 99999, .published_high = 104321.4, .simulated = -104321.4, .simulated_low = NAN, .simulated_high = NAN },
+        { .what = "small", .unit = "s", .published = 7.0 / 3, .published_low = NAN, .published_high = NAN, .simulated = 123.4567, .simulated_low = NAN, .simulated_high = NAN },
+    };
+    struct log_comparison c = { .round = "r", .division = "d", .submitter = "s", .system = "y", .benchmark = "b", .recipe = "e",
+                                .values = values, .n_values = 2, .difference_s = NAN };
+    char *text;
+    (void)state;
+    PRINTED(text, log_comparison_print(f, &c));
+    assert_string_equal(strchr(strchr(text, '\n') + 1, '\n') + 1,
+        "  large                          s             100000  99999 .. 104321              -104321  -                       -204.32 %\n"
+        "  small                          s             2.3333  -                             123.46  -                       +5191.00 %\n");
+    free(text);
+}
+
 /* 7 below, within, above and at either end of the interval; without one nothing is said. */
 static void test_inside_and_outside(void **state)
 {
@@ -236,7 +255,7 @@ static void test_inside_and_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_values), cmocka_unit_test(test_parts_sum_to_the_difference), cmocka_unit_test(test_epochs_of_whole_calls),
-                                        cmocka_unit_test(test_epochs_of_whole_steps), cmocka_unit_test(test_evaluations_at_the_end), cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside) };
+                                        cmocka_unit_test(test_epochs_of_whole_steps), cmocka_unit_test(test_evaluations_at_the_end), cmocka_unit_test(test_formats), cmocka_unit_test(test_inside_and_outside), cmocka_unit_test(test_digits) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

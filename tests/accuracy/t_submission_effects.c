@@ -164,6 +164,26 @@ static void the_ends_of_an_interval_are_inside(void **state)
     arena_free(&a);
 }
 
+/* Each of four submitters beside the reference point and the other three: the last one's two runs are 2.9 million samples on the mean. */
+static void four_left_out_as_text(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct submitters_left_out l;
+    const double samples[] = { 2.6e6, 3.2e6 };
+    char *text;
+    assert_true(submitters_left_out(&l, four_submissions(samples, 2), "workloads/convergence", &a, &err));
+    PRINTED(text, submitters_left_out_print(f, &l));
+    assert_string_equal(text,
+        "A          bert      1 submissions by the reference and  3 of others: rms error   8.6 %, mean  +8.6 %; 1 of 1 runs inside 90 % (100.0 %)\n"
+        "B          bert      1 submissions by the reference and  3 of others: rms error   0.4 %, mean  +0.4 %; 1 of 1 runs inside 90 % (100.0 %)\n"
+        "C          bert      1 submissions by the reference and  3 of others: rms error  12.9 %, mean -12.9 %; 1 of 1 runs inside 90 % (100.0 %)\n"
+        "D          bert      1 submissions by the reference and  3 of others: rms error   6.7 %, mean  -6.7 %; 1 of 2 runs inside 90 % (50.0 %)\n");
+    free(text);
+    arena_free(&a);
+}
+
 /* A system that is handed in again with the same first run counts once; whatever differs makes it another. */
 static void what_was_handed_in_before_counts_once(void **state)
 {
@@ -223,6 +243,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(effects_by_hand), cmocka_unit_test(two_submissions_share_their_weight), cmocka_unit_test(spreads_are_the_most_likely),
     cmocka_unit_test(a_bias_is_not_spread), cmocka_unit_test(every_submitter_is_left_out_once), cmocka_unit_test(the_ends_of_an_interval_are_inside),
     cmocka_unit_test(what_was_handed_in_before_counts_once),
-    cmocka_unit_test(left_out_submitters_as_text),
+    cmocka_unit_test(four_left_out_as_text), cmocka_unit_test(left_out_submitters_as_text),
 };
 TAP_MAIN(tests)

@@ -219,7 +219,107 @@ static void kernels_give_their_constants_back(void **state)
     }
 }
 
+/* What a fit asks for, in order, of rows that are met where the constants are 4 and 1. */
+struct asked { double x[400][2]; size_t n; };
+
+static bool four_and_one(double *out, const double *x, void *user, struct err *err)
+{
+    struct asked *asked = user;
+    (void)err;
+    assert_true(asked->n < 400);
+    memcpy(asked->x[asked->n++], x, 2 * sizeof *x);
+    out[0] = 1e-2 * (x[0] - 4);
+    out[1] = 1e-2 * (x[1] - 1);
+    out[2] = 1e-2 * (x[0] + x[1] - 5);
+    return true;
+}
+
+static double at_logit(double low, double high, double u) { return low + (high - low) / (1 + exp(-u)); }
+
+/* `step` to both sides of a start at share `share` of its range, the other at its own. */
+static void check_looks(const double (*x)[2], int k, double low, double high, double share, double step, double other)
+{
+    double u = log(share / (1 - share));
+    assert_near(x[0][k], at_logit(low, high, u - step), 1e-9);
+    assert_near(x[1][k], at_logit(low, high, u + step), 1e-9);
+    assert_near(x[0][1 - k], other, 1e-9);
+    assert_near(x[1][1 - k], other, 1e-9);
+}
+
+/* First where it is told, a fiftieth inside where that is on a bound; then to both sides of that, by the step of 0.01 of the range, 0.01 / 0.21 of
+ * the logit; where that were more than 1, as of 0.05 at a bound, by 1. Then the same from the middle of all. */
+static void where_a_fit_looks(void **state)
+{
+    static const struct { double start, begins; } ends[] = { { 6, 5.84 }, { -2, -1.84 } };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct fit_parameter parameters[] = { { "first", 0, 10, 3, 0.01 }, { "second", -2, 6, ends[i].start, 0.05 } };
+        struct asked asked = { .n = 0 };
+        const struct fit_problem p = { .parameters = parameters, .n_parameters = 2, .n_rows = 3, .log_ratios = four_and_one, .user = &asked };
+        struct fit_value found[2];
+        struct err err = { "" };
+        size_t middle = 1;
+        assert_true(fit_run(found, &p, &err));
+        assert_near(found[0].value, 4, 1e-5);
+        assert_near(found[1].value, 1, 1e-5);
+        assert_near(asked.x[0][0], 3, 1e-9);
+        assert_near(asked.x[0][1], ends[i].begins, 1e-9);
+        check_looks(&asked.x[1], 0, 0, 10, 0.3, 0.01 / 0.21, ends[i].begins);
+        check_looks(&asked.x[3], 1, -2, 6, i ? 0.02 : 0.98, 1, 3);
+        while (asked.x[middle][0] != 5 || asked.x[middle][1] != 2)
+            assert_true(++middle + 4 < asked.n);
+        check_looks(&asked.x[middle + 1], 0, 0, 10, 0.5, 0.04, 2);
+        check_looks(&asked.x[middle + 3], 1, -2, 6, 0.5, 0.2, 5);
+    }
+}
+
+/* One row far off: the two others are d away from their value and it y, and the pull of a row is d / (0.01 + d^2): 2 x 0.02 / 0.0104 and
+ * y / (0.01 + y^2) are equal where y^2 - 0.26 y + 0.01 = 0. */
+static bool one_far_off(double *out, const double *x, void *user, struct err *err)
+{
+    (void)user, (void)err;
+    out[0] = out[1] = x[0] - 4;
+    out[2] = x[0] - 4.02 - (0.13 + sqrt(0.0069));
+    return true;
+}
+
+static void a_row_far_off_pulls_little(void **state)
+{
+    const struct fit_parameter k = { "constant", 0, 10, 4.1, 1e-5 };
+    const struct fit_problem p = { .parameters = &k, .n_parameters = 1, .n_rows = 3, .log_ratios = one_far_off };
+    struct fit_value found;
+    struct err err = { "" };
+    (void)state;
+    assert_true(fit_run(&found, &p, &err));
+    assert_near(found.value, 4.02, 1e-6);
+}
+
+static bool a_value(double *out, const double *x, void *user, struct err *err)
+{
+    (void)err;
+    out[0] = out[1] = x[0] - *(const double *)user;
+    return true;
+}
+
+/* On a bound: within a hundredth of the range of it. */
+static void near_a_bound(void **state)
+{
+    static const struct { double value; bool at_bound; } cases[] = { { 3.095, true }, { 3.105, false }, { 12.895, false }, { 12.905, true } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double value = cases[i].value;
+        const struct fit_parameter k = { "constant", 3, 13, 5, 1e-3 };
+        const struct fit_problem p = { .parameters = &k, .n_parameters = 1, .n_rows = 2, .log_ratios = a_value, .user = &value };
+        struct fit_value found;
+        struct err err = { "" };
+        assert_true(fit_run(&found, &p, &err));
+        assert_near(found.value, value, 1e-6);
+        assert_int_equal(found.at_bound, cases[i].at_bound);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(where_a_fit_looks), cmocka_unit_test(a_row_far_off_pulls_little), cmocka_unit_test(near_a_bound),
     cmocka_unit_test(kernels_give_their_constants_back), cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing), cmocka_unit_test(a_fit_starts_where_it_is_told), cmocka_unit_test(values_that_explain_all_are_found),
 };
 

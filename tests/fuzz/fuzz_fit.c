@@ -74,7 +74,7 @@ static void check_coverage(const char *runs, struct arena *a)
     FILE *nowhere = fopen("/dev/null", "w");
     if (coverage_report(&c, runs, data_dir, second_a_step, NULL, a, &err)) {
         for (size_t i = 0; i < c.n; i++)
-            LAW(c.items[i].samples_inside <= c.items[i].n && c.items[i].time_inside <= c.items[i].time_n
+            LAW(c.items[i].samples_inside <= c.items[i].n && c.items[i].time_inside <= c.items[i].n
                 && c.items[i].samples_once <= c.items[i].submissions + 1e-9);
         coverage_print(nowhere, &c);
     }

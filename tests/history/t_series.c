@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_series.c - changes of level in measured series: cases by hand, laws, and how often it cries wolf on drawn noise. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/history/series.h"
 #include <gsl/gsl_randist.h>
 #include <math.h>
@@ -264,7 +264,65 @@ static void correlated_noise_is_taken_for_what_it_is(void **state)
     arena_free(&a);
 }
 
+/* Noise around 10: independent, and correlated from point to point, up to where each is the one before and a step; whole numbers of
+ * tenths (many are equal); or with long tails to one side. */
+enum noise { PLAIN, PULLED, WHOLE, TAILED, WALK, N_NOISES };
+static const char *const noise_names[N_NOISES] = { "plain", "pulled", "whole", "tailed", "walk" };
+
+static void draw_noise(double *x, size_t n, enum noise noise, unsigned long seed)
+{
+    double before = 0;
+    gsl_rng *r = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(r, seed);
+    for (size_t i = 0; i < n; i++) {
+        double d = gsl_ran_ugaussian(r);
+        before = (noise == WALK ? 1 : noise == PULLED ? 0.1 * (double)(seed % 10) : 0) * before + d;
+        x[i] = 10 + 0.1 * (noise == WHOLE ? round(before) : noise == TAILED ? exp(before) : before);
+    }
+    gsl_rng_free(r);
+}
+
+/* The newest m points a step higher, and what is said of that. */
+static struct series_change after_step(const double *x, size_t n, size_t m, double step, const struct series_rule *rule, struct arena *a)
+{
+    double stepped[160];
+    for (size_t i = 0; i < n; i++)
+        stepped[i] = x[i] + (i >= n - m ? step : 0);
+    return series_judge(stepped, n, rule, a);
+}
+
+/* The smallest step that is told, to a ten-thousandth of the level, of series long and short, by few new points and by many. */
+static void the_smallest_steps_that_are_told(void **state)
+{
+    static const struct { size_t n, m; double sign; const struct series_rule *rule; } cases[] = {
+        { 43, 9, 1, &lower }, { 45, 5, -1, &lower }, { 52, 11, 1, &unknown }, { 81, 5, -1, &unknown }, { 105, 5, 1, &higher },
+        { 118, 13, -1, &higher }, { 127, 24, 1, &lower }, { 139, 38, -1, &lower }, { 158, 7, 1, &unknown },
+    };
+    struct arena a = {0};
+    char *text;
+    size_t n_bytes;
+    FILE *f = open_memstream(&text, &n_bytes);
+    (void)state;
+    for (size_t k = 0; k < N_NOISES * sizeof cases / sizeof *cases; k++) {
+        const size_t n = cases[k / N_NOISES].n, m = cases[k / N_NOISES].m;
+        double x[160], least = 0, most = 4;
+        draw_noise(x, n, k % N_NOISES, 41 + k);
+        while (most - least > 1e-6) {
+            double step = (least + most) / 2;
+            *(after_step(x, n, m, cases[k / N_NOISES].sign * step, cases[k / N_NOISES].rule, &a).verdict == SERIES_STEADY ? &least : &most) = step;
+        }
+        struct series_change c = after_step(x, n, m, cases[k / N_NOISES].sign * most, cases[k / N_NOISES].rule, &a);
+        fprintf(f, "%-6s %3zu points, %2zu new: %+.4f: %s from %zu, found at %zu, %.4f to %.4f, correlation %.4f\n", noise_names[k % N_NOISES], n, m,
+                cases[k / N_NOISES].sign * most, series_verdict_names[c.verdict], c.from, c.found, c.before, c.after, c.correlation);
+    }
+    fclose(f);
+    assert_golden(text, "tests/golden/series_steps.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_smallest_steps_that_are_told),
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
     cmocka_unit_test(ranks_are_counted), cmocka_unit_test(a_change_is_dated_within_two_windows), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
     cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(outliers_count_up_to_three_deviations), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),

@@ -172,7 +172,7 @@ static void test_which_runs_are_planned(void **state)
 {
     static const struct { double epochs; enum eval_placement place; bool has_plan; double want; uint64_t n_evals; } cases[] = {
         { 0, EVAL_END, true, 17, 5 }, { 0, EVAL_END, false, 0, 0 }, { 0, EVAL_INLINE, true, 0, 0 }, { 0, EVAL_INLINE, false, 0, 0 },
-        { 9, EVAL_INLINE, false, 9, 3 }, { 8, EVAL_END, true, 8, 2 },
+        { 9, EVAL_INLINE, false, 9, 3 }, { 8, EVAL_END, true, 8, 2 }, { 1, EVAL_INLINE, false, 1, 1 },
     };
     struct arena a = { 0 };
     struct convergence c = predict("resnet", "v2.0", 3520);
@@ -200,7 +200,7 @@ static void test_runs_without_noise(void **state)
 {
     static const struct { double interval, most, samples; uint64_t n_evals; bool converged; } cases[] = {
         { 0, 0, 684 * 3072, 12, true }, { 0, 684 * 3072, 684 * 3072, 12, true }, { 0, 684 * 3072 - 1, 684 * 3072 - 1, 12, false },
-        { 0, 2e6, 2e6, 11, false }, { 0, 1000, 1000, 1, false }, { 200000, 0, 652 * 3072, 10, true },
+        { 0, 2e6, 2e6, 11, false }, { 0, 1000, 1000, 1, false }, { 0, 1, 1, 1, false }, { 200000, 0, 652 * 3072, 10, true },
     };
     struct arena a = { 0 };
     struct convergence c = predict("bert", "v2.0", 3072);
@@ -217,15 +217,17 @@ static void test_runs_without_noise(void **state)
     arena_free(&a);
 }
 
-/* Samples that are given, in epochs: at least one evaluation, and one that is due at the very end. */
+/* Samples that are given, in epochs, down to a single one: at least one evaluation, and one that is due at the very end. */
 static void test_given_epochs(void **state)
 {
-    static const struct { double epochs; uint64_t n_evals; } cases[] = { { 3, 1 }, { 4, 1 }, { 7.9, 1 }, { 8, 2 }, { 41, 10 } };
+    static const struct { double epochs, interval; uint64_t n_evals; } cases[] = {
+        { 3, 0, 1 }, { 4, 0, 1 }, { 7.9, 0, 1 }, { 8, 0, 2 }, { 41, 0, 10 }, { 41, 1, 41 }, { 41, 3, 13 }, { 1 / 1281167.0, 0, 1 },
+    };
     struct arena a = { 0 };
     struct convergence c = predict("resnet", "v2.0", 3520);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct distribution_request q = { .convergence = &c, .samples_to_converge = cases[i].epochs * c.samples_per_epoch, .seed = 3, .submissions = 2,
+        struct distribution_request q = { .convergence = &c, .samples_to_converge = cases[i].epochs * c.samples_per_epoch, .eval_interval = cases[i].interval, .seed = 3, .submissions = 2,
             .data_dir = data, .timing = { .step_time_s = 1 } };
         const struct drawn_run r = draw(&q, &a).runs[2];
         assert_near(r.epochs, cases[i].epochs, 1e-12);

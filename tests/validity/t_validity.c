@@ -49,6 +49,18 @@ static void distances_by_hand(void **state)
     assert_near(property_distance(&single, &one), 4.5, 1e-12);
 }
 
+/* Each property alone: another name, or twice the count. */
+static void weights_of_all_properties(void **state)
+{
+    static const double weights[] = { 4, 4, 1, 1, 1, 1, 0.25, 0.5, 0.25, 0.25, 0.5 };
+    (void)state;
+    assert_int_equal(n_properties, sizeof weights / sizeof *weights);
+    properties_settle(&one);
+    for (size_t i = 0; i < n_properties; i++)
+        assert_near(distance_with(i, properties[i].is_count ? arena_printf(&a, "%u", 2 * (unsigned)one.count[i]) : "another"), weights[i], 1e-12);
+    arena_free(&a);
+}
+
 /* ---- intervals ------------------------------------------------------------------------------------ */
 
 /* Three groups, one run each, a framework apart (distance 1), errors 0.02, 0.04 and 0.09. Mean 0.05, farthest 1.
@@ -100,6 +112,62 @@ static void groups_in_one_place(void **state)
     assert_near(s.mean_error, 0.03, 1e-12);
     assert_near(s.quantile, 2, 1e-12);
     assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), 2 * 0.03, 1e-12);
+    arena_free(&a);
+}
+
+static struct reference at_ipus(const char *ipus, const char *group, double left_out)
+{
+    return (struct reference){ .configuration = ipus, .group = group, .role = FIGURE_VALIDATE, .at = with(6, ipus), .left_out = left_out };
+}
+
+/* Two of a group on 16 and 32 IPUs, others on 128 and 1024: a quarter for each doubling, so that 0.75 is the farthest from one to another group's.
+ * The third is worst told: by its group's 0.06 at 0.5, and 0.02 and 0.01 a quarter farther, less than the mean. */
+static void distances_differ(void **state)
+{
+    (void)state;
+    struct reference four[] = { at_ipus("16", "p", 0.02), at_ipus("32", "p", -0.06), at_ipus("128", "q", 0.13), at_ipus("1024", "r", 0.01) };
+    const struct references all = { .items = four, .n = 4 };
+    const double mean = 0.22 / 4, w = exp(-0.25), local = (0.06 + 0.02 * w + 0.01 * w) / (1 + 2 * w), k = exp(-0.5);
+    struct spread s = spread_of(&all, NULL, &a);
+    assert_int_equal(s.n_errors, 4);
+    assert_near(s.mean_error, mean, 1e-12);
+    assert_near(s.farthest, 0.75, 1e-12);
+    assert_near(s.quantile, 0.13 / ((k * local + (1 - k) * mean) * (1 + 0.5 / 0.75)), 1e-12);
+    /* on 256: 0.25 and 0.5 from the last two, which are far off; without the third, half a doubling from the fourth alone */
+    struct properties p = with(6, "256");
+    const double v = exp(-0.25), u = exp(-0.5), t = exp(-0.75), near = (0.13 + 0.01 * v + 0.06 * u + 0.02 * t) / (1 + v + u + t);
+    assert_near(spread_half_width(&s, &all, &p, &(struct left_out){0}), s.quantile * near * (1 + 0.25 / 0.75), 1e-12);
+    const double few = (0.01 + 0.06 * v + 0.02 * u) / (1 + v + u);
+    assert_near(spread_half_width(&s, &all, &p, &(struct left_out){ .group = "q" }), s.quantile * (k * few + (1 - k) * mean) * (1 + 0.5 / 0.75), 1e-12);
+    /* of one group nothing is known from others: no interval anywhere */
+    s = spread_of(&(struct references){ .items = four, .n = 2 }, NULL, &a);
+    assert_int_equal(s.n_errors, 0);
+    assert_near(spread_half_width(&s, &(struct references){ .items = four, .n = 2 }, &p, &(struct left_out){0}), 0, 0);
+    arena_free(&a);
+}
+
+/* Next to one without an error, far from one of 0.4: a quarter of the mean of both. */
+static void no_run_is_without_error(void **state)
+{
+    (void)state;
+    struct reference two[] = { at_ipus("16", "p", 0), at_ipus("65536", "q", -0.4) };
+    const struct references both = { .items = two, .n = 2 };
+    struct spread s = spread_of(&both, NULL, &a);
+    const double k = exp(-3);
+    assert_near(s.quantile, 0.4 / (2 * (k * 0.05 + (1 - k) * 0.2)), 1e-12);
+    assert_near(spread_half_width(&s, &both, &two[0].at, &(struct left_out){0}), s.quantile * 0.05, 1e-12);
+    arena_free(&a);
+}
+
+/* Twenty groups in one place, 1 to 20 % off: each is told by the mean of the others, and ceil(0.9 x 21) = 19 of 20 are inside. */
+static void nine_in_ten_of_twenty(void **state)
+{
+    (void)state;
+    struct reference twenty[20];
+    for (size_t i = 0; i < 20; i++)
+        twenty[i] = at_ipus("16", arena_printf(&a, "group %zu", i), 0.01 * (double)(1 + i * 7 % 20));
+    const struct references all = { .items = twenty, .n = 20 };
+    assert_near(spread_of(&all, NULL, &a).quantile, 19 * 19.0 / (210 - 19), 1e-9);
     arena_free(&a);
 }
 
@@ -504,7 +572,8 @@ static void a_judgement_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(distances_by_hand), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider), cmocka_unit_test(groups_in_one_place),
+    cmocka_unit_test(distances_by_hand), cmocka_unit_test(weights_of_all_properties), cmocka_unit_test(distances_differ), cmocka_unit_test(no_run_is_without_error),
+    cmocka_unit_test(nine_in_ten_of_twenty), cmocka_unit_test(intervals_by_hand), cmocka_unit_test(farther_is_wider), cmocka_unit_test(groups_in_one_place),
     cmocka_unit_test(coverage_by_hand), cmocka_unit_test(what_is_left_out_is_not_near), cmocka_unit_test(a_judgement_as_text), cmocka_unit_test(coverage_as_text), cmocka_unit_test(a_group_is_left_out), cmocka_unit_test(a_refit_by_hand), cmocka_unit_test(the_table_is_read_as_written),
     cmocka_unit_test(near_and_far), cmocka_unit_test(of_equally_near_the_first), cmocka_unit_test(near_to_the_last_doubling), cmocka_unit_test(what_lies_outside_is_named), cmocka_unit_test(shares_follow_the_values),
     cmocka_unit_test(shares_are_of_the_chosen_plan),
