@@ -123,15 +123,18 @@ static double spread_s(const struct link_case *c)
 
 /* ---- routes ------------------------------------------------------------------------------ */
 
-struct path { uint32_t links[2 * MOST_IPUS]; size_t n; double latency_s; };
+struct path { uint32_t links[2 * MOST_IPUS]; size_t n; uint32_t n_rails; double latency_s; };
 
 static bool find_path(struct path *p, const struct link_case *c, uint32_t from, uint32_t to, struct err *err)
 {
     *p = (struct path){ .n = 0 };
     if (!topology_route(p->links, sizeof p->links / sizeof *p->links, &p->n, &c->topology, from, to, err))
         return false;
-    for (size_t i = 0; i < p->n; i++)
-        p->latency_s += topology_link(&c->topology, p->links[i]).latency_s;
+    for (size_t i = 0; i < p->n; i++) {
+        struct link l = topology_link(&c->topology, p->links[i]);
+        p->latency_s += l.latency_s;
+        p->n_rails += l.kind == LINK_RAIL;
+    }
     return true;
 }
 
@@ -156,21 +159,13 @@ static double hold_s(const struct link_case *c, const struct path *p, bool regul
     return time_s;
 }
 
-static uint32_t n_rails(const struct link_case *c, const struct path *p)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < p->n; i++)
-        n += topology_link(&c->topology, p->links[i]).kind == LINK_RAIL;
-    return n;
-}
-
 /* The same of a message that takes a turn at each rail of its route, as others join it there from the rung. */
 static double turns_s(const struct link_case *c, const struct path *p)
 {
     struct path first = *p;
-    uint32_t rails = n_rails(c, p);
-    first.n -= rails > 1 ? rails - 1 : 0;           /* rungs come first */
-    return hold_s(c, &first, false) * (rails > 1 ? rails : 1);
+    uint32_t turns = max_u32(p->n_rails, 1);
+    first.n -= turns - 1;                           /* rungs come first */
+    return hold_s(c, &first, false) * turns;
 }
 
 /* One message of one tile: the gaps between its words are shared by a rung's pairs where it goes over them in turn. */
@@ -182,23 +177,25 @@ static double message_s(const struct link_case *c, const struct path *p, bool re
     return n_words * word_s(c) + fmax(0, n_words - 1) * gap_s;
 }
 
+/* Who takes part: of one IPU and another, those two. */
+static uint32_t n_participants(const struct link_case *c)
+{
+    return max_u32(c->n_ipus, 2);
+}
+
 static uint32_t ipu_of(const struct link_case *c, uint32_t i)
 {
-    return c->n_ipus == 2 && c->to != c->from ? (i ? c->to : c->from) : i;
+    return c->n_ipus <= 2 && c->to != c->from ? (i ? c->to : c->from) : i;
 }
 
 /* Over all participants: the sync, and the route from `from` that takes longest. */
 static bool span(double *sync_s, struct path *longest, const struct link_case *c, struct err *err)
 {
-    uint32_t ipus[MOST_IPUS + 2];
-    size_t n = 0;
-    for (uint32_t i = 0; i < c->n_ipus; i++)
-        ipus[n++] = ipu_of(c, i);
-    if (c->n_ipus == 1)
-        ipus[n++] = c->to;
+    uint32_t ipus[MOST_IPUS], n = n_participants(c);
     *longest = (struct path){ .n = 0 };
-    for (size_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct path p;
+        ipus[i] = ipu_of(c, i);
         if (!find_path(&p, c, ipus[i], c->from, err))
             return false;
         if (longest->n == 0 || p.latency_s > longest->latency_s)
@@ -243,7 +240,7 @@ static bool halves(double *time_s, double *bytes, struct link_case *c, struct er
     struct flow *flows = ARENA_ARRAY(c->a, struct flow, (size_t)2 * half * half);
     double links_s, sync_s;
     struct path longest;
-    if (n < 2 || n % 2)
+    if (n % 2)
         return fail(err, "link case: halves: ipus %u, want an even number", n);
     double share = c->bytes * c->n_tiles / half;
     for (uint32_t i = 0; i < half; i++) {
@@ -287,8 +284,7 @@ static bool hop(double *time_s, double *bytes, struct link_case *c, struct err *
 /* Seconds for the bytes to pass over the rails of a route one after the other, all but the first. */
 static double further_rails_s(const struct link_case *c, const struct path *p)
 {
-    uint32_t rails = n_rails(c, p);
-    return rails > 1 ? (rails - 1) * c->bytes / topology_link(&c->topology, p->links[p->n - 1]).bytes_per_s : 0;
+    return (max_u32(p->n_rails, 1) - 1) * c->bytes / topology_link(&c->topology, p->links[p->n - 1]).bytes_per_s;
 }
 
 static bool broadcast(double *time_s, double *bytes, struct link_case *c, struct err *err)
@@ -320,10 +316,9 @@ static void endpoint_bytes(double *own, double *remote, const struct link_case *
 /* The one tile's words from (or to) other chips, one chip after the other. */
 static bool remote_words_s(double *time_s, const struct link_case *c, bool regular, struct err *err)
 {
-    uint32_t n = c->n_ipus == 1 ? 2 : c->n_ipus;
     *time_s = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t ipu = c->n_ipus == 1 && i ? c->to : ipu_of(c, i);
+    for (uint32_t i = 0; i < n_participants(c); i++) {
+        uint32_t ipu = ipu_of(c, i);
         struct path p;
         if (ipu == c->from)
             continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* t_submission_effects.c - effects and spreads of made-up submissions by hand, and what leaving one submitter out may not see. */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include <jansson.h>
 #include "results/accuracy/submission_effects.h"
 #include <math.h>
@@ -116,6 +116,10 @@ static void every_submitter_is_left_out_once(void **state)
             assert_int_equal(l.items[i].n + l.items[i].n_others, n_bert);
     assert_int_equal(n_runs, 10 * n_bert);
     assert_true(4 * n_inside > 3 * n_runs && n_inside < n_runs);       /* intervals are of nine in ten */
+    char *text;
+    PRINTED(text, submitters_left_out_print(f, &l));
+    assert_golden(text, "tests/golden/submitters_left_out.txt", &a);
+    free(text);
     arena_free(&a);
 }
 

@@ -123,6 +123,68 @@ static void collectives_by_hand(void **state)
     arena_free(&a);
 }
 
+/* One IPU and another, wherever they are: a rung, and 30 ns for each card before theirs. Of two IPUs the one tile's own chip takes part too. */
+static void one_to_another_by_hand(void **state)
+{
+    (void)state;
+    static const struct { uint32_t from, to; } pairs[] = { { 0, 1 }, { 6, 7 }, { 13, 12 } };
+    for (size_t i = 0; i < 3; i++) {
+        double word_us = 4 / 6387.2, rung_us = 0.375 + 0.255 + 0.030 * (pairs[i].from / 2);
+        const char *case_of = arena_printf(&a, "machine=dss8440;from=%u;to=%u;tiles=7", pairs[i].from, pairs[i].to);
+        assert_near(predict(arena_printf(&a, "link:scatter;%s", case_of), "latency_us"), rung_us + 7 * word_us, 1e-9);
+        assert_near(predict(arena_printf(&a, "link:scatter;%s;ipus=2", case_of), "latency_us"), rung_us + 14 * word_us, 1e-9);
+        assert_near(predict(arena_printf(&a, "link:gather;%s", case_of), "latency_us"), rung_us + 7 * (3.1e-3 + word_us), 1e-9);
+        assert_near(predict(arena_printf(&a, "link:gather;%s;ipus=2", case_of), "latency_us"), rung_us + 7 * (3.1e-3 + 2 * word_us), 1e-9);
+        assert_near(predict(arena_printf(&a, "link:broadcast;%s", case_of), "latency_us"), rung_us + 157 / 1600.0 + word_us, 1e-9);
+        assert_near(predict(arena_printf(&a, "link:broadcast;%s;ipus=2", case_of), "latency_us"), rung_us + 157 / 1600.0 + 1.5 * word_us, 1e-9);
+    }
+    arena_free(&a);
+}
+
+/* What passes in the time that a case takes. */
+static void bytes_that_count(void **state)
+{
+    (void)state;
+    static const struct { const char *recipe; double bytes; } cases[] = {
+        { "p2p;machine=dss8440;to=3", 7 * 12 }, { "p2p;machine=dss8440;to=3;both=yes", 2 * 7 * 12 }, { "halves;machine=dss8440;ipus=6", 6 * 7 * 12 },
+        { "broadcast;machine=dss8440;ipus=3", 3 * 7 * 12 }, { "broadcast;machine=dss8440", 7 * 12 }, { "gather;machine=dss8440;ipus=3", 3 * 7 * 12 },
+        { "gather;machine=dss8440;from=2;to=5", 7 * 12 }, { "gather;machine=dss8440", 7 * 12 }, { "scatter;machine=dss8440;ipus=3", 3 * 7 * 12 },
+        { "scatter;machine=dss8440;from=2;to=5", 7 * 12 }, { "scatter;machine=dss8440", 7 * 12 }, { "all-to-all;machine=dss8440", 49 * 12 },
+        { "reduce;machine=dss8440;ipus=3;operands=5", 3 * 7 * 5 * 4 }, { "reduce;machine=dss8440;operands=5", 7 * 5 * 4 }, { "host;machine=dss8440;ipus=3", 3 * 7 * 12 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *recipe = arena_printf(&a, "link:%s;tiles=7;bytes=12", cases[i].recipe);
+        assert_near(predict(recipe, "aggregate_gb_per_s"), cases[i].bytes / predict(recipe, "latency_us") / 1e3, 1e-9);
+    }
+    arena_free(&a);
+}
+
+/* From an island of four tiles on a broadcast has two tiles' rate, on one chip and at the source's own. */
+static void broadcasts_below_an_island(void **state)
+{
+    (void)state;
+    const double rates[] = { [3] = 6387.2, [4] = 2 * 6387.2 };
+    for (uint32_t tiles = 3; tiles <= 4; tiles++) {
+        assert_near(predict(arena_printf(&a, "link:broadcast;machine=dss8440;tiles=%u;bytes=12", tiles), "latency_us"), 150 / 1600.0 + 12 / rates[tiles], 1e-9);
+        assert_near(predict(arena_printf(&a, "link:broadcast;machine=dss8440;ipus=2;tiles=%u", tiles), "latency_us"),
+                    0.375 + 0.255 + 157 / 1600.0 + 4 / rates[tiles] + 4 / 6387.2, 1e-9);
+    }
+    arena_free(&a);
+}
+
+/* Sums of 64 IPUs, one a tile, are added in two stages, the second over the links again: twice all of it. */
+static void a_second_stage_between_chips(void **state)
+{
+    (void)state;
+    struct machine m;
+    assert_true(machine_load(&m, "gc200", "system-model/specs", &a, &err));
+    const double clock_mhz = m.chip.clock_hz / 1e6, word_us = 4 / ((double)m.chip.exchange_bytes_per_cycle * m.chip.exchange_efficiency * clock_mhz);
+    const double links_us = predict("link:scatter;machine=ipu-pod64;ipus=64", "latency_us") - 64 * word_us;
+    const double stage_us = ((double)(m.chip.on_chip_sync_cycles + m.chip.compute_set_cycles) + (double)m.chip.supervisor_cycles + 6 * 26) / clock_mhz;
+    assert_near(predict("link:reduce;machine=ipu-pod64;ipus=64", "latency_us"), 2 * (stage_us + links_us), 1e-9);
+    arena_free(&a);
+}
+
 /* One tile and its words; to few tiles nearby no less than 150 cycles. Longer messages of a gather: a superstep of the chip's sheets more. */
 static void one_tile_by_hand(void **state)
 {
@@ -260,6 +322,11 @@ static void refusals(void **state)
         { "link:p2p;machine=c2;from", "latency_us", "link:p2p;machine=c2;from: 'from' is not key=value" },
         { "link:p2p;machine=c2;from=0;to=2", "latency_us", "link:p2p;machine=c2;from=0;to=2: c2 has IPUs 0 to 1" },
         { "link:p2p;machine=c2;tiles=1217", "latency_us", "link:p2p;machine=c2;tiles=1217: 1217 tiles, a chip has 1216" },
+        { "link:p2p;machine=c2;from=2", "latency_us", "link:p2p;machine=c2;from=2: c2 has IPUs 0 to 1" },
+        { "link:p2p;machine=c2;from=2;to=0", "latency_us", "link:p2p;machine=c2;from=2;to=0: c2 has IPUs 0 to 1" },
+        { "link:gather;machine=c2;ipus=3", "latency_us", "link:gather;machine=c2;ipus=3: c2 has IPUs 0 to 1" },
+        { "link:all-to-all;machine=c2;from=0;to=1", "latency_us", "link case: all-to-all: on one chip only" },
+        { "link:halves;machine=c2", "latency_us", "link case: halves: ipus 1, want an even number" },
         { "link:push;machine=c2", "latency_us",
           "link:push;machine=c2: unknown experiment 'push'; known: p2p, halves, hop, broadcast, gather, scatter, all-to-all, reduce, host" },
         { "link:p2p;machine=c2", "speed", "link:p2p;machine=c2: unknown metric 'speed'; known: latency_us, aggregate_gb_per_s" },
@@ -302,7 +369,8 @@ int main(void)
         cmocka_unit_test(rates_by_hand), cmocka_unit_test(hosts_feed_their_own), cmocka_unit_test(hops_are_means_of_pairs),
         cmocka_unit_test(slope_is_a_word_a_cycle),
         cmocka_unit_test(collectives_by_hand),
-        cmocka_unit_test(one_tile_by_hand),
+        cmocka_unit_test(one_to_another_by_hand), cmocka_unit_test(bytes_that_count), cmocka_unit_test(broadcasts_below_an_island),
+        cmocka_unit_test(a_second_stage_between_chips), cmocka_unit_test(one_tile_by_hand),
         cmocka_unit_test(messages_by_hand),
         cmocka_unit_test(reductions_by_hand),
         cmocka_unit_test(hops_that_take_no_time),
