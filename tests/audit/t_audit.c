@@ -19,7 +19,7 @@ static void expressions_by_hand(void **state)
     static const struct { const char *text; double value; } cases[] = {
         { "2 + 3 * 4", 14 }, { "(2 + 3) * 4", 20 }, { "2 ^ 3 ^ 2", 512 }, { "20 / 2 / 5", 2 }, { "7 - 2 - 1", 4 }, { "-3 ^ 2", 9 },
         { "2 - -3", 5 }, { "1.5e3 / 1e-1", 15000 }, { "2e", 0 }, { "sqrt(2 * 8)", 4 }, { "log2(32) + ceil(2.1) + floor(2.9)", 10 },
-        { "max(3, min(9, 5))", 5 }, { "sheet[x.y] * 2", 5 }, { "sheet[a/b;c=1.5,2]", 7 },
+        { "max(3, min(9, 5))", 5 }, { "sheet[x.y] * 2", 5 }, { "2E2 * 1.5e+1 - 1E-1", 2999.9 }, { "sheet[a/b;c=1.5,2]", 7 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -81,6 +81,21 @@ static void expressions_as_deep_as_may_be(void **state)
     arena_free(&a);
 }
 
+/* What was opened and closed, or raised, leaves as much room as before: sixty of each in a row. */
+static void expressions_as_wide_as_they_are(void **state)
+{
+    struct arena a = { 0 };
+    struct err err = { "" };
+    const char *text = "0";
+    double x = 0;
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        text = arena_printf(&a, "%s + (2) + 3 ^ 2", text);
+    assert_true(arithmetic_value(&x, text, "t", made_up, NULL, &err));
+    assert_near(x, 60 * 11, 0);
+    arena_free(&a);
+}
+
 /* A number of 31 characters, a name and an argument of one less than their room, and one more. */
 static void expressions_as_long_as_may_be(void **state)
 {
@@ -119,6 +134,9 @@ static void a_relation_allows_its_tolerance_on_one_side(void **state)
     c.relation = RELATION_BETWEEN;
     c.high = 400;
     assert_true(claim_meets(&c, 190) && claim_meets(&c, 420) && !claim_meets(&c, 189.9) && !claim_meets(&c, 420.1));
+    c = (struct claim){ .value = 0.3, .tolerance = 0.1, .relation = RELATION_IS };
+    assert_true(0.33 - 0.3 > 0.1 * 0.3 && claim_meets(&c, 0.33));       /* rounding fails no claim, more than that does */
+    assert_false(claim_meets(&c, 0.33 + 1e-11));
     c = (struct claim){ .value = 0, .tolerance = 0.1, .relation = RELATION_IS };
     assert_true(claim_meets(&c, -0.1) && !claim_meets(&c, 0.11));
     for (int r = RELATION_IS; r <= RELATION_BETWEEN; r++) {     /* without a tolerance: the value itself, and nothing beyond it */
@@ -330,7 +348,7 @@ static void claims_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_are_refused), cmocka_unit_test(expressions_as_long_as_may_be), cmocka_unit_test(expressions_as_deep_as_may_be),
+    cmocka_unit_test(an_endless_expression_ends), cmocka_unit_test(expressions_by_hand), cmocka_unit_test(expressions_as_wide_as_they_are), cmocka_unit_test(expressions_are_refused), cmocka_unit_test(expressions_as_long_as_may_be), cmocka_unit_test(expressions_as_deep_as_may_be),
     cmocka_unit_test(a_relation_allows_its_tolerance_on_one_side), cmocka_unit_test(verdicts_follow_from_values),
     cmocka_unit_test(bad_claims_are_refused), cmocka_unit_test(what_is_named_is_found_or_missed),
     cmocka_unit_test(claims_stand_in_listed_documents), cmocka_unit_test(claims_as_text),

@@ -79,6 +79,45 @@ static void control_characters_are_blanks(void **state)
     arena_free(&a);
 }
 
+/* Fifty rows of a table are shown, the rest is counted. */
+static void long_tables_are_cut(void **state)
+{
+    static const char *const ends[] = { "| 48 | m |\n| 49 | m |\n", "| 48 | m |\n| 49 | m |\n\nand 1 more\n", "| 48 | m |\n| 49 | m |\n\nand 2 more\n" };
+    (void)state;
+    for (size_t more = 0; more < 3; more++) {
+        struct arena a = {0};
+        struct judgements set = { .suite = "s" };
+        char *text;
+        judgements_add(&set, given[0], &a);
+        for (size_t i = 0; i < 50 + more; i++)
+            judgements_add(&set, (struct judgement){ .name = arena_printf(&a, "%zu", i), .message = "m", .judged = JUDGED_FAIL }, &a);
+        PRINTED(text, judgements_print_markdown(f, &set));
+        const char *end = strstr(text, "| 48 | m |\n");
+        assert_string_equal(end, ends[more]);
+        free(text);
+        arena_free(&a);
+    }
+}
+
+/* Without a line it is the first, without a group the program's own, without a message nothing. */
+static void what_is_not_known_is_left_out(void **state)
+{
+    struct arena a = {0};
+    struct judgements set = { .suite = "s" };
+    char *text;
+    (void)state;
+    judgements_add(&set, (struct judgement){ .name = "one", .file = "f.csv", .judged = JUDGED_FAIL }, &a);
+    judgements_add(&set, (struct judgement){ .name = "two", .group = "", .file = "f.csv", .line = 7, .judged = JUDGED_FAIL }, &a);
+    PRINTED(text, (judgements_print_annotations(f, &set), judgements_print_tap(f, &set)));
+    assert_string_equal(text, "::error file=f.csv,line=1,title=one::\n::error file=f.csv,line=7,title=two::\n1..2\nnot ok 1 - one: \nnot ok 2 - two: \n");
+    free(text);
+    PRINTED(text, judgements_print_junit(f, &set));
+    assert_non_null(strstr(text, "<testcase classname=\"podbench\" name=\"one\" time=\"0\"><failure type=\"podbench\" message=\"\"></failure></testcase>"));
+    assert_non_null(strstr(text, "<testcase classname=\"podbench\" name=\"two\" time=\"0\">"));
+    free(text);
+    arena_free(&a);
+}
+
 static void expected_failures_do_not_fail_and_unexpected_passes_are_told(void **state)
 {
     struct arena a = {0};
@@ -120,7 +159,8 @@ static void lists_that_do_not_hold_are_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_format_to_the_byte), cmocka_unit_test(control_characters_are_blanks),
+    cmocka_unit_test(every_format_to_the_byte), cmocka_unit_test(control_characters_are_blanks), cmocka_unit_test(long_tables_are_cut),
+    cmocka_unit_test(what_is_not_known_is_left_out),
     cmocka_unit_test(expected_failures_do_not_fail_and_unexpected_passes_are_told),
     cmocka_unit_test(lists_that_do_not_hold_are_refused),
 };
