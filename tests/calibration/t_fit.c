@@ -3,7 +3,7 @@
  * t_fit.c - least squares by hand: values, and standard errors that come from the rows that a constant moves; kernels made with known
  * constants.
  */
-#include "tests/check.h"
+#include "tests/golden_text.h"
 #include "results/calibration/fit.h"
 #include "results/calibration/kernel_fit.h"
 #include "results/published/kernel_rows.h"
@@ -318,8 +318,28 @@ static void near_a_bound(void **state)
     }
 }
 
+/* On screen and as a sheet: each number is one of its own, and one of the constants is on its bound. */
+static void a_fit_of_kernels_as_text(void **state)
+{
+    struct kernel_fit_row rows[] = { { .recipe = "kernel:one", .error = 0.345 }, { .recipe = "kernel:two", .error = -0.567 } };
+    struct kernel_fit fit = { .rows = rows, .n_rows = 2, .median_before = 0.678, .median_after = 0.123 };
+    struct arena a = {0};
+    char *text;
+    (void)state;
+    for (size_t k = 0; k < n_fitted_constants; k++) {
+        fit.values[k] = (struct fit_value){ .value = 1.2345 + 100 * (double)k, .standard_error = 0.0375 * (double)(k + 1), .at_bound = k == 1 };
+        fit.median_default[k] = 0.777 + 0.1 * (double)k;
+        rows[0].share[k] = 0.555 - 0.1 * (double)k;
+        rows[1].share[k] = 0.333 + 0.1 * (double)k;
+    }
+    PRINTED(text, (kernel_fit_print(f, &fit), fputs("--\n", f), kernel_fit_write(f, &fit, "TABLE")));
+    assert_golden(text, "tests/golden/kernel_fit.txt", &a);
+    free(text);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(where_a_fit_looks), cmocka_unit_test(a_row_far_off_pulls_little), cmocka_unit_test(near_a_bound),
+    cmocka_unit_test(a_fit_of_kernels_as_text), cmocka_unit_test(where_a_fit_looks), cmocka_unit_test(a_row_far_off_pulls_little), cmocka_unit_test(near_a_bound),
     cmocka_unit_test(kernels_give_their_constants_back), cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing), cmocka_unit_test(a_fit_starts_where_it_is_told), cmocka_unit_test(values_that_explain_all_are_found),
 };
 
