@@ -20,7 +20,7 @@ static void add_op(struct layer_cost *layer, const struct op *op, const struct o
     bool forward = op->pass == PASS_FORWARD;
     enum part part = op_part(op->kind);
     cycles_add_plan(forward ? &layer->forward : &layer->backward, p, part, repeats);
-    if (forward && repeats > 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
+    if (forward && repeats != 1) {       /* a slice is computed again for its backward pass: only one is kept at a time */
         cycles_add_plan(&layer->backward, p, part, repeats);
         layer->slices_mac += p->mac * repeats;
     }
@@ -72,8 +72,7 @@ static void add_activations(struct layer_cost *layers, const struct graph *g, st
 /* Operations that write over their input, as PopART and popops do with element-wise work. */
 static bool in_place(enum op_kind kind)
 {
-    enum part part = op_part(kind);
-    return (part == PART_ELEMENTWISE && kind != OP_OUTER_ADD && kind != OP_EXPAND) || part == PART_NORM || part == PART_SOFTMAX;
+    return op_by_elements(kind) && kind != OP_OUTER_ADD && kind != OP_EXPAND;
 }
 
 /* By tensor: its bytes as if all tiles held as much of it as the fullest does; plans: by operation, NULL while there are none: evenly. The
@@ -90,19 +89,25 @@ static const uint64_t *lying_bytes(const struct graph *g, const struct op_plan *
     return out;
 }
 
-/* Bytes of an operation's tensors that have one of the two roles. */
-static uint64_t live_bytes(const struct graph *g, const uint64_t *bytes_of, const struct op *op, enum tensor_role a, enum tensor_role b)
+/* What lives while an operation works: results of its own direction, and state; state alone. */
+static const bool live_forward[N_TENSOR_ROLES] = { [ROLE_ACTIVATION] = true, [ROLE_STATE] = true };
+static const bool live_backward[N_TENSOR_ROLES] = { [ROLE_GRADIENT] = true, [ROLE_WEIGHT_GRADIENT] = true };
+static const bool state_alone[N_TENSOR_ROLES] = { [ROLE_STATE] = true };
+
+static uint64_t bytes_of_roles(const bool *roles, const struct graph *g, const uint64_t *bytes_of, const uint32_t *ids, uint32_t n)
 {
     uint64_t bytes = 0;
-    for (uint32_t k = 0; k < op->n_inputs; k++) {
-        enum tensor_role role = g->tensors[op->inputs[k]].role;
-        bytes += role == a || role == b ? bytes_of[op->inputs[k]] : 0;
-    }
-    for (uint32_t k = 0; k < op->n_outputs && !in_place(op->kind); k++) {
-        enum tensor_role role = g->tensors[op->outputs[k]].role;
-        bytes += role == a || role == b ? bytes_of[op->outputs[k]] : 0;
-    }
+    for (uint32_t k = 0; k < n; k++)
+        if (roles[g->tensors[ids[k]].role])
+            bytes += bytes_of[ids[k]];
     return bytes;
+}
+
+static uint64_t live_bytes(const struct graph *g, const uint64_t *bytes_of, const struct op *op)
+{
+    const bool *roles = op->pass == PASS_FORWARD ? live_forward : live_backward;
+    uint64_t read = bytes_of_roles(roles, g, bytes_of, op->inputs, op->n_inputs);
+    return in_place(op->kind) ? read : read + bytes_of_roles(roles, g, bytes_of, op->outputs, op->n_outputs);
 }
 
 /* Bytes alive while an operation works, by operation. Inference keeps nothing for later but what later operations read: a unit's input lives on
@@ -116,16 +121,16 @@ static const uint64_t *alive_in_inference(const struct graph *g, const uint64_t 
             last_use[g->ops[i].inputs[k]] = i;
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
-        uint64_t made = 0, freed = 0, state = 0;
-        for (uint32_t k = 0; k < op->n_outputs; k++)
-            made += bytes_of[op->outputs[k]];
+        uint64_t made = bytes_of_roles(live_forward, g, bytes_of, op->outputs, op->n_outputs), freed = 0;
         for (uint32_t k = 0; k < op->n_inputs; k++) {
-            const struct tensor *t = &g->tensors[op->inputs[k]];
-            bool again = k > 0 && op->inputs[k] == op->inputs[k - 1];
-            freed += t->role == ROLE_ACTIVATION && last_use[op->inputs[k]] == i && !again ? bytes_of[op->inputs[k]] : 0;
-            state += t->role == ROLE_STATE ? bytes_of[op->inputs[k]] : 0;
+            uint32_t id = op->inputs[k];
+            if (g->tensors[id].role != ROLE_ACTIVATION || last_use[id] != i)
+                continue;
+            freed += bytes_of[id];
+            last_use[id] = g->n_ops;    /* once, though it may be read twice */
         }
-        out[i] = (in_place(op->kind) && freed >= made ? alive : alive + made) + state;
+        out[i] = bytes_of_roles(state_alone, g, bytes_of, op->inputs, op->n_inputs);
+        out[i] += in_place(op->kind) && freed >= made ? alive : alive + made;
         alive += made - freed;
     }
     return out;
@@ -140,19 +145,16 @@ static void add_live_inference(struct layer_cost *layers, const struct graph *g,
     }
 }
 
+/* Evenly, or by plans, which is no less. */
 static void add_live(struct layer_cost *layers, const struct graph *g, const struct op_plan *const *plans)
 {
     struct arena scratch = {0};
     const uint64_t *bytes_of = lying_bytes(g, plans, &scratch);
-    for (size_t i = 0; i < g->n_layers; i++)
-        layers[i].forward_live_bytes = layers[i].backward_live_bytes = 0;
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
-        bool forward = op->pass == PASS_FORWARD;
-        uint64_t *most = forward ? &layers[op->layer_id].forward_live_bytes : &layers[op->layer_id].backward_live_bytes;
-        uint64_t bytes = forward ? live_bytes(g, bytes_of, op, ROLE_ACTIVATION, ROLE_STATE)
-                                 : live_bytes(g, bytes_of, op, ROLE_GRADIENT, ROLE_WEIGHT_GRADIENT);
-        *most = max_u64(*most, bytes);
+        struct layer_cost *l = &layers[op->layer_id];
+        uint64_t *most = op->pass == PASS_FORWARD ? &l->forward_live_bytes : &l->backward_live_bytes;
+        *most = max_u64(*most, live_bytes(g, bytes_of, op));
     }
     arena_free(&scratch);
 }
@@ -178,26 +180,27 @@ static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, co
 {
     const struct tensor *result = &g->tensors[op->outputs[0]];
     bool one_step = (uint64_t)p->split.in_chans * p->split.kernel * p->split.serial_in * p->split.serial_out == 1;
-    bool same_type = data_type_bytes(result->type) == (p->partials == PARTIALS_FP16 ? 2 : 4);
-    uint64_t twice = op->kind == OP_CONV && one_step && same_type ? bytes_of[op->outputs[0]] / n_tiles : 0;
-    return p->temp_bytes_per_tile - min_u64(twice, p->temp_bytes_per_tile);
+    bool same_type = data_type_bytes(result->type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
+    if (op->kind != OP_CONV || !one_step || !same_type)
+        return p->temp_bytes_per_tile;
+    return p->temp_bytes_per_tile - min_u64(bytes_of[op->outputs[0]] / n_tiles, p->temp_bytes_per_tile);
 }
 
-/* Of inference a layer's worst moment is that of one operation: what is alive then, and what it takes itself. */
+/* Of inference a layer's worst moment is that of one operation, of equal ones the last: what is alive then, and what it takes itself. */
 static void keep_worst_moments(struct compiled *out, const struct graph *g)
 {
     struct arena scratch = {0};
+    uint64_t *worst = ARENA_ARRAY(&scratch, uint64_t, g->n_layers);         /* bytes of the fullest tile, by layer */
     const uint64_t *bytes_of = lying_bytes(g, out->op_plans, &scratch), *alive = alive_in_inference(g, bytes_of, &scratch);
     uint64_t tiles = out->options.n_tiles;
-    for (size_t i = 0; i < g->n_layers; i++)
-        out->layers[i].forward_live_bytes = out->layers[i].temp_bytes_per_tile = 0;
     for (size_t i = 0; i < g->n_ops; i++) {
-        struct layer_cost *l = &out->layers[g->ops[i].layer_id];
-        uint64_t beside = beside_alive(g, bytes_of, &g->ops[i], out->op_plans[i], tiles);
-        if (ceil_div(l->forward_live_bytes, tiles) + l->temp_bytes_per_tile > ceil_div(alive[i], tiles) + beside)
+        uint32_t layer = g->ops[i].layer_id;
+        uint64_t beside = beside_alive(g, bytes_of, &g->ops[i], out->op_plans[i], tiles), bytes = ceil_div(alive[i], tiles) + beside;
+        if (bytes < worst[layer])
             continue;
-        l->forward_live_bytes = alive[i];
-        l->temp_bytes_per_tile = beside;
+        worst[layer] = bytes;
+        out->layers[layer].forward_live_bytes = alive[i];
+        out->layers[layer].temp_bytes_per_tile = beside;
     }
     arena_free(&scratch);
 }
@@ -249,46 +252,44 @@ static void find_tied(struct compiler *c, const struct graph *g)
 
 /* ---- operations alike --------------------------------------------------------------- */
 
-/* All that a plan may read of an operation and its tensors, in words: of equal forms plans are equal. A backward pass has the attributes
- * and the tensors of what it differentiates through `forward`: 1 + the first operation like that one; of its results, which input of that
- * one each is the gradient of. */
-enum { HEAD_WORDS = 4, TENSOR_WORDS = 1 + MAX_DIMS, MOST_FORM_WORDS = HEAD_WORDS + (MAX_OP_INPUTS + MAX_OP_OUTPUTS) * TENSOR_WORDS };
+/* All that a plan may read of an operation and its tensors, without holes: of equal forms plans are equal. A backward pass has the tensors
+ * of what it differentiates through `forward`: the first operation like that one, else NO_ID; of its results, which input of that one each
+ * is the gradient of. */
+struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; uint64_t dims[MAX_DIMS]; };
+struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; struct tensor_form tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
 
 /* Which input, the first where it stands there twice; as many as there are: of none. */
 static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
 {
-    const struct op *forward = &g->ops[op->forward_op];
+    const struct op *forward = op_forward(g, op);
     uint32_t k = 0;
     while (k < forward->n_inputs && forward->inputs[k] != result->of_tensor)
         k++;
     return k;
 }
 
-static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t of_input)
+static void fill_tensor_form(struct tensor_form *out, const struct tensor *t, uint32_t of_input)
 {
-    *out++ = (uint64_t)t->type | (uint64_t)t->role << 16 | (uint64_t)(t->producer_op != NO_ID) << 32 | (uint64_t)t->n_dims << 40
-           | (uint64_t)of_input << 48;
-    for (uint32_t i = 0; i < t->n_dims; i++)
-        *out++ = t->dims[i];
-    return out;
+    *out = (struct tensor_form){ (uint8_t)t->type, (uint8_t)t->role, t->producer_op != NO_ID, (uint8_t)t->n_dims, of_input, {0} };
+    memcpy(out->dims, t->dims, t->n_dims * sizeof *t->dims);
 }
 
-/* Returns how many words it has. Attributes that are equal are the same. */
-static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, const struct op *op, const uint32_t *alike)
+/* Returns how many bytes it has. Attributes that are equal are the same. */
+static size_t fill_op_form(struct op_form *out, const struct graph *g, const struct op *op, const uint32_t *alike)
 {
-    bool own = op->forward_op == NO_ID;
-    uint64_t *end = out;
-    *end++ = (uint64_t)op->kind | (uint64_t)op->pass << 32;
-    *end++ = (uint64_t)op->n_inputs | (uint64_t)op->n_outputs << 32;
-    *end++ = own ? 0 : 1 + (uint64_t)alike[op->forward_op];
-    *end++ = own ? (uint64_t)(uintptr_t)op->at : 0;
+    struct tensor_form *end = out->tensors;
+    out->attributes = (uintptr_t)op->at;
+    out->kind = op->kind;
+    out->pass = op->pass;
+    out->forward = op->forward_op == NO_ID ? NO_ID : alike[op->forward_op];
+    out->n_inputs = op->n_inputs;
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        end = add_tensor_form(end, &g->tensors[op->inputs[k]], 0);
+        fill_tensor_form(end++, &g->tensors[op->inputs[k]], NO_ID);
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const struct tensor *result = &g->tensors[op->outputs[k]];
-        end = add_tensor_form(end, result, own ? 0 : differentiated_input(g, op, result));
+        fill_tensor_form(end++, result, differentiated_input(g, op, result));
     }
-    return (size_t)(end - out);
+    return (size_t)((char *)end - (char *)out);
 }
 
 const uint32_t *ops_alike(const struct graph *g, struct arena *a)
@@ -296,14 +297,14 @@ const uint32_t *ops_alike(const struct graph *g, struct arena *a)
     struct arena scratch = {0};
     struct memo forms = {0};
     uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
-    uint64_t form[MOST_FORM_WORDS];
+    struct op_form form;
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
-        size_t n_bytes = op_form(form, g, op, alike) * sizeof *form;
-        const uint32_t *first = memo_find(&forms, form, n_bytes);
+        size_t n_bytes = fill_op_form(&form, g, op, alike);
+        const uint32_t *first = memo_find(&forms, &form, n_bytes);
         if (!first)
-            *(uint32_t *)memo_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
+            *(uint32_t *)memo_add(&forms, &form, n_bytes, sizeof i, &scratch) = i;
         alike[i] = first ? *first : i;
     }
     arena_free(&scratch);
@@ -377,7 +378,7 @@ static const struct op_plan *results_laid_by(const struct op *op, const struct o
     enum part part = op_part(op->kind);
     if (part == PART_CONV || part == PART_MATMUL)
         return p;
-    return part == PART_ELEMENTWISE || part == PART_NORM || part == PART_SOFTMAX ? taken->laid_by : NULL;
+    return op_by_elements(op->kind) ? taken->laid_by : NULL;
 }
 
 /* Numbers from 0 on. */
@@ -491,7 +492,7 @@ struct range_memo { const struct layer_range *ranges; uint32_t n; struct range_q
 static bool in_ranges(uint32_t layer, const struct layer_range *ranges, uint32_t n, const struct compiled **compiled)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (layer >= ranges[i].first && layer < ranges[i].first + ranges[i].n) {
+        if (layer - ranges[i].first < ranges[i].n) {
             *compiled = ranges[i].compiled;
             return true;
         }

@@ -13,6 +13,9 @@
 #include <math.h>
 #include "system-model/compiler/conv_internal.h"
 
+/* What sums of doubles may be wrong by, either way. */
+static const double LESS = 1 - 1e-9, MORE = 1 + 2e-9;
+
 /* One machine instruction, where the conversion of an unsigned number takes several; counts here are far below 2^63. */
 static double real(uint64_t n) { return (double)(int64_t)n; }
 
@@ -146,23 +149,27 @@ void conv_add_units(struct candidate *c, const struct search *f)
 /* The x for which a / x + c x is at most `most`: between the roots of a square, with room for what doubles may be wrong by. */
 static struct range between_roots(double a, double c, double most)
 {
-    double square = most * most * (1 + 4e-9) - 4 * a * c, sum = most * (1 + 2e-9) + sqrt(fmax(0, square));
-    return most > 0 && square >= 0 ? (struct range){ 2 * a / sum * (1 - 1e-9), sum / (2 * c) * (1 + 1e-9) } : (struct range){ 2, 1 };
+    double square = most * most * MORE - 4 * a * c, sum = most * MORE + sqrt(fmax(0, square));
+    return most > 0 && square >= 0 ? (struct range){ 2 * a / sum * LESS, sum / (2 * c) * MORE } : (struct range){ 2, 1 };
+}
+
+/* The low one where x is no number, as nothing over nothing is none. */
+static double between(double x, double low, double high)
+{
+    return x > low ? x < high ? x : high : low;
 }
 
 /* b y + a / y, at its least between 1 and most. */
 static double least_of_two(double a, double b, double most)
 {
-    double y = sqrt(a / (b + 1e-9));
-    y = y < 1 ? 1 : y > most ? most : y;
+    double y = between(sqrt(a / b), 1, most);
     return a / y + b * y;
 }
 
 /* a / (x y) + b y + c x over y >= 1 and x from low to high; without y where the outputs are split already. */
 static double least_of_three(double a, double b, double c, double low, double high, bool y_is_open)
 {
-    double x = y_is_open ? cbrt(a * b / (c * c + 1e-9)) : sqrt(a / (c + 1e-9));
-    x = x < low ? low : x > high ? high : x;
+    double x = between(y_is_open ? cbrt(a * b / (c * c)) : sqrt(a / c), low, high);
     return c * x + (y_is_open ? 2 * sqrt(a / x * b) : a / x + b);
 }
 
@@ -301,9 +308,9 @@ struct least conv_least(const struct search *f, const struct candidate *c, const
 {
     struct point p = point_of(f, c, t, n, open);
     /* Less what sums of doubles may be wrong by, and a cycle. No more than 64 bits hold: there is always a plan, to be refused later. */
-    struct least least = { .cycles = at_most(least_cycles(f, c, t, &p, open) * (1 - 1e-9) - 1, MOST) };
+    struct least least = { .cycles = at_most(least_cycles(f, c, t, &p, open) * LESS - 1, MOST) };
     if (conv_is_as_fast(f, least.cycles))
-        least.bytes = at_most(least_bytes(f, c, t, &p, open) * (1 - 1e-9), MOST);
+        least.bytes = at_most(least_bytes(f, c, t, &p, open) * LESS, MOST);
     return least;
 }
 
@@ -313,7 +320,7 @@ struct range conv_sum_range(struct search *f, const struct candidate *c, const s
     struct step s;
     struct sums k = add_sums(&s, f, c, t, &p, OPEN_INPUTS);
     struct bytes b = bytes_of(c, t, &p);
-    double cycles = ((double)f->best_cycles + 1) * (1 + 2e-9), bytes = ((double)f->bound_bytes + 1) * (1 + 2e-9);
+    double cycles = ((double)f->best_cycles + 1) * MORE, bytes = ((double)f->bound_bytes + 1) * MORE;
     struct range fast = between_roots(s.loads, k.sums, (cycles - k.so_far) / p.steps + k.zero - k.shared - s.inputs);
     struct range fits = between_roots(b.weights, SUMS_LIVE * b.sums, bytes - b.so_far - b.input);
     if (fits.low > 2 || fits.high < n)

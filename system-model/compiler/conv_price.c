@@ -121,7 +121,7 @@ static struct operand_bytes operand_bytes(const struct candidate *c, const struc
               * reach(t->width, s->in_stride_w, s->kernel_w, s->dilation, s->in_w);
     struct operand_bytes b = { .in = field * in_chans * es };
     uint64_t raw = s->in_expand > 1 ? ceil_div(t->height, s->in_expand) * in_chans * es : b.in;
-    uint64_t halo = field > own ? (field - own) * in_chans * es : 0;
+    uint64_t halo = (max_u64(field, own) - own) * in_chans * es;
     b.in_received = s->in_elsewhere || c->gathered ? raw : min_u64(raw, missing_part(raw, t->p_out) + halo);
     b.weights = in_chans * t->out * c->out_grain * t->kernel_h * s->kernel_w * es;
     b.weights_received = s->weights_elsewhere ? b.weights : missing_part(b.weights, t->p_batch * t->p_field);

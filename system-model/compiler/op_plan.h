@@ -81,8 +81,8 @@ static const struct operands lying_evenly = { 1, false };
 /* Never fails on size: a plan over the memory limit is returned with its temp bytes, and fits or not in the memory account. */
 void op_plan_build(struct op_plan *out, const struct graph *g, uint32_t op_id, struct operands at, const struct chip *chip,
                    const struct op_plan_options *opt, struct plan_cache *cache);
-/* Does the operation leave its results where its first operand lies? */
-bool op_stays(const struct op *op);
+bool op_by_elements(enum op_kind kind);     /* it works on its operand where that lies, and may write over it */
+bool op_stays(const struct op *op);         /* it leaves its results where its first operand lies: views do so too */
 
 /* Element-wise work that is not in the graph: gradient accumulation, optimizer update. */
 enum vector_work {

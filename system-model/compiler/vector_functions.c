@@ -9,9 +9,7 @@
  */
 #include "system-model/compiler/vector_internal.h"
 
-enum { MOST_STEPS = 4 };
-
-static const struct function_row { uint32_t n, n_backward; enum map_op forward[MOST_STEPS], backward[MOST_STEPS]; } function_rows[] = {
+static const struct function_row { uint32_t n, n_backward; enum map_op forward[4], backward[4]; } function_rows[] = {
     [FUNCTION_EXP]          = { 1, 1, { MAP_EXP }, { MAP_BINARY } },
     [FUNCTION_LOG]          = { 1, 1, { MAP_LOG }, { MAP_DIVIDE } },
     [FUNCTION_SQRT]         = { 1, 2, { MAP_SQRT }, { MAP_RSQRT, MAP_BINARY } },

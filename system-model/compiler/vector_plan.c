@@ -243,7 +243,7 @@ static void add_gather_stages(struct passes *p, const struct gather_split *s, ui
         add_exchange(p, ceil_div(table_rows, s->rows) * part * p->element_bytes);
     add_exchange(p, lookups * 4);
     add_superstep(p, gather_cycles(p->chip, lookups, in, part));
-    if (s->rows > 1) {
+    if (s->rows != 1) {
         add_exchange(p, in * s->rows * part * p->element_bytes);
         add_superstep(p, gather_cycles(p->chip, in, in, part));
     }
@@ -357,10 +357,16 @@ static void plan_transpose(struct passes *p, const struct work *w)
     p->plan->n_tiles_used = (uint32_t)min_u64(p->n_tiles, w->n);
 }
 
-/* Taking a tensor apart moves nothing; putting parts together, or taking a range, copies them. */
+/* Taking a tensor apart moves nothing. */
+static bool is_taken_apart(const struct op *op)
+{
+    return op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at->pieces != 0;
+}
+
+/* Putting parts together, or taking a range, copies them. */
 static void plan_copy(struct passes *p, const struct work *w)
 {
-    if (w->op->kind == OP_SLICE && w->op->pass == PASS_FORWARD && w->forward->at->pieces > 0)
+    if (is_taken_apart(w->op))
         return;
     uint64_t n = w->backward ? w->n : w->n_out, before = op_plan_cycles(p->plan);
     add_moved(p, n);
@@ -491,11 +497,15 @@ static struct passes passes_start(struct op_plan *out, const struct chip *chip, 
                             .element_bytes = element_bytes, .imbalance = 1 };
 }
 
+bool op_by_elements(enum op_kind kind)
+{
+    static const bool by_elements[N_PARTS] = { [PART_ELEMENTWISE] = true, [PART_NORM] = true, [PART_SOFTMAX] = true };
+    return by_elements[op_part(kind)];
+}
+
 bool op_stays(const struct op *op)
 {
-    enum part part = op_part(op->kind);
-    bool view = op->kind == OP_VIEW || (op->kind == OP_SLICE && op->pass == PASS_FORWARD && op->at->pieces > 0);
-    return view || part == PART_ELEMENTWISE || part == PART_NORM || part == PART_SOFTMAX;
+    return op->kind == OP_VIEW || is_taken_apart(op) || op_by_elements(op->kind);
 }
 
 void vector_op_plan(struct op_plan *out, const struct graph *g, const struct op *op, struct operands at, const struct chip *chip,

@@ -22,7 +22,8 @@ enum tensor_role {
     ROLE_ACTIVATION,        /* forward result */
     ROLE_GRADIENT,          /* backward result, of an activation */
     ROLE_WEIGHT_GRADIENT,   /* backward result, of a weight: accumulated */
-    ROLE_STATE              /* neither trained nor streamed: batch-norm moving averages, masks made on chip */
+    ROLE_STATE,             /* neither trained nor streamed: batch-norm moving averages, masks made on chip */
+    N_TENSOR_ROLES
 };
 
 struct tensor {

@@ -75,7 +75,7 @@ static void index_domain(struct topology *t, struct arena *a)
 
 static enum gateway_topology gateways(const struct topology *t)
 {
-    return t->n_domains > 1 ? (enum gateway_topology)t->machine->gateway_topology : GATEWAY_NONE;
+    return t->n_domains == 1 ? GATEWAY_NONE : (enum gateway_topology)t->machine->gateway_topology;
 }
 
 static uint32_t hubs_per_domain(const struct topology *t)
@@ -105,7 +105,7 @@ static struct link spine_link(const struct topology *t, uint32_t i)
 static struct link host_link(const struct topology *t, uint32_t hub)
 {
     const struct machine *m = t->machine;
-    double rate = m->pcie_shared_ipus > 1 ? m->pcie_shared_bytes_per_s : m->host_network_bytes_per_s;
+    double rate = m->pcie_shared_ipus == 1 ? m->host_network_bytes_per_s : m->pcie_shared_bytes_per_s;
     uint32_t host = t->first_host + (uint32_t)(hub * t->ipus_per_hub / m->ipus_per_host);
     return (struct link){ t->first_hub + hub, host, LINK_HOST, false, rate, m->host_latency_s };
 }
@@ -149,7 +149,6 @@ struct link topology_link(const struct topology *t, uint32_t link)
 
 /* A run of link numbers, each `step` after the one before; several runs make up a node's list. */
 struct run_of_links { uint32_t first, n, step; };
-enum { MOST_RUNS = 4 };
 
 static struct run_of_links one_link(uint32_t link)
 {
@@ -204,7 +203,7 @@ static uint32_t runs_of(struct run_of_links *runs, const struct topology *t, uin
 
 uint32_t topology_n_out(const struct topology *t, uint32_t node)
 {
-    struct run_of_links runs[MOST_RUNS];
+    struct run_of_links runs[4];
     uint32_t n = 0, local = node % t->ipus_per_domain;
     if (node < t->first_hub)
         return t->first_out[local + 1] - t->first_out[local] + 1;
@@ -215,7 +214,7 @@ uint32_t topology_n_out(const struct topology *t, uint32_t node)
 
 uint32_t topology_out(const struct topology *t, uint32_t node, uint32_t i)
 {
-    struct run_of_links runs[MOST_RUNS];
+    struct run_of_links runs[4];
     uint32_t local = node % t->ipus_per_domain, n_local = t->first_out[local + 1] - t->first_out[local], k = 0;
     if (node < t->first_hub)
         return i < n_local ? node / t->ipus_per_domain * t->domain_links + t->out_links[t->first_out[local] + i] : t->first_port + 2 * node;
@@ -233,9 +232,9 @@ static void count_nodes(struct topology *t)
     t->n_ipus = (uint32_t)m->n_ipus;
     t->ipus_per_domain = (uint32_t)m->ipus_per_domain;
     t->n_domains = t->n_ipus / t->ipus_per_domain;
-    t->ipus_per_hub = (uint32_t)(m->pcie_shared_ipus > 1 ? m->pcie_shared_ipus : m->ipus_per_board);
+    t->ipus_per_hub = (uint32_t)(m->pcie_shared_ipus == 1 ? m->ipus_per_board : m->pcie_shared_ipus);
     t->n_hubs = t->n_ipus / t->ipus_per_hub;
-    t->n_memories = m->streaming_bytes_per_s > 0 && m->pcie_shared_ipus <= 1 ? t->n_hubs : 0;
+    t->n_memories = m->streaming_bytes_per_s > 0 && m->pcie_shared_ipus == 1 ? t->n_hubs : 0;
     t->n_hosts = (uint32_t)ceil_div(m->n_ipus, m->ipus_per_host);
     t->n_switches = gateways(t) == GATEWAY_SWITCHED ? 1 : gateways(t) == GATEWAY_NETWORK ? t->n_domains + 1 : 0;
     t->first_hub = t->n_ipus;

@@ -68,7 +68,7 @@ static void each_moment(const struct plan *p, const struct stage_plan *s, on_mom
 {
     uint64_t others = s->stash_bytes * (max_u32(s->stash_depth, 1) - 1), segment = 0;
     uint64_t mine = p->options.training ? stage_input_bytes(s) : 0;
-    for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         on(user, i, layer_moment(p, s, l, others + mine, segment + l->forward_live_bytes));
         if (!p->options.training)
@@ -112,7 +112,7 @@ static void find_rooms(double *room_bytes, const struct plan *p)
         struct rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash };
         for (int k = 0; k < N_REGIONS; k++)
             r.free_bytes -= k == REGION_ACTIVATIONS || k == REGION_TEMPORARIES ? 0 : (double)bytes[k];
-        for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++)
+        for (uint32_t i = stage->first_layer; i < end_layer(stage); i++)
             room_bytes[i] = capacity;
         each_moment(p, stage, on_room, &r);
     }
@@ -132,7 +132,7 @@ const double *plan_layer_rooms(const struct plan *p, struct compiler *c, struct 
 
 bool keeps_gradients(const struct plan_options *o)
 {
-    return o->training && (o->grad_accum > 1 || o->n_replicas > 1);
+    return o->training && (o->grad_accum != 1 || o->n_replicas != 1);
 }
 
 static void add_stage(struct tile_memory *m, struct moment *worst, const struct plan *p, const struct stage_plan *s)

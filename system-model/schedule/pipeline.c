@@ -232,7 +232,7 @@ static void plan_input(struct plan *p, struct arena *a)
     p->io_cycles = ARENA_ARRAY(a, uint64_t, p->n_stages);
     double rate = m->chip.host_link_bytes_per_s, step_bytes = 0;
     double port_share = m->pcie_shared_bytes_per_s / (double)sharing_ipus(p, m->pcie_shared_ipus);
-    if (m->pcie_shared_ipus > 1)
+    if (m->pcie_shared_ipus != 1)
         rate = fmin(rate, port_share);
     for (uint32_t s = 0; s < p->n_stages; s++) {
         double bytes = (double)p->stages[s].host_bytes;
@@ -258,7 +258,7 @@ static bool check_schedule(const struct plan *p, struct err *err)
     uint32_t deepest = 2 * p->n_stages - 1;
     if (p->n_stages > 32)
         return fail(err, "parallel.layers_per_ipu: %u stages, at most 32 can be scheduled", p->n_stages);
-    if (o->training && o->schedule == SCHEDULE_POPART && p->n_stages > 1 && o->grad_accum < deepest)
+    if (o->training && o->schedule == SCHEDULE_POPART && o->grad_accum < deepest)
         return fail(err, "parallel.gradient_accumulation: %u micro-batches cannot fill a popart pipeline of %u stages; want at least %u (2 x stages - 1)",
                     o->grad_accum, p->n_stages, deepest);
     return true;

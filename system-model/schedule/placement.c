@@ -20,8 +20,8 @@ static uint32_t count_blocks(const struct graph *g)
 {
     uint32_t n = 0;
     for (size_t i = 0; i < g->n_layers; i++)
-        if (g->layers[i].role == LAYER_BODY && g->layers[i].block_id >= n)
-            n = g->layers[i].block_id + 1;
+        if (g->layers[i].role == LAYER_BODY)
+            n = max_u32(n, g->layers[i].block_id + 1);
     return n;
 }
 
@@ -41,7 +41,7 @@ static bool settle_sizes(struct plan *p, struct err *err)
     p->n_stages = o->n_stages;
     if (!o->n_stages) {
         p->n_stages = o->ipus_per_replica;
-        if (p->n_stages > MAX_STAGES || p->n_stages > (n_blocks ? n_blocks : 1))
+        if (p->n_stages > MAX_STAGES || p->n_stages > max_u32(n_blocks, 1))
             return fail(err, "parallel.ipus_per_replica: %u stages for the %u blocks of %s; give at most one stage a block",
                         p->n_stages, n_blocks, p->graph->name);
         spread_evenly(o->stage_sizes, p->n_stages, n_blocks);
@@ -141,7 +141,7 @@ uint64_t stage_input_bytes(const struct stage_plan *s)
 static void keep_everything(struct stage_plan *s)
 {
     s->stash_bytes = stage_input_bytes(s);
-    for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++)
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++)
         s->stash_bytes += s->compiled->layers[i].kept_bytes;
 }
 
@@ -150,18 +150,17 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
 {
     struct cycles again = {0}, segment = {0};
     uint64_t segment_mac = 0;
-    uint32_t end = s->first_layer + s->n_layers;
     s->stash_bytes = stage_input_bytes(s);
-    for (uint32_t i = s->first_layer; i < end; i++) {
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&segment, &l->forward, 1);
         segment_mac += l->forward_mac;
-        bool cut = i + 1 == end || is_checkpoint(p, i);
-        if (!cut)
+        bool last = i + 1 == end_layer(s);
+        if (!last && !is_checkpoint(p, i))
             continue;
-        if (i + 1 < end)
+        if (!last)
             s->stash_bytes += l->output_bytes;
-        if (!(last_stage && i + 1 == end)) {
+        if (!(last && last_stage)) {
             cycles_add(&again, &segment, 1);
             s->recompute_mac += segment_mac;
             s->n_layers_again = i + 1 - s->first_layer;
@@ -180,7 +179,7 @@ static void add_stash_copies(const struct plan *p, struct stage_plan *s)
     bool none_again = p->options.recompute == RECOMPUTE_NONE;
     struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->options.stash_type == TYPE_FP8 };
     struct op_plan write, read;
-    for (uint32_t i = s->first_layer; i + !none_again < s->first_layer + s->n_layers; i++)
+    for (uint32_t i = s->first_layer; i + !none_again < end_layer(s); i++)
         stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(p, i);
     stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
     cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
@@ -226,9 +225,9 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
     for (uint32_t i = 0; i < c->n_spanning && good; i++) {
         const struct op *op = &p->graph->ops[c->spanning[i]];
         const struct tensor *x = &p->graph->tensors[op->inputs[0]];
-        uint32_t span = op->at->norm_groups < p->options.n_replicas ? op->at->norm_groups : p->options.n_replicas;
+        uint32_t span = min_u32(op->at->norm_groups, p->options.n_replicas);
         uint64_t cycles;
-        if (span < 2 || op->layer_id < s->first_layer || op->layer_id >= s->first_layer + s->n_layers)
+        if (span == 1 || !holds_layer(s, op->layer_id))
             continue;
         bool twice = op->at->stable && op->pass == PASS_FORWARD;     /* the mean first, then the variance */
         good = norm_cycles(&cycles, p, c, s->ipu, span, x->dims[x->n_dims - 1] / (twice ? 2 : 1), err);
@@ -240,7 +239,7 @@ static bool add_distributed_norms(struct plan *p, struct compiler *c, struct sta
 
 static void sum_layers(const struct plan *p, struct stage_plan *s)
 {
-    for (uint32_t i = s->first_layer; i < s->first_layer + s->n_layers; i++) {
+    for (uint32_t i = s->first_layer; i < end_layer(s); i++) {
         const struct layer_cost *l = &s->compiled->layers[i];
         cycles_add(&s->forward, &l->forward, 1);
         s->forward_mac += l->forward_mac;
@@ -253,8 +252,7 @@ static void sum_layers(const struct plan *p, struct stage_plan *s)
         s->backward_mac += l->backward_mac;
         s->recompute_mac += l->slices_mac;
     }
-    uint32_t last = s->first_layer + s->n_layers - 1;
-    s->output_bytes = last + 1 < p->graph->n_layers ? s->compiled->layers[last].output_bytes : 0;
+    s->output_bytes = s->compiled->layers[end_layer(s) - 1].output_bytes;       /* of the last layer of all: none */
 }
 
 /* A weight of another IPU that this stage reads: its IPU keeps a copy, whose gradients are accumulated and reduced there. That
@@ -264,8 +262,7 @@ static void add_tied_copies(const struct plan *p, const struct compiler *c, stru
     for (size_t i = 0; i < c->n_tied; i++) {
         const struct tied_use *use = &c->tied[i];
         const struct tensor *t = &p->graph->tensors[use->tensor_id];
-        bool here = use->layer_id >= s->first_layer && use->layer_id < s->first_layer + s->n_layers;
-        if (here && stage_of(p, t->layer_id)->ipu != s->ipu)
+        if (holds_layer(s, use->layer_id) && stage_of(p, t->layer_id)->ipu != s->ipu)
             s->weight_bytes += tensor_bytes(t);
     }
 }
@@ -280,9 +277,9 @@ static void sum_stage(struct plan *p, struct compiler *c, struct stage_plan *s, 
         keep_everything(s);
     else
         keep_checkpoints(p, s, last);
-    if (p->n_stages > 1)
+    if (p->n_stages != 1)
         add_stash_copies(p, s);
-    if (p->options.grad_accum > 1)
+    if (p->options.grad_accum != 1)
         add_accumulation(c, s);
 }
 
@@ -291,7 +288,7 @@ static void recall_stage(struct plan *p, struct compiler *c, struct stage_plan *
 {
     const struct plan_options *o = &p->options;
     const uint64_t question[] = { (uint64_t)(uintptr_t)s->compiled, s->first_layer, s->n_layers, o->recompute, o->stash_type,
-                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum > 1 };
+                                  (uint64_t)(uintptr_t)p->named_checkpoints, o->grad_accum != 1 };
     const struct stage_plan *known = memo_find(&c->stages, question, sizeof question);
     uint32_t ipu = s->ipu;
     if (known)
@@ -374,42 +371,35 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
 /* ---- placed before ------------------------------------------------------------------------ */
 
 /* All that place_stages reads of a plan; replicas where norms span them. */
-enum { MOST_WORDS = 7 + 2 * MAX_STAGES };
+enum { PLACEMENT_WORDS = 14 };
+struct placement { uint64_t words[PLACEMENT_WORDS]; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
+_Static_assert(sizeof(struct stage_size) == sizeof(uint64_t), "what is compared has no holes");
 
-static size_t placement_question(uint64_t words[MOST_WORDS], const struct plan *p, const struct compiler *c)
+static void placement_question(struct placement *q, const struct plan *p, const struct compiler *c)
 {
     const struct plan_options *o = &p->options;
-    const bool flags[] = { o->training, o->grad_accum > 1, o->unfolded, o->faults };
-    size_t n = 0;
-    words[n] = 0;
-    memcpy(&words[n++], flags, sizeof flags);
-    words[n++] = p->n_stages;
-    words[n++] = (uint64_t)(uintptr_t)p->named_checkpoints;
-    words[n++] = (uint64_t)o->ipus_per_replica << 32 | (c->n_spanning ? o->n_replicas : 0);
-    words[n++] = (uint64_t)o->recompute << 32 | (uint64_t)o->stash_type;
-    words[n++] = (uint64_t)o->partials << 32 | o->io_tiles;
-    words[n++] = (uint64_t)(uintptr_t)o->layer_memory;
-    memcpy(&words[n], o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
-    n += p->n_stages;
-    memcpy(&words[n], o->available_memory, o->n_available_memory * sizeof *o->available_memory);
-    return n + o->n_available_memory;
+    *q = (struct placement){ .words = {
+        o->training, o->grad_accum != 1, o->unfolded, o->faults != NULL, p->n_stages, (uintptr_t)p->named_checkpoints, o->ipus_per_replica,
+        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles, (uintptr_t)o->layer_memory, o->n_available_memory } };
+    memcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *q->sizes);
+    memcpy(q->available_memory, o->available_memory, o->n_available_memory * sizeof *q->available_memory);
 }
-_Static_assert(sizeof(struct stage_size) == sizeof(uint64_t), "a word of a question");
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    uint64_t question[MOST_WORDS];
+    struct placement question;
     if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
-    size_t n_bytes = placement_question(question, p, c) * sizeof *question, stages_bytes = p->n_stages * sizeof *p->stages;
+    size_t stages_bytes = p->n_stages * sizeof *p->stages;
+    placement_question(&question, p, c);
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
-    p->placed = memo_find(&c->placements, question, n_bytes);
+    p->placed = memo_find(&c->placements, &question, sizeof question);
     if (p->placed) {
         memcpy(p->stages, p->placed, stages_bytes);
         return true;
     }
     if (!place_stages(p, c, err))
         return false;
-    p->placed = memcpy(memo_add(&c->placements, question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
+    p->placed = memcpy(memo_add(&c->placements, &question, sizeof question, stages_bytes, c->arena), p->stages, stages_bytes);
     return true;
 }

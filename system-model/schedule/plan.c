@@ -32,7 +32,7 @@ void plan_options_plain(struct plan_options *o)
 const struct stage_plan *stage_of(const struct plan *p, uint32_t layer_id)
 {
     for (uint32_t s = 0; s < p->n_stages; s++)
-        if (layer_id < p->stages[s].first_layer + p->stages[s].n_layers)
+        if (layer_id < end_layer(&p->stages[s]))
             return &p->stages[s];
     return &p->stages[p->n_stages - 1];
 }
@@ -142,7 +142,7 @@ static void print_stages(FILE *f, const struct plan *p)
         const struct stage_plan *s = &p->stages[i];
         char layers[80];
         snprintf(layers, sizeof layers, "%s .. %s", p->graph->layers[s->first_layer].name,
-                 p->graph->layers[s->first_layer + s->n_layers - 1].name);
+                 p->graph->layers[end_layer(s) - 1].name);
         fprintf(f, "  %-5u %-3u %-52s %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %12" PRIu64 " %5u\n", i, s->ipu, layers,
                 s->n_parameters, s->forward_cycles, s->backward_cycles, s->recompute_cycles, s->stash_bytes,
                 s->stash_depth);
@@ -155,7 +155,7 @@ static void print_split(FILE *f, const struct op_plan *o)
     if (!s->batch)
         return;
     fprintf(f, "  b%u f%u k%u g%u i%u o%u", s->batch, s->field, s->kernel, s->conv_groups, s->in_chans, s->out_chans);
-    if (s->serial_in > 1 || s->serial_out > 1)
+    if (s->serial_in != 1 || s->serial_out != 1)
         fprintf(f, " serial i%u o%u", s->serial_in, s->serial_out);
 }
 

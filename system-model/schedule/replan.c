@@ -33,10 +33,9 @@ static double share_of(const struct plan_options *o, uint32_t ipu, uint32_t laye
 /* What is left, where that is less than there is now; else less than what temporaries take, by as many doublings as bring it below. In hundredths. */
 static double lower_share(double left, double taken, double now)
 {
-    double share = left;
-    if (share >= now)
-        for (share = taken; share >= now; )
-            share /= 2;
+    double share = left < now ? left : taken;
+    while (share >= now)
+        share /= 2;
     return floor(100 * share) / 100;
 }
 
@@ -48,7 +47,7 @@ static bool lower_stage(double *shares, struct worst *worst, const double *rooms
 {
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
     bool too_full = (double)p->memory[stage->ipu].total_bytes > capacity;
-    for (uint32_t i = stage->first_layer; i < stage->first_layer + stage->n_layers; i++) {
+    for (uint32_t i = stage->first_layer; i < end_layer(stage); i++) {
         double taken = (double)stage->compiled->layers[i].temp_bytes_per_tile;
         shares[i] = share_of(&p->options, stage->ipu, i);
         if (!too_full || taken <= rooms[i])
@@ -75,7 +74,7 @@ static bool tighten(double *shares, const struct plan *p, struct compiler *c, bo
         const struct stage_plan *stage = &p->stages[s];
         const struct worst *w = &worst[stage->ipu];
         any = any || w->over_bytes > 0;
-        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < stage->first_layer + stage->n_layers; i++)
+        for (uint32_t i = stage->first_layer; whole_ipus && w->over_bytes > 0 && i < end_layer(stage); i++)
             shares[i] = fmin(share_of(&p->options, stage->ipu, i), w->share);
     }
     return any;
@@ -131,7 +130,7 @@ void plan_print_replanned(FILE *f, const struct plan *p, const char *before)
         double asked = ipu_available_memory(&p->options, ipu), least = asked;
         uint32_t n = 0;
         for (uint32_t s = 0; s < p->n_stages; s++)
-            for (uint32_t i = p->stages[s].first_layer; i < p->stages[s].first_layer + p->stages[s].n_layers && p->stages[s].ipu == ipu; i++) {
+            for (uint32_t i = p->stages[s].first_layer; i < end_layer(&p->stages[s]) && p->stages[s].ipu == ipu; i++) {
                 double share = share_of(&p->options, ipu, i);
                 n += share < asked;
                 least = fmin(least, share);

@@ -115,7 +115,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
     const struct plan_options *o = &b->p->options;
     const struct framework *f = &o->framework;
     if (!b->sharded) {
-        bool alone = o->n_replicas > 1 && !is_merged(b);
+        bool alone = o->n_replicas != 1 && !is_merged(b);
         return !alone || add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, o->n_replicas, 1, 1), bytes);
     }
     if (f->rearrange_before_reduce) {
@@ -123,7 +123,7 @@ static bool add_reduction(struct builder *b, const struct update_chain *chain, d
         add_work(add_op(b, UPDATE_REARRANGE, true), b, WORK_REARRANGE, chain->n_elements, chain->type, PART_REARRANGE);
     }
     return add_collective(add_op(b, UPDATE_REDUCE, false), b, COLLECTIVE_REDUCE_SCATTER, over_shard(b, chain->ipu), bytes)
-        && (b->n_pods < 2 || is_merged(b)
+        && (b->n_pods == 1 || is_merged(b)
             || add_collective(add_op(b, UPDATE_REDUCE_PODS, false), b, COLLECTIVE_ALL_REDUCE, over(b, chain->ipu, b->n_pods, b->shard, b->shard),
                               bytes / b->shard));
 }
@@ -134,7 +134,7 @@ static bool add_word(struct update_op *op, struct builder *b, uint32_t ipu)
     uint32_t width = b->p->options.ipus_per_replica;
     struct flow word = { ipu, (ipu + 1) % width, 4 };
     struct flows_cost cost;
-    if (width < 2)
+    if (width == 1)
         return true;
     if (!compile_flows(&cost, b->c, &word, 1, played_replicas(b->p, width), width, b->err))
         return false;
@@ -224,7 +224,7 @@ static bool add_steps(struct builder *b, const struct update_chain *chain)
 {
     const struct plan_options *o = &b->p->options;
     double bytes = (double)(chain->n_elements * data_type_bytes(chain->type));
-    b->sharded = b->shard > 1 && chain->n_elements >= o->framework.sharded_elements;
+    b->sharded = b->shard != 1 && chain->n_elements >= o->framework.sharded_elements;
     uint64_t n_local = b->sharded ? ceil_div(chain->n_elements, b->shard) : chain->n_elements;
     if (!add_reduction(b, chain, bytes) || !add_clip(b, chain, n_local))
         return false;
@@ -266,7 +266,7 @@ static void add_tensor(struct builder *b, const struct tensor *t, uint32_t ipu)
 {
     uint64_t n = tensor_elements(t);
     enum norms norms = b->p->options.optimizer.norms;
-    bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims > 1);
+    bool has_norms = norms == NORMS_OF_ALL || (norms == NORMS_OF_KERNELS && t->n_dims != 1);
     for (uint32_t i = b->u->n_chains; i-- > 0; ) {
         struct update_chain *same = &b->u->chains[i];
         if (same->ipu == ipu && same->n_elements == n && same->type == t->type && same->has_norms == has_norms) {
@@ -339,7 +339,7 @@ static struct merged largest_merged(const struct builder *b)
 
 static bool add_merged(struct builder *b, enum update_kind kind, const char *what, struct group g, double bytes, double buffer_bytes)
 {
-    if (bytes == 0 || g.n_ranks < 2)
+    if (bytes == 0 || g.n_ranks == 1)
         return true;
     uint32_t n = (uint32_t)ceil(bytes / buffer_bytes);
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
@@ -419,8 +419,8 @@ static bool build_program(struct builder *b)
     const struct plan_options *o = &b->p->options;
     b->n_pods = o->n_replicas / b->shard;
     b->vector = b->p->stages[0].compiled->options;
-    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica > 1
-                   && (o->n_replicas > 1 || o->optimizer_place == OPTIMIZER_STREAMING);
+    b->u->in_series = o->framework.update_order == UPDATE_IN_SERIES && o->ipus_per_replica != 1
+                   && (o->n_replicas != 1 || o->optimizer_place == OPTIMIZER_STREAMING);
     list_tensors(b);
     for (uint32_t i = 0; i < b->u->n_chains; i++)
         if (!fill_chain(b, &b->u->chains[i]))
