@@ -252,11 +252,13 @@ static void find_tied(struct compiler *c, const struct graph *g)
 
 /* ---- operations alike --------------------------------------------------------------- */
 
-/* All that a plan may read of an operation and its tensors, without holes: of equal forms plans are equal. A backward pass has the tensors
- * of what it differentiates through `forward`: the first operation like that one, else NO_ID; of its results, which input of that one each
- * is the gradient of. */
-struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; uint64_t dims[MAX_DIMS]; };
-struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; struct tensor_form tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
+/* All that a plan may read of an operation and its tensors, in words without holes: of equal forms plans are equal. A backward pass has the
+ * tensors of what it differentiates through `forward`: the first operation like that one, else NO_ID; of its results, which input of that one
+ * each is the gradient of. Attributes that are equal are the same. Dimensions follow each tensor, as many as it has. */
+struct tensor_form { uint8_t type, role, is_made, n_dims; uint32_t of_input; };
+struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
+struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
+enum { MOST_FORM_WORDS = sizeof(struct longest_form) / sizeof(uint64_t) };
 
 /* Which input, the first where it stands there twice; as many as there are: of none. */
 static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
@@ -268,26 +270,26 @@ static uint32_t differentiated_input(const struct graph *g, const struct op *op,
     return k;
 }
 
-static void fill_tensor_form(struct tensor_form *out, const struct tensor *t, uint32_t of_input)
+static uint64_t *add_tensor_form(uint64_t *out, const struct tensor *t, uint32_t of_input)
 {
-    *out = (struct tensor_form){ (uint8_t)t->type, (uint8_t)t->role, t->producer_op != NO_ID, (uint8_t)t->n_dims, of_input, {0} };
-    memcpy(out->dims, t->dims, t->n_dims * sizeof *t->dims);
+    const struct tensor_form form = { (uint8_t)t->type, (uint8_t)t->role, t->producer_op != NO_ID, (uint8_t)t->n_dims, of_input };
+    _Static_assert(sizeof form == sizeof *out, "a word");
+    memcpy(out++, &form, sizeof form);
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        *out++ = t->dims[i];
+    return out;
 }
 
-/* Returns how many bytes it has. Attributes that are equal are the same. */
-static size_t fill_op_form(struct op_form *out, const struct graph *g, const struct op *op, const uint32_t *alike)
+/* Returns how many bytes it has. */
+static size_t op_form(uint64_t out[MOST_FORM_WORDS], const struct graph *g, const struct op *op, const uint32_t *alike)
 {
-    struct tensor_form *end = out->tensors;
-    out->attributes = (uintptr_t)op->at;
-    out->kind = op->kind;
-    out->pass = op->pass;
-    out->forward = op->forward_op == NO_ID ? NO_ID : alike[op->forward_op];
-    out->n_inputs = op->n_inputs;
+    const struct op_form form = { (uintptr_t)op->at, op->kind, op->pass, op->forward_op == NO_ID ? NO_ID : alike[op->forward_op], op->n_inputs };
+    uint64_t *end = mempcpy(out, &form, sizeof form);
     for (uint32_t k = 0; k < op->n_inputs; k++)
-        fill_tensor_form(end++, &g->tensors[op->inputs[k]], NO_ID);
+        end = add_tensor_form(end, &g->tensors[op->inputs[k]], NO_ID);
     for (uint32_t k = 0; k < op->n_outputs; k++) {
         const struct tensor *result = &g->tensors[op->outputs[k]];
-        fill_tensor_form(end++, result, differentiated_input(g, op, result));
+        end = add_tensor_form(end, result, differentiated_input(g, op, result));
     }
     return (size_t)((char *)end - (char *)out);
 }
@@ -297,14 +299,14 @@ const uint32_t *ops_alike(const struct graph *g, struct arena *a)
     struct arena scratch = {0};
     struct memo forms = {0};
     uint32_t *alike = ARENA_ARRAY(a, uint32_t, g->n_ops);
-    struct op_form form;
+    uint64_t form[MOST_FORM_WORDS];
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct op *op = &g->ops[i];
         assert(op->n_inputs <= MAX_OP_INPUTS && op->n_outputs <= MAX_OP_OUTPUTS && (op->forward_op == NO_ID || op->forward_op < i));
-        size_t n_bytes = fill_op_form(&form, g, op, alike);
-        const uint32_t *first = memo_find(&forms, &form, n_bytes);
+        size_t n_bytes = op_form(form, g, op, alike);
+        const uint32_t *first = memo_find(&forms, form, n_bytes);
         if (!first)
-            *(uint32_t *)memo_add(&forms, &form, n_bytes, sizeof i, &scratch) = i;
+            *(uint32_t *)memo_add(&forms, form, n_bytes, sizeof i, &scratch) = i;
         alike[i] = first ? *first : i;
     }
     arena_free(&scratch);

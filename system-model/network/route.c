@@ -265,13 +265,13 @@ enum { FIRST_SLOTS = 256 };
 
 struct link_loads link_loads_new(struct arena *a)
 {
-    return (struct link_loads){ ARENA_ARRAY(a, struct link_load, FIRST_SLOTS), 0, FIRST_SLOTS, ARENA_ARRAY(a, uint32_t, FIRST_SLOTS), a };
+    return (struct link_loads){ ARENA_ARRAY(a, struct link_load, FIRST_SLOTS / 2), 0, FIRST_SLOTS, ARENA_ARRAY(a, uint32_t, FIRST_SLOTS), a };
 }
 
-/* Its slot, or the free one where it would be: links of a domain stand one after the other. */
+/* Its slot, or the free one where it would be. */
 static uint32_t slot_of(const struct link_loads *loads, uint32_t link)
 {
-    uint32_t at = link & (loads->n_slots - 1);
+    uint32_t at = link * 0x9e3779b1u >> 8 & (loads->n_slots - 1);
     while (loads->slots[at] && loads->items[loads->slots[at] - 1].link != link)
         at = (at + 1) & (loads->n_slots - 1);
     return at;
@@ -279,10 +279,10 @@ static uint32_t slot_of(const struct link_loads *loads, uint32_t link)
 
 static void widen(struct link_loads *loads)
 {
-    loads->n_slots *= 2;
     struct link_load *items = ARENA_ARRAY(loads->a, struct link_load, loads->n_slots);
     memcpy(items, loads->items, loads->n * sizeof *items);
     loads->items = items;
+    loads->n_slots *= 2;
     loads->slots = ARENA_ARRAY(loads->a, uint32_t, loads->n_slots);
     for (uint32_t i = 0; i < loads->n; i++)
         loads->slots[slot_of(loads, items[i].link)] = i + 1;

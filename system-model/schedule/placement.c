@@ -371,35 +371,35 @@ static bool place_stages(struct plan *p, struct compiler *c, struct err *err)
 /* ---- placed before ------------------------------------------------------------------------ */
 
 /* All that place_stages reads of a plan; replicas where norms span them. */
-enum { PLACEMENT_WORDS = 14 };
-struct placement { uint64_t words[PLACEMENT_WORDS]; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
-_Static_assert(sizeof(struct stage_size) == sizeof(uint64_t), "what is compared has no holes");
+struct placement_head { uint64_t checkpoints, layer_memory; uint32_t numbers[12]; };
+struct placement_question { struct placement_head head; struct stage_size sizes[MAX_STAGES]; double available_memory[MAX_STAGES]; };
 
-static void placement_question(struct placement *q, const struct plan *p, const struct compiler *c)
+/* Without holes, and as much of it as there is, one after the other; returns how many bytes. */
+static size_t placement_question(struct placement_question *q, const struct plan *p, const struct compiler *c)
 {
     const struct plan_options *o = &p->options;
-    *q = (struct placement){ .words = {
-        o->training, o->grad_accum != 1, o->unfolded, o->faults != NULL, p->n_stages, (uintptr_t)p->named_checkpoints, o->ipus_per_replica,
-        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles, (uintptr_t)o->layer_memory, o->n_available_memory } };
-    memcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *q->sizes);
-    memcpy(q->available_memory, o->available_memory, o->n_available_memory * sizeof *q->available_memory);
+    q->head = (struct placement_head){ (uintptr_t)p->named_checkpoints, (uintptr_t)o->layer_memory, {
+        o->training, o->unfolded, o->faults != NULL, o->grad_accum != 1, p->n_stages, o->ipus_per_replica,
+        c->n_spanning ? o->n_replicas : 0, o->recompute, o->stash_type, o->partials, o->io_tiles } };
+    char *end = mempcpy(q->sizes, o->stage_sizes, p->n_stages * sizeof *o->stage_sizes);
+    end = mempcpy(end, o->available_memory, o->n_available_memory * sizeof *o->available_memory);
+    return (size_t)(end - (char *)q);
 }
 
 bool plan_place(struct plan *p, struct compiler *c, struct arena *a, struct err *err)
 {
-    struct placement question;
+    struct placement_question question;
     if (!settle_sizes(p, err) || !find_checkpoints(p, c, a, err))
         return false;
-    size_t stages_bytes = p->n_stages * sizeof *p->stages;
-    placement_question(&question, p, c);
+    size_t n_bytes = placement_question(&question, p, c), stages_bytes = p->n_stages * sizeof *p->stages;
     p->stages = ARENA_ARRAY(a, struct stage_plan, p->n_stages);
-    p->placed = memo_find(&c->placements, &question, sizeof question);
+    p->placed = memo_find(&c->placements, &question, n_bytes);
     if (p->placed) {
         memcpy(p->stages, p->placed, stages_bytes);
         return true;
     }
     if (!place_stages(p, c, err))
         return false;
-    p->placed = memcpy(memo_add(&c->placements, &question, sizeof question, stages_bytes, c->arena), p->stages, stages_bytes);
+    p->placed = memcpy(memo_add(&c->placements, &question, n_bytes, stages_bytes, c->arena), p->stages, stages_bytes);
     return true;
 }
