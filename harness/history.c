@@ -238,6 +238,8 @@ static bool none_there(const struct history *h, const char *metric, const char *
     struct history of_metric, all;
     if (h->n || !history_load(&of_metric, path, metric, NULL, &s->arena, err) || !history_load(&all, path, NULL, NULL, &s->arena, err))
         return false;
+    if (all.n == 0)
+        return !fail(err, "%s: holds no point yet: 'podbench record RUN --label COMMIT' adds one", path);
     const struct history *from = of_metric.n ? &of_metric : &all;
     const char **names = ARENA_ROOM(&s->arena, const char *, from->n);
     size_t n = 0;

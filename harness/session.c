@@ -117,6 +117,15 @@ bool simulate_argument(struct simulation *sim, struct result *r, const struct op
     return good;
 }
 
+static void take_recorded(const char **folder, const char *recorded, const char *what, const char *manifest_path, struct session *s)
+{
+    if (is_folder(recorded))
+        *folder = arena_strdup(&s->arena, recorded);
+    else
+        fprintf(stderr, "podbench: %s: the run's %s were in %.200s, which is not there; those in %s stand for them\n", manifest_path, what, recorded,
+                *folder);
+}
+
 /* A run of recipes of one's own: their folders, as bench was told them, unless options name others. */
 static void take_folders(const char *manifest_path, struct session *s)
 {
@@ -124,10 +133,10 @@ static void take_folders(const char *manifest_path, struct session *s)
     const char *recipes = json_string_value(json_object_get(folders, "recipes"));
     const char *published = json_string_value(json_object_get(folders, "published"));
     bool own = text_is(s->paths.recipes_dir, root_path(s->root, "workloads/recipes", &s->arena));
-    if (recipes && own && is_folder(recipes))
-        s->paths.recipes_dir = arena_strdup(&s->arena, recipes);
-    if (recipes && own && published && is_folder(published))
-        s->published_dir = arena_strdup(&s->arena, published);
+    if (recipes && own)
+        take_recorded(&s->paths.recipes_dir, recipes, "recipes", manifest_path, s);
+    if (recipes && own && published)
+        take_recorded(&s->published_dir, published, "figures", manifest_path, s);
     json_decref(manifest);
 }
 

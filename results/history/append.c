@@ -42,11 +42,24 @@ static bool write_all(int fd, const char *text, size_t n)
     return true;
 }
 
+/* With its header, as a spreadsheet may have saved it, or with the beginning of it that a killed writer left. */
+static bool is_headed(int fd, const char *header)
+{
+    char text[512];
+    ssize_t n_read = pread(fd, text, sizeof text - 1, 0);
+    text[n_read > 0 ? n_read : 0] = '\0';
+    const char *at = text + byte_order_mark(text);
+    size_t n = strlen(header) - 1, have = strlen(at);
+    return strncmp(at, header, min_u64(n, have)) == 0 && (have <= n || at[n] == '\n' || at[n] == '\r');
+}
+
 static bool append_locked(int fd, const char *path, const char *header, const char *lines, struct err *err)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
         return fail(err, "%s: is not a regular file", path);
+    if (!is_headed(fd, header))
+        return fail(err, "%s:1: is another table; want the header %.*s", path, (int)strlen(header) - 1, header);
     off_t end = end_of_lines(fd, st.st_size);
     if (end < 0 || (end < st.st_size && ftruncate(fd, end) != 0))
         return fail(err, "%s: %s", path, strerror(errno));

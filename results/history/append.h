@@ -6,7 +6,8 @@
 #define APPEND_H
 #include "system-model/base/base.h"
 
-/* Appends whole lines, under a lock, in one write that is on disk when it returns. A file that is not there begins with header. A line that
+/* Appends whole lines, under a lock, in one write that is on disk when it returns. A file that is not there begins with header; one
+ * that begins otherwise is refused. A line that
  * a killed writer left half is cut off first: it was never reported as written. */
 bool append_lines(const char *path, const char *header, const char *lines, struct err *err);
 

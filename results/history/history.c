@@ -86,17 +86,19 @@ static void take_line(struct history *out, char *line, const char *metric, const
 bool history_load(struct history *out, const char *path, const char *metric, const char *recipe, struct arena *a, struct err *err)
 {
     char *text, *next;
-    size_t n = strlen(header);
+    size_t n = strlen(header) - 1;
     *out = (struct history){0};
     if (!read_text_file(&text, NULL, path, LARGEST_FILE_BYTES, a, err))
         return false;
-    if (strncmp(text, header, n) != 0)
-        return fail(err, "%s:1: is not a history; want the header %.*s", path, (int)n - 1, header);
-    for (char *line = text + n; *line; line = next) {
+    text += byte_order_mark(text);
+    if (strncmp(text, header, n) != 0 || !strchr("\r\n", text[n]) || !text[n])
+        return fail(err, "%s:1: is not a history; want the header %.*s", path, (int)n, header);
+    for (char *line = text + n + (text[n] == '\r') + 1; *line; line = next) {
         char *end = strchr(line, '\n');
         next = end ? end + 1 : line + strlen(line);
         if (end) {
             *end = '\0';
+            line[strcspn(line, "\r")] = '\0';
             take_line(out, line, metric, recipe, a);
         } else {
             out->n_broken++;            /* the last line, cut short */

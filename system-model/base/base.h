@@ -75,6 +75,7 @@ static inline bool text_is(const char *a, const char *b)
 }
 /* Refuses a text that a terminal would obey. */
 bool check_printable(const char *text, struct err *err);
+size_t byte_order_mark(const char *text);      /* bytes of the mark that spreadsheets put before it; 0: none */
 bool is_utf8(const char *text, size_t n);
 const char *utf8_text(const char *text, struct arena *a);   /* the text itself, or what it is as Latin-1 */
 void write_xml_text(FILE *f, const char *text);        /* escaped; control characters become spaces */

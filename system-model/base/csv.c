@@ -200,7 +200,7 @@ static bool read_table(struct csv_table *out, const char *path, const char *colu
     if (csv_init(&p, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
         return fail(err, "%s: libcsv could not start", path);
     struct csv_reader r = { .t = out, .a = a, .err = err, .column = column, .value = value };
-    size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;    /* the byte order mark of spreadsheets */
+    size_t mark = byte_order_mark(text);
     const char *end = strpbrk(text, "\r\n");
     out->crlf = end && strncmp(end, "\r\n", 2) == 0;
     bool good = feed(&r, &p, text + mark, n - mark);

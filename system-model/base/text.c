@@ -129,6 +129,11 @@ static size_t ascii_length(const char *text, size_t n)
     return i;
 }
 
+size_t byte_order_mark(const char *text)
+{
+    return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 bool is_utf8(const char *text, size_t n)
 {
     for (size_t i = 0, step; i < n; i += step) {

@@ -91,6 +91,20 @@ gives 0 '1 broken line skipped' "half a line is skipped, and told"
 run history throughput_samples_per_s "$recipe" --from "$h"
 [ "$status" -eq 0 ] && [ ! -s "$work/err" ] && grep -q '^tenth' "$work/out"
 result $? "the next writer cuts it off" "$(cat "$work/err")"
+# A spreadsheet may have saved it; what is another table is not written to; one without a point says so.
+run history throughput_samples_per_s "$recipe" --from "$h" --format csv
+cp "$work/out" "$work/plain"
+(printf '\357\273\277'; sed 's/$/\r/' "$h") >"$work/saved.csv"
+run history throughput_samples_per_s "$recipe" --from "$work/saved.csv" --format csv
+[ "$status" -eq 0 ] && [ ! -s "$work/err" ] && cmp "$work/out" "$work/plain" >>"$work/err"
+result $? "a history that a spreadsheet has saved is the same" "$(cat "$work/err")"
+cp "$work/plain" "$work/foreign.csv"
+refuses "foreign.csv:1: is another table; want the header label,time,version,inputs,recipe,metric,value,unit" "a point is not added to another table" \
+    record "$work/one" --from "$work/foreign.csv" --label x
+cmp -s "$work/plain" "$work/foreign.csv"
+result $? "which stays"
+head -n 1 "$h" >"$work/empty.csv"
+refuses "empty.csv: holds no point yet" "a history without a point" history throughput_samples_per_s --from "$work/empty.csv"
 
 # Two branches merge by the lines of both.
 if command -v git >/dev/null 2>&1; then
@@ -105,4 +119,11 @@ else
     result 0 "two branches merge # SKIP no git here"
     result 0 "the project's own is marked so # SKIP no git here"
 fi
+# Where a run's recipes and figures are gone, stock ones stand for them, and that is said.
+mkdir "$work/elsewhere" && mv "$work/recipes" "$work/published" "$work/elsewhere"
+run validate "$work/one"
+gives 0 "podbench: $work/one/manifest.json: the run's recipes were in $work/recipes, which is not there; those in workloads/recipes stand for them" \
+    "a run whose recipes are gone"
+grep -qF "the run's figures were in $work/published, which is not there; those in results/published stand for them" "$work/err"
+result $? "and whose figures are" "$(cat "$work/err")"
 done_testing

@@ -105,6 +105,30 @@ static void an_interruption_of_before_is_none_of_now(void **state)
     arena_free(&a);
 }
 
+/* What begins otherwise is someone else's, and stays as it is; a spreadsheet's mark and line ends are none of it. */
+static void another_table_is_refused(void **state)
+{
+    static const struct { const char *before, *after; } files[] = {
+        { "a,c\n1,2\n", NULL }, { "a,b2\n", NULL }, { "a\n", NULL }, { "notes", NULL }, { "b", NULL }, { "a,b,", NULL },
+        { "a,b\n1,2\n", "a,b\n1,2\n3,4\n" }, { "a,b\r\n1,2\r\n", "a,b\r\n1,2\r\n3,4\n" }, { "\xef\xbb\xbf" "a,b\r\n", "\xef\xbb\xbf" "a,b\r\n3,4\n" },
+        { "a,b", "a,b\n3,4\n" }, { "", "a,b\n3,4\n" },
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct err err = {0};
+        begin();
+        FILE *f = fopen(path, "w");
+        fputs(files[i].before, f);
+        fclose(f);
+        assert_true(append_lines(path, "a,b\n", "3,4\n", &err) == !!files[i].after);
+        assert_string_equal(content(&a), files[i].after ? files[i].after : files[i].before);
+        assert_string_equal(err.msg, files[i].after ? "" : arena_printf(&a, "%s:1: is another table; want the header a,b", path));
+        remove(path);
+    }
+    arena_free(&a);
+}
+
 static void a_folder_is_refused(void **state)
 {
     struct err err;
@@ -116,6 +140,6 @@ static void a_folder_is_refused(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_new_file_has_its_header_once), cmocka_unit_test(half_a_line_is_cut_off_and_whole_ones_stay),
     cmocka_unit_test(writers_do_not_lose_each_others_lines), cmocka_unit_test(a_folder_is_refused),
-    cmocka_unit_test(an_interruption_of_before_is_none_of_now),
+    cmocka_unit_test(an_interruption_of_before_is_none_of_now), cmocka_unit_test(another_table_is_refused),
 };
 TAP_MAIN(tests)
