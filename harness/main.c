@@ -236,6 +236,7 @@ int main(int argc, char **argv)
     fill_standard_streams();
     gsl_set_error_handler_off();
     signal(SIGXFSZ, SIG_IGN);               /* a write past the file size limit fails with a message instead */
+    unsetenv("ARGP_HELP_FMT");              /* help is the same everywhere, and argp takes a right margin of 1 to heart */
     atexit(check_stdout);
     argp_err_exit_status = EXIT_BAD_INPUT;
     if (argc < 2) {

@@ -8,6 +8,7 @@
 #include "harness/harness.h"
 #include "harness/more_chips.h"
 #include "results/drawings/drawings.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -78,12 +79,12 @@ static bool wait_for(pid_t child, const char *script, FILE *talk, struct err *er
         return fail(err, "%s: gnuplot was lost", script);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return fail(err, "gnuplot is not installed: apt-get install gnuplot-nox");
     rewind(talk);
     while (fgets(line, sizeof line, talk) && (strstr(line, "warning:") || *line == '\n'))
         line[0] = 0;
     line[strcspn(line, "\n")] = 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !*line)
+        return fail(err, "gnuplot is not installed: apt-get install gnuplot-nox");
     return fail(err, "%s: gnuplot failed: %s", script, line);
 }
 
@@ -98,6 +99,8 @@ static pid_t start_gnuplot(FILE **drawn, FILE *talk, const char *script, const c
         setenv("LC_ALL", "C", 1);
         if (dup2(fileno(talk), STDERR_FILENO) == STDERR_FILENO && dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO && chdir(folder) == 0)
             execlp("gnuplot", "gnuplot", "-d", "-e", settings, script, (char *)NULL);
+        if (errno != ENOENT)
+            fprintf(talk, "%s\n", strerror(errno)), fflush(talk);
         _exit(127);
     }
     close(ends[1]);

@@ -8,10 +8,12 @@
 #include "harness/harness.h"
 #include "results/sweep/parts.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_JOBS = 1024 };
@@ -100,9 +102,20 @@ static bool open_part(struct output *out, uint64_t n_bytes, struct err *err)
     out->f = fopen(out->part, "a+");
     if (!out->f)
         return fail(err, "%s: cannot be written: %s", out->part, strerror(errno));
-    if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0)
+    struct stat opened, there;
+    if (flock(fileno(out->f), LOCK_EX | LOCK_NB) != 0 || fstat(fileno(out->f), &opened) != 0 || stat(out->part, &there) != 0
+        || opened.st_ino != there.st_ino)               /* it has just been finished, and has its own name */
         return fail(err, "%s: another podbench is writing it", out->part);
     return ftruncate(fileno(out->f), (off_t)n_bytes) == 0 || fail(err, "%s: cannot be cut to its whole rows: %s", out->part, strerror(errno));
+}
+
+static bool being_written(const char *part)
+{
+    int fd = open(part, O_RDONLY | O_CLOEXEC);
+    bool locked = fd != -1 && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd != -1)
+        close(fd);
+    return locked;
 }
 
 static bool open_output(struct output *out, const struct options *o, const struct sweep *w, const struct shard *shard, uint64_t first,
@@ -129,6 +142,8 @@ static bool open_output(struct output *out, const struct options *o, const struc
     }
     if (!part_look(&out->n_done, &n_bytes, out->part, w, first, err))
         return false;
+    if (being_written(out->part))
+        return fail(err, "%s: another podbench is writing it", out->part);
     if (!o->resume && access(out->part, F_OK) == 0)
         return fail(err, "%s: holds %" PRIu64 " rows of an interrupted sweep; go on with --resume, or remove it", out->part, out->n_done);
     if (!open_part(out, n_bytes, err))

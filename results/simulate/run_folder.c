@@ -107,14 +107,28 @@ static void finish_begun_run(const char *folder, struct arena *a)
 
 /* ---- checking ------------------------------------------------------------------------------------ */
 
+/* False: it is there, and err says why it cannot be read. What is missing is told otherwise. */
+static bool can_read(const char *path, struct err *err)
+{
+    FILE *f = access(path, F_OK) == 0 ? open_regular(NULL, path, err) : NULL;
+    bool good = f || access(path, F_OK) != 0;
+    if (f)
+        fclose(f);
+    return good;
+}
+
 static bool check_files(const char *folder, json_t *files, struct arena *a, struct err *err)
 {
     const char *name;
     json_t *hash;
-    json_object_foreach(files, name, hash)
-        if (!has_hash(arena_printf(a, "%s/%s", folder, name), json_string_value(hash), a))
+    json_object_foreach(files, name, hash) {
+        const char *path = arena_printf(a, "%s/%s", folder, name);
+        if (!can_read(path, err))
+            return false;
+        if (!has_hash(path, json_string_value(hash), a))
             return fail(err, "%s/%s: is not the file that %s lists: the run is not whole, or was edited; simulate again with "
                              "'podbench bench --out %s', or name the table itself", folder, name, MANIFEST, folder);
+    }
     return true;
 }
 
@@ -137,13 +151,14 @@ bool run_folder_check(const char *folder, const char *schema, struct err *err)
     struct arena scratch = {0};
     int lock = lock_folder(folder);
     if (lock == -1)
-        return fail(err, "%s: no such run folder", folder);
+        return fail(err, "%s: %s", folder, errno == ENOENT ? "no such run folder" : strerror(errno));
     finish_begun_run(folder, &scratch);
+    const char *path = arena_printf(&scratch, "%s/%s", folder, MANIFEST);
     json_error_t why = { .text = "cannot be read" };
-    json_t *m = manifest_load(arena_printf(&scratch, "%s/%s", folder, MANIFEST), &why);
-    bool good = m ? check_manifest(folder, schema, m, &scratch, err)
-                  : fail(err, "%s/%s: %s: the run is not whole; simulate again with 'podbench bench --out %s'", folder, MANIFEST,
-                         why.text, folder);
+    json_t *m = manifest_load(path, &why);
+    bool good = !m && !can_read(path, err) ? false
+              : m ? check_manifest(folder, schema, m, &scratch, err)
+                  : fail(err, "%s: %s: the run is not whole; simulate again with 'podbench bench --out %s'", path, why.text, folder);
     json_decref(m);
     close(lock);
     arena_free(&scratch);

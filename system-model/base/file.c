@@ -285,8 +285,9 @@ bool new_folder_open(struct new_folder *out, const char *path, struct err *err)
 
 bool new_folder_replace(struct new_folder *out, const char *path, struct err *err)
 {
-    char *real = realpath(path, NULL);
-    *out = (struct new_folder){ .path = real ? real : joined(path, ""), .replaces = true };
+    struct stat st;
+    char *behind = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    *out = (struct new_folder){ .path = behind ? behind : joined(path, ""), .replaces = true };
     bool good = folder_begin(out, err);
     if (!good)
         new_folder_drop(out);
