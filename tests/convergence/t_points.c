@@ -177,7 +177,7 @@ static void records_in_order(void **state)
     (void)state;
     const char *points = points_with(points_head, P_VALUES, "7 9 8");
     points = points_with(points, P_BATCH, "5000.5");
-    points = points_with(points, P_BATCH, "20");
+    points = points_with(points, P_BATCH, "1");
     points = row(points, (const char *const[]){ "2.0.0", "resnet", "d", "70", "epochs", "1 2 3", "deadline", "{a:1;opt_base_learning_rate:2e-3;b:4}", "s" },
                  P_CELLS, P_CELLS, "");
     points = row(points, (const char *const[]){ "2.0.0", "resnet", "l", "70", "epochs", "4 5 6", "later", "{opt_base_learning_rate:0.25}", "s" },
@@ -186,7 +186,7 @@ static void records_in_order(void **state)
     for (int later = 0; later < 2; later++) {
         assert_true(load(&t, points, "v2.0", later ? RCP_LATER : RCP_DEADLINE, &err));
         assert_int_equal(t.n, 5);
-        assert_true(t.points[0].batch == 20 && t.points[1].batch == 70 && t.points[2].batch == 300 && t.points[4].batch == 5000.5);
+        assert_true(t.points[0].batch == 1 && t.points[1].batch == 70 && t.points[2].batch == 300 && t.points[4].batch == 5000.5);
         assert_near(t.points[1].mean, later ? 5 : 2, 0);
         assert_near(t.points[1].learning_rate, later ? 0.25 : 0.002, 0);
         assert_near(t.points[2].mean, 8, 0);

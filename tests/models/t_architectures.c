@@ -4,6 +4,7 @@
  * widths, kernels and sides a stage is made of.
  */
 #include "tests/built_graph.h"
+#include "workloads/models/builders.h"
 #include "workloads/models/models.h"
 
 struct sums { uint64_t parameters, mac; };
@@ -265,8 +266,30 @@ static void text_transformers(void **state)
     }
 }
 
+/* Tan and Le's published code (params_dict): width, depth, image and dropout. Rounding hides some of a depth's digits from the layers. */
+static void compound_coefficients(void **state)
+{
+    static const struct { double width, depth; uint64_t image; double dropout; } published[] = {
+        { 1.0, 1.0, 224, 0.2 }, { 1.0, 1.1, 240, 0.2 }, { 1.1, 1.2, 260, 0.3 }, { 1.2, 1.4, 300, 0.3 }, { 1.4, 1.8, 380, 0.4 },
+        { 1.6, 2.2, 456, 0.4 }, { 1.8, 2.6, 528, 0.5 }, { 2.0, 3.1, 600, 0.5 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+        for (int grouped = 0; grouped < 2; grouped++) {
+            char name[40];
+            struct err err;
+            snprintf(name, sizeof name, "efficientnet-b%zu%s", i, grouped ? "-g16" : "");
+            const struct inverted_config *c = workload_find(name, &err)->config;
+            assert_int_equal(c->width_tenths, lround(10 * published[i].width));
+            assert_int_equal(c->depth_tenths, lround(10 * published[i].depth));
+            assert_int_equal(c->image, published[i].image);
+            assert_near(c->dropout, published[i].dropout, 0);
+            assert_true(c->group == (grouped ? 16 : 1) && c->expansion == (grouped ? 4 : 6));
+        }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(residual_stages), cmocka_unit_test(inverted_stages), cmocka_unit_test(plain_stages), cmocka_unit_test(unet_levels),
+    cmocka_unit_test(residual_stages), cmocka_unit_test(inverted_stages), cmocka_unit_test(compound_coefficients), cmocka_unit_test(plain_stages), cmocka_unit_test(unet_levels),
     cmocka_unit_test(vision_transformers), cmocka_unit_test(text_transformers),
 };
 TAP_MAIN(tests)

@@ -234,6 +234,10 @@ static void check_op(const struct graph *g, size_t i)
     assert_int_equal(op->pass == PASS_FORWARD, i < g->n_forward_ops);
     if (op->pass == PASS_FORWARD && n_operands[op->kind])
         assert_int_equal(op->n_inputs, n_operands[op->kind]);
+    if (op->kind == OP_CROSS_ENTROPY && op->pass == PASS_FORWARD) {         /* a label a row of scores */
+        const struct tensor *scores = &g->tensors[op->inputs[0]];
+        assert_int_equal(tensor_elements(&g->tensors[op->inputs[1]]) * scores->dims[scores->n_dims - 1], tensor_elements(scores));
+    }
     for (uint32_t k = 0; k < op->n_inputs; k++) {
         uint32_t producer = g->tensors[op->inputs[k]].producer_op;
         assert_true(producer == NO_ID || producer < i);         /* made before it is read */

@@ -86,7 +86,7 @@ static void stand_ins_take_their_operands(void **state)
     }
 }
 
-/* A quantised product is priced as the float one with its channels, weights and all; scales and zero points go. */
+/* A quantised product is priced as the float one with its channels, weights and all; scales and zero points go, as ones and zeros. */
 static void quantised(void **state)
 {
     (void)state;
@@ -110,6 +110,11 @@ static void quantised(void **state)
     assert_int_equal(graph_forward_mac(&r->g), 2 * (36 * 27 * 4 + 4 * 5));
     assert_int_equal(graph_parameters(&r->g), 4 * 27 + 4 * 5);
     assert_int_equal(r->g.n_rough_ops, 4);
+    for (size_t i = 0; i < r->im.model->n_nodes; i++)
+        if (text_is(r->im.model->nodes[i].written, "DynamicQuantizeLinear"))
+            assert_int_equal(r->im.model->nodes[i].n_inputs, 1);
+    assert_near(r->im.model->values[onnx_value(r->im.model, "scale")].known[0], 1, 0);
+    assert_near(r->im.model->values[onnx_value(r->im.model, "point")].known[0], 0, 0);
     for (size_t i = 0; i < r->g.n_tensors; i++)
         assert_int_not_equal(r->g.tensors[i].type, TYPE_UINT8);
     done(r);
@@ -119,22 +124,38 @@ static void quantised(void **state)
 static void quantised_recurrence(void **state)
 {
     (void)state;
-    struct draft *d = draft_start(13);
-    draft_input(d, "x", ONNX_FLOAT, "5,2,3");
-    draft_number(d, "s", 0.5);
-    draft_tensor(d, "w", ONNX_INT8, DIMS(2, 3, 16));
-    draft_tensor(d, "r", ONNX_INT8, DIMS(2, 4, 16));
-    draft_weight(d, "b", DIMS(2, 32));
-    draft_node(d, "DynamicQuantizeLSTM", "x w r b - - - - s s s s", "all last cells", "hidden_size=4 direction=bidirectional");
-    d->nodes[0]->domain = "com.microsoft";
-    draft_node(d, "Add", "last cells", "y", "");
-    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true, .batch = 5 });
-    assert_string_equal(r->err.msg, "");
-    assert_int_equal(graph_forward_mac(&r->g), 2 * 5 * 2 * 16 * (3 + 4));
-    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 4);
-    assert_int_equal(graph_parameters(&r->g), 2 * 16 * (3 + 4) + 2 * 32);
-    assert_int_equal(r->g.n_rough_ops, 1);
-    done(r);
+    for (uint64_t biased = 0; biased < 2; biased++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "5,2,3");
+        draft_number(d, "s", 0.5);
+        draft_tensor(d, "w", ONNX_INT8, DIMS(2, 3, 16));
+        draft_tensor(d, "r", ONNX_INT8, DIMS(2, 4, 16));
+        draft_weight(d, "b", DIMS(2, 32));
+        draft_node(d, "DynamicQuantizeLSTM", biased ? "x w r b - - - - s s s s" : "x w r", "all last cells", "hidden_size=4 direction=bidirectional");
+        d->nodes[0]->domain = "com.microsoft";
+        draft_node(d, "Add", "last cells", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true, .batch = 5 });
+        assert_string_equal(r->err.msg, "");
+        assert_int_equal(graph_forward_mac(&r->g), 2 * 5 * 2 * 16 * (3 + 4));
+        assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2 * 2 * 4);
+        assert_int_equal(graph_parameters(&r->g), 2 * 16 * (3 + 4) + biased * 2 * 32);
+        assert_int_equal(r->g.n_rough_ops, 1);
+        done(r);
+    }
+}
+
+/* One that lacks its recurrent weights is refused as an LSTM is. */
+static void a_recurrence_without_weights(void **state)
+{
+    static const char *const inputs[] = { "x w - -", "x w -", "x w" };
+    (void)state;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "5,2,3");
+        draft_tensor(d, "w", ONNX_INT8, DIMS(2, 3, 16));
+        draft_node(d, "DynamicQuantizeLSTM", inputs[i], "y", "hidden_size=4");
+        refused(d, (struct onnx_options){ .inference = true, .approximate = true, .batch = 5 }, "node 0, LSTM 'n0': has no input 2; want at least 3");
+    }
 }
 
 /* So many nodes behind each other. */
@@ -277,7 +298,7 @@ static void several_results_approximated(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(course_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised),
-    cmocka_unit_test(quantised_recurrence), cmocka_unit_test(the_longer_branch), cmocka_unit_test(readers_that_lead_nowhere),
+    cmocka_unit_test(quantised_recurrence), cmocka_unit_test(a_recurrence_without_weights), cmocka_unit_test(the_longer_branch), cmocka_unit_test(readers_that_lead_nowhere),
     cmocka_unit_test(nodes_that_lead_nowhere), cmocka_unit_test(approximated), cmocka_unit_test(other_results_approximated),
     cmocka_unit_test(several_results_approximated),
 };

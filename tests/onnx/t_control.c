@@ -112,7 +112,7 @@ static void weights_of_a_branch(void **state)
 static void choices_by_inputs(void **state)
 {
     static const struct { const char *operands, *name; } cases[] = {
-        { "a high", "a=NUMBER" }, { "high a", "a=NUMBER" }, { "a b", "condition=1 or 0" }, { "less high", "a=NUMBER" }, { "less b", "condition=1 or 0" },
+        { "a high", "a=NUMBER" }, { "high a", "a=NUMBER" }, { "a b", "condition=1 or 0" }, { "less high", "a=NUMBER" }, { "less b", "condition=1 or 0" }, { "cut high", "a=NUMBER" },
         { "b less", "condition=1 or 0" }, { "less a", "condition=1 or 0" },
     };
     (void)state;
@@ -125,6 +125,7 @@ static void choices_by_inputs(void **state)
         draft_input(d, "b", ONNX_INT64, "1");
         draft_whole(d, "high", WHOLE(16));
         draft_node(d, "Neg", "a", "less", "");
+        draft_node(d, "Clip", "a - high", "cut", "");
         draft_node(d, "Greater", cases[i].operands, "condition", "");
         draft_node(d, "If", "condition", "y", "");
         draft_body(d, "then_branch", then, "t");

@@ -20,6 +20,8 @@ static const struct row gelus[] = {
     { "Mul x over2 > a; Erf a > b; Add one b > c; Mul half x > d; Mul d c > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > y", "gelu" },
     { "Mul over2 x > a; Erf a > b; Add b one > c; Mul c half > d; Mul x d > e; Add e d > y", "scale map map scale mul add" },  /* half of it is read besides */
+    { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul x1 c > d; Mul d half > y", "map gelu" },      /* of a sum with one too */
+    { "Add u one > x1; Div x1 root2 > a; Erf a > b; Add b one > c; Mul c x1 > d; Mul half d > y", "map gelu" },
     { "Mul u x > e; Div e root2 > a; Erf a > b; Add b one > c; Mul e c > d; Mul d half > y", "mul gelu" },       /* of a product */
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul u c > d; Mul d half > y", "scale map map mul scale" },     /* of another tensor */
     { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },

@@ -122,6 +122,37 @@ static void readers_of_items(void **state)
     done(r);
 }
 
+/* Who stacks items reads each: sigmoid(x), read by a product, a sum and a stack, is no part of a swish. */
+static void readers_of_stacked_items(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_input(d, "u", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 3));
+    draft_node(d, "Sigmoid", "x", "a", "");
+    draft_node(d, "SequenceConstruct", "a u", "s", "");
+    draft_node(d, "ConcatFromSequence", "s", "stack", "axis=0 new_axis=1");
+    draft_node(d, "Mul", "x a", "c", "");
+    draft_node(d, "Add", "c a", "e", "");
+    draft_node(d, "Add", "stack e", "sum", "");
+    draft_node(d, "MatMul", "sum w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    double *y = outputs(r);
+    assert_int_equal(count_kind(&r->g, OP_SIGMOID), 1);
+    assert_int_equal(count_kind(&r->g, OP_SWISH), 0);
+    for (uint64_t e = 0; e < 12; e++) {
+        double sum = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            uint64_t at = e / 3 % 2 * 3 + k;
+            double x = draft_noise("x", at), a = 1 / (1 + exp(-x));
+            sum += ((e < 6 ? a : draft_noise("u", at)) + x * a + a) * draft_noise("w", k * 3 + e % 3);
+        }
+        assert_near(y[e], sum, 1e-6);
+    }
+    done(r);
+}
+
 /* Chunks of x, each put before the ones of earlier rounds with b added; one goes, the rest is stacked, and their number added to it. */
 static void sequences(void **state)
 {
@@ -236,7 +267,7 @@ static void rows_of_a_matrix(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(places_of_items), cmocka_unit_test(readers_of_items),
+    cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(places_of_items), cmocka_unit_test(readers_of_items), cmocka_unit_test(readers_of_stacked_items),
     cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements), cmocka_unit_test(rows_of_a_matrix),
 };
 TAP_MAIN(tests)

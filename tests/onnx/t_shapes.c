@@ -397,6 +397,7 @@ static void einsums(void **state)
         { "Einsum", "2,3,4 3,4,5", "equation=...ab,...bc", "its operands differ in dimension Z" },
         { "Einsum", "2,3", "equation=ab->ac", "dimension c of the result is in no operand" },
         { "Einsum", "2,3 3,4", "equation=ab->a", "'ab->a'" WANTS },         { "Einsum", "2,3", "equation=ab,bc->ac", "'ab,bc->ac'" WANTS },
+        { "Einsum", "2,3 3,4 4,5", "equation=ab,bc->ac", "'ab,bc->ac'" WANTS },
         { "Einsum", "2,3 3,4 4,5", "equation=ab,bc,cd->ad", "'ab,bc,cd->ad'" WANTS }, { "Einsum", "2,2", "equation=aa->a", "'aa->a'" WANTS },
         { "Einsum", "2,3 3,3", "equation=ab,bb->a", "'ab,bb->a'" WANTS },   { "Einsum", "2,3", "equation=abc->a", "'abc->a'" WANTS },
         { "Einsum", "2,3 3,4", "equation=ab,b->a", "'ab,b->a'" WANTS },     { "Einsum", "2,3 3,4", "equation=ab,bcd->a", "'ab,bcd->a'" WANTS },

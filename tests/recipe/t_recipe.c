@@ -90,6 +90,25 @@ static void overrides_apply_in_order(void **state)
     arena_free(&l.a);
 }
 
+/* The first line of a file, or any other: what is overridden stands once. */
+static void overrides_stand_in_place(void **state)
+{
+    static const char *const keys[] = { "recipe.id=other", "parallel.replicas=3" };
+    struct loaded plain, l;
+    (void)state;
+    assert_true(load(&plain, pod16, NULL, 0));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_true(load(&l, pod16, &keys[i], 1));
+        assert_int_equal(l.r.n_entries, plain.r.n_entries);
+        for (size_t e = 0; e < l.r.n_entries; e++) {
+            assert_string_equal(l.r.entries[e].section, plain.r.entries[e].section);
+            assert_string_equal(l.r.entries[e].key, plain.r.entries[e].key);
+        }
+        arena_free(&l.a);
+    }
+    arena_free(&plain.a);
+}
+
 /* How long to train is said in one of three ways; an override takes the place of what the file says. */
 static void a_new_length_replaces_the_old(void **state)
 {
@@ -174,6 +193,8 @@ static void overrides_are_named_in_refusals(void **state)
     refuses("hosts.number=3", "--set hosts.number=3: unknown key in [hosts]; known: count, instances, decode_bytes_per_s, steps_per_call");
     refuses("parallel.layers_per_ipu=24", "--set parallel.layers_per_ipu=24: has 1 stage for 4 IPUs a replica; want at least one an IPU");
     refuses("parallel.replicas=", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: replicas is missing in [parallel]: copies of the model");
+    refuses("training.epochs=1", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: samples_per_epoch is missing in [data]: "
+            "[training] counts in epochs");
     refuses("parallel.stash_type=fp32", "workloads/recipes/mlperf-v1.1-closed-ipu-pod16-bert-large.ini: stash_type: fp32 is wider than what is "
             "computed; want fp16 or fp8");
     refuses("faults.rail=0-1 0.5", "--set faults.rail=0-1 0.5: unknown key in [faults]; known: link, chip, flow (and link1, link2...)");
@@ -335,6 +356,29 @@ static void settings_are_all_keys(void **state)
         }
     }
     assert_true(found);
+    arena_free(&l.a);
+}
+
+/* Each key without which there is no run, taken away alone. */
+static void required_keys_are_missed(void **state)
+{
+    struct loaded l, without;
+    struct recipe_setting *settings;
+    const char *required = "";
+    (void)state;
+    assert_true(load(&l, pod16, NULL, 0));
+    size_t n = recipe_settings(&settings, &l.r, &l.a);
+    for (size_t i = 0; i < n; i++) {
+        const struct field *f = settings[i].field;
+        const char *key = arena_printf(&l.a, "%s.%s", settings[i].section, f->name), *taken = arena_printf(&l.a, "%s=", key);
+        if (!f->required)
+            continue;
+        required = arena_printf(&l.a, "%s%s%s", required, *required ? " " : "", key);
+        assert_false(load(&without, pod16, &taken, 1));
+        assert_string_equal(without.err.msg, arena_printf(&l.a, "%s: %s is missing in [%s]: %s", l.r.path, f->name, settings[i].section, f->help));
+        arena_free(&without.a);
+    }
+    assert_string_equal(required, "recipe.id recipe.workload recipe.system recipe.source parallel.replicas parallel.ipus_per_replica parallel.micro_batch");
     arena_free(&l.a);
 }
 
@@ -533,7 +577,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(overrides_apply_in_order), cmocka_unit_test(a_new_length_replaces_the_old),
     cmocka_unit_test(settings_beside_the_table_are_overridden), cmocka_unit_test(faults_are_read), cmocka_unit_test(overrides_are_named_in_refusals), cmocka_unit_test(lists_and_faults_at_their_limits),
     cmocka_unit_test(bad_recipes_are_refused), cmocka_unit_test(every_bad_recipe_has_its_message),
-    cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys),
+    cmocka_unit_test(unknown_recipes_name_near_ones), cmocka_unit_test(a_file_needs_no_folder), cmocka_unit_test(settings_are_all_keys), cmocka_unit_test(overrides_stand_in_place), cmocka_unit_test(required_keys_are_missed),
     cmocka_unit_test(every_recipe_is_sound),
     cmocka_unit_test(keys_without_effect_are_reported), cmocka_unit_test(a_first_key_without_effect), cmocka_unit_test(keys_are_listed),
 };

@@ -226,11 +226,12 @@ static bool look(const struct lookup *l, const char *key, double *out)
 /* Beyond the table the law carries on from its first or last point. */
 static bool extrapolate(const struct lookup *l, const struct rcp_table *t)
 {
-    struct convergence_law law = {0};
+    double e0, bc, g;
     struct convergence *c = l->c;
     const struct rcp_point *end = c->global_batch < t->points[0].batch ? t->points : t->points + t->n - 1;
-    if (!look(l, "law_e0", &law.e0) || !look(l, "law_bc", &law.bc) || !look(l, "law_g", &law.g))
+    if (!look(l, "law_e0", &e0) || !look(l, "law_bc", &bc) || !look(l, "law_g", &g))
         return false;
+    const struct convergence_law law = { .e0 = e0, .bc = bc, .g = g };
     c->method = CONVERGENCE_EXTRAPOLATED;
     c->reference = end->mean * law_beyond(&law, c->global_batch) / law_beyond(&law, end->batch);
     return true;

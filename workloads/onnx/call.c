@@ -68,9 +68,7 @@ static bool link_nodes(struct linker *l, Onnx__NodeProto *const *nodes, size_t n
 /* What the node read and made, the function's nodes will. */
 static void bind_call(struct onnx_model *m, const struct onnx_node *by, const Onnx__FunctionProto *f, const char *inside)
 {
-    for (uint32_t i = 0; i < by->n_inputs; i++)
-        if (by->inputs[i] != NO_ID)
-            m->values[by->inputs[i]].n_readers--;
+    onnx_reads_no_more(m, by);
     for (uint32_t i = 0; i < by->n_outputs; i++)
         if (by->outputs[i] != NO_ID)
             m->values[by->outputs[i]].producer = NO_ID;

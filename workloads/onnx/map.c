@@ -435,7 +435,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
         return NULL;
     const struct onnx_node *found = NULL;
     for (size_t i = v->producer; i < p->m->n_nodes; i++)
-        for (uint32_t k = 0; k < p->m->nodes[i].n_inputs; k++)
+        for (uint32_t k = 0; k != p->m->nodes[i].n_inputs; k++)
             if (!p->m->nodes[i].gone && p->m->nodes[i].inputs[k] == value) {
                 if (found)
                     return NULL;
@@ -461,7 +461,7 @@ static void count(struct mapper *p, const char *op, enum onnx_fate fate, const c
 /* One pass over the result: what an operation without a rule costs at least. */
 static bool approximate(struct mapper *p)
 {
-    for (uint32_t i = 0; i < p->n->n_outputs; i++) {
+    for (uint32_t i = 0; i != p->n->n_outputs; i++) {
         const struct onnx_value *y = map_out(p, i);
         uint64_t dims[ONNX_MAX_DIMS];
         if (!y)
@@ -494,9 +494,9 @@ static bool is_wanted(const struct mapper *p)
 static bool has_empty(const struct mapper *p)
 {
     bool may = text_is(p->n->op, "Concat") || text_is(p->n->op, "Resize") || text_is(p->n->op, "Upsample"), empty = false;
-    for (uint32_t i = 0; i < p->n->n_inputs && !may; i++)
+    for (uint32_t i = 0; i != p->n->n_inputs && !may; i++)
         empty |= map_in(p, i) && onnx_elements(map_in(p, i)) == 0;
-    for (uint32_t i = 0; i < p->n->n_outputs; i++)
+    for (uint32_t i = 0; i != p->n->n_outputs; i++)
         empty |= map_out(p, i) && map_out(p, i)->shaped && onnx_elements(map_out(p, i)) == 0;
     return empty;
 }

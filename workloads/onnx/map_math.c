@@ -3,6 +3,7 @@
  * map_math.c - operators on each number by itself: functions of one, and of two.
  */
 #include "workloads/onnx/map_internal.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ bool map_clip(struct mapper *p)
     if (x == NO_ID)
         return false;
     double from = low ? low->known[0] : onnx_float(p->n, "min", -INFINITY), to = high ? high->known[0] : onnx_float(p->n, "max", INFINITY);
-    if (from == 0 && to > 1e30)
+    if (from == 0 && to >= (double)FLT_MAX)
         return done_like_input(p, emit1(p, OP_RELU, x, AT(0)));
     return done_like_input(p, emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = from, .high = to)));
 }

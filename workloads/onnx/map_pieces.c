@@ -58,7 +58,7 @@ static bool leaves_nothing(const struct onnx_model *m, uint32_t value, const str
     uint32_t n_readers = m->values[value].n_readers;
     for (size_t i = m->values[value].producer == NO_ID ? 0 : m->values[value].producer; i < m->n_nodes && n_readers; i++) {
         struct range r;
-        for (uint32_t k = 0; k < m->nodes[i].n_inputs; k++)
+        for (uint32_t k = 0; k != m->nodes[i].n_inputs; k++)
             n_readers -= m->nodes[i].inputs[k] == value && n_readers;
         if (range_of(&r, m, &m->nodes[i], value) && r.axis == like->axis && r.length == like->length && r.begin % r.length == 0)
             seen |= UINT64_C(1) << r.begin / r.length;

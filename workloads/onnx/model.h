@@ -138,10 +138,11 @@ bool onnx_link_nodes(struct onnx_model *m, Onnx__NodeProto *const *nodes, size_t
 /* reach.c: nodes that no output needs are gone. */
 bool onnx_reach(struct onnx_model *m, const struct onnx_options *o, struct err *err);
 
-/* place.c: room for n nodes from one on; a node with one result; one that has axes; a node that is gone; a known number. */
+/* place.c: room for n nodes from one on; a node with one result; one that has axes; a node that reads nothing; one that is gone; a known number. */
 bool onnx_make_room(struct onnx_model *m, size_t from, size_t n, struct err *err);
 void onnx_put(struct onnx_model *m, size_t at, const char *op, uint32_t n_inputs, const uint32_t *inputs, uint32_t result);
 void onnx_put_axis(struct onnx_model *m, size_t at, const char *op, uint32_t input, uint32_t result, int64_t axis);
+void onnx_reads_no_more(struct onnx_model *m, const struct onnx_node *n);
 void onnx_retire(struct onnx_model *m, size_t id, const char *why);
 uint32_t onnx_number(struct onnx_model *m, const char *name, int type, double x);
 

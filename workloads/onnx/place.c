@@ -51,12 +51,17 @@ void onnx_put_axis(struct onnx_model *m, size_t at, const char *op, uint32_t inp
     m->nodes[at].proto = n;
 }
 
-void onnx_retire(struct onnx_model *m, size_t id, const char *why)
+void onnx_reads_no_more(struct onnx_model *m, const struct onnx_node *n)
 {
-    struct onnx_node *n = &m->nodes[id];
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_ID)
             m->values[n->inputs[i]].n_readers--;
+}
+
+void onnx_retire(struct onnx_model *m, size_t id, const char *why)
+{
+    struct onnx_node *n = &m->nodes[id];
+    onnx_reads_no_more(m, n);
     n->n_inputs = n->n_outputs = 0;
     n->gone = true;
     n->fused_as = why;

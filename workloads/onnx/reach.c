@@ -11,11 +11,9 @@
 /* "boxes,scores" instead of the file's own outputs. */
 static bool stop_at(struct onnx_model *m, const char *names, struct err *err)
 {
-    size_t n = 1, at = 0;
-    for (const char *c = names; *c; c++)
-        n += *c == ',';
+    size_t n = 0, cap = 0;
+    uint32_t *outputs = NULL;
     const char **own = ARENA_ARRAY(m->arena, const char *, m->n_outputs);
-    uint32_t *outputs = ARENA_ARRAY(m->arena, uint32_t, n);
     for (size_t i = 0; i < m->n_outputs; i++) {
         own[i] = m->values[m->outputs[i]].name;
         m->values[m->outputs[i]].output = false;
@@ -26,7 +24,8 @@ static bool stop_at(struct onnx_model *m, const char *names, struct err *err)
             return fail(err, "%s: recipe.output: no node makes '%.80s'; take the name of a node's output, as those of the file itself: %s",
                         m->path, name, names_list(own, m->n_outputs, m->arena));
         m->values[id].output = true;
-        outputs[at++] = id;
+        outputs = arena_grow(m->arena, outputs, n, &cap, sizeof *outputs);
+        outputs[n++] = id;
     }
     m->outputs = outputs;
     m->n_outputs = n;

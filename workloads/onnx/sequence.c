@@ -79,9 +79,7 @@ static bool erase(struct onnx_model *m, size_t id, const struct onnx_items *old,
 /* Other inputs, with their readers counted. */
 static void read_instead(struct onnx_model *m, struct onnx_node *n, const char *op, uint32_t n_inputs, const uint32_t *inputs)
 {
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] != NO_ID)
-            m->values[n->inputs[i]].n_readers--;
+    onnx_reads_no_more(m, n);
     n->inputs = ARENA_ARRAY(m->arena, uint32_t, n_inputs);
     for (uint32_t i = 0; i < n_inputs; i++)
         m->values[n->inputs[i] = inputs[i]].n_readers++;
@@ -106,13 +104,14 @@ static bool join(struct onnx_model *m, size_t id, const struct onnx_items *items
     uint32_t *rows = ARENA_ARRAY(m->arena, uint32_t, items->n);
     if (!items->n || !onnx_out(m, &m->nodes[id], 0))
         return onnx_refuse(m, &m->nodes[id], err, "joins nothing, or has no output");
+    const char *name = onnx_out(m, &m->nodes[id], 0)->name;
     if (stacked && !onnx_make_room(m, id, items->n, err))
         return false;
     for (uint32_t i = 0; i < items->n; i++) {
         rows[i] = items->values[i];
         if (!stacked)
             continue;
-        rows[i] = onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, m->values[m->nodes[id + items->n].outputs[0]].name));
+        rows[i] = onnx_value(m, arena_printf(m->arena, "#item%u of %s", i, name));
         onnx_put_axis(m, id + i, "Unsqueeze", items->values[i], rows[i], axis);
     }
     read_instead(m, &m->nodes[id + (stacked ? items->n : 0)], "Concat", items->n, rows);

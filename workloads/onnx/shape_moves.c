@@ -336,10 +336,9 @@ bool shape_expand(const struct shape *s)
         return REFUSE(s, "its shape is computed while the model runs");
     uint32_t n = max_u32(list.n, x->n_dims);
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t mine = i + x->n_dims < n ? 1 : x->dims[i + x->n_dims - n];
-        int64_t asked = i + list.n < n ? 1 : list.at[i + list.n - n];
-        asked = asked > 0 ? asked : 0;
-        dims[i] = max_u64(mine, (uint64_t)asked);
+        int64_t mine = i + x->n_dims < n ? 1 : (int64_t)x->dims[i + x->n_dims - n], asked = i + list.n < n ? 1 : list.at[i + list.n - n];
+        int64_t size = asked > mine ? asked : mine;
+        dims[i] = (uint64_t)size;
     }
     return shape_set(s, 0, n, dims, x->type);
 }

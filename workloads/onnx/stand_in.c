@@ -9,15 +9,15 @@
 #include "workloads/onnx/model.h"
 #include <string.h>
 
-static const struct stand_in { const char *op, *as; uint32_t n, kept[4]; } stand_ins[] = {
-    { "DynamicQuantizeLinear", "Identity", 1, { 0 } },
-    { "QLinearConv", "Conv", 3, { 0, 3, 8 } }, { "ConvInteger", "Conv", 2, { 0, 1 } }, { "QLinearMatMul", "MatMul", 2, { 0, 3 } },
-    { "MatMulInteger", "MatMul", 2, { 0, 1 } }, { "QGemm", "Gemm", 3, { 0, 3, 6 } }, { "QLinearAdd", "Add", 2, { 0, 3 } },
-    { "QLinearMul", "Mul", 2, { 0, 3 } }, { "QLinearSigmoid", "Sigmoid", 1, { 0 } }, { "QLinearLeakyRelu", "LeakyRelu", 1, { 0 } },
-    { "QLinearSoftmax", "Softmax", 1, { 0 } }, { "QLinearAveragePool", "AveragePool", 1, { 0 } },
-    { "QLinearGlobalAveragePool", "GlobalAveragePool", 1, { 0 } }, { "FusedConv", "Conv", 3, { 0, 1, 2 } }, { "FusedGemm", "Gemm", 3, { 0, 1, 2 } },
-    { "QLinearConcat", "Concat", 0, { 0 } }, { "FastGelu", "Gelu", 1, { 0 } }, { "QuickGelu", "Gelu", 1, { 0 } },
-    { "DynamicQuantizeLSTM", "LSTM", 4, { 0, 1, 2, 3 } },
+static const struct stand_in { const char *op, *as; uint32_t kept[4], n; } stand_ins[] = {
+    { "DynamicQuantizeLinear", "Identity", { 0 }, 1 },
+    { "QLinearConv", "Conv", { 0, 3, 8 }, 3 }, { "ConvInteger", "Conv", { 0, 1 }, 2 }, { "QLinearMatMul", "MatMul", { 0, 3 }, 2 },
+    { "MatMulInteger", "MatMul", { 0, 1 }, 2 }, { "QGemm", "Gemm", { 0, 3, 6 }, 3 }, { "QLinearAdd", "Add", { 0, 3 }, 2 },
+    { "QLinearMul", "Mul", { 0, 3 }, 2 }, { "QLinearSigmoid", "Sigmoid", { 0 }, 1 }, { "QLinearLeakyRelu", "LeakyRelu", { 0 }, 1 },
+    { "QLinearSoftmax", "Softmax", { 0 }, 1 }, { "QLinearAveragePool", "AveragePool", { 0 }, 1 },
+    { "QLinearGlobalAveragePool", "GlobalAveragePool", { 0 }, 1 }, { "FusedConv", "Conv", { 0, 1, 2 }, 3 }, { "FusedGemm", "Gemm", { 0, 1, 2 }, 3 },
+    { .op = "QLinearConcat", .as = "Concat" }, { "FastGelu", "Gelu", { 0 }, 1 }, { "QuickGelu", "Gelu", { 0 }, 1 },
+    { "DynamicQuantizeLSTM", "LSTM", { 0, 1, 2, 3 }, 4 },
 };
 
 /* Integers that stand for floats. */
@@ -73,8 +73,10 @@ static void replace(struct onnx_model *m, struct onnx_node *n, const struct stan
         count_as_float(m, kept[i]);
     for (uint32_t i = 1; i < n->n_outputs && !lstm; i++)
         drop_output(m, n->outputs[i], i == 1);
-    for (uint32_t i = 1; i < 3 && i < n_kept && lstm; i++)
-        turn(m, kept[i]);
+    if (lstm && n_kept > 2) {
+        turn(m, kept[1]);
+        turn(m, kept[2]);
+    }
     n->op = s->as;
     n->inputs = kept;
     n->n_inputs = n_kept;
