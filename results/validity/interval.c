@@ -22,34 +22,20 @@ static bool is_left_out(const struct reference *x, const struct left_out *out)
     return text_is(x->group, out->group) || text_is(x->group, out->other_group) || text_is(x->configuration, out->configuration);
 }
 
-/* From `from` to each reference; negative: left out. */
+/* From `from` to each reference; infinite: left out. */
 static void leave(double *apart, const struct references *r, const double *from, const struct left_out *out)
 {
     for (size_t i = 0; i < r->n; i++)
-        apart[i] = is_left_out(&r->items[i], out) ? -1 : from[i];
+        apart[i] = is_left_out(&r->items[i], out) ? INFINITY : from[i];
 }
 
-static void distances_from(double *apart, const struct references *r, const struct properties *at, const struct left_out *out)
-{
-    for (size_t i = 0; i < r->n; i++)
-        apart[i] = is_left_out(&r->items[i], out) ? -1 : property_distance(at, &r->items[i].at);
-}
-
-/* Negative: none is left. */
+/* Infinite: none is left. */
 static double nearest_of(const double *apart, size_t n)
 {
-    double nearest = -1;
+    double nearest = INFINITY;
     for (size_t i = 0; i < n; i++)
-        if (apart[i] >= 0 && (nearest < 0 || apart[i] < nearest))
-            nearest = apart[i];
+        nearest = fmin(nearest, apart[i]);
     return nearest;
-}
-
-double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out)
-{
-    double apart[r->n ? r->n : 1];
-    distances_from(apart, r, at, out);
-    return nearest_of(apart, r->n);
 }
 
 /* Of each reference from each: as far from one to the other as back. */
@@ -66,14 +52,13 @@ static const double *all_distances(const struct references *r, struct arena *a)
 static double scale_from(const struct spread *s, const struct references *r, const double *apart)
 {
     double weights = 0, sum = 0, nearest = nearest_of(apart, r->n);
-    for (size_t i = 0; i < r->n; i++) {
-        const struct reference *x = &r->items[i];
-        double w = apart[i] < 0 ? 0 : exp(nearest - apart[i]);
-        weights += w;
-        sum += w * fabs(x->left_out);
-    }
-    if (!(weights > 0))
+    if (isinf(nearest))
         return 0;
+    for (size_t i = 0; i < r->n; i++) {
+        double w = exp(nearest - apart[i]);
+        weights += w;
+        sum += w * fabs(r->items[i].left_out);
+    }
     double known = exp(-nearest), local = fmax(sum / weights, LEAST_SHARE_OF_MEAN * s->mean_error);
     return (known * local + (1 - known) * fmax(local, s->mean_error)) * (1 + (s->farthest > 0 ? nearest / s->farthest : 0));
 }
@@ -86,7 +71,9 @@ static void take_size(struct spread *s, const struct references *r, const double
         if (text_is(x->group, without))
             continue;
         leave(apart, r, all + i * r->n, &out);
-        s->farthest = fmax(s->farthest, nearest_of(apart, r->n));
+        double nearest = nearest_of(apart, r->n);
+        if (isfinite(nearest))
+            s->farthest = fmax(s->farthest, nearest);
         s->mean_error += fabs(x->left_out);
         s->n_errors++;
     }
@@ -124,7 +111,8 @@ double spread_half_width_from(const struct spread *s, const struct references *r
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out)
 {
     double apart[r->n ? r->n : 1];
-    distances_from(apart, r, at, out);
+    for (size_t i = 0; i < r->n; i++)
+        apart[i] = is_left_out(&r->items[i], out) ? INFINITY : property_distance(at, &r->items[i].at);
     return spread_half_width_from(s, r, apart);
 }
 

@@ -16,13 +16,11 @@ struct spread { double mean_error, farthest, quantile; size_t n_errors; };
 struct spread spread_of(const struct references *r, const char *without, struct arena *scratch);
 /* Half the interval's width at these properties, as a logarithm: throughput x exp(+-this). */
 double spread_half_width(const struct spread *s, const struct references *r, const struct properties *at, const struct left_out *out);
-/* The same from how far each reference is, < 0 where it is left out. */
+/* The same from how far each reference is, infinite where it is left out. */
 double spread_half_width_from(const struct spread *s, const struct references *r, const double *apart);
 /* The same as one standard deviation of the logarithm of a normal error; group: left out, as an unknown one would be (NULL: none). 0: there
  * is nothing to judge by. */
 double spread_deviation(const struct references *r, const struct properties *at, const char *group, struct arena *scratch);
-/* To the nearest reference that is not left out; -1: there is none. */
-double nearest_distance(const struct references *r, const struct properties *at, const struct left_out *out);
 
 /* Left one group out: its errors against the interval that the other groups give. near: each configuration left out by itself, its
  * group known, as it is for an answer close to published ones. */

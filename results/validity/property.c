@@ -66,7 +66,7 @@ void properties_settle(struct properties *p)
 {
     for (size_t i = 0; i < n_properties; i++)
         if (properties[i].is_count)
-            p->log2_count[i] = p->count[i] ? log2((double)p->count[i]) : -1;
+            p->log2_count[i] = log2((double)p->count[i]);
         else
             p->name_hash[i] = hash_bytes(p->name[i], strlen(p->name[i]), 0);
 }
@@ -79,7 +79,7 @@ bool is_same_name(const struct properties *x, const struct properties *y, size_t
 /* To or from nothing at all counts as one. */
 static double doublings(double x, double y)
 {
-    return x >= 0 && y >= 0 ? fabs(x - y) : x != y;
+    return isfinite(x) && isfinite(y) ? fabs(x - y) : x != y;
 }
 
 double property_distance(const struct properties *x, const struct properties *y)

@@ -2,6 +2,7 @@
 /* t_rules.c - the table of rules: every edition loads, layers are called for as the official checkers do, and bad rows are refused by line. */
 #include "tests/check.h"
 #include "results/mlperf/judge.h"
+#include "results/mlperf/log_demands.h"
 #include "tests/mlperf/judged.h"
 
 static struct rule_library load(struct arena *a)
@@ -466,6 +467,35 @@ static void test_the_value_is_shown_where_it_is_asked_for(void **state)
     arena_free(&a);
 }
 
+/* What is asked for once, by the last layer that names it, with the value that it fixes; and the names that the end asks for. */
+static void test_what_a_log_must_say(void **state)
+{
+    static const char rows[] =
+        "2.0.0,common,submission_division,1,,,\"apply \"\"{}\"\"\",error,s\n2.0.0,common,submission_benchmark,1,,,\"apply \"\"closed_{}\"\"\",error,s\n"
+        "2.0.0,common,a,1,v==3,,,error,s\n2.0.0,common,b,1,v==4,,,error,s\n2.0.0,common,c,1+,,,,error,s\n2.0.0,common,d,1,v==6,,,error,s\n"
+        "2.0.0,closed,b,1,v==5,,,error,s\n2.0.0,closed,e,1,v>0 ;; v==7 ;; v==8,,,error,s\n2.0.0,closed,g,1,v>0 ;; v<9,,,error,s\n"
+        "2.0.0,closed_bert,d,1,,,,error,s\n2.0.0,closed_bert,f,1,\"v==\"\"x\"\"\",,,error,s\n2.0.0,closed_bert,,begin,,,st.w:=[],error,s\n"
+        "2.0.0,closed_bert,,end,\"1==1 ;; same_names(st.w, \"\"five\"\")\",,,error,s\n2.0.0,closed_bert,,end,1==1,,,error,s\n2.0.0,closed_resnet,h,1,,,,error,s";
+    struct arena a = { 0 };
+    struct err err = { "" };
+    struct log_demands d;
+    const char *text = "";
+    (void)state;
+    const char *dir = folder_of_rules(rows, &a);
+    assert_true(log_demands_load(&d, "v2.0", "closed", "bert", NULL, dir, &a, &err));
+    for (size_t i = 0; i < d.n; i++)
+        text = arena_printf(&a, "%s%s %s %d %g;", text, d.items[i].layer, d.items[i].key, d.items[i].fixed, d.items[i].fixed ? d.items[i].value.number : 0);
+    assert_string_equal(text, "common a 1 3;common submission_benchmark 0 0;common submission_division 0 0;closed b 1 5;closed e 1 7;closed g 0 0;"
+                              "closed_bert d 0 0;closed_bert f 1 0;");
+    assert_int_equal(d.names->n, 5);
+    assert_true(log_demands_load(&d, "v2.0", "closed", "resnet", NULL, dir, &a, &err));
+    assert_null(d.names);
+    assert_string_equal(d.items[d.n - 1].key, "h");
+    assert_false(log_demands_load(&d, "v2.0", "open", "bert", NULL, dir, &a, &err));
+    assert_string_equal(err.msg, "there are no rules 'open' in 2.0.0");
+    arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_layers), cmocka_unit_test(test_every_edition),
@@ -473,7 +503,7 @@ int main(void)
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
                                         cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_layers_are_called_once), cmocka_unit_test(test_lines_that_cannot_be_read), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
                                         cmocka_unit_test(test_as_many_states_as_may_be_kept),
-                                        cmocka_unit_test(test_groups_that_are_missing),
+                                        cmocka_unit_test(test_groups_that_are_missing), cmocka_unit_test(test_what_a_log_must_say),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, remove_rules);

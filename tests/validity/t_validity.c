@@ -232,10 +232,12 @@ static void what_is_left_out_is_not_near(void **state)
 {
     (void)state;
     make_three();
-    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .group = "PyTorch" }), 0, 0);
-    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .group = "PopART" }), 1, 0);
-    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .other_group = "PopART" }), 1, 0);
-    assert_near(nearest_distance(&three_groups, &one, &(struct left_out){ .configuration = "PopART" }), 1, 0);
+    const struct left_out first[] = { { .group = "PopART" }, { .other_group = "PopART" }, { .configuration = "PopART" } };
+    const struct spread s = { .mean_error = 0.05, .farthest = 1, .quantile = 3 };
+    const double k = exp(-1);
+    for (size_t i = 0; i < 3; i++)
+        assert_near(spread_half_width(&s, &three_groups, &one, &first[i]), 3 * 2 * 0.065, 1e-12);
+    assert_near(spread_half_width(&s, &three_groups, &one, &(struct left_out){ .group = "PyTorch" }), 3 * (k * 0.09 + 0.02) / (1 + k), 1e-12);
 }
 
 /* ---- what is left out of the fit ------------------------------------------------------------------ */
