@@ -5,6 +5,8 @@
 #include "results/mlperf/folder_names.h"
 #include "tests/golden_text.h"
 #include "tests/mlperf/conforming.h"
+#include <jansson.h>
+#include <sys/stat.h>
 
 static char *log_text(const struct submission_description *s, const struct drawn_run *run)
 {
@@ -500,7 +502,34 @@ static void test_patterns(void **state)
     arena_free(&a);
 }
 
+/* A link and a pipe beside two folders, of one log each that says nothing: what is not read is counted, in text and as JSON. */
+static void test_what_is_not_read(void **state)
+{
+    struct arena a = { 0 };
+    struct err err;
+    char top[] = "/tmp/podbench-test-lint-XXXXXX", *text;
+    bool passed;
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    for (int i = 0; i < 2; i++) {
+        assert_true(make_folders(arena_printf(&a, "%s/%d", top, i), &err));
+        fclose(fopen(arena_printf(&a, "%s/%d/result_0.txt", top, i), "w"));
+    }
+    assert_int_equal(symlink("0", arena_printf(&a, "%s/link", top)) + mkfifo(arena_printf(&a, "%s/pipe", top), 0600), 0);
+    text = lint_text(top, "v2.0", LINT_TEXT, &passed, &err);
+    assert_non_null(strstr(text, "\n0 of 2 folders pass, 0 of 2 logs pass; 2 errors, 0 warnings, 0 for review, 2 not read\n"));
+    free(text);
+    text = lint_text(top, "v2.0", LINT_JSON, &passed, &err);
+    json_t *json = json_loads(text, 0, NULL);
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(json, "counts"), "not_read")), 2);
+    json_decref(json);
+    free(text);
+    assert_int_equal(system(arena_printf(&a, "rm -r %s", top)), 0);
+    arena_free(&a);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_what_is_not_read),
     cmocka_unit_test(test_a_conforming_log), cmocka_unit_test(test_each_breakage), cmocka_unit_test(test_repeated_keys),
     cmocka_unit_test(test_many_hosts), cmocka_unit_test(test_groups_of_keys), cmocka_unit_test(test_measures_of_one_evaluation), cmocka_unit_test(test_as_many_evaluations_as_may_be),
     cmocka_unit_test(test_one_block_before_the_evaluations), cmocka_unit_test(test_evaluations_off_the_schedule), cmocka_unit_test(test_names_from_paths), cmocka_unit_test(test_submission_keys),
