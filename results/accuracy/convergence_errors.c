@@ -8,14 +8,6 @@
 
 #include "workloads/convergence/convergence.h"
 
-static double mean_samples(const struct run_row *rows, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += rows[i].samples_to_converge;
-    return sum / (double)n;
-}
-
 static bool add_submission(struct convergence_errors *out, const struct run_row *first, size_t n, const char *data_dir, struct arena *a,
                            struct err *err)
 {
@@ -24,7 +16,7 @@ static bool add_submission(struct convergence_errors *out, const struct run_row 
     if (!convergence_predict_for(&c, &terms, data_dir, a, err))
         return false;
     struct convergence_error e = { first->round, first->division, first->system, first->benchmark, first->role, first->global_batch,
-                                   mean_samples(first, n), c.mean_samples, 0 };
+                                   run_rows_mean_samples(first, n), c.mean_samples, 0 };
     if (c.has_plan && first->eval_at_end)
         e.predicted = c.planned_epochs * c.samples_per_epoch;
     e.error = e.predicted / e.published - 1;

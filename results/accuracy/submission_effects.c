@@ -30,14 +30,6 @@ static bool handed_in_before(const struct run_rows *t, size_t first)
     return false;
 }
 
-static double mean_samples(const struct run_row *rows, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += rows[i].samples_to_converge;
-    return sum / (double)n;
-}
-
 bool submissions_of(struct submissions *out, const struct run_rows *runs, struct convergence_tables *tables, struct arena *a, struct err *err)
 {
     *out = (struct submissions){ .items = ARENA_ROOM(a, struct submission, runs->n) };
@@ -49,10 +41,10 @@ bool submissions_of(struct submissions *out, const struct run_rows *runs, struct
         if (!*rcp_ruleset(r->round) || handed_in_before(runs, i) || !convergence_reference(&c, tables, &terms, NULL))
             continue;
         double half_grid = r->eval_at_end ? 0 : c.schedule.interval / 2 * c.samples_per_epoch;
-        double latent = mean_samples(r, n) - half_grid;
+        double latent = run_rows_mean_samples(r, n) - half_grid;
         if (!(latent > 0))
             return fail(err, "%s %s %s %s: %.6g samples to converge, and evaluations are %.6g apart", r->round, r->submitter, r->system,
-                        r->benchmark, mean_samples(r, n), 2 * half_grid);
+                        r->benchmark, run_rows_mean_samples(r, n), 2 * half_grid);
         out->items[out->n++] = (struct submission){ r, n, r->eval_at_end, log(latent / c.median_samples) };
     }
     return true;

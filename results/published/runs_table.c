@@ -99,3 +99,11 @@ size_t run_rows_group(const struct run_rows *t, size_t first)
         n++;
     return n;
 }
+
+double run_rows_mean_samples(const struct run_row *rows, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += rows[i].samples_to_converge;
+    return sum / (double)n;
+}

@@ -23,4 +23,6 @@ bool run_rows_load(struct run_rows *out, const char *path, struct arena *a, stru
 struct submission_terms terms_of_run(const struct run_row *r);
 /* How many rows from the first on are of the same submission: its runs stand together. */
 size_t run_rows_group(const struct run_rows *t, size_t first);
+/* Samples to converge, on the mean of n runs. */
+double run_rows_mean_samples(const struct run_row *rows, size_t n);
 #endif
