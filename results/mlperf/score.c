@@ -132,10 +132,8 @@ static void print_cell(FILE *f, const struct score_row *row, const struct column
     char room[ROOM];
     const char *text = cell(room, row, c, 6);
     double x = c->kind == COLUMN_REAL ? real_at(row, c) : (double)NAN;
-    if (isfinite(x) && x != floor(x))
-        snprintf(room, sizeof room, fabs(x) < 1000 ? "%.4f" : "%.0f", x), text = room;
-    else if (isfinite(x))
-        snprintf(room, sizeof room, "%.0f", x), text = room;
+    if (isfinite(x))
+        snprintf(room, sizeof room, x != floor(x) && fabs(x) < 1000 ? "%.4f" : "%.0f", x), text = room;
     fprintf(f, c->kind == COLUMN_TEXT ? "%-*s  " : "%*s  ", c->width, *text ? text : "-");
 }
 

@@ -13,7 +13,7 @@ static const struct name_list *two_names(void *user, const char *name)
 
 static const char line[] = "{\"v\": 0.759, \"t\": \"lars\", \"n\": 3, \"l\": [7, 55], \"o\": {\"FID\": 88.5, \"CLIP\": 0.15}, \"b\": true, \"z\": null, "
                            "\"e\": \"\", \"el\": [], \"eo\": {}, \"one\": [0], "
-                           "\"m\": {\"epoch_num\": 4, \"status\": null, \"same\": [7.0, 55], \"less\": [7], \"other\": [7, 56], \"o\": {\"CLIP\": 0.15, \"FID\": 88.5}}}";
+                           "\"m\": {\"epoch_num\": 4, \"status\": null, \"same\": [7.0, 55], \"less\": [7], \"other\": [7, 56], \"long\": [0,1,2,3,4,5,6,7,8,9,20,31], \"o\": {\"CLIP\": 0.15, \"FID\": 88.5}}}";
 
 /* The expression on the member of the line that its first word names; st.x is 12, st.names b and a. */
 static enum truth holds(const char *member, const char *text)
@@ -47,7 +47,7 @@ static const struct { const char *member, *text; enum truth want; } cases[] = {
     { "t", "v in {\"sgd\",\"lars\"}", TRUTH_YES }, { "t", "v in {\"sgd\"}", TRUTH_NO }, { "n", "v in {1,inf}", TRUTH_NO },
     { "n", "v in {1,3}", TRUTH_YES }, { "t", "v>0", TRUTH_NONE }, { "t", "v==0", TRUTH_NO }, { "z", "v>0", TRUTH_NONE }, { "z", "v==null", TRUTH_YES },
     { "t", "count(v)==4", TRUTH_YES }, { "l", "count(v)==2", TRUTH_YES }, { "n", "count(v)==2", TRUTH_NONE },
-    { "l", "integer(10*((v[1]/50.0)-1))", TRUTH_YES }, { "l", "v[2]>0", TRUTH_NONE }, { "n", "v[0]>0", TRUTH_NONE },
+    { "l", "integer(10*((v[1]/50.0)-1))", TRUTH_YES }, { "l", "v[2]>0", TRUTH_NONE }, { "n", "m.long[10]==20", TRUTH_YES }, { "n", "v[0]>0", TRUTH_NONE },
     { "o", "0.0<=v.FID<=90.0 & 0.15<=v.CLIP<=1.0", TRUTH_YES }, { "o", "v.KID>0", TRUTH_NONE }, { "o", "has(v.KID)", TRUTH_NO },
     { "n", "has(m.epoch_num)", TRUTH_YES }, { "n", "has(m.status)", TRUTH_YES }, { "n", "has(m.epoch)", TRUTH_NO }, { "z", "has(v)", TRUTH_YES },
     { "none", "has(v)", TRUTH_NO }, { "n", "m.epoch_num>0 & not m.epoch_num>4", TRUTH_YES },
@@ -180,7 +180,7 @@ static void test_refusals(void **state)
         { "v>", "here: 'v>': at '', want a value" }, { "v=3", "here: 'v=3': at '=3', want nothing more" }, { "v in 3", "here: 'v in 3': at '3', want {ITEM,ITEM}" },
         { "w>3", "here: 'w>3': at 'w>3', want v, m, st, t_ms, a constant, or a function: has, count, integer, is_int, log2, min, same_names" },
         { "(v>3", "here: '(v>3': at '', want ')'" }, { "v==\"a", "here: 'v==\"a': at 'a', want a closing quote" }, { "1e999>v", "here: '1e999>v': at '1e999>v', want a number" },
-        { "v[x]", "here: 'v[x]': at '[x]', want [ITEM]" }, { "min(v)", "here: 'min(v)': at ')', want a second argument" },
+        { "v[x]", "here: 'v[x]': at '[x]', want [ITEM]" }, { "v[]", "here: 'v[]': at '[]', want [ITEM]" }, { "min(v)", "here: 'min(v)': at ')', want a second argument" },
         { "if v", "here: 'if v': at '', want then" }, { "v.", "here: 'v.': at '', want a member's name" },
         { "st>1", "here: 'st>1': at '>1', want the state's name after st." }, { "st.>1", "here: 'st.>1': at '>1', want the state's name after st." },
         { "has(v", "here: 'has(v': at '', want ')'" }, { "v in {1,2", "here: 'v in {1,2': at '', want '}'" }, { "v[1", "here: 'v[1': at '[1', want [ITEM]" },

@@ -399,32 +399,33 @@ static void test_long_work_tells(void **state)
     arena_free(&a);
 }
 
-static void print_all(FILE *f, enum score_format format, const struct score_row *row)
+/* Two rows in every format; of the second some numbers are those at which digits change. */
+static void print_all(FILE *f, const struct score_row rows[2])
 {
-    score_print_head(f, format);
-    score_print_row(f, format, row, true);
-    score_print_foot(f, format);
+    for (enum score_format format = SCORE_TEXT; format <= SCORE_JSON; format++) {
+        score_print_head(f, format);
+        score_print_row(f, format, &rows[0], true);
+        score_print_row(f, format, &rows[1], false);
+        score_print_foot(f, format);
+    }
 }
 
 static void test_formats_agree(void **state)
 {
     struct arena a = { 0 };
-    char *csv, *text, *json;
+    char *text;
     (void)state;
     write_tree(arena_printf(&a, "%s/v2.0/open/Acme/box/resnet", top));
     struct judged j = judge_tree(top, NULL, &a);
-    PRINTED(csv, print_all(f, SCORE_CSV, &j.row));
-    assert_non_null(strstr(csv, "round,division,submitter,system,benchmark,runs,failed,required_runs,score_minutes,"));
-    assert_non_null(strstr(csv, "\nv2.0,open,Acme,box,resnet,5,1,5,1.4,1,1.3,1,1.6,"));
-    PRINTED(text, print_all(f, SCORE_TEXT, &j.row));
+    struct score_row rows[2] = { j.row, j.row };
+    struct folder refused = { .problem = "refused" };
+    rows[0].path = rows[1].path = "path";
+    rows[1].folder = &refused, rows[1].note = "", rows[1].score_minutes = 999.5, rows[1].spread = NAN;
+    rows[1].measures[MEASURE_SAMPLES] = 1000.5, rows[1].measures[MEASURE_BATCH] = -1000.25, rows[1].measures[MEASURE_THROUGHPUT] = -999.75;
+    rows[1].measures[MEASURE_EVAL_TIME] = 1000, rows[1].measures[MEASURE_STARTUP] = 7;
+    PRINTED(text, print_all(f, rows));
     assert_golden(text, "tests/golden/mlperf_score.txt", &a);
-    PRINTED(json, print_all(f, SCORE_JSON, &j.row));
-    json_t *rows = json_loads(json, 0, NULL);
-    assert_int_equal(json_array_size(rows), 1);
-    assert_near(json_number_value(json_object_get(json_array_get(rows, 0), "score_minutes")), 1.4, 1e-12);
-    assert_int_equal(json_array_size(json_object_get(json_array_get(rows, 0), "logs")), 5);
-    json_decref(rows);
-    free(csv), free(text), free(json);
+    free(text);
     arena_free(&a);
 }
 
