@@ -359,32 +359,28 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     world_free(&w);
 }
 
-static void formats_agree(void **state)
+/* Every format whole: as text, TAP, CSV and JSON, with what fits and what does not. */
+static void every_format(void **state)
 {
     (void)state;
     struct world w = {0};
-    char *tap, *csv;
+    struct err err;
+    char *text;
     struct judgements judged;
-    world_check(&w);
+    world_build(&w);
+    w.figures[4].configuration = "another";
+    w.figures[9] = figure("part", "kernel:matmul;machine=x;m=3", "tflop_per_s", 40, 0.2, FIGURE_CONTEXT);
+    w.figures[10] = figure("link", "link:p2p", "latency_us", 4, 0.345, FIGURE_VALIDATE);
+    w.figures[11] = figure("too large", "big", "fits", 0, 0.1, FIGURE_VALIDATE);
+    w.list.n = 12;
+    assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
     check_judgements(&judged, &w.check, &w.a);
-    PRINTED(tap, judgements_print_tap(f, &judged));
-    PRINTED(csv, check_write_csv(f, &w.check));
-    assert_true(strncmp(tap, "1..9\nok 1 - a: throughput_samples_per_s calibrate: published 1000, simulated 1100, error +10.00 %, "
-                        "tolerance 11 %\nnot ok 2 - b: ", 100) == 0);
-    assert_int_equal(judgements_count(&judged, JUDGED_FAIL), 1);
-    assert_int_equal(judgements_count(&judged, JUDGED_SKIP), 6);
-    assert_non_null(strstr(csv, "\nb,slow,time_to_train_min,validate,resnet50,ipu-pod16,40,30,-0.25,0.2,out of tolerance,46,0.15,slow,repeats,runs\n"));
-    assert_non_null(strstr(csv, "\nf,absent,throughput_samples_per_s,context,-,-,7,,,0.1,no recipe,,,absent,context,runs\n"));
-    free(tap);
-    free(csv);
-    json_t *json = check_json(&w.check), *b = json_array_get(json, 1), *none = json_array_get(json, 5);
-    assert_int_equal(json_array_size(json), 9);
-    assert_near(json_real_value(json_object_get(b, "error")), -0.25, 1e-12);
-    assert_true(json_is_false(json_object_get(b, "pass")));
-    assert_string_equal(json_string_value(json_object_get(b, "kind")), "runs");
-    assert_string_equal(json_string_value(json_object_get(b, "source")), "a test");
-    assert_true(json_is_null(json_object_get(none, "simulated")));
+    json_t *json = check_json(&w.check);
+    PRINTED(text, (check_print_text(f, &w.check, &w.a), check_print_memory(f, &w.check, &w.a), judgements_print_tap(f, &judged), check_write_csv(f, &w.check),
+                   json_dumpf(json, f, JSON_INDENT(1) | JSON_REAL_PRECISION(10))));
+    assert_golden(text, "tests/golden/check_formats.txt", &w.a);
     json_decref(json);
+    free(text);
     world_free(&w);
 }
 
@@ -455,7 +451,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(times_to_train_come_in_two_manners),
     cmocka_unit_test(fits_is_right_or_wrong),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
-    cmocka_unit_test(formats_agree),
+    cmocka_unit_test(every_format),
     cmocka_unit_test(rows_are_read_back_as_written),
     cmocka_unit_test(json_has_null_for_unknown_and_a_breakdown_that_sums),
     cmocka_unit_test(median_of_even_and_odd_counts),
