@@ -55,9 +55,10 @@ static bool log_ratios(double *out, const double *x, void *user, struct err *err
     bool good = true;
     for (size_t i = 0; good && i < job->n_rows; i++) {
         const struct fit_row *row = &job->rows[i];
-        double value = 1;
+        double value;
         good = row->chip ? kernel_value(&value, row, x, &cache, &scratch, err) : run_value(&value, row, x, job, &cache, err);
-        out[i] = log(value) - row->log_measured;
+        if (good)
+            out[i] = log(value) - row->log_measured;
         watch_tell(job->watch, "predictions of kernels and runs", ++job->n_predicted, 0);
     }
     plan_cache_free(&cache);

@@ -38,11 +38,11 @@ const char *const series_verdict_names[N_SERIES_VERDICTS] = { "steady", "worse",
 static double rank_tail(size_t m, size_t n, double u)
 {
     double ways[20 * MOST_BEFORE / 4 + 1] = { 1 }, sum = 0;
-    size_t most = (size_t)ceil(u - 1e-9);
+    size_t most = (size_t)ceil(u);          /* whole numbers and halves, without a rounding */
     if (most > m * n / 4)           /* far above every level, for windows of up to 20 points and up to 100 before them */
         return 1;
     for (size_t i = 1; i <= m; i++) {
-        for (size_t k = most; k >= n + i && k <= most; k--)
+        for (size_t k = most; k >= n + i; k--)
             ways[k] -= ways[k - n - i];
         for (size_t k = i; k <= most; k++)
             ways[k] += ways[k - i];
@@ -71,7 +71,7 @@ static void tilt_sums(struct tilt *t, const double *a, size_t n)
     t->log_sum = t->n = t->sum = t->n_n = t->n_sum = t->sum_sum = 0;
     for (size_t i = 0; i < n; i++) {
         double e = t->level + t->tilt * a[i], p = 1 / (1 + exp(-e)), v = p * (1 - p);
-        t->log_sum += e > 30 ? e : log1p(exp(e));
+        t->log_sum += fmax(e, 0) + log1p(exp(-fabs(e)));
         t->n += p;
         t->sum += p * a[i];
         t->n_n += v;
@@ -125,7 +125,7 @@ static double mean_tail(const double *a, size_t n, size_t m, double s)
     if (!tilt_solve(&t, a, n, (double)m, s, sd))
         return least;
     tilt_sums(&t, a, n);
-    double w = sqrt(2 * fmax(0, t.level * (double)m + t.tilt * s - t.log_sum - (level_0 * (double)m - log_sum_0)));
+    double w = sqrt(2 * (t.level * (double)m + t.tilt * s - t.log_sum - (level_0 * (double)m - log_sum_0)));
     double u = t.tilt * sqrt((t.n_n * t.sum_sum - t.n_sum * t.n_sum) / n_n_0);
     return fmax(least, gsl_cdf_ugaussian_Q(w) + gsl_ran_ugaussian_pdf(w) * (1 / u - 1 / w));
 }
