@@ -8,6 +8,7 @@
 #include "results/calibration/kernel_fit.h"
 #include "results/published/kernel_rows.h"
 #include "system-model/base/statistics.h"
+#include <gsl/gsl_errno.h>
 #include <math.h>
 
 static const struct model_paths kernel_paths = { .specs_dir = "system-model/specs", .recipes_dir = "workloads/recipes",
@@ -318,6 +319,55 @@ static void near_a_bound(void **state)
     }
 }
 
+/* What cannot be predicted says why, at the start, in the first differences, and wherever else. */
+struct failing { size_t at, n; };
+
+static bool not_always(double *out, const double *x, void *user, struct err *err)
+{
+    struct failing *f = user;
+    out[0] = out[1] = 1e-2 * (x[0] - 4);
+    return f->n++ != f->at || fail(err, "asked %zu times", f->n);
+}
+
+static void what_cannot_be_predicted_says_why(void **state)
+{
+    const struct fit_parameter k = { "constant", 0, 10, 3, 0.01 };
+    size_t n_failed = 0;
+    bool good = false;
+    (void)state;
+    gsl_set_error_handler_off();        /* as the program does */
+    for (struct failing f = { .at = 0 }; !good; f.at++) {
+        struct arena a = {0};
+        struct fit_value found;
+        struct err err = { "" };
+        f.n = 0;
+        good = fit_run(&found, &(struct fit_problem){ &k, 1, 2, NULL, not_always, &f }, &err);
+        assert_string_equal(err.msg, good ? "" : arena_printf(&a, "asked %zu times", f.at + 1));
+        n_failed += !good;
+        arena_free(&a);
+    }
+    assert_true(n_failed > 6);
+}
+
+/* A ratio that is no number ends the fit. */
+static bool no_number(double *out, const double *x, void *user, struct err *err)
+{
+    (void)x, (void)user, (void)err;
+    out[0] = out[1] = NAN;
+    return true;
+}
+
+static void what_is_no_number_is_refused(void **state)
+{
+    const struct fit_parameter k = { "constant", 0, 10, 3, 0.01 };
+    struct fit_value found;
+    struct err err = { "" };
+    (void)state;
+    gsl_set_error_handler_off();        /* as the program does */
+    assert_false(fit_run(&found, &(struct fit_problem){ &k, 1, 2, NULL, no_number, NULL }, &err));
+    assert_string_equal(err.msg, "the fit: exceeded max number of iterations");
+}
+
 /* On screen and as a sheet: each number is one of its own, and one of the constants is on its bound. */
 static void a_fit_of_kernels_as_text(void **state)
 {
@@ -339,7 +389,7 @@ static void a_fit_of_kernels_as_text(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_fit_of_kernels_as_text), cmocka_unit_test(where_a_fit_looks), cmocka_unit_test(a_row_far_off_pulls_little), cmocka_unit_test(near_a_bound),
+    cmocka_unit_test(what_cannot_be_predicted_says_why), cmocka_unit_test(what_is_no_number_is_refused), cmocka_unit_test(a_fit_of_kernels_as_text), cmocka_unit_test(where_a_fit_looks), cmocka_unit_test(a_row_far_off_pulls_little), cmocka_unit_test(near_a_bound),
     cmocka_unit_test(kernels_give_their_constants_back), cmocka_unit_test(errors_come_from_the_rows_that_move), cmocka_unit_test(a_row_left_out_counts_for_nothing), cmocka_unit_test(a_fit_starts_where_it_is_told), cmocka_unit_test(values_that_explain_all_are_found),
 };
 

@@ -219,10 +219,10 @@ static const char every_cause[] =
     "  kernel conv                  2  -15 to +20 %           k: 10 -> 12 tflop_per_s\n"
     "  batch                        1  -25 %                  b: 200 -> 150 samples/s\n"
     "  conv                         1  +4 %                   a: 100 -> 104 samples/s\n"
-    "  energy                       1  -25 %                  g: 80 -> 60 J\n"
+    "  energy                       1  -25 %                  g: 0.8 -> 0.6 J\n"
     "  evaluation and start-up      1  -5 %                   e: 60 -> 57 s to train\n"
     "  fits                         1  -                      h: fits: no -> yes\n"
-    "  link p2p                     1  +10 %                  m: 5 -> 5.5 latency_us\n"
+    "  link p2p                     1  +10 %                  m: 0.5 -> 0.55 latency_us\n"
     "  memory                       1  +10 %                  c: 1000 -> 1100 B a tile\n"
     "  predicted convergence        1  +10 %                  f: 70 -> 77 s to train, predicted\n"
     "  samples to converge          1  -10 %                  d: 50 -> 45 samples to converge\n"
@@ -244,19 +244,19 @@ static void every_cause_is_told(void **state)
     char *text;
     (void)state;
     load(&p.base.rows, told, "a,100,1000,50,60,70,80,yes,0.6,0.4\nb,200,1000,50,60,70,80,yes,0.6,0.4\nc,100,1000,50,60,70,80,yes,0.6,0.4\n"
-         "d,100,1000,50,60,70,80,yes,0.6,0.4\ne,100,1000,50,60,70,80,yes,0.6,0.4\nf,100,1000,50,60,70,80,yes,0.6,0.4\ng,100,1000,50,60,70,80,yes,0.6,0.4\n"
+         "d,100,1000,50,60,70,80,yes,0.6,0.4\ne,100,1000,50,60,70,80,yes,0.6,0.4\nf,100,1000,50,60,70,80,yes,0.6,0.4\ng,100,1000,50,60,70,0.8,yes,0.6,0.4\n"
          "h,100,1000,50,60,70,80,no,0.6,0.4\ni,100,1000,50,60,70,80,yes,0.6,0.4\nj,100,1000,50,60,70,80,yes,0.6,0.4\n", &p.a);
     load(&p.run.rows, told, "x,1,1,1,1,1,1,yes,1,1\na,104,1000,50,60,70,80,yes,0.55,0.41\nb,150,1100,50,60,70,80,yes,0.6,0.4\nc,100,1100,45,60,70,80,yes,0.6,0.4\n"
-         "d,100,1000,45,60,70,80,yes,0.6,0.4\ne,100,1000,50,57,77,80,yes,0.6,0.4\nf,100,1000,50,60,77,90,yes,0.6,0.4\ng,100,1000,50,60,70,60,yes,0.6,0.4\n"
+         "d,100,1000,45,60,70,80,yes,0.6,0.4\ne,100,1000,50,57,77,80,yes,0.6,0.4\nf,100,1000,50,60,77,90,yes,0.6,0.4\ng,100,1000,50,60,70,0.6,yes,0.6,0.4\n"
          "h,90,1000,50,60,70,80,yes,0.6,0.4\ny,1,1,1,1,1,1,yes,1,1\nz,1,1,1,1,1,1,yes,1,1\n", &p.a);
     load(&p.base.check, checked, "a.t,a,throughput,validate,,bert,100,0.02,0.10\nb.t,b,throughput,context,validate,bert,200,-0.08,0.2\n"
          "c.t,c,throughput,calibrate,,bert,100,0.5,0.5\nd.t,d,throughput,validate,repeat,bert,100,0.5,\ne.t,e,throughput,validate,,resnet,100,0.03,\n"
          "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,10,0.3,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,20,-0.1,\n"
-         "m,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\nn,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\n", &p.a);
+         "m,link:p2p,latency_us,calibrate,,link p2p,0.5,0.2,\nn,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\n", &p.a);
     load(&p.run.check, checked, "a.t,a,throughput,validate,,bert,104,0.05,-0.04\nb.t,b,throughput,context,validate,bert,150,0.04,0.1\n"
          "c.t,c,throughput,calibrate,,bert,100,0.9,0.9\nd.t,d,throughput,validate,repeat,bert,100,0.9,\ne.t,e,throughput,validate,,resnet,100,-0.03,\n"
          "k,kernel:conv,tflop_per_s,calibrate,,kernel conv,12,0.1,\nl,kernel:conv,tflop_per_s,calibrate,,kernel conv,17,0.2,\n"
-         "m,link:p2p,latency_us,calibrate,,link p2p,5.5,-0.2,\no,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\np,kernel:conv,t,calibrate,,kernel conv,5,0.2,\n", &p.a);
+         "m,link:p2p,latency_us,calibrate,,link p2p,0.55,-0.2,\no,link:p2p,latency_us,calibrate,,link p2p,5,0.2,\np,kernel:conv,t,calibrate,,kernel conv,5,0.2,\n", &p.a);
     assert_true(gate_build(&p.g, &p.base, &p.run, 0.01, &p.a, &p.err));
     PRINTED(text, gate_print(f, &p.g));
     assert_string_equal(text, every_cause);
