@@ -269,6 +269,8 @@ static void where_a_fit_looks(void **state)
         check_looks(&asked.x[3], 1, -2, 6, i ? 0.02 : 0.98, 1, 3);
         while (asked.x[middle][0] != 5 || asked.x[middle][1] != 2)
             assert_true(++middle + 4 < asked.n);
+        for (size_t k = middle + 1; k < asked.n; k++)
+            assert_true(asked.x[k][0] != 5 || asked.x[k][1] != 2);          /* and no third time */
         check_looks(&asked.x[middle + 1], 0, 0, 10, 0.5, 0.04, 2);
         check_looks(&asked.x[middle + 3], 1, -2, 6, 0.5, 0.2, 5);
     }

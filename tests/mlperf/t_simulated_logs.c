@@ -340,11 +340,12 @@ static void test_the_smallest_submission(void **state)
     struct drawn_run run = { .seed = 42, .converged = true, .samples = 1, .epochs = 1, .accuracy = 0.0575, .n_evals = 1, .time_s = 0.001 };
     char *text;
     (void)state;
-    s.hyperparameters = rnnt_keys, s.global_batch = 0.5, s.grad_accum = 0.25;
+    s.hyperparameters = rnnt_keys, s.global_batch = 0.5, s.grad_accum = 0.25, s.init_s = 0.25;
     PRINTED(text, mllog_write_run(f, &s, &run, 0, &a, &err));
     assert_string_equal(err.msg, "");
     assert_non_null(strstr(text, "\"gradient_accumulation_steps\", \"value\": 0.25,"));
     assert_int_equal(ms_of(text, "run_stop", 1), 1);
+    assert_non_null(strstr(text, "\"time_ms\": 1640995200250, \"event_type\": \"INTERVAL_END\", \"key\": \"init_stop\""));
     free(text);
     arena_free(&a);
 }
