@@ -196,7 +196,7 @@ static void test_rows_at_their_limits(void **state)
 #define LINE(key, value) ":::MLLOG {\"key\": \"" key "\", \"value\": " value ", \"time_ms\": 1, \"event_type\": \"\", \"namespace\": \"\", \"metadata\": {}}\n"
 
 /* What lint says of a log by these rules. */
-static char *lint_of_log(const char *rows, const char *lines, struct arena *a)
+static char *lint_as(enum lint_format format, const char *rows, const char *lines, struct arena *a)
 {
     struct err err = { "" };
     struct judge judge;
@@ -204,11 +204,28 @@ static char *lint_of_log(const char *rows, const char *lines, struct arena *a)
     char *text;
     const char *log = temp_file(lines, strlen(lines), ".txt");
     struct judge_options options = { .ruleset = "2.0.0", .rules_dir = folder_of_rules(rows, a), .data_dir = "workloads/convergence" };
-    PRINTED(text, assert_true(judge_load(&judge, &options, a, &err) && lint_begin(&lint, f, LINT_TEXT, &judge, no_notice, &err)
+    PRINTED(text, assert_true(judge_load(&judge, &options, a, &err) && lint_begin(&lint, f, format, &judge, no_notice, &err)
                               && lint_path(&lint, log, &err));
             lint_end(&lint));
     unlink(log);
     return text;
+}
+
+static char *lint_of_log(const char *rows, const char *lines, struct arena *a)
+{
+    return lint_as(LINT_TEXT, rows, lines, a);
+}
+
+/* Each key of an error once, in the order in which they are met; what has no key by its text. */
+static void test_keys_on_one_line(void **state)
+{
+    struct arena a = { 0 };
+    char *text = lint_as(LINT_TAP, "2.0.0,common,a,3+,v==3,,,error,s\n2.0.0,common,b,1+,v==4,,,error,s\n2.0.0,common,c,1+,v==4,,,warning,s\n2.0.0,common,d,1+,v==4,,,error,s\n"
+                                   "2.0.0,common,,end,1==2,,,error,s", LINE("a", "4") LINE("b", "3") LINE("c", "5") LINE("d", "1") LINE("b", "5") LINE("d", "6"), &a);
+    (void)state;
+    assert_non_null(strstr(text, ": compliance: a; b; d; want 1==2 (2.0.0 common)\n"));
+    free(text);
+    arena_free(&a);
 }
 
 /* Each line has the value 3: so many of key a, and so many of b. */
@@ -503,7 +520,7 @@ int main(void)
                                         cmocka_unit_test(test_rows_at_their_limits), cmocka_unit_test(test_how_often_a_key_is_logged),
                                         cmocka_unit_test(test_as_many_names_as_may_be_listed), cmocka_unit_test(test_what_calls_for_layers), cmocka_unit_test(test_rows_at_the_end), cmocka_unit_test(test_layers_are_called_once), cmocka_unit_test(test_lines_that_cannot_be_read), cmocka_unit_test(test_as_many_layers_as_may_be_called), cmocka_unit_test(test_names_beside_a_list),
                                         cmocka_unit_test(test_as_many_states_as_may_be_kept),
-                                        cmocka_unit_test(test_groups_that_are_missing), cmocka_unit_test(test_what_a_log_must_say),
+                                        cmocka_unit_test(test_groups_that_are_missing), cmocka_unit_test(test_what_a_log_must_say), cmocka_unit_test(test_keys_on_one_line),
                                         cmocka_unit_test(test_the_value_is_shown_where_it_is_asked_for) };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, remove_rules);
