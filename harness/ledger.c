@@ -30,7 +30,7 @@ static void judge(struct judgements *out, const struct ledger_faults *faults, co
     for (size_t i = 0; i < faults->n; i++)
         judgements_add(out, (struct judgement){ .group = "ledger", .name = arena_printf(a, "row %zu", i + 1),
                                                 .message = faults->items[i].what,
-                                                .file = path, .line = 1, .judged = JUDGED_FAIL }, a);
+                                                .file = path, .judged = JUDGED_FAIL }, a);
     if (faults->n == 0)
         judgements_add(out, (struct judgement){ .group = "ledger", .name = "published rows", .judged = JUDGED_PASS,
                                                 .message = arena_printf(a, "%zu rows agree with the ledger", figures->n) }, a);

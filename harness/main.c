@@ -162,7 +162,8 @@ static int unknown_command(const char *name)
 static int flush_stdout(int status)
 {
     errno = 0;
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    fflush(stdout);
+    if (!ferror(stdout))
         return status;
     fprintf(stderr, "podbench: standard output could not be written whole%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
     return EXIT_BAD_INPUT;

@@ -83,15 +83,12 @@ static json_t *watch_json(const struct watched *w, const struct series_change *c
                      w->rule.better > 0 ? "higher" : w->rule.better < 0 ? "lower" : "unknown", "changes", changes);
 }
 
-static void print_text(const struct watched *w, const struct series_change *c, size_t n, struct arena *a)
+static void print_text(const struct watched *w, const struct series_change *c, size_t n, bool alarms, struct arena *a)
 {
-    size_t n_alarms = 0;
-    for (size_t i = 0; i < n; i++)
-        n_alarms += is_alarm(&c[i]);
     if (w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW)
         printf("%s: too short to judge: %zu point%s, want at least %d\n", w->metric, w->n, plural(w->n), SERIES_LEAST_POINTS + SERIES_LEAST_NEW);
     else
-        printf("%s: %s: %zu points, %zu %s\n", w->metric, n_alarms ? "CHANGED for the worse" : n ? "better" : "steady", w->n, n,
+        printf("%s: %s: %zu points, %zu %s\n", w->metric, alarms ? "CHANGED for the worse" : n ? "better" : "steady", w->n, n,
                n == 1 ? "change" : "changes");
     for (size_t i = 0; i < n; i++)
         printf("  %s\n", describe(w, &c[i], a));
@@ -106,7 +103,7 @@ static void judge_changes(struct judgements *set, const struct watched *w, const
                        .message = describe(w, &c[i], a) }, a);
     bool is_short = w->n < SERIES_LEAST_POINTS + SERIES_LEAST_NEW;
     if (n == 0)
-        judgements_add(set, (struct judgement){ .group = w->path, .name = w->metric, .file = w->path, .line = 1,
+        judgements_add(set, (struct judgement){ .group = w->path, .name = w->metric,
                        .judged = is_short ? JUDGED_SKIP : JUDGED_PASS,
                        .message = is_short ? "too short to judge" : arena_printf(a, "steady over %zu points", w->n) }, a);
 }
@@ -123,6 +120,6 @@ int command_watch(const struct options *o, struct session *s, struct err *err)
     if (o->format == FORMAT_JSON)
         print_json(stdout, watch_json(&w, changes, n));
     else if (!print_judgements(o->format, &judged))
-        print_text(&w, changes, n, &s->arena);
+        print_text(&w, changes, n, !judgements_pass(&judged), &s->arena);
     return judgements_pass(&judged) ? EXIT_DONE : EXIT_OUT_OF_TOLERANCE;
 }

@@ -99,8 +99,8 @@ static bool write_recompute(struct drawing *d, const char *workload, double *wor
         drawing_number(file.f, points[i].n_checkpoints, false);
         drawing_number(file.f, 100 * points[i].memory_share, false);
         drawing_number(file.f, 100 * points[i].extra_work_share, true);
-        if (points[i].memory_share <= 0.2 && !(points[i].extra_work_share >= *work_for_a_fifth))
-            *work_for_a_fifth = points[i].extra_work_share;
+        if (points[i].memory_share <= 0.2)
+            *work_for_a_fifth = fmin(points[i].extra_work_share, *work_for_a_fifth);     /* NAN is none */
     }
     return new_file_save(&file, err);
 }

@@ -39,9 +39,10 @@ static const struct result *scaling_result(const struct results *results, const 
     return NULL;
 }
 
+/* Powers of two, fewer than there is room for. */
 static void find_sizes(struct scaling *out, const struct results *results)
 {
-    for (uint64_t ipus = 1; ipus <= 1024 && out->n_sizes < MOST_SIZES; ipus *= 2)
+    for (uint64_t ipus = 1; ipus <= 1024; ipus *= 2)
         for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
             if (scaling_result(results, out->workload, scaling_rounds[k], ipus)) {
                 out->sizes[out->n_sizes++] = ipus;

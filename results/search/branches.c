@@ -61,14 +61,14 @@ static const struct dimension *given_for(const struct search_request *q, const c
     return NULL;
 }
 
-/* A list of shares, one an IPU, is no single value: the recipe as it stands is tried by itself. */
+/* Beside usual values, which leave room for it. A list of shares, one an IPU, is no single value: the recipe as it stands is tried by itself. */
 static void add_own(struct state *s, struct dimension *d)
 {
     const char *own = own_value(s, d->key);
     for (size_t i = 0; own && i < d->n; i++)
         if (text_is(d->values[i], own))
             return;
-    if (own && !strchr(own, ',') && d->n < MAX_VALUES)
+    if (own && !strchr(own, ','))
         d->values[d->n++] = arena_strdup(s->a, own);
 }
 
@@ -108,7 +108,7 @@ void settle_dimensions(struct state *s)
         }
     }
     for (size_t i = 0; i < q->n_given; i++)
-        if (!is_usual(q->given[i].key) && s->n_dimensions < MAX_DIMENSIONS)
+        if (!is_usual(q->given[i].key))
             s->dimensions[s->n_dimensions++] = q->given[i];
 }
 

@@ -11,11 +11,11 @@
 
 /* Keys before WIDTH, and those that are not here, are compiled each for itself. */
 enum { MICRO_BATCH, MEMORY, IO_TILES, WIDTH, RECOMPUTE, SCHEDULE, OPTIMIZER, SHARDING, STASH, N_USUAL };
-enum { MOST_ACCUMULATIONS = 12 };
+enum { MOST_ACCUMULATIONS = 12, MOST_DIMENSIONS = N_USUAL + MAX_DIMENSIONS };
 
 /* A graph as compiled. */
 struct compiled_graph {
-    const char *settings[MAX_DIMENSIONS]; size_t n_settings;
+    const char *settings[MOST_DIMENSIONS]; size_t n_settings;
     struct layer_work work;
     double micro_batch, clock_hz, state_bytes_per_param;
     bool tried, refused, hopeless, usable;     /* hopeless: one layer's activations alone fill a tile */
@@ -44,7 +44,7 @@ struct state {
     struct framework framework;
     double samples_per_item, samples, power_w;      /* samples: to converge, where they do not depend on the batch; power: of one IPU */
     bool converges_by_batch;
-    struct dimension dimensions[MAX_DIMENSIONS]; size_t n_dimensions;
+    struct dimension dimensions[MOST_DIMENSIONS]; size_t n_dimensions;
     struct compiled_graph *graphs; size_t n_graphs;
     struct branch *branches; size_t n_branches, cap_branches;
     struct trial *round; size_t n_round;    /* what is simulated next */

@@ -18,14 +18,20 @@
 
 struct cut_layer { uint64_t kept_bytes, output_bytes, mac; };
 
-static void fill_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
+/* Returns the multiply-accumulates of all operations. */
+static uint64_t fill_layers(struct cut_layer *layers, const struct graph *g, struct arena *a)
 {
+    uint64_t all_mac = 0;
     uint64_t *kept = ARENA_ARRAY(a, uint64_t, g->n_layers), *outputs = ARENA_ARRAY(a, uint64_t, g->n_layers);
     graph_activations(kept, outputs, g);
     for (size_t i = 0; i < g->n_layers; i++)
         layers[i] = (struct cut_layer){ .kept_bytes = kept[i], .output_bytes = outputs[i] };
-    for (size_t i = 0; i < g->n_forward_ops; i++)
-        layers[g->ops[i].layer_id].mac += op_mac(g, &g->ops[i]);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        uint64_t mac = op_mac(g, &g->ops[i]);
+        all_mac += mac;
+        layers[g->ops[i].layer_id].mac += g->ops[i].pass == PASS_FORWARD ? mac : 0;
+    }
+    return all_mac;
 }
 
 /* Fewest segments of at most limit bytes each (a layer alone may be larger). */
@@ -76,20 +82,17 @@ void recompute_curve(struct recompute_point **out, size_t *n_points, const struc
     size_t n = g->n_layers, kept = 0;
     struct cut_layer *layers = ARENA_ARRAY(a, struct cut_layer, n);
     struct recompute_point *best = ARENA_ARRAY(a, struct recompute_point, n + 1);
-    fill_layers(layers, g, a);
+    double mac = (double)fill_layers(layers, g, a);
     for (size_t i = 0; i < n; i++) {
         uint64_t limit = 0;
         for (size_t k = i; k < n; k++)
             keep_better(best, cut(layers, n, limit += layers[k].kept_bytes));
     }
-    uint64_t mac = 0;
-    for (size_t i = 0; i < g->n_ops; i++)
-        mac += op_mac(g, &g->ops[i]);
     for (size_t i = 0; i < n; i++) {
         struct recompute_point p = best[i];
         if (!p.memory_bytes || (kept && p.memory_bytes >= best[kept - 1].memory_bytes))
             continue;
-        p.extra_work_share /= (double)mac;
+        p.extra_work_share /= mac;
         p.memory_share = (double)p.memory_bytes / (double)best[0].memory_bytes;
         best[kept++] = p;
     }

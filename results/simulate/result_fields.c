@@ -79,11 +79,10 @@ static const char **provenance_at(const struct result *r, size_t i)
     return (const char **)((const char *)r + provenance[i].offset);
 }
 
+/* What may be unknown are numbers with a fraction, all of them. */
 static bool is_unknown(const struct result_column *c, const void *at)
 {
-    if (c->presence == KNOWN)
-        return false;
-    return c->type == FIELD_F64 ? *(const double *)at == 0 : *(const uint64_t *)at == 0;
+    return c->presence == ZERO_IS_UNKNOWN && *(const double *)at == 0;
 }
 
 /* The cell's text; "" when unknown. Ten digits: enough to see any change, few enough not to show rounding. */

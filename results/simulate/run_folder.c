@@ -51,6 +51,12 @@ static int lock_folder(const char *folder)
     return fd;
 }
 
+static void unlock(int lock)
+{
+    if (lock != -1)
+        close(lock);
+}
+
 /* ---- finishing what was begun ------------------------------------------------------------------ */
 
 static bool has_hash(const char *path, const char *hash, struct arena *a)
@@ -176,7 +182,8 @@ static bool write_table(struct new_file *out, const char *folder, const struct r
         return false;
     t->write(out->f, t->what);
     errno = 0;
-    if (fflush(out->f) != 0 || ferror(out->f))
+    fflush(out->f);
+    if (ferror(out->f))
         return fail(err, "%s: could not be written whole: %s", out->path, write_cause());
     if (!file_hash(&hash, out->temp_path, a, err))
         return false;
@@ -198,8 +205,7 @@ static bool rename_all(struct new_file *files, size_t n, const char *folder, str
     bool good = lock != -1 || fail(err, "%s: cannot be locked", folder);
     for (size_t i = 0; good && i < n; i++)
         good = new_file_save(&files[i], err);
-    if (lock != -1)
-        close(lock);
+    unlock(lock);
     return good;
 }
 
@@ -207,8 +213,7 @@ static void finish_before_writing(const char *folder, struct arena *a)
 {
     int lock = lock_folder(folder);
     finish_begun_run(folder, a);
-    if (lock != -1)
-        close(lock);
+    unlock(lock);
 }
 
 /* tables: the manifest last; listed: the hashes of those before it. */

@@ -243,10 +243,11 @@ static bool write_all(FILE *f, struct sweep_count *count, struct work *w, struct
     const struct sweep *sweep = w->sweep;
     for (uint64_t i = 0; i < w->n_chunks; i++) {
         struct chunk c = wait_for(w, i);
-        bool good = fwrite(c.text, 1, c.n_bytes, f) == c.n_bytes && fflush(f) == 0;
+        fwrite(c.text, 1, c.n_bytes, f);
+        fflush(f);
         free(c.text);
         add_count(count, &c.count);
-        if (!good)
+        if (ferror(f))
             return fail(err, "%s took %" PRIu64 " of %" PRIu64 " configurations and no more: %s", sweep->output, i * CHUNK,
                         w->end - w->first, strerror(errno));
         if (sweep->progress)

@@ -9,6 +9,11 @@ run watch "$work/slower.csv"
 gives 1 'step_time_s: CHANGED for the worse' "a slower one: exit 1"
 grep -qE 'since line 10[1-3] \(c(99|100|101)\)' "$work/out"
 result $? "it is told where" "$(cat "$work/out")"
+awk -F, -v OFS=, 'NR > 41 && NR < 82 { $2 -= 0.6 } { print }' "$work/steady.csv" >"$work/both.csv"
+run watch "$work/both.csv"
+gives 1 'step_time_s: CHANGED for the worse: 120 points, 2 changes' "faster, then as before: the worse one counts"
+grep -q 'better.*since line 4[0-3]' "$work/out" && grep -q 'worse.*since line 8[0-3]' "$work/out"
+result $? "and both are told" "$(cat "$work/out")"
 run watch "$work/slower.csv" --better higher
 gives 0 'step_time_s: better' "the same, where higher is better"
 run watch "$work/slower.csv" --least-change 0.2

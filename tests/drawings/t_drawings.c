@@ -181,6 +181,25 @@ static void scaling_by_hand(void **state)
     free(text);
 }
 
+/* Powers of two from 1 to 1024, each once, whatever the round. */
+static void sizes_of_a_scaling(void **state)
+{
+    static const struct { const char *id; uint64_t ipus; } cases[] = {
+        { "mlperf-v2.0-closed-a-resnet50", 1024 }, { "mlperf-v1.0-closed-b-resnet50", 2048 }, { "mlperf-v1.1-closed-c-resnet50", 1 },
+        { "mlperf-v1.0-closed-d-resnet50", 8 }, { "mlperf-v2.0-closed-e-resnet50", 8 }, { "mlperf-v1.0-closed-f-resnet50", 3 },
+        { "mlperf-v0.7-closed-g-resnet50", 16 }, { "mlperf-v1.0-open-h-resnet50", 32 }, { "mlperf-v1.0-closed-i-resnet50-pytorch", 64 },
+    };
+    struct result items[sizeof cases / sizeof *cases];
+    const struct results all = { .items = items, .n = sizeof cases / sizeof *cases };
+    struct scaling s;
+    (void)state;
+    for (size_t i = 0; i < all.n; i++)
+        items[i] = (struct result){ .id = cases[i].id, .workload = "resnet50", .ipus = cases[i].ipus, .throughput_samples_per_s = 100 };
+    scaling_build(&s, "resnet50", &all, &(struct figures){0});
+    assert_int_equal(s.n_sizes, 3);
+    assert_true(s.sizes[0] == 1 && s.sizes[1] == 8 && s.sizes[2] == 1024);
+}
+
 /* 94.3548 % and 94 %, 93.75 % and 93.25 %: less than a point apart is a finding too. */
 static void small_gaps_are_told(void **state)
 {
@@ -645,7 +664,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen), cmocka_unit_test(links_of_no_run),
+        cmocka_unit_test(tables_of_runs), cmocka_unit_test(scaling_of_both_as_text), cmocka_unit_test(sizes_of_a_scaling), cmocka_unit_test(scaling_by_hand), cmocka_unit_test(small_gaps_are_told), cmocka_unit_test(one_size_has_no_gap), cmocka_unit_test(one_round_has_its_gap), cmocka_unit_test(a_panel_without_points_is_none), cmocka_unit_test(labels), cmocka_unit_test(the_run_is_chosen), cmocka_unit_test(links_of_no_run),
         cmocka_unit_test(figures_of_one_run), cmocka_unit_test(pipelines_of_smaller_batches),
         cmocka_unit_test(recomputation), cmocka_unit_test(the_run_that_is_drawn),
     };

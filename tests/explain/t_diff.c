@@ -189,6 +189,27 @@ static void a_card_beside_a_pod_and_mk1_beside_mk2(void **state)
     arena_free(&a);
 }
 
+/* Each fault of either side that the other has not, or has otherwise; what both have is none. */
+static void faults_are_compared(void **state)
+{
+    (void)state;
+    const char *recipe = "mlperf-v1.1-closed-ipu-pod16-resnet50";
+    const char *const before[] = { "faults.chip=3 1.5", "faults.link=0-1 0.5", "faults.flow=0-2 1e9" },
+               *const after[] = { "faults.chip=3 1.5", "faults.link=0-1 0.25", "faults.flow=0-2 1e9" };
+    static const struct { size_t n_before, n_after; const char *what; } cases[] = {
+        { 3, 3, "faults.link 0-1 0.5 -> 0-1 0.25" }, { 2, 1, "faults.link 0-1 0.5 -> not given" }, { 1, 2, "faults.link not given -> 0-1 0.25" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct question x = ask(recipe, before, cases[i].n_before), y = ask(recipe, after, cases[i].n_after);
+        struct diff d;
+        assert_true(diff_simulations(&d, &x, &y, &a, &err));
+        assert_int_equal(d.n, 1);
+        assert_string_equal(d.causes[0].what, cases[i].what);
+        check_sums(&d);
+    }
+    arena_free(&a);
+}
+
 static void the_same_does_not_differ(void **state)
 {
     (void)state;
@@ -205,6 +226,6 @@ static void the_same_does_not_differ(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_difference_as_text), cmocka_unit_test(a_difference_in_a_line), cmocka_unit_test(a_difference_as_json),
     cmocka_unit_test(neighbours_add_up), cmocka_unit_test(causes_are_told_apart), cmocka_unit_test(changes_that_need_each_other_go_together),
-    cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(the_same_does_not_differ),
+    cmocka_unit_test(a_card_beside_a_pod_and_mk1_beside_mk2), cmocka_unit_test(faults_are_compared), cmocka_unit_test(the_same_does_not_differ),
 };
 TAP_MAIN(tests)

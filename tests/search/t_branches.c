@@ -155,6 +155,23 @@ static void bounds_by_hand(void **state)
     }
 }
 
+/* To the last bit: a billionth less than is wanted is enough. */
+static void a_rate_that_is_just_enough(void **state)
+{
+    struct toy t;
+    (void)state;
+    toy_open(&t);
+    struct branch b = { .graph = &t.compiled, .width = 3, .replicas = 1 };
+    t.q.objective = MINIMISE_IPUS;
+    t.q.throughput.low = 3000;
+    t.s.samples_per_item = t.compiled.micro_batch = 1;
+    t.compiled.clock_hz = 3000 * (1 - 1e-9);
+    assert_true(bound_of(&t.s, &b, 1, 1) == 3);
+    t.compiled.clock_hz = nextafter(t.compiled.clock_hz, 0);
+    assert_true(isinf(bound_of(&t.s, &b, 1, 1)));
+    toy_close(&t);
+}
+
 static void the_better_bound_comes_first(void **state)
 {
     static const struct search_request fastest = { .objective = MAXIMISE_THROUGHPUT }, soonest = { .objective = MINIMISE_TIME_TO_TRAIN };
@@ -348,9 +365,27 @@ static void values_that_are_tried(void **state)
     toy_close(&t);
 }
 
+/* As many as may be given, beside the usual ones. */
+static void every_key_that_is_given_is_tried(void **state)
+{
+    struct toy t;
+    (void)state;
+    toy_open(&t);
+    t.s.n_dimensions = 0;
+    for (size_t i = 0; i < MAX_DIMENSIONS; i++)
+        t.q.given[t.q.n_given++] = (struct dimension){ arena_printf(&t.a, "optimizer.key%zu", i), { "5", "7", "11" }, 3 };
+    settle_dimensions(&t.s);
+    assert_int_equal(t.s.n_dimensions, N_USUAL + MAX_DIMENSIONS);
+    for (size_t i = 0; i < MAX_DIMENSIONS; i++) {
+        assert_string_equal(t.s.dimensions[N_USUAL + i].key, t.q.given[i].key);
+        assert_string_equal(values_of(&t.s.dimensions[N_USUAL + i], &t.a), "5 7 11");
+    }
+    toy_close(&t);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(accumulations_within_the_limits), cmocka_unit_test(shapes_within_the_limits), cmocka_unit_test(bounds_by_hand),
-    cmocka_unit_test(the_better_bound_comes_first), cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(what_is_not_searched_is_as_it_was), cmocka_unit_test(graphs_are_compiled_as_they_are_said),
-    cmocka_unit_test(values_that_are_tried), cmocka_unit_test(usual_values),
+    cmocka_unit_test(a_rate_that_is_just_enough), cmocka_unit_test(the_better_bound_comes_first), cmocka_unit_test(every_value_with_every_other), cmocka_unit_test(what_is_not_searched_is_as_it_was), cmocka_unit_test(graphs_are_compiled_as_they_are_said),
+    cmocka_unit_test(values_that_are_tried), cmocka_unit_test(every_key_that_is_given_is_tried), cmocka_unit_test(usual_values),
 };
 TAP_MAIN(tests)

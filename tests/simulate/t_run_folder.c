@@ -4,7 +4,13 @@
  */
 #include "tests/test_folder.h"
 #include "results/simulate/run_folder.h"
+#include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 /* A process of this number is none: process numbers end before it. */
@@ -115,6 +121,90 @@ static void unfinished_runs_stay_unfinished(void **state)
     arena_free(&a);
 }
 
+/* A table whose place is taken, by a folder: the others are brought there, but not the manifest, and the run is no run. */
+static void a_table_that_cannot_be_renamed(void **state)
+{
+    static const char *const names[] = { "rows.csv", "check.csv" };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *folder = arena_printf(&a, "taken%zu", i), *manifest = "manifest.json" DEAD;
+        write_run(folder, "k\n9\n");
+        for (size_t k = 0; k < 2; k++)
+            to_dead(folder, names[k]);
+        to_dead(folder, "manifest.json");
+        assert_int_equal(mkdir(path_of(folder, names[i]), 0777), 0);
+        assert_false(is_whole(folder, "id,x"));
+        assert_true(is_there(folder, manifest) && !is_there(folder, "manifest.json"));
+        assert_true(is_there(folder, arena_printf(&a, "%s" DEAD, names[i])) && !is_there(folder, arena_printf(&a, "%s" DEAD, names[1 - i])));
+        assert_int_equal(rmdir(path_of(folder, names[i])), 0);
+        assert_true(is_whole(folder, "id,x"));
+        assert_false(is_there(folder, manifest));
+    }
+    arena_free(&a);
+}
+
+struct reader { const char *folder; bool whole; atomic_bool done; };
+
+static void *look(void *user)
+{
+    struct reader *r = user;
+    struct err why;
+    r->whole = run_folder_check(r->folder, "id,x", &why);
+    atomic_store(&r->done, true);
+    return NULL;
+}
+
+/* Who holds the folder's lock is still writing: who looks waits, however long. */
+static void readers_wait_for_writers(void **state)
+{
+    (void)state;
+    write_run("locked", "k\n2\n");
+    struct reader r = { .folder = run_of("locked") };
+    int fd = open(r.folder, O_RDONLY | O_DIRECTORY);
+    pthread_t thread;
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(pthread_create(&thread, NULL, look, &r), 0);
+    usleep(50000);
+    assert_false(atomic_load(&r.done));
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(r.done && r.whole);
+    arena_free(&a);
+}
+
+/* Ends where a file may have no more bytes. */
+static bool write_limited(const char *folder, size_t n_bytes)
+{
+    struct rlimit before, least;
+    char *text = ARENA_ARRAY(&a, char, n_bytes + 1);
+    const struct run_table tables[] = { { "rows.csv", write_text, "id,x\na,1\n" }, { "check.csv", write_text, text } };
+    json_t *manifest = json_pack("{s:s}", "podbench", "9.9");
+    memset(text, 'k', n_bytes);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    least = before, least.rlim_cur = 16;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &least), 0);
+    bool good = run_folder_write(run_of(folder), tables, 2, "id,x", manifest, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    json_decref(manifest);
+    return good;
+}
+
+/* A table that is cut short by a full disk, whether it is written at once or in pieces, leaves the run that was there. */
+static void a_full_disk_leaves_the_old_run(void **state)
+{
+    (void)state;
+    write_run("full", "k\n6\n");
+    static const size_t sizes[] = { 17, 300000 };
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(write_limited("full", sizes[i]));
+        assert_string_equal(err.msg, arena_printf(&a, "%s: could not be written whole: File too large", path_of("full", "check.csv")));
+        assert_true(is_whole("full", "id,x"));
+        assert_string_equal(text_in("full", "check.csv"), "k\n6\n");
+    }
+    arena_free(&a);
+}
+
 static bool note(void *what, struct err *why)
 {
     (void)why;
@@ -146,7 +236,9 @@ static void copied(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(checked), cmocka_unit_test(finished_after_a_kill), cmocka_unit_test(unfinished_runs_stay_unfinished), cmocka_unit_test(copied),
+    cmocka_unit_test(checked), cmocka_unit_test(finished_after_a_kill), cmocka_unit_test(unfinished_runs_stay_unfinished),
+    cmocka_unit_test(a_table_that_cannot_be_renamed), cmocka_unit_test(readers_wait_for_writers),
+    cmocka_unit_test(a_full_disk_leaves_the_old_run), cmocka_unit_test(copied),
 };
 
 int main(void)

@@ -36,6 +36,14 @@ static void waiting_draws_less_where_that_is_known(void **state)
     assert_true(none.energy_per_step_j == 0 && none.energy_j == 0);
 }
 
+/* Samples that a recipe would train with say nothing of its inference. */
+static void inference_trains_nothing(void **state)
+{
+    (void)state;
+    struct result r = result_of("mlperf-v1.1-closed-ipu-pod16-resnet50", (struct texts){ { "recipe.mode=infer" }, 1 });
+    assert_true(r.latency_s > 0 && r.samples_to_converge == 0 && r.time_to_train_s == 0 && r.predicted_time_to_train_s == 0);
+}
+
 static void money_follows_the_price(void **state)
 {
     (void)state;
@@ -205,7 +213,7 @@ static void an_endless_evaluation_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
-    cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
+    cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
     cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(evaluations_in_whole_calls),
     cmocka_unit_test(times_of_a_run_by_hand), cmocka_unit_test(fast_convergence_is_scaled_to_the_reference), cmocka_unit_test(an_endless_evaluation_is_refused),
 };

@@ -248,30 +248,32 @@ static void a_change_makes_only_what_depends_on_it(void **state)
     simulator_close(&s);
 }
 
-struct told { size_t n_planned, n_remedies, last; };
+struct told { size_t n_planned, n_single, of_single, n_pairs, of_pairs; };
 
 static void listen(void *user, const char *what, size_t done, size_t of)
 {
     struct told *t = user;
     bool planning = strcmp(what, "planning operations") == 0;
-    assert_true(planning || strncmp(what, "trying remedies", 15) == 0);
+    bool single = strcmp(what, "trying remedies") == 0, pairs = strcmp(what, "trying remedies in pairs") == 0;
     assert_true(done >= 1 && done <= of);
+    assert_int_equal(planning + single + pairs, 1);
     t->n_planned += planning;
-    t->n_remedies += !planning;
-    if (!planning && strcmp(what, "trying remedies") == 0) {
-        assert_int_equal(done, t->last + 1);
-        t->last = done;
-    }
+    if (planning)
+        return;
+    size_t *last = single ? &t->n_single : &t->n_pairs;
+    assert_int_equal(done, ++*last);
+    *(single ? &t->of_single : &t->of_pairs) = of;
 }
 
-/* Who listens hears of each search for a plan, and of nothing where all is known; then of each remedy for what does not fit. */
+/* Who listens hears of each search for a plan, and of nothing where all is known; then of each remedy for what does not fit, and of
+ * each two of them. */
 static void long_work_is_told(void **state)
 {
     (void)state;
     struct simulator s;
     struct simulation sim;
     struct result r;
-    struct told told = { 0, 0, 0 };
+    struct told told = { 0 };
     struct remedy remedies[MAX_REMEDIES];
     struct arena a = {0};
     struct err err = { "" };
@@ -285,9 +287,11 @@ static void long_work_is_told(void **state)
     size_t before = told.n_planned;
     assert_true(simulator_run(&s, &sim, &r, recipes[0], sets, 1, &err));
     assert_int_equal(told.n_planned, before);
-    assert_int_equal(told.n_remedies, 0);
+    assert_int_equal(told.n_single + told.n_pairs, 0);
     assert_true(remedies_find(remedies, &n, &sim, recipes[0], sets, 1, &a, &err));
-    assert_true(told.last > 3 && told.n_remedies >= told.last && told.n_planned > before);
+    assert_true(told.n_single > 3 && told.n_single == told.of_single && told.n_planned > before);
+    assert_int_equal(told.n_pairs, told.of_single * (told.of_single - 1) / 2);
+    assert_int_equal(told.of_pairs, told.n_pairs);
     simulation_free(&sim);
     simulator_close(&s);
     arena_free(&a);
