@@ -12,35 +12,35 @@
 #include <math.h>
 
 const struct sweep sweeps[] = {
-    { "resnet50",   "mlperf-v2.0-closed-bow-pod64-resnet50",   1, 16, 16, 1281167 / 5.0 },    /* logs five times an epoch */
-    { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large", 8, 384, 64, 0 },               /* returns after each update */
+    { "resnet50", "mlperf-v2.0-closed-bow-pod64-resnet50" }, { "bert-large", "mlperf-v2.0-closed-bow-pod64-bert-large" },
 };
 const size_t n_sweeps = sizeof sweeps / sizeof *sweeps;
 const uint64_t sweep_sizes[] = { 16, 64, 128, 256, 1024 };
 const size_t n_sweep_sizes = sizeof sweep_sizes / sizeof *sweep_sizes;
 
+static double steps_of_call(const struct recipe *own, uint64_t accumulation, uint64_t replicas)
+{
+    double growth = (double)(accumulation * replicas) / (double)(own->gradient_accumulation * own->replicas);
+    return own->steps_per_call > 1 ? fmax(1, floor(own->steps_per_call / growth)) : own->steps_per_call;
+}
+
 /* One size, one gradient accumulation. False, without a message, when that cannot run (a pipeline that cannot be filled). */
-static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t chips, uint64_t accumulation, struct session *s)
+static bool sweep_try(struct sweep_point *out, const struct recipe *own, uint64_t chips, uint64_t accumulation, struct session *s)
 {
     struct err unused;
-    struct recipe recipe;
-    if (!recipe_load(&recipe, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, &unused))
-        return false;
-    uint64_t replicas = chips / w->ipus_per_replica;
-    double batch = (double)(recipe.model.micro_batch * accumulation * replicas);
+    uint64_t replicas = chips / own->ipus_per_replica, hosts = ceil_div(chips * own->host_count, own->ipus_per_replica * own->replicas);
     const char *const sets[] = {
         arena_printf(&s->arena, "recipe.system=bow-pod%llu", (unsigned long long)chips),
         arena_printf(&s->arena, "parallel.replicas=%llu", (unsigned long long)replicas),
         arena_printf(&s->arena, "parallel.gradient_accumulation=%llu", (unsigned long long)accumulation),
-        arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)ceil_div(chips, w->ipus_per_host)),
-        arena_printf(&s->arena, "hosts.steps_per_call=%.10g", fmax(1, floor(w->samples_per_call / batch))),
+        arena_printf(&s->arena, "hosts.count=%llu", (unsigned long long)hosts),
+        arena_printf(&s->arena, "hosts.steps_per_call=%.10g", steps_of_call(own, accumulation, replicas)),
     };
-    size_t n_sets = w->samples_per_call > 0 ? 5 : 4;
     struct simulation sim = {0};
     struct result r;
     struct run_distribution d;
     const struct submission_request q = { .seed = 1, .predict_schedule = true };
-    bool good = simulator_run(&s->simulator, &sim, &r, w->recipe, sets, n_sets, &unused) && r.fits &&
+    bool good = simulator_run(&s->simulator, &sim, &r, own->id, sets, sizeof sets / sizeof *sets, &unused) && r.fits &&
                 submission_draw(&d, &sim, &r, &q, s, &unused) && d.expected_minutes > 0;
     if (good)
         *out = (struct sweep_point){ chips, accumulation, r.global_batch, d.expected_minutes, d.low_minutes, d.high_minutes,
@@ -49,15 +49,16 @@ static bool sweep_try(struct sweep_point *out, const struct sweep *w, uint64_t c
     return good;
 }
 
+/* From four times as much accumulation as the recipe has. */
 bool sweep_best(struct sweep_point *best, const struct sweep *w, uint64_t chips, struct session *s)
 {
-    bool found = false;
-    for (uint64_t g = w->largest_accumulation; g > 0; g /= 2) {
+    struct recipe own;
+    bool found = recipe_load(&own, w->recipe, s->paths.recipes_dir, NULL, 0, &s->arena, NULL);
+    best->minutes = INFINITY;
+    for (uint64_t g = found ? 4 * own.gradient_accumulation : 0; g > 0; g /= 2) {
         struct sweep_point p;
-        if (sweep_try(&p, w, chips, g, s) && (!found || p.minutes < best->minutes)) {
+        if (sweep_try(&p, &own, chips, g, s) && p.minutes < best->minutes)
             *best = p;
-            found = true;
-        }
     }
-    return found;
+    return best->minutes < INFINITY;
 }

@@ -7,8 +7,8 @@
 #include "harness/harness.h"
 
 /* A run to take to other sizes of system: as configured, but for replicas, gradient accumulation, and what goes with them: host machines
- * by their IPUs, and steps between two returns to the host, as many whole ones as fit into the samples of a call (0: as configured). */
-struct sweep { const char *name, *recipe; uint64_t ipus_per_replica, largest_accumulation, ipus_per_host; double samples_per_call; };
+ * by their IPUs, and steps between two returns to the host, as many whole ones as fit into the samples of a call; a call of one stays one. */
+struct sweep { const char *name, *recipe; };
 extern const struct sweep sweeps[];
 extern const size_t n_sweeps;
 extern const uint64_t sweep_sizes[];

@@ -40,8 +40,7 @@ static bool take_range(struct limit *l, const char *text)
     if (dots - text >= (ptrdiff_t)sizeof low)
         return false;
     memcpy(low, text, (size_t)(dots - text));
-    l->low = 0;
-    l->high = 1e18;
+    l->high = NO_LIMIT;
     return (!*low || parse_f64(low, &l->low)) && (!dots[2] || parse_f64(dots + 2, &l->high)) && l->high >= l->low && l->high > 0;
 }
 

@@ -28,29 +28,25 @@ static struct assumption *assumption_of(struct survey *s, const struct input *in
     struct assumption *x = &all->items[all->n++];
     *x = (struct assumption){ arena_strdup(s->a, strchr(in->name, '.') + 1), arena_strdup(s->a, in->value), arena_strdup(s->a, in->unit),
                               arena_strdup(s->a, in->source), arena_strdup(s->a, in->path), in->line,
-                              ARENA_ARRAY(s->a, struct assumption_effect, all->n_of) };
+                              ARENA_ARRAY(s->a, struct assumption_effect, all->n_of), 0 };
     for (size_t i = 0; i < all->n_of; i++)
         x->effects[i].workload = all->of[i];
     return x;
 }
 
-/* Halved or doubled; NULL: a name, a zero, or a share that is 1. */
-static const char *moved(const struct input *in, double factor, struct arena *a)
+/* From x to another value, though not beyond the ends: 1 for a share, and for a whole number. NULL: nothing is moved. */
+static const char *moved(const struct input *in, double x, double to, struct arena *a)
 {
-    double x;
     uint64_t whole;
-    if (!parse_f64(in->value, &x) || x == 0)
-        return NULL;
-    double to = text_is(in->unit, "share") ? fmin(1, x * factor) : x * factor;
+    if (text_is(in->unit, "share"))
+        to = fmin(1, to);
     if (parse_u64(in->value, &whole))
         to = fmax(1, round(to));
     return to == x ? NULL : arena_printf(a, "%s=%.10g", in->name, to);
 }
 
-static void try_value(struct assumption_effect *effect, const struct input *in, const struct question *q, const struct result *base, double factor,
-                      struct arena *scratch)
+static void try_value(struct assumption_effect *effect, const char *set, const struct question *q, const struct result *base)
 {
-    const char *set = moved(in, factor, scratch);
     struct question step = *q;
     struct result r;
     step.options.step_only = true;
@@ -71,12 +67,15 @@ static void survey_recipe(struct survey *s, const struct simulation *sim, const 
     inputs_list(&inputs, sim, &scratch);
     for (size_t i = 0; i < inputs.n; i++) {
         const struct input *in = &inputs.items[i];
+        double x;
         if (in->of_recipe || in->origin != ORIGIN_ASSUMED)
             continue;
         struct assumption_effect *effect = &assumption_of(s, in)->effects[workload];
         effect->n_recipes++;
-        try_value(effect, in, q, base, 0.5, &scratch);
-        try_value(effect, in, q, base, 2, &scratch);
+        if (!parse_f64(in->value, &x) || x == 0)        /* a name, or nothing */
+            continue;
+        try_value(effect, moved(in, x, x / 2, &scratch), q, base);
+        try_value(effect, moved(in, x, x * 2, &scratch), q, base);
     }
     arena_free(&scratch);
 }
@@ -108,33 +107,23 @@ static bool survey(struct survey *s, const char *recipe, struct seen *seen, stru
     return true;
 }
 
-static double largest(const struct assumption *x, size_t n_of)
-{
-    double most = 0;
-    for (size_t i = 0; i < n_of; i++)
-        most = fmax(most, fmax(x->effects[i].slower, -x->effects[i].faster));
-    return most;
-}
-
-struct ranked { double effect; struct assumption item; };
-
 static int by_effect(const void *x, const void *y)
 {
-    const struct ranked *a = x, *b = y;
-    if (a->effect != b->effect)
-        return a->effect > b->effect ? -1 : 1;
-    int by_path = strcmp(a->item.path, b->item.path);
-    return by_path ? by_path : (int)a->item.line - (int)b->item.line;
+    const struct assumption *a = x, *b = y;
+    if (a->largest != b->largest)
+        return a->largest > b->largest ? -1 : 1;
+    int by_path = strcmp(a->path, b->path);
+    return by_path ? by_path : (int)a->line - (int)b->line;
 }
 
-static void rank(struct assumptions *all, struct arena *scratch)
+static void rank(struct assumptions *all)
 {
-    struct ranked *ranked = ARENA_ARRAY(scratch, struct ranked, all->n);
     for (size_t i = 0; i < all->n; i++)
-        ranked[i] = (struct ranked){ largest(&all->items[i], all->n_of), all->items[i] };
-    sort_items(ranked, all->n, sizeof *ranked, by_effect);
-    for (size_t i = 0; i < all->n; i++)
-        all->items[i] = ranked[i].item;
+        for (size_t k = 0; k < all->n_of; k++) {
+            struct assumption *x = &all->items[i];
+            x->largest = fmax(x->largest, fmax(x->effects[k].slower, -x->effects[k].faster));
+        }
+    sort_items(all->items, all->n, sizeof *all->items, by_effect);
 }
 
 bool assumptions_list(struct assumptions *out, const char *const *recipes, size_t n_recipes, const char *const *of, size_t n_of,
@@ -151,7 +140,7 @@ bool assumptions_list(struct assumptions *out, const char *const *recipes, size_
         if (progress)
             progress(user, i + 1, n_recipes);
     }
-    rank(out, a);
+    rank(out);
     return true;
 }
 

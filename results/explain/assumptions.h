@@ -13,6 +13,7 @@ struct assumption {
     const char *key, *value, *unit, *source, *path;
     uint32_t line;
     struct assumption_effect *effects;  /* one a workload asked for */
+    double largest;                     /* of them, either way */
 };
 struct assumptions { struct assumption *items; size_t n, cap; const char *const *of; size_t n_of; };
 

@@ -209,7 +209,7 @@ static uint64_t below(const struct state *s, const struct branch *b)
     double rate = b->graph->micro_batch * b->replicas * s->samples_per_item * (double)b->accumulations[0] * b->graph->clock_hz;
     double at_one = o == MINIMISE_IPUS ? rate : bound_of(s, b, b->accumulations[0], 1), best = s->out->best.value;
     double most = o == MINIMISE_IPUS ? rate / (s->q->throughput.low * (1 - 1e-9)) + 1 : maximised(o) ? at_one / best : best / at_one;
-    return most < 1e18 ? (uint64_t)ceil(most * (1 + 1e-12)) : UINT64_MAX;
+    return (uint64_t)ceil(fmin(most, NO_LIMIT) * (1 + 1e-12));
 }
 
 static bool may_be_better(const struct state *s, double bound)
@@ -346,7 +346,7 @@ static void settle_limits(struct search_request *q, const struct result *own)
     if (q->global_batch.high == 0 && q->tokens.high == 0)
         q->global_batch = (struct limit){ own->global_batch * 0.95, own->global_batch * 1.05 };
     if (q->global_batch.high == 0)
-        q->global_batch = (struct limit){ 1, 1e15 };
+        q->global_batch.high = NO_LIMIT;
 }
 
 /* The recipe as it stands: what is not searched is as it has it, for as long as its simulation is kept. */

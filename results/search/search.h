@@ -19,6 +19,7 @@ enum objective { MAXIMISE_THROUGHPUT, MINIMISE_TIME_TO_TRAIN, MINIMISE_ENERGY, M
 extern const char *const objective_names[N_OBJECTIVES];     /* throughput, time-to-train, energy, ipus */
 
 struct limit { double low, high; };             /* inclusive; high 0: as the recipe has it */
+#define NO_LIMIT 1e18                           /* as a high end */
 enum { MAX_SETTINGS = 32, MAX_FRONT = 64, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 

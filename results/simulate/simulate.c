@@ -138,6 +138,12 @@ static bool fill_fault_cost(struct result *r, struct simulation *sim, struct err
 
 enum { MOST_EVALUATION_BATCHES = 1000000 };        /* as many as a recipe may accumulate */
 
+/* Batches that hold so many samples. What rounding puts above a whole number is that number. */
+static double batches_of(uint64_t samples, double batch)
+{
+    return ceil((double)samples / batch - 1e-9);
+}
+
 /* A forward pass over the evaluation set on all replicas, pipelined as the training was. Between training steps it goes through the
  * session as they do, in whole calls of as many micro-batches (MLPerf v2.0 BERT: 4, 3, 2 and 2 calls on 16 to 256 IPUs); after the
  * training it is one call. */
@@ -146,7 +152,7 @@ static bool forward_evaluation(struct simulation *sim, struct err *err)
     const struct recipe *rec = &sim->recipe;
     struct plan_options opt = sim->plan.options;
     double batch = (double)sim->graph->micro_batch * opt.n_replicas * recipe_samples_per_item(rec);
-    double n = ceil((double)rec->eval_samples / batch - 1e-9), n_calls = 1;
+    double n = batches_of(rec->eval_samples, batch), n_calls = 1;
     if (n > MOST_EVALUATION_BATCHES)
         return fail(err, "training.eval_samples: %g micro-batches on every replica, at most %g", n, (double)MOST_EVALUATION_BATCHES);
     opt.training = false;
@@ -168,7 +174,7 @@ static bool time_evaluation(struct simulation *sim, const struct result *r, stru
     const struct recipe *rec = &sim->recipe;
     sim->evaluation_s = 0;
     if (rec->eval_samples && rec->eval_program == EVAL_TRAINING)
-        sim->evaluation_s = ceil((double)rec->eval_samples / r->global_batch - 1e-9) * r->step_time_s;
+        sim->evaluation_s = batches_of(rec->eval_samples, r->global_batch) * r->step_time_s;
     else if (rec->eval_samples && !forward_evaluation(sim, err))
         return false;
     if (rec->eval_placement == EVAL_END)

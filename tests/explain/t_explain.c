@@ -217,6 +217,11 @@ static void assumptions_are_moved_both_ways(void **state)
         const struct assumption_effect *e = &x->effects[0];
         assert_true(strncmp(x->source, "assumed", 7) == 0);
         assert_int_equal(e->n_recipes, 1);                  /* one recipe a system */
+        assert_near(x->largest, fmax(e->slower, -e->faster), 0);
+        const struct assumption *before = i ? x - 1 : NULL;
+        int by_path = before ? strcmp(before->path, x->path) : 0;
+        assert_true(!before || before->largest > x->largest
+                    || (before->largest == x->largest && (by_path < 0 || (by_path == 0 && before->line < x->line))));
         if (text_is(x->key, "rung_through_links"))
             assert_true(e->slower == 0 && e->faster == 0);
         if (!text_is(x->key, "host_latency_s"))
@@ -364,6 +369,9 @@ static void the_bound_by_hand(void **state)
     bound_find(&b, &sim, &tree);
     assert_true(b.class == CLASS_COMPUTE && b.part == &parts[0] && !b.phase && !b.operation);
     assert_near(b.class_share, 0.401, 1e-15);
+    rows[1].spent.part[PART_EXCHANGE]++;        /* of as much of either the first class */
+    bound_find(&b, &sim, &tree);
+    assert_int_equal(b.class, CLASS_COMPUTE);
     sim.plan.fits = false, sim.plan.host_floor_cycles = 1000;
     bound_find(&b, &sim, &tree);
     assert_true(b.memory && b.host_input && b.class == CLASS_HOST && b.part == &parts[3] && !b.phase);
@@ -442,7 +450,7 @@ static void what_helps_by_hand(void **state)
     free(text);
     /* What does not fit is helped by what does not fit either; of what makes it fit the recipe's fastest. */
     r.fits = false, r.memory_shortfall_bytes_per_tile = 77;
-    e.bound.memory = true, e.bound.most_waiting_share = 0.256, e.bound.idlest_ipu = 3;
+    e.bound.memory = true, e.bound.most_waiting_share = 0.2552, e.bound.idlest_ipu = 3;
     PRINTED(text, explain_print(f, &e));
     assert_non_null(strstr(text, "bound by memory: the fullest tile lacks 77 bytes; if it had them, bound by compute: "));
     assert_non_null(strstr(text, "it spends 50 % on compute; IPU 3 waits 26 %\n"));
@@ -464,6 +472,32 @@ static void what_helps_by_hand(void **state)
     assert_non_null(strstr(text, "  no change of a single value makes it fit; 'podbench run' tries combinations\n"));
     assert_null(strstr(text, "in the machine"));
     free(text);
+    moves[0] = (struct move){ &sheet, "40", NULL, true, 0.75, 0, -0.00052, { 0 } };      /* a twentieth of a per cent is not told, a hair more is */
+    PRINTED(text, explain_print(f, &e));
+    assert_string_equal(lines_from(text, "in the machine", 1), "  helps most in the machine: machine.sheet 2 -> 40 saves 0.1 % of the time per sample\n");
+    free(text);
+    simulation_free(&sim);
+    arena_free(&a);
+}
+
+/* As many items as there may be. */
+static void a_whole_waterfall_as_json(void **state)
+{
+    struct simulation sim = {0};
+    struct result r = {0};
+    struct question q = ask("vendor-ipu-m2000-bert-base-infer-b16", NULL, 0);
+    struct explanation e;
+    (void)state;
+    run(&sim, &r, q.recipe, NULL);
+    explain(&e, &sim, &r, &q, &a);
+    e.waterfall.n = MAX_WATERFALL;
+    for (size_t i = 0; i < MAX_WATERFALL; i++)
+        e.waterfall.items[i] = (struct waterfall_item){ "item", 3 * i, 7 * i };
+    json_t *json = explain_json(&e), *items = json_object_get(json, "waterfall"), *last = json_array_get(items, MAX_WATERFALL - 1);
+    assert_int_equal(json_array_size(items), MAX_WATERFALL);
+    assert_int_equal(json_integer_value(json_object_get(last, "to_ipu_cycles")), 7 * (MAX_WATERFALL - 1));
+    assert_near(json_number_value(json_object_get(last, "from_s")) / json_number_value(json_object_get(last, "to_s")), 3.0 / 7, 1e-12);
+    json_decref(json);
     simulation_free(&sim);
     arena_free(&a);
 }
@@ -508,7 +542,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(recomputation_is_told_apart), cmocka_unit_test(bounds_are_named), cmocka_unit_test(moves_are_simulated),
     cmocka_unit_test(assumptions_are_moved_both_ways), cmocka_unit_test(an_explanation_as_text), cmocka_unit_test(inputs_say_where_they_stand),
     cmocka_unit_test(steps_of_a_value_by_hand), cmocka_unit_test(the_bound_by_hand), cmocka_unit_test(values_that_a_part_depends_on),
-    cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(assumptions_as_text), cmocka_unit_test(every_part_has_its_formula),
+    cmocka_unit_test(what_helps_by_hand), cmocka_unit_test(a_whole_waterfall_as_json), cmocka_unit_test(assumptions_as_text), cmocka_unit_test(every_part_has_its_formula),
 };
 
 TAP_MAIN(tests)

@@ -250,6 +250,15 @@ static void a_key_set_to_nothing(void **state)
     simulator_close(&s);
 }
 
+/* What becomes x when it is scaled, to the last bit. */
+static double unscaled(double x, double factor)
+{
+    double y = x / factor;
+    for (int i = 0; i < 9 && y * factor != x; i++)
+        y = nextafter(y, y * factor < x ? INFINITY : 0);
+    return y;
+}
+
 /* The recipe itself, by what it has: at either end of a limit, and a hundred-millionth beyond. */
 static void limits_to_the_last_digit(void **state)
 {
@@ -269,9 +278,11 @@ static void limits_to_the_last_digit(void **state)
     assert_true(out.own_counts && out.any && out.best.n_settings == 0 && out.n_simulated == 1);
     for (size_t i = 0; i < 4; i++) {
         double x = limits[i].value;
+        assert_true(i > 0 || (unscaled(x, 1 - 1e-9) * (1 - 1e-9) == x && unscaled(x, 1 + 1e-9) * (1 + 1e-9) == x));
         const struct { struct limit l; bool counts; } ends[] = {
             { { x, x }, true }, { { x * (1 + 1e-10), 2 * x }, true }, { { x / 2, x * (1 - 1e-10) }, true },
             { { x * (1 + 1e-8), 2 * x }, false }, { { x / 2, x * (1 - 1e-8) }, false },
+            { { unscaled(x, 1 - 1e-9), 2 * x }, true }, { { x / 2, unscaled(x, 1 + 1e-9) }, true },
         };
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
             const struct search_request before = q;
