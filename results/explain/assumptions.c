@@ -34,14 +34,14 @@ static struct assumption *assumption_of(struct survey *s, const struct input *in
     return x;
 }
 
-/* From x to another value, though not beyond the ends: 1 for a share, and for a whole number. NULL: nothing is moved. */
+/* From x to another value, though not beyond the end of a share, 1, and between whole numbers. NULL: nothing is moved. */
 static const char *moved(const struct input *in, double x, double to, struct arena *a)
 {
     uint64_t whole;
     if (text_is(in->unit, "share"))
         to = fmin(1, to);
     if (parse_u64(in->value, &whole))
-        to = fmax(1, round(to));
+        to = round(to);
     return to == x ? NULL : arena_printf(a, "%s=%.10g", in->name, to);
 }
 

@@ -115,6 +115,23 @@ static void find_hops(struct layer_work *w, const struct topology *t)
     }
 }
 
+/* First layers, then at least one of the body, then heads. */
+static bool find_body(struct layer_work *w)
+{
+    uint32_t n_of[LAYER_LAST + 1] = {0};
+    enum layer_role last = LAYER_FIRST;
+    bool in_order = true;
+    for (uint32_t i = 0; i < w->n_layers; i++) {
+        enum layer_role role = w->graph->layers[i].role;
+        in_order &= role >= last;
+        n_of[role]++;
+        last = role;
+    }
+    w->first_body = n_of[LAYER_FIRST];
+    w->n_body = n_of[LAYER_BODY];
+    return in_order && w->n_body > 0;
+}
+
 bool layer_work_of(struct layer_work *out, const struct plan *p, struct compiler *c, struct arena *a)
 {
     const struct chip *chip = &p->topology->machine->chip;
@@ -126,15 +143,7 @@ bool layer_work_of(struct layer_work *out, const struct plan *p, struct compiler
     find_hops(out, p->topology);
     if (!p->options.io_tiles && chip->host_link_bytes_per_s > 0)
         out->input_s_per_byte = 1 / chip->host_link_bytes_per_s;
-    const struct layer *layers = out->graph->layers;
-    while (out->first_body < out->n_layers && layers[out->first_body].role == LAYER_FIRST)
-        out->first_body++;
-    while (out->first_body + out->n_body < out->n_layers && layers[out->first_body + out->n_body].role == LAYER_BODY)
-        out->n_body++;
-    for (uint32_t i = out->first_body + out->n_body; i < out->n_layers; i++)
-        if (layers[i].role != LAYER_LAST)
-            return false;
-    return out->n_body > 0;
+    return find_body(out);
 }
 
 /* ---- one stage ---------------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static struct found copied(const struct state *s, const struct result *r, const 
     return f;
 }
 
-/* Kept where nothing has a value as good with as little memory. */
+/* Kept where nothing has a value as good with as little memory: then it may beat some that are there, and else none. */
 static void join_front(struct state *s, const struct result *r, const char *const *settings, size_t n)
 {
     struct search_result *out = s->out;
@@ -84,15 +84,12 @@ static void join_front(struct state *s, const struct result *r, const char *cons
         const struct found *f = &out->front[i];
         if (!better(s->q->objective, value, f->value) && f->r.memory_peak_bytes_per_tile <= r->memory_peak_bytes_per_tile)
             return;
-    }
-    for (size_t i = 0; i < out->n_front; i++) {
-        const struct found *f = &out->front[i];
         if (better(s->q->objective, f->value, value) || f->r.memory_peak_bytes_per_tile < r->memory_peak_bytes_per_tile)
             out->front[kept++] = *f;
     }
     out->n_front = kept;
-    if (out->n_front < MAX_FRONT)
-        out->front[out->n_front++] = copied(s, r, settings, n);
+    out->front = arena_grow(s->a, out->front, out->n_front, &out->cap_front, sizeof *out->front);
+    out->front[out->n_front++] = copied(s, r, settings, n);
 }
 
 static void take(struct state *s, const struct result *r, const char *const *settings, size_t n)

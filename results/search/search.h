@@ -20,7 +20,7 @@ extern const char *const objective_names[N_OBJECTIVES];     /* throughput, time-
 
 struct limit { double low, high; };             /* inclusive; high 0: as the recipe has it */
 #define NO_LIMIT 1e18                           /* as a high end */
-enum { MAX_SETTINGS = 32, MAX_FRONT = 64, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
+enum { MAX_SETTINGS = 32, MAX_VALUES = 32, MAX_DIMENSIONS = 16 };
 struct dimension { const char *key; const char *values[MAX_VALUES]; size_t n; };
 
 struct search_request {
@@ -39,7 +39,7 @@ struct found { struct result r; double value; const char *settings[MAX_SETTINGS]
 struct search_result {
     struct found own, best;                     /* own: the recipe as it stands; best.n_settings 0: it is the recipe itself */
     bool own_counts, any;                       /* the recipe fits and keeps the limits; something does */
-    struct found front[MAX_FRONT]; size_t n_front;      /* of all simulated: nothing has a better value with as little memory */
+    struct found *front; size_t n_front, cap_front;     /* of all simulated: nothing has a better value with as little memory */
     uint64_t n_simulated, n_refused, n_unfit, n_bounded;    /* bounded: branches left by their bound */
     double space;                               /* configurations in all, cuts included */
     bool whole, exact;                          /* all simulated; proved best */

@@ -85,9 +85,9 @@ static bool add_range(struct values *v, bool *is_range, const char *list, const 
 
 static bool read_values(const char **key, struct values *v, const char *text, struct arena *a, struct err *err)
 {
-    const char *equals = strchr(text, '='), *dot = strchr(text, '.');
+    const char *equals = strchr(text, '=');
     bool is_range;
-    if (!equals || !dot || dot > equals || strchr(text, '\n'))
+    if (!equals || text[strcspn(text, ".=")] != '.' || strchr(text, '\n'))
         return fail(err, "--over %.100s: want SECTION.KEY=VALUES, as in parallel.replicas=1,2,4 or parallel.micro_batch=1..16", text);
     *v = (struct values){0};
     *key = arena_printf(a, "%.*s", (int)(equals - text), text);

@@ -404,9 +404,24 @@ static void assert_one_body(const struct simulation *sim)
         }
         p.graph = &g;
         assert_true(layer_work_of(&w, &p, sim->compiler, &a) == cases[i].good);
-        assert_int_equal(w.first_body, cases[i].first_body);
-        assert_int_equal(w.n_body, cases[i].roles[n - 1] == 'b' && cases[i].good ? g.n_layers : cases[i].n_body);
+        assert_true(!cases[i].good || w.first_body == cases[i].first_body);
+        assert_true(!cases[i].good || w.n_body == (cases[i].roles[n - 1] == 'b' ? g.n_layers : cases[i].n_body));
     }
+    arena_free(&a);
+}
+
+/* Where no link to the host is known, its input takes no time. */
+static void assert_no_host_link(const struct simulation *sim)
+{
+    struct machine m = *sim->plan.topology->machine;
+    struct topology t = *sim->plan.topology;
+    struct plan p = sim->plan;
+    struct layer_work w;
+    struct arena a = {0};
+    m.chip.host_link_bytes_per_s = 0;
+    t.machine = &m, p.topology = &t;
+    assert_true(layer_work_of(&w, &p, sim->compiler, &a));
+    assert_near(w.input_s_per_byte, 0, 0);
     arena_free(&a);
 }
 
@@ -432,6 +447,7 @@ static void what_a_plan_leaves_for_the_search(void **state)
         assert_kept(&w, &sim);
         assert_hops(&w, sim.topology);
         assert_one_body(&sim);
+        assert_no_host_link(&sim);
         assert_int_equal(w.n_tied, cases[i].n_tied);
         assert_near(w.input_s_per_byte * sim.machine->chip.host_link_bytes_per_s, cases[i].beside ? 0 : 1, 1e-12);
         for (uint32_t k = 0; k < w.n_layers; k++)
