@@ -180,8 +180,8 @@ static bool write_table(struct new_file *out, const char *folder, const struct r
     const char *hash;
     if (!new_file_open(out, arena_printf(a, "%s/%s", folder, t->name), err))
         return false;
-    t->write(out->f, t->what);
     errno = 0;
+    t->write(out->f, t->what);
     fflush(out->f);
     if (ferror(out->f))
         return fail(err, "%s: could not be written whole: %s", out->path, write_cause());
