@@ -162,6 +162,11 @@ static void records_by_hand(void **state)
     assert_near(t.points[0].left, 4, 0);
     assert_near(t.points[0].mean, 4, 0);
     assert_near(t.points[0].sd, sqrt((36 + 9 + 4 + 1) / 4.0), 1e-12);
+    /* two that are left and one of a submission: t(0.95, 1) is 6.313752, more than there is */
+    assert_true(rcp_load(&t, "resnet", "v2.0", RCP_DEADLINE, folder(rounds_with(RUNS, "3"), points_with(points_head, P_VALUES, "10 1 2 3")), &a, &err));
+    assert_near(t.points[0].mean, 2.5, 0);
+    assert_near(t.points[0].least, 0, 1e-4);
+    assert_near(rcp_least_mean(100, 2, 1, 2), 100 - 6.313752 * 2 * sqrt(1.5), 1e-4);
     double four[] = { 10, 1, 2, 3 };
     assert_near(olympic_mean(four, 4, 2), 4, 0);
     assert_near(olympic_mean(four, 4, 1), 2.5, 0);

@@ -279,6 +279,27 @@ static void other_results_approximated(void **state)
     }
 }
 
+/* A result of five dimensions has a price, one of six has none. */
+static void results_of_many_dimensions(void **state)
+{
+    static const char *const dims[] = { "n,1,1,1,2", "n,1,1,1,1,2" };
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "w", DIMS(2, 3));
+        Onnx__ValueInfoProto *made = draft_info(d, "m", ONNX_FLOAT, dims[i]);
+        d->graph.value_info = &made;
+        d->graph.n_value_info = 1;
+        draft_node(d, "Mystery", "x", "m", "");
+        draft_node(d, "MatMul", "m w", "y", "");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true });
+        const char *why = strchr(r->err.msg, ':');
+        assert_string_equal(why ? why + 2 : "", i ? "node 0, Mystery 'n0': cannot be priced: its result has 6 dimensions, at most 5" : "");
+        done(r);
+    }
+}
+
 /* Each of its results is a pass, where the others have no reader too. */
 static void several_results_approximated(void **state)
 {
@@ -297,7 +318,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(course_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(quantised),
+    cmocka_unit_test(course_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(results_of_many_dimensions), cmocka_unit_test(quantised),
     cmocka_unit_test(quantised_recurrence), cmocka_unit_test(a_recurrence_without_weights), cmocka_unit_test(the_longer_branch), cmocka_unit_test(readers_that_lead_nowhere),
     cmocka_unit_test(nodes_that_lead_nowhere), cmocka_unit_test(approximated), cmocka_unit_test(other_results_approximated),
     cmocka_unit_test(several_results_approximated),

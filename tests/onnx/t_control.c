@@ -484,6 +484,43 @@ static void a_scan_of_two(void **state)
     draft_end(body);
 }
 
+/* Two values that are carried: a sum of the rows, and a product of the sums. */
+static void a_scan_that_carries_two(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *body = draft_start(17);
+    draft_input(body, "sum", ONNX_FLOAT, "3");
+    draft_input(body, "product", ONNX_FLOAT, "3");
+    draft_input(body, "row", ONNX_FLOAT, "3");
+    draft_node(body, "Add", "sum row", "more", "");
+    draft_node(body, "Mul", "product more", "larger", "");
+    draft_input(d, "v", ONNX_FLOAT, "rows,3");
+    draft_weight(d, "x", DIMS(3));
+    draft_weight(d, "z", DIMS(3));
+    draft_weight(d, "m", DIMS(3, 2));
+    draft_node(d, "Scan", "x z v", "last_sum last_product", "num_scan_inputs=1");
+    draft_body(d, "body", body, "more larger");
+    draft_whole(d, "first", WHOLE(0));
+    draft_node(d, "Sub", "last_sum last_product", "difference", "");
+    draft_node(d, "Unsqueeze", "difference first", "matrix", "");
+    draft_node(d, "MatMul", "matrix m", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 4 });
+    double *y = outputs(r);
+    assert_int_equal(tensor_elements(&r->g.tensors[r->im.output]), 2);
+    for (uint64_t e = 0; e < 2; e++) {
+        double want = 0;
+        for (uint64_t k = 0; k < 3; k++) {
+            double sum = draft_noise("x", k), product = draft_noise("z", k);
+            for (uint64_t t = 0; t < 4; t++)
+                product *= sum += draft_noise("v", t * 3 + k);
+            want += (sum - product) * draft_noise("m", k * 2 + e);
+        }
+        assert_near(y[e], want, 1e-6);
+    }
+    done(r);
+    draft_end(body);
+}
+
 static void scans_refused(void **state)
 {
     static const struct { const char *attributes, *why; } cases[] = {
@@ -627,6 +664,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
     cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(loops),
     cmocka_unit_test(no_round), cmocka_unit_test(two_stacks), cmocka_unit_test(two_carried), cmocka_unit_test(scans), cmocka_unit_test(a_scan_that_carries_nothing),
-    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
+    cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
 };
 TAP_MAIN(tests)

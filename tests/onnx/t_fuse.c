@@ -27,6 +27,8 @@ static const struct row gelus[] = {
     { "Div x root3 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b two > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d third > y", "scale map map mul scale" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half- > y", "gelu" },
+    { "Div x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half+ > y", "scale map map mul scale" },
     { "Div x root2 > a; Sin a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Mul x root2 > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "scale map map mul scale" },
     { "Div root2 x > a; Erf a > b; Add b one > c; Mul x c > d; Mul d half > y", "map scale map map mul scale" },
@@ -201,7 +203,7 @@ static const char *draft_program(struct draft *d, const char *program)
 static void draft_all(struct draft *d)
 {
     static const struct { const char *name; double x; } numbers[] = {
-        { "root2", 1.4142135 }, { "over2", 0.70710678 }, { "root3", 1.7320508 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "half", 0.5 },
+        { "root2", 1.4142135 }, { "over2", 0.70710678 }, { "root3", 1.7320508 }, { "one", 1 }, { "two", 2 }, { "three", 3 }, { "half", 0.5 }, { "half-", 0.4996 }, { "half+", 0.501 },
         { "third", 0.333 }, { "bell", 0.044715 }, { "root", 0.79788456 }, { "small", 0.25 },
         { "root+", 0.80179 }, { "root++", 0.80195 }, { "steep", 1.11898 },
     };

@@ -200,7 +200,7 @@ static void chunks_of_a_size(void **state)
 {
     static const struct { uint64_t all; const char *size, *place; uint64_t first, n; } cases[] = {
         { 7, "='3", "='0", 0, 3 }, { 7, "='3", "='1", 3, 3 }, { 7, "='3", "='2", 6, 1 }, { 7, "='3", "='-1", 6, 1 },
-        { 9, "='4", "='1", 4, 4 }, { 9, "='4", "='2", 8, 1 }, { 8, "=2,5,1", "='0", 0, 2 }, { 8, "=2,5,1", "='1", 2, 5 }, { 8, "=2,5,1", "='2", 7, 1 },
+        { 9, "='4", "='1", 4, 4 }, { 3, "='1", "='2", 2, 1 }, { 9, "='4", "='2", 8, 1 }, { 8, "=2,5,1", "='0", 0, 2 }, { 8, "=2,5,1", "='1", 2, 5 }, { 8, "=2,5,1", "='2", 7, 1 },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -245,6 +245,28 @@ static void single_elements(void **state)
     }
 }
 
+/* What is split must be there, have the axis, and be read as a sequence. */
+static void splits_refused(void **state)
+{
+    static const struct { const char *inputs, *made, *attributes; } cases[] = {
+        { "-", "s", "" }, { "- two", "s", "" }, { "x", "s", "axis=2" }, { "x", "s", "axis=-3" }, { "x", "-", "" }, { "x", "- s", "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(13);
+        draft_input(d, "x", ONNX_FLOAT, "3,4");
+        draft_whole(d, "two", WHOLE(2));
+        draft_node(d, "SplitToSequence", cases[i].inputs, cases[i].made, cases[i].attributes);
+        draft_node(d, "If", "two", "y", "");            /* may read what is around it */
+        struct draft *then = draft_start(13);
+        draft_node(then, "Relu", "x", "t", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", then, "t");
+        draft_end(then);
+        refused(d, infer, "node 0, SplitToSequence 'n0': axis is out of range, or its input has no shape");
+    }
+}
+
 /* Where no axis is said, along the first. */
 static void rows_of_a_matrix(void **state)
 {
@@ -268,6 +290,6 @@ static void rows_of_a_matrix(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_join_without_a_result), cmocka_unit_test(the_last_of_a_sequence), cmocka_unit_test(places_of_items), cmocka_unit_test(readers_of_items), cmocka_unit_test(readers_of_stacked_items),
-    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements), cmocka_unit_test(rows_of_a_matrix),
+    cmocka_unit_test(sequences), cmocka_unit_test(chunks_of_a_size), cmocka_unit_test(single_elements), cmocka_unit_test(splits_refused), cmocka_unit_test(rows_of_a_matrix),
 };
 TAP_MAIN(tests)

@@ -149,10 +149,7 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
     for (int c = 0; c < N_CELLS; c++)
         if (!csv_column(&at[c], csv, columns[c], err))
             return false;
-    size_t n_wanted = 0;
-    for (size_t i = 0; i < csv->n_rows; i++)
-        n_wanted += text_is(csv->rows[i].cells[at[BENCHMARK]], t->benchmark);
-    t->points = ARENA_ARRAY(a, struct rcp_point, n_wanted);
+    t->points = ARENA_ARRAY(a, struct rcp_point, csv->n_rows);
     struct quantile known = { 0 };
     for (size_t i = 0; i < csv->n_rows; i++) {
         char *cells[N_CELLS];
@@ -265,14 +262,14 @@ static struct rcp_limit limit_of(enum rcp_match match, double mean, double sd, d
 
 void rcp_limit_at(struct rcp_limit *out, const struct rcp_table *t, double batch)
 {
-    const struct rcp_point *first = t->points, *last = t->points + t->n - 1;
+    const struct rcp_point *first = t->points, *end = t->points + t->n;
     double mean, sd;
     *out = (struct rcp_limit){ .match = RCP_MISSING };
     if (batch < first->batch) {
         *out = limit_of(RCP_SMALLER_BATCH, first->mean, first->sd, first->least, t);
         return;
     }
-    for (const struct rcp_point *p = first; p <= last; p++)
+    for (const struct rcp_point *p = first; p != end; p++)
         if (p->batch == batch) {
             *out = limit_of(RCP_EXACT, p->mean, p->sd, p->least, t);
             return;

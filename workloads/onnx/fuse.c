@@ -36,10 +36,15 @@ static void add_part(struct pattern *p, const struct onnx_node *n)
         p->parts[p->n_parts++] = (uint32_t)(n - p->m->nodes);
 }
 
+static bool is_near(double found, double x, double share)
+{
+    return fabs(found - x) <= share * fabs(x);
+}
+
 static bool is_number(const struct onnx_model *m, uint32_t value, double x)
 {
     const struct onnx_value *v = value == NO_ID ? NULL : &m->values[value];
-    return v && v->known && onnx_elements(v) == 1 && fabs(v->known[0] - x) <= 1e-3 * fabs(x);
+    return v && v->known && onnx_elements(v) == 1 && is_near(v->known[0], x, 1e-3);
 }
 
 /* The other operand of a node of two, where one is this value; NO_ID: it is not. */
@@ -71,6 +76,8 @@ static bool only_inside(const struct pattern *p, const struct onnx_node *last)
     return true;
 }
 
+/* The last argument: INPUTS(...). */
+#define INPUTS(...) (uint32_t[]){ __VA_ARGS__ }, sizeof (uint32_t[]){ __VA_ARGS__ } / sizeof(uint32_t)
 static bool become(struct pattern *p, struct onnx_node *last, const char *op, const uint32_t *inputs, uint32_t n_inputs)
 {
     struct onnx_model *m = p->m;
@@ -161,8 +168,7 @@ static bool is_tanh_of(struct pattern *p, uint32_t value, uint32_t x)
     add_part(p, function);
     bool alike = polynomial(p, function->inputs[0], x, y);
     for (size_t i = 0; i < N_SAMPLES && alike; i++) {
-        double want = 0.79788456 * (samples[i] + 0.044715 * pow(samples[i], 3));
-        alike = fabs(y[i] - want) <= 5e-3 * fabs(want);
+        alike = is_near(y[i], 0.79788456 * (samples[i] + 0.044715 * pow(samples[i], 3)), 5e-3);
     }
     return alike;
 }
@@ -186,7 +192,7 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
     }
     if (halves != 1 || !(is_erf_of(&p, bell, x) || is_tanh_of(&p, bell, x)))
         return false;
-    return become(&p, last, "Gelu", &x, 1);
+    return become(&p, last, "Gelu", INPUTS(x));
 }
 
 /* ---- swish --------------------------------------------------------------------------------------------- */
@@ -194,7 +200,7 @@ static bool fuse_gelu(struct onnx_model *m, struct onnx_node *last)
 /* x / 6 + 1 / 2, between 0 and 1. */
 static bool is_of_swish(const struct onnx_node *hard_sigmoid)
 {
-    return fabs(onnx_float(hard_sigmoid, "alpha", 0.2) - 1.0 / 6) <= 1e-3 && onnx_float(hard_sigmoid, "beta", 0.5) == 0.5;
+    return is_near(onnx_float(hard_sigmoid, "alpha", NAN), 1.0 / 6, 6e-3) && onnx_float(hard_sigmoid, "beta", 0.5) == 0.5;
 }
 
 /* x times a gate of x. */
@@ -207,7 +213,7 @@ static bool fuse_gated(struct onnx_model *m, struct onnx_node *last, uint32_t x,
         return false;
     add_part(&p, n);
     add_part(&p, last);
-    return become(&p, last, gate ? "Swish" : "HardSwish", &x, 1);
+    return become(&p, last, gate ? "Swish" : "HardSwish", INPUTS(x));
 }
 
 static bool fuse_swish(struct onnx_model *m, struct onnx_node *last)
@@ -292,9 +298,9 @@ static bool fuse_layer_norm(struct onnx_model *m, struct onnx_node *div)
     struct onnx_node *parts[] = { mean, less, square, variance, plus, root, div }, *last = div;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         add_part(&p, parts[i]);
-    uint32_t inputs[3] = { x, NO_ID, NO_ID };
-    scale_and_shift(&p, &last, last_dim(&m->values[x]), &inputs[1]);
-    return become(&p, last, "LayerNormalization", inputs, 3) && (last->epsilon = epsilon->known[0], true);
+    uint32_t by[2];
+    scale_and_shift(&p, &last, last_dim(&m->values[x]), by);
+    return become(&p, last, "LayerNormalization", INPUTS(x, by[0], by[1])) && (last->epsilon = epsilon->known[0], true);
 }
 
 /* The maker of either operand, by its operator; *other: the other operand. */
@@ -337,13 +343,14 @@ static bool norm_by_factor(struct onnx_model *m, struct onnx_node *last, struct 
     if (!mean_node || !is_mean_of(m, mean_node, x))
         return false;
     uint64_t width = last_dim(&m->values[x]);
-    if (!is_vector_of(m, gamma, width) || !is_vector_of(m, shift->inputs[0], width) ||
+    uint32_t beta = shift->inputs[0];
+    if (!is_vector_of(m, gamma, width) || !is_vector_of(m, beta, width) ||
         !operand_by(&p, plus, "ReduceMean", &epsilon) || !m->values[epsilon].known || !variance_of(&p, other_than(plus, epsilon), x, mean))
         return false;
     struct onnx_node *parts[] = { mean_node, plus, sqrt, root, factor, times, back, shift, last };
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         add_part(&p, parts[k]);
-    return become(&p, last, "LayerNormalization", (uint32_t[]){ x, gamma, shift->inputs[0] }, 3) &&
+    return become(&p, last, "LayerNormalization", INPUTS(x, gamma, beta)) &&
            (last->epsilon = m->values[epsilon].known[0], true);
 }
 
@@ -370,10 +377,11 @@ static bool fuse_group_norm(struct onnx_model *m, struct onnx_node *norm)
     add_part(&p, before);
     add_part(&p, norm);
     add_part(&p, after);
-    uint32_t inputs[4] = { before->inputs[0], NO_ID, NO_ID, norm->inputs[1] };     /* the last: as many as there are groups */
+    uint32_t by[2];
     double epsilon = onnx_float(norm, "epsilon", 1e-5);
-    scale_and_shift(&p, &last, x->dims[1], &inputs[1]);
-    return become(&p, last, "GroupNormalization", inputs, 4) && (last->epsilon = epsilon, true);
+    scale_and_shift(&p, &last, x->dims[1], by);
+    return become(&p, last, "GroupNormalization", INPUTS(before->inputs[0], by[0], by[1], norm->inputs[1]))      /* the last: as many as there are groups */
+           && (last->epsilon = epsilon, true);
 }
 
 static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
@@ -383,11 +391,11 @@ static bool fuse_batch_norm(struct onnx_model *m, struct onnx_node *norm)
     if (!text_is(norm->op, "BatchNormalization") || norm->n_inputs != 5)
         return false;
     const struct onnx_value *x = onnx_in(m, norm, 0);
-    uint32_t inputs[7] = { norm->inputs[0], norm->inputs[1], norm->inputs[2], norm->inputs[3], norm->inputs[4], NO_ID, NO_ID };
+    uint32_t *own = norm->inputs, by[2];
     const Onnx__NodeProto *attributes = norm->proto;
     add_part(&p, norm);
-    scale_and_shift(&p, &last, x->dims[1], &inputs[5]);          /* of one dimension it is refused */
-    if (last == norm || !become(&p, last, "BatchNormalization", inputs, 7))
+    scale_and_shift(&p, &last, x->dims[1], by);          /* of one dimension it is refused */
+    if (last == norm || !become(&p, last, "BatchNormalization", INPUTS(own[0], own[1], own[2], own[3], own[4], by[0], by[1])))
         return false;
     last->proto = attributes;               /* its epsilon */
     return true;

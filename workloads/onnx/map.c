@@ -135,7 +135,7 @@ static uint32_t root_of(const struct mapper *p, uint32_t value, uint32_t depth)
         const struct onnx_node *n = &p->m->nodes[v->producer];
         if (is_stripped(p, n))
             return value;
-        if (!is_among(n->op, views, sizeof views / sizeof *views) || n->n_inputs == 0 || n->inputs[0] == NO_ID)
+        if (!is_among(n->op, views, sizeof views / sizeof *views))
             return v->constant ? root_of_elements(p, n, onnx_elements(v), depth) : NO_ID;
         value = n->inputs[0];
     }
@@ -151,7 +151,7 @@ static bool is_trained(const struct mapper *p, uint32_t value)
 struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layout layout, uint32_t value)
 {
     struct onnx_import *im = p->import;
-    for (size_t i = 0; i < im->n_sources; i++)
+    for (size_t i = 0; i != im->n_sources; i++)
         if (im->sources[i].tensor_id == tensor) {
             im->sources[i].layout = layout;
             return &im->sources[i];
@@ -167,7 +167,7 @@ struct onnx_source *map_source(struct mapper *p, uint32_t tensor, enum onnx_layo
 
 static uint32_t known_weight(const struct mapper *p, uint32_t value, enum onnx_layout layout, uint32_t n_dims, const uint64_t *dims)
 {
-    for (size_t i = 0; i < p->import->n_sources && value != NO_ID; i++) {
+    for (size_t i = 0; i != p->import->n_sources && value != NO_ID; i++) {
         const struct onnx_source *s = &p->import->sources[i];
         const struct tensor *t = &p->g->tensors[s->tensor_id];
         if (s->values[0] == value && s->layout == layout && t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0)
@@ -449,7 +449,7 @@ const struct onnx_node *map_only_reader(const struct mapper *p, uint32_t value)
 static void count(struct mapper *p, const char *op, enum onnx_fate fate, const char *into)
 {
     struct onnx_import *im = p->import;
-    for (size_t i = 0; i < im->n_counts; i++)
+    for (size_t i = 0; i != im->n_counts; i++)
         if (im->counts[i].fate == fate && text_is(im->counts[i].op, op) && text_is(im->counts[i].into, into)) {
             im->counts[i].n++;
             return;
@@ -470,9 +470,8 @@ static bool approximate(struct mapper *p)
         if (x == NO_ID)
             return false;
         if (tensor_elements(&p->g->tensors[x]) != onnx_elements(y) || p->g->tensors[x].type != map_type(p, y->type)) {
-            uint64_t all = onnx_elements(y);
-            if (all == 0 || n > MAX_DIMS)
-                return MAP_REFUSE(p, "cannot be priced: its result has no elements, or more than %d dimensions", MAX_DIMS);
+            if (n > MAX_DIMS)
+                return MAP_REFUSE(p, "cannot be priced: its result has %u dimensions, at most %d", n, MAX_DIMS);
             x = graph_tensor(p->g, y->name, ROLE_STATE, map_type(p, y->type), n, dims);
         }
         if (!map_done(p, i, emit1(p, OP_SCALE, x, AT(.rate = 1)), false))
