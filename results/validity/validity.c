@@ -82,6 +82,14 @@ bool track_record_open(struct track_record *out, const char *left_out_csv, struc
     return true;
 }
 
+/* A time that is a fitted value times an assumed one is in proportion to either: together they are no more than all of it. */
+static void share_products(struct validity *v)
+{
+    double both = v->from_fitted_share + v->from_assumed_share, by = both > 1 ? 1 / both : 1;
+    v->from_fitted_share *= by;
+    v->from_assumed_share *= by;
+}
+
 void validity_of(struct validity *out, const struct track_record *by, const struct simulation *sim, const struct result *r, const struct question *q,
                  struct arena *a)
 {
@@ -103,6 +111,7 @@ void validity_of(struct validity *out, const struct track_record *by, const stru
     inputs_of_sheets(&inputs, sim, a);
     out->from_fitted_share = share_of_origin(ORIGIN_FITTED, &inputs, r, q, a);
     out->from_assumed_share = share_of_origin(ORIGIN_ASSUMED, &inputs, r, q, a);
+    share_products(out);
 }
 
 /* ---- printing --------------------------------------------------------------------------------- */
