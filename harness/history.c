@@ -88,8 +88,9 @@ static void write_csv(FILE *f, const struct history *h)
     for (size_t i = 0; i < h->n; i++)
         for (size_t k = 0; k < h->items[i].n; k++) {
             const struct history_series *s = &h->items[i];
-            fprintf(f, "%zu,%s,%s,%s,%s,%.10g,%s\n", k + 1, s->points[k].label, s->points[k].time, s->recipe, s->metric,
-                    s->points[k].value, s->unit);
+            fprintf(f, "%zu,%s,%s,", k + 1, s->points[k].label, s->points[k].time);
+            csv_write_cell(f, s->recipe, false);
+            fprintf(f, "%s,%.10g,%s\n", s->metric, s->points[k].value, s->unit);
         }
 }
 
@@ -239,7 +240,7 @@ static bool none_there(const struct history *h, const char *metric, const char *
     if (h->n || !history_load(&of_metric, path, metric, NULL, &s->arena, err) || !history_load(&all, path, NULL, NULL, &s->arena, err))
         return false;
     if (all.n == 0)
-        return !fail(err, "%s: holds no point yet: 'podbench record RUN --label COMMIT' adds one", path);
+        return !fail(err, "%s: holds no point%s: 'podbench record RUN --label COMMIT' adds one", path, all.n_broken ? ", but broken lines" : " yet");
     const struct history *from = of_metric.n ? &of_metric : &all;
     const char **names = ARENA_ROOM(&s->arena, const char *, from->n);
     size_t n = 0;

@@ -85,7 +85,8 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
         size_t n = is_id ? 4 : is_use ? 7 : is_url ? 5 : 0;
         if (n) {
             fwrite(p + 1, 1, n - 1, f);
-            fprintf(f, "%s-", name);
+            write_xml_text(f, name);
+            fputc('-', f);
             p += n - 1;
         }
     }
@@ -97,16 +98,20 @@ static bool write_svg(FILE *f, const char *path, const char *name, struct arena 
 static bool write_figures(FILE *f, const char *folder, struct arena *a, struct err *err)
 {
     struct csv_table findings;
-    if (!csv_load(&findings, arena_printf(a, "%s/findings.csv", folder), a, NULL)) {
+    size_t figure, finding;
+    if (!csv_load(&findings, arena_printf(a, "%s/findings.csv", folder), a, NULL) || !csv_column(&figure, &findings, "figure", NULL)
+        || !csv_column(&finding, &findings, "finding", NULL)) {
         fputs("<p class=\"dim\">No figures were drawn for this run: <code>podbench plot</code> draws them.</p>\n", f);
         return true;
     }
     for (size_t i = 0; i < findings.n_rows; i++) {
-        char **cells = findings.rows[i].cells;
-        fprintf(f, "<figure id=\"figure-%s\"><figcaption>", cells[0]);
-        write_xml_text(f, cells[1]);
+        const char *name = findings.rows[i].cells[figure];
+        fputs("<figure id=\"figure-", f);
+        write_xml_text(f, name);
+        fputs("\"><figcaption>", f);
+        write_xml_text(f, findings.rows[i].cells[finding]);
         fputs("</figcaption>\n", f);
-        if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, cells[0]), cells[0], a, err))
+        if (!write_svg(f, arena_printf(a, "%s/%s.svg", folder, name), name, a, err))
             return false;
         fputs("</figure>\n", f);
     }

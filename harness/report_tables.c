@@ -13,6 +13,16 @@ static void write_cell(FILE *f, const char *text)
     fputs("</td>", f);
 }
 
+/* To what another part of the page has the id WHERE-ID. */
+static void write_link(FILE *f, const char *where, const char *id, const char *text)
+{
+    fprintf(f, "<a href=\"#%s-", where);
+    write_xml_text(f, id);
+    fputs("\">", f);
+    write_xml_text(f, text);
+    fputs("</a>", f);
+}
+
 static void write_number_cell(FILE *f, bool known, const char *format, double x)
 {
     fputs("<td class=\"n\">", f);
@@ -59,10 +69,12 @@ void report_write_accuracy(FILE *f, const struct check *c, const struct report *
             write_number_cell(f, true, "%.0f", counts[k]);
         for (size_t k = 0; k < 4; k++)
             write_number_cell(f, x->n_simulated > 0, "%.2f", 100 * errors[k]);
+        fputs("<td>", f);
         if (x->worst)
-            fprintf(f, "<td><a href=\"#row-%s\">%s</a></td></tr>\n", x->worst->figure->id, x->worst->figure->id);
+            write_link(f, "row", x->worst->figure->id, x->worst->figure->id);
         else
-            fputs("<td>-</td></tr>\n", f);
+            fputs("-", f);
+        fputs("</td></tr>\n", f);
     }
     fputs("</tbody></table></div></details>\n", f);
 }
@@ -73,9 +85,11 @@ static void write_published_row(FILE *f, const struct check_row *row)
 {
     const struct figure *g = row->figure;
     bool good = row->verdict == VERDICT_PASS || g->role == FIGURE_CONTEXT, of_run = figure_kind(g) == FIGURE_OF_RUN && row->has_simulated;
-    fprintf(f, "<tr%s id=\"row-%s\"><td>", good ? "" : " class=\"bad\"", g->id);
+    fprintf(f, "<tr%s id=\"row-", good ? "" : " class=\"bad\"");
+    write_xml_text(f, g->id);
+    fputs("\"><td>", f);
     if (of_run)
-        fprintf(f, "<a href=\"#run-%s\">%s</a>", g->recipe, g->id);
+        write_link(f, "run", g->recipe, g->id);
     else
         write_xml_text(f, g->id);
     fputs("</td>", f);
@@ -133,25 +147,45 @@ static void write_own_figures(FILE *f, const struct check *c, const char *recipe
     fputs("<p>", f);
     for (size_t i = 0; i < c->n; i++) {
         const struct check_row *row = &c->rows[i];
-        if (text_is(row->figure->recipe, recipe) && row->has_simulated)
-            fprintf(f, "<a href=\"#row-%s\">%s</a>: published %.6g, simulated %.6g, %+.1f %% (%s). ", row->figure->id, row->figure->metric,
-                    row->figure->value, row->simulated, 100 * row->error, role_names[row->figure->role]);
+        if (!text_is(row->figure->recipe, recipe) || !row->has_simulated)
+            continue;
+        write_link(f, "row", row->figure->id, row->figure->metric);
+        fprintf(f, ": published %.6g, simulated %.6g, %+.1f %% (%s). ", row->figure->value, row->simulated, 100 * row->error,
+                role_names[row->figure->role]);
     }
     fputs("</p>\n", f);
 }
 
-static void write_run(FILE *f, const struct result *r, const struct check *c, const char *trust)
+static void write_facts(FILE *f, const struct result *r)
 {
-    fprintf(f, "<details id=\"run-%s\"><summary>%s: %.6g samples/s, %.5g ms per step%s</summary>\n", r->id, r->id, r->throughput_samples_per_s,
-            1e3 * r->step_time_s, r->fits ? "" : ", <b>does not fit</b>");
-    write_bar(f, r);
-    write_breakdown(f, r);
-    fprintf(f, "<p>%s on %llu IPU%s of %s, global batch %.6g, MFU %.1f %%, %llu B on the fullest tile", r->workload,
-            (unsigned long long)r->ipus, plural(r->ipus), r->system, r->global_batch, 100 * r->mfu, (unsigned long long)r->memory_peak_bytes_per_tile);
+    fputs("<p>", f);
+    write_xml_text(f, r->workload);
+    fprintf(f, " on %llu IPU%s of ", (unsigned long long)r->ipus, plural(r->ipus));
+    write_xml_text(f, r->system);
+    fprintf(f, ", global batch %.6g, MFU %.1f %%, %llu B on the fullest tile", r->global_batch, 100 * r->mfu,
+            (unsigned long long)r->memory_peak_bytes_per_tile);
     if (is_known(r->time_to_train_s))
         fprintf(f, ", %.2f minutes to train", r->time_to_train_s / 60);
-    fprintf(f, ". See <code>podbench plan %s</code> and <code>podbench explain %s</code>. Hash of inputs: %s.</p>\n", r->id, r->id,
-            r->inputs ? r->inputs : "not recorded");
+    fputs(". See <code>podbench plan ", f);
+    write_xml_text(f, r->id);
+    fputs("</code> and <code>podbench explain ", f);
+    write_xml_text(f, r->id);
+    fputs("</code>. Hash of inputs: ", f);
+    write_xml_text(f, r->inputs ? r->inputs : "not recorded");
+    fputs(".</p>\n", f);
+}
+
+static void write_run(FILE *f, const struct result *r, const struct check *c, const char *trust)
+{
+    fputs("<details id=\"run-", f);
+    write_xml_text(f, r->id);
+    fputs("\"><summary>", f);
+    write_xml_text(f, r->id);
+    fprintf(f, ": %.6g samples/s, %.5g ms per step%s</summary>\n", r->throughput_samples_per_s, 1e3 * r->step_time_s,
+            r->fits ? "" : ", <b>does not fit</b>");
+    write_bar(f, r);
+    write_breakdown(f, r);
+    write_facts(f, r);
     write_own_figures(f, c, r->id);
     if (trust) {
         fputs("<p>", f);

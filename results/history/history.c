@@ -20,19 +20,32 @@ static const struct kept { const char *column, *unit; } kept[] = {
 
 /* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* Cells hold neither commas nor quotes: labels are refused where they do. Cuts the line in place. */
+/* The end of a cell in quotes, which are taken off in place and those within undoubled; NULL: it is not closed. */
+static char *unquote(char *cell)
+{
+    char *to = cell;
+    for (const char *from = cell + 1; *from; from++) {
+        if (*from == '"' && *++from != '"') {
+            *to = '\0';
+            return (char *)from;
+        }
+        *to++ = *from;
+    }
+    return NULL;
+}
+
+/* Cuts the line in place. */
 static bool split(char *cells[N_CELLS], char *line)
 {
     for (size_t i = 0; i < N_CELLS; i++) {
         cells[i] = line;
-        char *comma = line ? strchr(line, ',') : NULL;
-        if (comma)
-            *comma = '\0';
-        line = comma ? comma + 1 : NULL;
-        if (!line && i + 1 < N_CELLS)
+        char *end = *line == '"' ? unquote(line) : line + strcspn(line, ",");
+        if (!end || (*end && *end != ',') || (*end == ',') == (i + 1 == N_CELLS))
             return false;
+        line = end + (*end == ',');
+        *end = '\0';
     }
-    return line == NULL;
+    return true;
 }
 
 static struct history_series *series_of(struct history *h, const char *recipe, const char *metric, const char *unit, struct arena *a)
@@ -144,9 +157,11 @@ bool history_append(const char *path, const struct csv_table *rows, const struct
     for (size_t i = 0; i < rows->n_rows; i++)
         for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
             const struct csv_row *r = &rows->rows[i];
-            if (*cell(rows, r, kept[k].column))
-                fprintf(f, "%s,%s,%s,%s,%s,%s,%s,%s\n", label, time, cell(rows, r, "version"), cell(rows, r, "inputs"), r->cells[0],
-                        kept[k].column, cell(rows, r, kept[k].column), kept[k].unit);
+            if (!*cell(rows, r, kept[k].column))
+                continue;
+            fprintf(f, "%s,%s,%s,%s,", label, time, cell(rows, r, "version"), cell(rows, r, "inputs"));
+            csv_write_cell(f, r->cells[0], false);
+            fprintf(f, "%s,%s,%s\n", kept[k].column, cell(rows, r, kept[k].column), kept[k].unit);
         }
     if (mean_error(&error, check))
         fprintf(f, "%s,%s,%s,,validate,mean_abs_error,%.10g,share\n", label, time, rows->n_rows ? cell(rows, &rows->rows[0], "version") : "", error);
