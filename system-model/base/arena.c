@@ -48,7 +48,7 @@ enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 #ifdef ARENA_GUARDS
 #include <sanitizer/asan_interface.h>       /* without the sanitizer its macros do nothing */
 
-enum { GUARD_BYTES = 256, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
+enum { GUARD_BYTES = 512, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
 
 static unsigned char guard_at(size_t place) { return (unsigned char)(0x81 + place / 16 % 101); }
 

@@ -260,13 +260,12 @@ struct op_form { uint64_t attributes; uint32_t kind, pass, forward, n_inputs; };
 struct longest_form { struct op_form op; struct { struct tensor_form form; uint64_t dims[MAX_DIMS]; } tensors[MAX_OP_INPUTS + MAX_OP_OUTPUTS]; };
 enum { MOST_FORM_WORDS = sizeof(struct longest_form) / sizeof(uint64_t) };
 
-/* Which input, the first where it stands there twice; as many as there are: of none. */
+/* Which input, the last where it stands there twice; NO_ID: of none. */
 static uint32_t differentiated_input(const struct graph *g, const struct op *op, const struct tensor *result)
 {
     const struct op *forward = op_forward(g, op);
-    uint32_t k = 0;
-    while (k < forward->n_inputs && forward->inputs[k] != result->of_tensor)
-        k++;
+    uint32_t k = forward->n_inputs;
+    while (k-- > 0 && forward->inputs[k] != result->of_tensor) {}
     return k;
 }
 

@@ -41,7 +41,7 @@ static bool settle_sizes(struct plan *p, struct err *err)
     p->n_stages = o->n_stages;
     if (!o->n_stages) {
         p->n_stages = o->ipus_per_replica;
-        if (p->n_stages > MAX_STAGES || p->n_stages > max_u32(n_blocks, 1))
+        if (p->n_stages > min_u32(MAX_STAGES, max_u32(n_blocks, 1)))
             return fail(err, "parallel.ipus_per_replica: %u stages for the %u blocks of %s; give at most one stage a block",
                         p->n_stages, n_blocks, p->graph->name);
         spread_evenly(o->stage_sizes, p->n_stages, n_blocks);

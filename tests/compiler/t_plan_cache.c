@@ -254,7 +254,7 @@ static void test_what_a_compiler_lists(void **state)
     struct arena a = { 0 };
     struct graph g;
     struct compiler c;
-    const struct op_attributes none = { 0 }, one = { .norm_groups = 1 }, three = { .norm_groups = 3 };
+    const struct op_attributes none = { 0 }, one = { .norm_groups = 1 }, two = { .norm_groups = 2 };
     graph_start(&g, "toy", 1, &a);
     graph_layer(&g, (struct layer){ .name = "tables", .n_parts = 1 });
     uint32_t w = graph_tensor(&g, "w", ROLE_WEIGHT, TYPE_FP16, 2, (uint64_t[]){ 7, 6 });
@@ -263,13 +263,16 @@ static void test_what_a_compiler_lists(void **state)
     x = graph_op(&g, OP_MATMUL, (uint32_t[]){ x, w }, 2, none);
     uint32_t v = graph_tensor(&g, "v", ROLE_WEIGHT, TYPE_FP16, 1, (uint64_t[]){ 6 });
     x = graph_op(&g, OP_BATCH_NORM, (uint32_t[]){ x, v, v }, 3, one);
-    x = graph_op(&g, OP_BATCH_NORM, (uint32_t[]){ x, v, v }, 3, three);
+    x = graph_op(&g, OP_BATCH_NORM, (uint32_t[]){ x, v, v }, 3, two);
     graph_op(&g, OP_RELU, &x, 1, none);
+    graph_layer(&g, (struct layer){ .name = "lookups", .n_parts = 1 });
+    uint32_t rows = graph_tensor(&g, "rows", ROLE_INPUT, TYPE_INT32, 1, (uint64_t[]){ 3 });
+    graph_op(&g, OP_GATHER, (uint32_t[]){ w, rows }, 2, none);
     compiler_start(&c, &g, NULL, NULL, &a);
     assert_int_equal(c.n_weights, 2);
     assert_memory_equal(c.weights, ((uint32_t[]){ w, v }), 2 * sizeof w);
-    assert_int_equal(c.n_tied, 1);
-    assert_memory_equal(c.tied, ((struct tied_use[]){ { 1, w } }), sizeof(struct tied_use));
+    assert_int_equal(c.n_tied, 2);
+    assert_memory_equal(c.tied, ((struct tied_use[]){ { 1, w }, { 2, w } }), 2 * sizeof(struct tied_use));
     assert_int_equal(c.n_spanning, 1);
     assert_int_equal(c.spanning[0], 2);
     arena_free(&a);

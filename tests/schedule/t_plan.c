@@ -20,6 +20,17 @@ static void feed_forwards_missing(struct plan_options *o)    { sizes(o, (const u
 static void attentions_missing(struct plan_options *o)       { sizes(o, (const uint32_t[][2]){ { 12, 12 }, { 11, 12 } }, 2); }
 static void halves_out_of_order(struct plan_options *o)      { sizes(o, (const uint32_t[][2]){ { 13, 11 }, { 11, 13 } }, 2); }
 static void empty_stage(struct plan_options *o)              { sizes(o, (const uint32_t[][2]){ { 11, 11 }, { 0, 0 }, { 13, 13 } }, 3); }
+static void halves_on_stages(struct plan_options *o, uint32_t n)     /* one each, the last has the others */
+{
+    uint32_t counts[33][2] = { { 0 } };
+    for (uint32_t i = 0; i + 1 < n; i++)
+        counts[i][i % 2] = 1;
+    counts[n - 1][0] = 24 - n / 2;
+    counts[n - 1][1] = 24 - (n - 1) / 2;
+    sizes(o, counts, n);
+    o->grad_accum = 63;
+}
+static void deep_pipeline(struct plan_options *o)            { halves_on_stages(o, 33); }
 static void short_pipeline(struct plan_options *o)           { o->grad_accum = 3; }
 static void all_tiles_for_io(struct plan_options *o)         { o->io_tiles = 1472; }
 static void streams(struct plan_options *o)                  { o->optimizer_place = OPTIMIZER_STREAMING; }
@@ -45,6 +56,7 @@ static const struct refusal { const char *recipe; void (*spoil)(struct plan_opti
     { bert, attentions_missing, "parallel.layers_per_ipu: adds up to 23, want the 24 blocks of bert-large" },
     { bert, halves_out_of_order, "parallel.layers_per_ipu: layer encoder12/attention would go back from stage 1 to stage 0; its halves must follow each other" },
     { bert, empty_stage, "parallel.layers_per_ipu: stage 1 of 3 holds no layer of bert-large" },
+    { bert, deep_pipeline, "parallel.layers_per_ipu: 33 stages, at most 32 can be scheduled" },
     { bert, short_pipeline, "parallel.gradient_accumulation: 3 micro-batches cannot fill a popart pipeline of 5 stages; want at least 9 (2 x stages - 1)" },
 };
 
@@ -78,6 +90,12 @@ static void more_stages_than_blocks(void **state)
     too_many_stages(&y.opt);
     assert_true(build(&y, &p));         /* 24 blocks on 16 IPUs are fine */
     assert_int_equal(p.n_stages, 16);
+    y.opt.ipus_per_replica = 4;
+    halves_on_stages(&y.opt, 32);       /* and so are 32 stages: as many micro-batches as fill and empty them */
+    assert_true(build(&y, &p));
+    assert_int_equal(p.n_tasks, 64);
+    assert_int_equal(p.runs[p.n_runs - 1].active, (uint64_t)1 << 63);
+    assert_int_equal(p.runs[p.n_runs - 1].first_cycle, 62 + 63 - 1);
     stop(&y);
 }
 
