@@ -179,7 +179,7 @@ const struct layer_cost *layers_without_plans(const struct graph *g, struct aren
 static uint64_t beside_alive(const struct graph *g, const uint64_t *bytes_of, const struct op *op, const struct op_plan *p, uint64_t n_tiles)
 {
     const struct tensor *result = &g->tensors[op->outputs[0]];
-    bool one_step = (uint64_t)p->split.in_chans * p->split.kernel * p->split.serial_in * p->split.serial_out == 1;
+    bool one_step = (p->split.in_chans | p->split.kernel | p->split.serial_in | p->split.serial_out) == 1;
     bool same_type = data_type_bytes(result->type) == data_type_bytes(p->partials == PARTIALS_FP16 ? TYPE_FP16 : TYPE_FP32);
     if (op->kind != OP_CONV || !one_step || !same_type)
         return p->temp_bytes_per_tile;

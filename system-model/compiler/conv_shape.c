@@ -91,8 +91,8 @@ struct conv_shape matmul_conv_shape(uint32_t groups, uint32_t rows, uint32_t inn
  * other was. All of them are laid out anew for it, as the planner of PopLibs charges operands that are swapped. */
 bool conv_shape_swapped(struct conv_shape *out, const struct conv_shape *s)
 {
-    uint32_t strides = s->in_stride_h * s->in_stride_w * s->out_stride_h * s->out_stride_w;
-    if (s->batch * s->field_w * s->kernel_h * s->kernel_w * strides * s->in_expand != 1 || s->in_h != s->field_h)
+    uint32_t strides = s->in_stride_h | s->in_stride_w | s->out_stride_h | s->out_stride_w;
+    if (!is_1x1(s) || (s->batch | s->field_w | strides | s->in_expand) != 1 || s->in_h != s->field_h)
         return false;
     *out = *s;
     out->field_h = out->in_h = s->out_chans;
@@ -115,7 +115,7 @@ static struct candidate *add_candidate(struct candidates *list, enum vertex_kind
     assert(list->n < MAX_CANDIDATES);
     struct candidate *c = &list->items[list->n];
     *c = (struct candidate){ .vertex = vertex, .s = *s, .filter_height = 1, .passes = 1,
-                             .flat = s->kernel_h == 1 && s->kernel_w == 1, .order = list->n++ };
+                             .flat = is_1x1(s), .order = list->n++ };
     return c;
 }
 
@@ -126,13 +126,13 @@ enum { RESULT_GROUP = 16 };
 void conv_add_amp(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp, uint64_t in_grain,
                   uint64_t out_grain)
 {
-    bool flat = s->kernel_h == 1 && s->kernel_w == 1;
-    struct candidate *c = add_candidate(list, flat ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s);
+    struct candidate *c = add_candidate(list, is_1x1(s) ? VERTEX_AMP_1X1 : VERTEX_AMP_NX1, s);
     c->amp = out_grain < amp.units ? amp_with_units(chip, amp, out_grain) : amp;
     c->passes = ceil_div(out_grain, amp.units);
     c->in_grain = in_grain;
     c->out_grain = out_grain;
-    c->filter_height = flat ? 1 : amp.in_grain / in_grain;
+    if (!c->flat)
+        c->filter_height = amp.in_grain / in_grain;
 }
 
 static void add_amp_grains(struct candidates *list, const struct conv_shape *s, const struct chip *chip, struct amp amp)
@@ -211,7 +211,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
     bool sparse = s->groups != 1 && CHAIN_PARTS_IN_USE * s->in_chans < amp.in_grain && s->type != TYPE_FP8;
     if (!sparse)
         add_amp_grains(list, s, chip, amp);
-    if (!sparse && s->kernel_h * s->kernel_w != 1)
+    if (!sparse && !is_1x1(s))
         add_expanded(list, s, chip, amp);
     add_slic(list, s, chip, amp);
     if (s->type == TYPE_FP8)            /* quarters are multiplied by the AMP alone */
@@ -222,7 +222,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
         struct conv_shape e = columns_as_channels(s);
         add_hmac(list, &e, amp);
     }
-    if (s->in_chans == 1 && s->kernel_h * s->kernel_w == 1) {
+    if (s->in_chans == 1 && is_1x1(s)) {
         struct candidate *c = add_candidate(list, VERTEX_OUTER_PRODUCT, s);
         c->in_grain = 1;
         c->out_grain = lanes;
@@ -235,7 +235,7 @@ static void add_vertices(struct candidates *list, const struct conv_shape *s, co
 static struct conv_shape met_alone(const struct conv_shape *s)
 {
     struct conv_shape e = *s;
-    if (s->kernel_h * s->kernel_w != 1 || s->in_stride_h * s->in_stride_w == 1)
+    if (!is_1x1(s) || (s->in_stride_h | s->in_stride_w) == 1)
         return e;
     e.in_stride_h = e.in_stride_w = 1;
     e.in_h = s->field_h;

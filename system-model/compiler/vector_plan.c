@@ -267,7 +267,7 @@ typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t
 /* What several groups of tiles have written can be put together only where it is a sum. */
 static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
 {
-    struct op_plan best = { .compute_cycles = UINT64_MAX / 2 }, empty = *p->plan;
+    struct op_plan best = { .compute_cycles = UINT64_MAX }, empty = *p->plan;
     uint64_t scratch = 0;
     for (uint64_t cut = 1; cut <= width; cut *= 2)
         for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {

@@ -177,9 +177,12 @@ bool framework_can(const struct framework *f, const char *schedule)
     return false;
 }
 
+/* A sum of doubles may be a hair below a whole number. */
+static double whole(double x) { return floor(x + 1e-9); }
+
 double steps_in_whole_calls(double n_steps, double steps_per_call)
 {
-    return steps_per_call > 0 && steps_per_call < n_steps ? ceil(n_steps / steps_per_call - 1e-9) * steps_per_call : n_steps;
+    return steps_per_call > 0 && steps_per_call < n_steps ? -whole(-n_steps / steps_per_call) * steps_per_call : n_steps;
 }
 
 double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_per_call)
@@ -187,6 +190,6 @@ double steps_of_epoch(double k, double n, double steps_per_epoch, double steps_p
     double all = steps_in_whole_calls(n * steps_per_epoch, steps_per_call);
     if (!(steps_per_call > 0 && steps_per_call < n * steps_per_epoch))
         return steps_per_epoch;
-    double before = floor((k - 1) * steps_per_epoch / steps_per_call + 1e-9) * steps_per_call;
-    return (k == n ? all : floor(k * steps_per_epoch / steps_per_call + 1e-9) * steps_per_call) - before;
+    double before = whole((k - 1) * steps_per_epoch / steps_per_call) * steps_per_call;
+    return (k == n ? all : whole(k * steps_per_epoch / steps_per_call) * steps_per_call) - before;
 }

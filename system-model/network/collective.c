@@ -317,9 +317,7 @@ static bool fills_torus(const struct run *run)
 static uint64_t positions_from_first(const struct run *run)
 {
     uint64_t p = place_of(&run->at, 0, 0).positions;
-    while (p && !(p & 1))
-        p >>= 1;
-    return p;
+    return p >> __builtin_ctzll(p);
 }
 
 /* One IPU a replica: no gap between the positions. */

@@ -7,13 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t n_bits(uint64_t x)
-{
-    uint32_t n = 0;
-    for (; x; x &= x - 1)
-        n++;
-    return n;
-}
+static uint32_t n_bits(uint64_t x) { return (uint32_t)__builtin_popcountll(x); }
 
 static int by_domain_number(const void *a, const void *b)
 {

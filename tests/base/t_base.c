@@ -26,6 +26,21 @@ static void numbers_are_whole_texts(void **state)
     assert_false(parse_f64("..", &d));
 }
 
+/* As strtod has it, with one to seventeen digits and a point before, within or behind them. */
+static void numbers_are_read_as_by_strtod(void **state)
+{
+    static const char digits[] = "98765432101234567";
+    (void)state;
+    for (int n = 1; n <= 17; n++)
+        for (int point = 0; point <= n; point++) {
+            char text[32];
+            double d;
+            snprintf(text, sizeof text, "%.*s.%.*s", point, digits, n - point, digits + point);
+            assert_true(parse_f64(text, &d));
+            assert_true(d == strtod(text, NULL));
+        }
+}
+
 static void small_arithmetic(void **state)
 {
     (void)state;
@@ -228,7 +243,7 @@ static void messages_are_one_line(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(messages_are_one_line), cmocka_unit_test(numbers_print_as_printf_does),
     cmocka_unit_test(the_first_repeated_name_is_found), cmocka_unit_test(numbers_are_whole_texts),
-    cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+    cmocka_unit_test(numbers_are_read_as_by_strtod), cmocka_unit_test(small_arithmetic), cmocka_unit_test(arena_gives_zeroed_aligned_memory),
     cmocka_unit_test(grown_arrays_keep_their_items), cmocka_unit_test(utf8_by_its_ranges),
     cmocka_unit_test(long_lists_of_names_are_cut), cmocka_unit_test(text_in_xml),
     cmocka_unit_test(bytes_that_are_not_utf8_are_latin1), cmocka_unit_test(fields_are_found_by_name),

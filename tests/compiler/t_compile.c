@@ -160,6 +160,33 @@ static void slices_count(void **state)
     stop(&u);
 }
 
+/* Where the sums of a convolution are not its result (they are floats, or several tiles share each), it takes all of its own room beside what is
+ * alive; in halves by a split of the outputs alone the result is among both. */
+static void sums_beside_the_result(void **state)
+{
+    static const struct { uint64_t chans; enum partials_type partials; bool shared, twice; } cases[] = {
+        { 24, PARTIALS_FP16, false, false }, { 24, PARTIALS_FP32, false, true }, { 1024, PARTIALS_FP16, true, true },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct unit u;
+        start(&u);
+        graph_layer(&u.graph, (struct layer){ .name = "first", .n_parts = 1 });
+        uint32_t x = graph_tensor(&u.graph, "x", ROLE_INPUT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, cases[i].shared ? 1 : 84, cases[i].chans });
+        uint32_t w = graph_tensor(&u.graph, "w", ROLE_WEIGHT, TYPE_FP16, 4, (uint64_t[]){ 1, 1, cases[i].chans, 16 });
+        graph_op(&u.graph, OP_CONV, (uint32_t[]){ x, w }, 2, (struct op_attributes){ .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = 1 });
+        compiler_start(&u.compiler, &u.graph, &u.topology, &u.cache, &u.arena);
+        const struct op_plan_options options = { .partials = cases[i].partials, .available_memory = 0.6, .n_tiles = 7, .inference = true };
+        const struct compiled *made = compile_graph(&u.compiler, &options);
+        const struct op_plan *p = made->op_plans[0];
+        uint64_t result_bytes = (uint64_t)((cases[i].shared ? 1 : 84) * 16 * 2 * p->imbalance);
+        assert_int_equal(p->split.in_chans > 1, cases[i].shared);
+        assert_int_equal(made->layers[0].forward_live_bytes, result_bytes);
+        assert_int_equal(made->layers[0].temp_bytes_per_tile, p->temp_bytes_per_tile - (cases[i].twice ? 0 : result_bytes / 7));
+        stop(&u);
+    }
+}
+
 /* What was compiled is an answer to the same options alone. Work by elements is planned once whatever the memory; what is computed with other
  * tiles, partial sums, or for inference is planned anew. */
 static void options_are_told_apart(void **state)
@@ -192,6 +219,6 @@ static void options_are_told_apart(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(layers_in_training), cmocka_unit_test(layers_in_inference), cmocka_unit_test(read_twice_freed_once),
-    cmocka_unit_test(slices_count), cmocka_unit_test(options_are_told_apart),
+    cmocka_unit_test(slices_count), cmocka_unit_test(sums_beside_the_result), cmocka_unit_test(options_are_told_apart),
 };
 TAP_MAIN(tests)
