@@ -153,11 +153,10 @@ static struct range between_roots(double a, double c, double most)
     return most > 0 && square >= 0 ? (struct range){ 2 * a / sum * LESS, sum / (2 * c) * MORE } : (struct range){ 2, 1 };
 }
 
+static double at_most(double x, double most) { return x < most ? x : most; }
+
 /* The low one where x is no number, as nothing over nothing is none. */
-static double between(double x, double low, double high)
-{
-    return x > low ? x < high ? x : high : low;
-}
+static double between(double x, double low, double high) { return at_most(max_f64(x, low), high); }
 
 /* b y + a / y, at its least between 1 and most. */
 static double least_of_two(double a, double b, double most)
@@ -285,8 +284,6 @@ static double least_cycles(const struct search *f, const struct candidate *c, co
 }
 
 #define MOST 0x1p63
-
-static double at_most(double x, double most) { return x < most ? x : most; }
 
 static struct point point_of(const struct search *f, const struct candidate *c, const struct share *t, double n, enum open_splits open)
 {
