@@ -279,6 +279,14 @@ static void check_gradients(const struct graph *g, struct arena *a)
     }
 }
 
+static void check_training(const struct graph *g, struct arena *a)
+{
+    assert_true(g->n_ops > g->n_forward_ops);
+    for (size_t i = 0; i < g->n_ops; i++)
+        check_op(g, i);
+    check_gradients(g, a);
+}
+
 static void training_graphs_obey_the_chain_rule(void **state)
 {
     (void)state;
@@ -286,10 +294,13 @@ static void training_graphs_obey_the_chain_rule(void **state)
         struct graph g;
         struct arena a;
         build(&g, workload_at(w)->name, NULL, &a);
-        assert_true(g.n_ops > g.n_forward_ops);
-        for (size_t i = 0; i < g.n_ops; i++)
-            check_op(&g, i);
-        check_gradients(&g, &a);
+        check_training(&g, &a);
+        arena_free(&a);
+        if (!text_is(workload_at(w)->family, "bert"))
+            continue;
+        const struct model_options tuned = { .compute = COMPUTE_FP16, .micro_batch = 3, .fine_tuning = true };
+        build(&g, workload_at(w)->name, &tuned, &a);
+        check_training(&g, &a);
         arena_free(&a);
     }
 }

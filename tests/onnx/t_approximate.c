@@ -120,6 +120,23 @@ static void quantised(void **state)
     done(r);
 }
 
+/* Bytes that come from outside count as floats too. */
+static void quantised_inputs(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(13);
+    draft_input(d, "x", ONNX_UINT8, "n,4");
+    draft_number(d, "s", 0.5);
+    draft_whole(d, "z", WHOLE(0));
+    draft_tensor(d, "matrix", ONNX_INT8, DIMS(4, 5));
+    draft_node(d, "QLinearMatMul", "x s z matrix s z s z", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .approximate = true, .batch = 2 });
+    assert_string_equal(r->err.msg, "");
+    for (size_t i = 0; i < r->g.n_tensors; i++)
+        assert_int_equal(r->g.tensors[i].type, TYPE_FP16);
+    done(r);
+}
+
 /* A runtime's LSTM of bytes has its weights turned; it is priced as the LSTM that it was: 5 steps of 2 samples, both directions, 3 wide and 4 hidden. */
 static void quantised_recurrence(void **state)
 {
@@ -318,7 +335,7 @@ static void several_results_approximated(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(course_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(results_of_many_dimensions), cmocka_unit_test(quantised),
+    cmocka_unit_test(course_guessed), cmocka_unit_test(stand_ins_take_their_operands), cmocka_unit_test(results_of_many_dimensions), cmocka_unit_test(quantised), cmocka_unit_test(quantised_inputs),
     cmocka_unit_test(quantised_recurrence), cmocka_unit_test(a_recurrence_without_weights), cmocka_unit_test(the_longer_branch), cmocka_unit_test(readers_that_lead_nowhere),
     cmocka_unit_test(nodes_that_lead_nowhere), cmocka_unit_test(approximated), cmocka_unit_test(other_results_approximated),
     cmocka_unit_test(several_results_approximated),

@@ -177,7 +177,19 @@ static void many_names(void **state)
     arena_free(&a);
 }
 
+/* Of all that there are: floats, whole numbers, and others (strings, truth values, complex numbers, none). */
+static void kinds_of_numbers(void **state)
+{
+    static const char kinds[] = "-fwwwwww--ffww--f-";
+    (void)state;
+    for (int type = 0; kinds[type]; type++) {
+        assert_int_equal(onnx_is_float(type), kinds[type] == 'f');
+        assert_int_equal(onnx_is_whole(type), kinds[type] == 'w');
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(kinds_of_numbers),
     cmocka_unit_test(raw_bytes), cmocka_unit_test(typed_fields), cmocka_unit_test(shapes_of_contents), cmocka_unit_test(axes), cmocka_unit_test(lists),
     cmocka_unit_test(many_names),
 };

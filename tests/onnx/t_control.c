@@ -48,6 +48,31 @@ static void branches(void **state)
     }
 }
 
+/* Behind nodes that came into a graph the makers of values are still found: sigmoid(t), times t, is a swish. */
+static void what_stands_behind_a_branch(void **state)
+{
+    (void)state;
+    struct draft *d = draft_start(17), *then = draft_start(17);
+    draft_node(then, "Neg", "x", "a", "");
+    draft_node(then, "Relu", "a", "b", "");
+    draft_node(then, "Tanh", "b", "t", "");
+    draft_input(d, "x", ONNX_FLOAT, "batch,3");
+    draft_weight(d, "w", DIMS(3, 2));
+    draft_whole(d, "one", WHOLE(1));
+    draft_node(d, "If", "one", "t", "");
+    draft_body(d, "then_branch", then, "t");
+    draft_body(d, "else_branch", then, "t");
+    draft_node(d, "Sigmoid", "t", "gate", "");
+    draft_node(d, "Mul", "t gate", "s", "");
+    draft_node(d, "MatMul", "s w", "y", "");
+    struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .batch = 2 });
+    assert_string_equal(r->err.msg, "");
+    assert_int_equal(count_kind(&r->g, OP_SWISH), 1);
+    assert_int_equal(count_kind(&r->g, OP_SIGMOID), 0);
+    done(r);
+    draft_end(then);
+}
+
 /* A branch reads what is around it by its own name, where another has the number of the branch before it. */
 static void names_like_a_scope(void **state)
 {
@@ -241,6 +266,41 @@ static void choices(void **state)
             "data.narrow: the model has no symbolic dimension of this name; its dimensions: batch");
     refused(draft_choice(false), (struct onnx_options){ .inference = true, .dimensions = &there, .n_dimensions = 1 },
             "data.high: the model has no symbolic dimension of this name; its dimensions: batch");
+}
+
+/* What decides within a branch may be given by the branch's name for it; of another name nothing is known of it. */
+static void choices_within_a_branch(void **state)
+{
+    static const char *const cases[][2] = {
+        { "0/more", "" },
+        { "0/less", "node 2, If 'n1': its condition is known only while the model runs; say what it will be with --set data.a=NUMBER, or price the "
+                    "longer branch with --approximate" },
+        { "/more", "data./more: the model has no symbolic dimension of this name; its dimensions: batch" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct onnx_dimension one = { cases[i][0], 1 };
+        struct draft *d = draft_start(17), *then = draft_start(17), *inner = draft_start(17);
+        draft_node(inner, "MatMul", "x w", "t", "");
+        draft_node(then, "Greater", "a high", "more", "");
+        draft_node(then, "If", "more", "t", "");
+        draft_body(then, "then_branch", inner, "t");
+        draft_body(then, "else_branch", inner, "t");
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_input(d, "a", ONNX_INT64, "1");
+        draft_weight(d, "w", DIMS(3, 2));
+        draft_whole(d, "high", WHOLE(16));
+        draft_whole(d, "yes", WHOLE(1));
+        draft_node(d, "If", "yes", "y", "");
+        draft_body(d, "then_branch", then, "t");
+        draft_body(d, "else_branch", then, "t");
+        struct imported *r = import(d, "y", (struct onnx_options){ .inference = true, .dimensions = &one, .n_dimensions = 1 });
+        const char *why = strchr(r->err.msg, ':');
+        assert_string_equal(why ? why + 2 : "", cases[i][1]);
+        done(r);
+        draft_end(then);
+        draft_end(inner);
+    }
 }
 
 /* Three rounds: x is doubled and w added each time, and what it was before is stacked; a constant condition, or one that the body counts. */
@@ -661,8 +721,8 @@ static void bodies_of_other_sizes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(branches), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
-    cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(loops),
+    cmocka_unit_test(branches), cmocka_unit_test(what_stands_behind_a_branch), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
+    cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(choices_within_a_branch), cmocka_unit_test(loops),
     cmocka_unit_test(no_round), cmocka_unit_test(two_stacks), cmocka_unit_test(two_carried), cmocka_unit_test(scans), cmocka_unit_test(a_scan_that_carries_nothing),
     cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
 };

@@ -132,7 +132,7 @@ static void readers_of_stacked_items(void **state)
     draft_weight(d, "w", DIMS(3, 3));
     draft_node(d, "Sigmoid", "x", "a", "");
     draft_node(d, "SequenceConstruct", "a u", "s", "");
-    draft_node(d, "ConcatFromSequence", "s", "stack", "axis=0 new_axis=1");
+    draft_node(d, "ConcatFromSequence", "s", "stack", "new_axis=1");
     draft_node(d, "Mul", "x a", "c", "");
     draft_node(d, "Add", "c a", "e", "");
     draft_node(d, "Add", "stack e", "sum", "");

@@ -318,7 +318,8 @@ static void contents_in_other_places(void **state)
     static const struct row rows[] = {
         { "Concat", "=5,7 =3 ~2.5", "axis=0", "4 whole = 5 7 3 2.5" },
         { "Gather", "=5,7,9 =2,-3,1", "", "3 whole = 9 5 7" }, { "Gather", "=5,7,9 =3", "", "1 whole" }, { "Gather", "=5,7,9 =-4", "", "1 whole" },
-        { "Gather", "=5,7,9 ='1", "", "one whole = 7" },
+        { "Gather", "=5,7,9 ='1", "", "one whole = 7" },    { "Gather", "=5,7,9 =2,0", "axis=-1", "2 whole = 9 5" },
+        { "Gather", "=2x3:1,2,3,4,5,6 =1", "", "1x3 whole" },
         { "Slice", "=5,7,9,11 =1 =3", "", "2 whole = 7 9" }, { "Slice", "=5,7,9,11 =-2 =9", "", "2 whole = 9 11" },
         { "Slice", "=5,7,9,11 =0 =4 =0 =3", "", "2 whole = 5 11" }, { "Slice", "=5,7,9,11 =9 =-9 =0 =-1", "", "4 whole = 11 9 7 5" },
         { "Slice", "=5,7,9,11 =4 =0 =0 =-2", "", "2 whole = 11 7" }, { "Slice", "=5,7,9,11 =3 =1 =0 =-1", "", "2 whole = 11 9" },

@@ -255,7 +255,7 @@ static const struct rcp_point *record_by_rate(const struct lookup *l)
 {
     double rate = l->terms->base_learning_rate;
     const struct rcp_point *own = record_at(&l->reference->full, l->c->global_batch);
-    if (rate == 0 || !own || has_rate(own, rate))
+    if (!(rate > 0) || !own || has_rate(own, rate))
         return NULL;
     for (const char *before = rcp_ruleset_before(l->c->ruleset); *before; before = rcp_ruleset_before(before)) {
         const struct reference *r = reference_of(l->tables, l->c->benchmark, before, NULL);

@@ -39,8 +39,10 @@ double olympic_mean(double *values, size_t n, size_t dropped)
     return gsl_stats_mean(values + dropped, 1, n - 2 * dropped);
 }
 
-static double quantile_at(struct quantile *known, double dof)
+/* Of the mean of a reference's runs and of a submission's together. */
+static double quantile_of(struct quantile *known, double n_reference, double n_submission)
 {
+    double dof = n_reference + n_submission - 2;
     if (known->dof != dof)
         *known = (struct quantile){ dof, gsl_cdf_tdist_Pinv(0.95, dof) };
     return known->t;
@@ -52,7 +54,7 @@ static double least_mean(double mean, double sd, double n_reference, double n_su
     static const double smallest_step = 1e-4;
     if (sd == 0)
         return mean;
-    double exact = mean - quantile_at(known, n_reference + n_submission - 2) * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
+    double exact = mean - quantile_of(known, n_reference, n_submission) * sd * sqrt(1 / n_reference + 1 / n_submission), low = 0, high = mean;
     while (high - low > smallest_step && (low + high) / 2 != low && (low + high) / 2 != high) {
         double middle = (low + high) / 2;
         if (middle > exact)
@@ -163,7 +165,7 @@ static bool take_rows(struct rcp_table *t, enum rcp_edition edition, const struc
         finish_point(&p, t, &known);
         insert_by_batch(t, p);
     }
-    quantile_at(&t->between, line_runs(t) + submission_runs(t) - 2);
+    quantile_of(&t->between, line_runs(t), submission_runs(t));
     return true;
 }
 

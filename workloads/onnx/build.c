@@ -67,7 +67,7 @@ static bool add_loss(struct mapper *p, uint32_t tensor)
         dims[0] = rows;
     }
     uint32_t labels = graph_tensor(p->g, "labels", ROLE_INPUT, TYPE_INT32, n, dims);
-    graph_op(p->g, OP_CROSS_ENTROPY, (uint32_t[]){ tensor, labels }, 2, AT(0));
+    graph_op(p->g, OP_CROSS_ENTROPY, (uint32_t[]){ tensor, labels }, 2, NO_ATTRIBUTES);
     return true;
 }
 

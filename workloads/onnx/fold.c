@@ -231,7 +231,7 @@ static bool fold_transpose(struct fold *f)
 static bool fold_gather(struct fold *f)
 {
     const struct onnx_value *x = input(f, 0);
-    if (!f->a || !f->b || onnx_int(f->n, "axis", 0) != 0 || x->n_dims != 1)
+    if (!f->a || !f->b || x->n_dims != 1)
         return false;
     for (uint64_t i = 0; i < f->n_out; i++) {
         double at = f->b[i] < 0 ? f->b[i] + (double)x->dims[0] : f->b[i];

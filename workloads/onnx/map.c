@@ -74,7 +74,7 @@ uint32_t emit_function(struct mapper *p, enum op_function function, uint32_t x)
 uint32_t map_view(struct mapper *p, uint32_t tensor, uint32_t n_dims, const uint64_t *dims)
 {
     const struct tensor *t = &p->g->tensors[tensor];
-    struct op_attributes at = { 0 };
+    struct op_attributes at = NO_ATTRIBUTES;
     assert(n_dims <= MAX_DIMS);
     if (t->n_dims == n_dims && memcmp(t->dims, dims, n_dims * sizeof *dims) == 0)
         return tensor;

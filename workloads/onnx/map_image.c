@@ -80,7 +80,7 @@ static uint32_t add_bias(struct mapper *p, uint32_t y, uint64_t channels, const 
     uint32_t bias = map_weight(p, norm ? NO_ID : in_id(p, 2), norm ? ONNX_FOLDED_BIAS : ONNX_AS_IS, 1, &channels);
     if (norm)
         name_norm(p, map_source(p, bias, ONNX_FOLDED_BIAS, NO_ID), norm);
-    return emit2(p, OP_BIAS_ADD, y, bias, AT(0));
+    return emit2(p, OP_BIAS_ADD, y, bias, NO_ATTRIBUTES);
 }
 
 static uint32_t kernel(struct mapper *p, const struct onnx_window *w)
@@ -221,8 +221,8 @@ static uint32_t known_norm(struct mapper *p, uint32_t x, uint64_t n)
     name_norm(p, s, p->n);
     s = map_source(p, shift, ONNX_NORM_SHIFT, NO_ID);
     name_norm(p, s, p->n);
-    x = emit2(p, OP_MUL, x, scale, AT(0));
-    return emit2(p, OP_BIAS_ADD, x, shift, AT(0));
+    x = emit2(p, OP_MUL, x, scale, NO_ATTRIBUTES);
+    return emit2(p, OP_BIAS_ADD, x, shift, NO_ATTRIBUTES);
 }
 
 bool map_batch_norm(struct mapper *p)

@@ -30,6 +30,7 @@ struct mapper {
 
 #define MAP_REFUSE(p, ...) onnx_refuse((p)->m, (p)->n, (p)->err, __VA_ARGS__)
 #define AT(...) (struct op_attributes){ __VA_ARGS__ }
+#define NO_ATTRIBUTES (struct op_attributes){ 0 }
 
 static inline const struct onnx_value *map_in(const struct mapper *p, uint32_t i) { return onnx_in(p->m, p->n, i); }
 static inline const struct onnx_value *map_out(const struct mapper *p, uint32_t i) { return onnx_out(p->m, p->n, i); }

@@ -23,7 +23,7 @@ static uint32_t rows_of_classes(struct mapper *p, uint64_t inner)
 
 static uint32_t product(struct mapper *p, uint32_t x, uint32_t y)
 {
-    return emit2(p, OP_MUL, x, y, AT(0));
+    return emit2(p, OP_MUL, x, y, NO_ATTRIBUTES);
 }
 
 /* By row, 1 where the label is another than the one that is ignored. */
@@ -89,7 +89,7 @@ bool map_loss(struct mapper *p)
     l.labels = x == NO_ID ? NO_ID : any_plain(p, in_id(p, 1));
     if (l.labels == NO_ID || (weighted && by_class == NO_ID))
         return false;
-    x = softmax ? emit_function(p, FUNCTION_LOG, emit1(p, OP_SOFTMAX, x, AT(0))) : x;
+    x = softmax ? emit_function(p, FUNCTION_LOG, emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES)) : x;
     l.hot = map_ones_at(p, l.labels, l.rows, l.classes, p->g->tensors[x].type);
     uint32_t losses = map_scaled(p, map_row_sums(p, product(p, l.hot, x), l.rows, l.classes), -1), weights = row_weights(p, &l, by_class);
     uint32_t y = reduced(p, &l, weights == NO_ID ? losses : product(p, losses, weights), weights);

@@ -59,7 +59,7 @@ bool map_fits_in(const struct tensor *small, const struct tensor *large)
 bool map_relu(struct mapper *p)
 {
     uint32_t x = input_as_it_is(p);
-    return x != NO_ID && done_like_input(p, emit1(p, OP_RELU, x, AT(0)));
+    return x != NO_ID && done_like_input(p, emit1(p, OP_RELU, x, NO_ATTRIBUTES));
 }
 
 /* Between limits that are tensors: the larger of one, then the smaller of the other. */
@@ -87,7 +87,7 @@ bool map_clip(struct mapper *p)
         return false;
     double from = low ? low->known[0] : onnx_float(p->n, "min", -INFINITY), to = high ? high->known[0] : onnx_float(p->n, "max", INFINITY);
     if (from == 0 && to >= (double)FLT_MAX)
-        return done_like_input(p, emit1(p, OP_RELU, x, AT(0)));
+        return done_like_input(p, emit1(p, OP_RELU, x, NO_ATTRIBUTES));
     return done_like_input(p, emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = from, .high = to)));
 }
 
@@ -125,7 +125,7 @@ static uint32_t thresholded(struct mapper *p, uint32_t x, double alpha)
 {
     uint32_t limit = number_beside(p, alpha, x);
     uint32_t above = emit2(p, OP_COMBINE, x, limit, AT(.function = FUNCTION_GREATER));
-    return emit2(p, OP_SELECT, x, above, AT(0));
+    return emit2(p, OP_SELECT, x, above, NO_ATTRIBUTES);
 }
 
 /* Functions that are made of others: gamma elu(x), alpha elu(x / alpha), x tanh(softplus(x)) and those above. */
@@ -142,7 +142,7 @@ bool map_composed(struct mapper *p)
     else if (text_is(op, "Celu"))
         y = map_scaled(p, elu(p, map_scaled(p, x, 1 / alpha), 1), alpha);
     else if (text_is(op, "Mish"))
-        y = emit2(p, OP_MUL, x, emit1(p, OP_TANH, emit_function(p, FUNCTION_SOFTPLUS, x), AT(0)), AT(0));
+        y = emit2(p, OP_MUL, x, emit1(p, OP_TANH, emit_function(p, FUNCTION_SOFTPLUS, x), NO_ATTRIBUTES), NO_ATTRIBUTES);
     else
         y = text_is(op, "Softsign") ? softsign(p, x) : thresholded(p, x, alpha);
     p->into = "functions of elements";
@@ -164,8 +164,8 @@ bool map_prelu(struct mapper *p)
     if (slope == NO_ID || !map_fits_in(&p->g->tensors[slope], &p->g->tensors[x]))
         return slope != NO_ID && MAP_REFUSE(p, "its slopes do not fit its input; want as many dimensions, or ones behind the channels");
     uint32_t below = emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = -INFINITY, .high = 0));
-    below = emit2(p, OP_MUL, below, slope, AT(0));
-    return map_done(p, 0, emit2(p, OP_ADD, emit1(p, OP_RELU, x, AT(0)), below, AT(0)), image);
+    below = emit2(p, OP_MUL, below, slope, NO_ATTRIBUTES);
+    return map_done(p, 0, emit2(p, OP_ADD, emit1(p, OP_RELU, x, NO_ATTRIBUTES), below, NO_ATTRIBUTES), image);
 }
 
 bool map_not(struct mapper *p)
@@ -229,7 +229,7 @@ static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x,
     if (two->kind == OP_ADD || subtract)
         return emit1(p, OP_MAP, x, AT(.function = FUNCTION_ADD, .low = subtract && !number_first ? -number : number));
     if (two->function == FUNCTION_MAXIMUM && number == 0)
-        return emit1(p, OP_RELU, x, AT(0));
+        return emit1(p, OP_RELU, x, NO_ATTRIBUTES);
     if (two->function == FUNCTION_MAXIMUM || two->function == FUNCTION_MINIMUM)
         return emit1(p, OP_MAP, x, AT(.function = FUNCTION_CLIP, .low = two->function == FUNCTION_MAXIMUM ? number : -INFINITY,
                                       .high = two->function == FUNCTION_MINIMUM ? number : INFINITY));
@@ -240,7 +240,7 @@ static uint32_t with_number(struct mapper *p, const struct two *two, uint32_t x,
 static uint32_t expanded(struct mapper *p, uint32_t x, uint32_t other)
 {
     const struct tensor *a = &p->g->tensors[x], *b = &p->g->tensors[other];
-    struct op_attributes at = AT(0);
+    struct op_attributes at = NO_ATTRIBUTES;
     bool smaller = false;
     for (uint32_t i = 0; i < a->n_dims; i++) {
         at.view[i] = max_u64(a->dims[i], b->dims[i]);
@@ -270,7 +270,7 @@ static uint32_t combine(struct mapper *p, const struct two *two, uint32_t a, uin
     }
     if (p->g->tensors[a].producer_op == NO_ID && p->g->tensors[b].producer_op != NO_ID && two->kind != OP_COMBINE &&
         tensor_is_same_shape(&p->g->tensors[a], &p->g->tensors[b]))
-        return emit2(p, two->kind, b, a, AT(0));
+        return emit2(p, two->kind, b, a, NO_ATTRIBUTES);
     return emit2(p, two->kind, a, b, AT(.function = two->function, .inverted = inverted));
 }
 
@@ -278,7 +278,7 @@ uint32_t map_added(struct mapper *p, uint32_t x, uint32_t y)
 {
     uint64_t width = tensor_elements(&p->g->tensors[y]);
     if (is_last_vector(&p->g->tensors[y], &p->g->tensors[x]))
-        return emit2(p, OP_BIAS_ADD, x, VIEW(p, y, width), AT(0));
+        return emit2(p, OP_BIAS_ADD, x, VIEW(p, y, width), NO_ATTRIBUTES);
     return combine(p, find_two("Add"), x, y);
 }
 
@@ -320,7 +320,7 @@ static bool map_pair(struct mapper *p, const struct two *two, uint32_t a, uint32
     if (two->kind == OP_ADD && (first || second)) {
         uint32_t vector = second ? tb : ta;
         uint64_t width = tensor_elements(&p->g->tensors[vector]);
-        *out = emit2(p, OP_BIAS_ADD, second ? ta : tb, VIEW(p, vector, width), AT(0));
+        *out = emit2(p, OP_BIAS_ADD, second ? ta : tb, VIEW(p, vector, width), NO_ATTRIBUTES);
     } else {
         *out = combine(p, two, ta, tb);
     }
@@ -395,7 +395,7 @@ bool map_pow(struct mapper *p)
     if (x == NO_ID)
         return map_binary(p);
     uint32_t y = emit_function(p, e == 0.5 ? FUNCTION_SQRT : FUNCTION_SQUARE, x);
-    return done_like_input(p, e == 3 ? emit2(p, OP_MUL, y, x, AT(0)) : y);
+    return done_like_input(p, e == 3 ? emit2(p, OP_MUL, y, x, NO_ATTRIBUTES) : y);
 }
 
 /* Of two numbers: condition (a - b) + b; where one of them cannot be subtracted from, the other is selected. */

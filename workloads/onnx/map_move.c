@@ -58,7 +58,7 @@ static uint32_t join_dims(uint64_t *view, uint32_t *order, const uint64_t *dims,
 
 uint32_t map_transposed(struct mapper *p, uint32_t x, const uint64_t *dims, const uint32_t *perm, uint32_t n)
 {
-    struct op_attributes at = AT(0);
+    struct op_attributes at = NO_ATTRIBUTES;
     uint32_t left = join_dims(at.view, at.order, dims, perm, n);
     at.merge = max_u32(left, MAX_DIMS) - MAX_DIMS + 1;          /* a tensor has fewer than may change places */
     return left < 2 ? x : emit1(p, OP_TRANSPOSE, x, at);
@@ -268,7 +268,7 @@ bool map_expand(struct mapper *p)
     const struct onnx_value *y = map_out(p, 0);
     bool image = is_image_along(p, in_id(p, 0), 0) && y->n_dims == map_in(p, 0)->n_dims;
     uint32_t x = as_operand(p, in_id(p, 0), image, y->n_dims);
-    struct op_attributes at = AT(0);
+    struct op_attributes at = NO_ATTRIBUTES;
     if (x == NO_ID)
         return false;
     if (tensor_elements(&p->g->tensors[x]) == onnx_elements(y))
@@ -285,7 +285,7 @@ bool map_tile(struct mapper *p)
 {
     const struct onnx_value *v = map_in(p, 0), *y = map_out(p, 0);
     uint32_t x = as_plain(p, in_id(p, 0));
-    struct op_attributes at = AT(0);
+    struct op_attributes at = NO_ATTRIBUTES;
     bool repeated = false;
     if (x == NO_ID)
         return false;

@@ -54,7 +54,7 @@ bool map_gather(struct mapper *p)
         table = VIEW(p, table, rows, inner);
     if (outer == 1)
         index = VIEW(p, index, n);
-    return map_done(p, 0, emit2(p, OP_GATHER, table, index, AT(0)), false);
+    return map_done(p, 0, emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 
 /* Seen as [outer, n, inner]: the axis, or all of it behind, last. */
@@ -77,7 +77,7 @@ bool map_gather_elements(struct mapper *p)
         return false;
     x = VIEW(p, axis_last(p, x, v, axis), rows, n, 1);
     index = VIEW(p, axis_last(p, index, at, axis), rows, wanted);
-    x = emit2(p, OP_GATHER, x, index, AT(0));
+    x = emit2(p, OP_GATHER, x, index, NO_ATTRIBUTES);
     if (rows != outer)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, rows / outer, wanted }, .order = { 0, 2, 1 }));
     p->into = "gather";
@@ -93,7 +93,7 @@ static uint32_t row_numbers(struct mapper *p, uint32_t index, uint64_t n, uint64
     for (uint64_t d = deep; d-- > 0; passed *= dims[d]) {
         uint32_t column = deep == 1 ? index : emit1(p, OP_SLICE, index, AT(.axis = 1, .begin = d, .length = 1));
         column = passed == 1 ? column : emit1(p, OP_SCALE, column, AT(.rate = (double)passed));
-        sum = sum == NO_ID ? column : emit2(p, OP_ADD, sum, column, AT(0));
+        sum = sum == NO_ID ? column : emit2(p, OP_ADD, sum, column, NO_ATTRIBUTES);
     }
     return VIEW(p, sum, n);
 }
@@ -112,7 +112,7 @@ bool map_gather_nd(struct mapper *p)
         return false;
     index = row_numbers(p, index, n, deep, v->dims);
     table = VIEW(p, table, rows, inner);
-    return map_done(p, 0, emit2(p, OP_GATHER, table, index, AT(0)), false);
+    return map_done(p, 0, emit2(p, OP_GATHER, table, index, NO_ATTRIBUTES), false);
 }
 
 /* An axis that was put in last moves to its place. */
@@ -207,7 +207,7 @@ bool map_top_k(struct mapper *p)
     uint32_t keys = VIEW(p, onnx_flag(p->n, "largest", true) ? x : emit_function(p, FUNCTION_NEGATE, x), rows, n);
     uint32_t places = emit1(p, OP_TOP_K, keys, AT(.length = k));
     if (map_is_wanted(p, 0)) {
-        uint32_t values = emit2(p, OP_GATHER, VIEW(p, x, rows, n, 1), places, AT(0));
+        uint32_t values = emit2(p, OP_GATHER, VIEW(p, x, rows, n, 1), places, NO_ATTRIBUTES);
         map_done(p, 0, axis_back(p, values, y, axis), false);
     }
     places = axis_back(p, places, y, axis);
@@ -264,7 +264,7 @@ bool map_hardmax(struct mapper *p)
         return false;
     uint64_t n = row ? onnx_elements_between(v, axis, v->n_dims) : v->dims[axis], all = onnx_elements(v);
     x = VIEW(p, row ? x : axis_last(p, x, v, axis), all / n, n);
-    x = map_ones_at(p, emit1(p, OP_ARG_MAX, x, AT(0)), all / n, n, map_type(p, v->type));
+    x = map_ones_at(p, emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES), all / n, n, map_type(p, v->type));
     p->into = "arg-max, one-hot";
     return map_done(p, 0, row ? x : axis_back(p, x, v, axis), false);
 }

@@ -153,11 +153,11 @@ static uint32_t input_shares(struct mapper *p, uint64_t direction, uint64_t hidd
     uint32_t w = x == NO_ID ? NO_ID : gate_weight_of(p, 1, direction, (uint64_t[]){ inputs, hidden }, false);
     if (w == NO_ID)
         return NO_ID;
-    x = emit2(p, OP_MATMUL, VIEW(p, x, rows, inputs), w, AT(0));
+    x = emit2(p, OP_MATMUL, VIEW(p, x, rows, inputs), w, NO_ATTRIBUTES);
     if (map_in(p, 3)) {
         uint32_t bias = map_view(p, gate_weight_of(p, 3, direction, (uint64_t[]){ 2 * hidden }, false), 2, dims);
         bias = map_scaled(p, map_mean(p, bias, dims, 2, first), 2);
-        x = emit2(p, OP_ADD, x, VIEW(p, bias, 1, hidden), AT(0));
+        x = emit2(p, OP_ADD, x, VIEW(p, bias, 1, hidden), NO_ATTRIBUTES);
     }
     return VIEW(p, x, v->dims[0], v->dims[1], hidden);
 }
@@ -195,8 +195,8 @@ static uint32_t run_steps(struct mapper *p, uint64_t direction, uint64_t hidden,
         uint64_t at = goes_back(p, direction) ? steps - 1 - i : i;
         uint32_t sum = map_view(p, emit1(p, OP_SLICE, shares, AT(.axis = 0, .begin = at, .length = 1)), 2, state);
         if (h != NO_ID)
-            sum = emit2(p, OP_ADD, emit2(p, OP_MATMUL, h, r, AT(0)), sum, AT(0));
-        h = emit1(p, step_function(p, direction), sum, AT(0));
+            sum = emit2(p, OP_ADD, emit2(p, OP_MATMUL, h, r, NO_ATTRIBUTES), sum, NO_ATTRIBUTES);
+        h = emit1(p, step_function(p, direction), sum, NO_ATTRIBUTES);
         rows[at] = VIEW(p, h, 1, state[0], state[1]);
     }
     *last = VIEW(p, h, 1, state[0], state[1]);

@@ -19,7 +19,7 @@ static uint32_t clipped(struct mapper *p, uint32_t x, double low, double high)
 
 static uint32_t both(struct mapper *p, enum op_kind kind, uint32_t a, uint32_t b)
 {
-    return emit2(p, kind, a, b, AT(0));
+    return emit2(p, kind, a, b, NO_ATTRIBUTES);
 }
 
 /* 1 where they are the same. */
@@ -55,7 +55,7 @@ static uint32_t neighbour(struct mapper *p, const struct points *s, uint32_t tab
     uint32_t row = both(p, OP_ADD, map_scaled(p, s->y.at[above_y], (double)s->width), s->x.at[above_x]);
     row = s->first_row == NO_ID ? row : both(p, OP_ADD, row, s->first_row);
     row = VIEW(p, emit1(p, OP_CAST, row, AT(.to_type = TYPE_INT32)), s->n);
-    uint32_t found = emit2(p, OP_GATHER, table, row, AT(0));
+    uint32_t found = emit2(p, OP_GATHER, table, row, NO_ATTRIBUTES);
     if (s->y.weight[above_y] == NO_ID)
         return found;
     uint32_t weight = both(p, OP_MUL, s->y.weight[above_y], s->x.weight[above_x]);

@@ -43,7 +43,7 @@ bool map_gemm(struct mapper *p)
 static void same_stacks(struct mapper *p, uint32_t *a, uint32_t *b)
 {
     const struct tensor *x = &p->g->tensors[*a], *y = &p->g->tensors[*b];
-    struct op_attributes at[2] = { AT(0), AT(0) };
+    struct op_attributes at[2] = { NO_ATTRIBUTES, NO_ATTRIBUTES };
     bool smaller[2] = { false, false };
     for (uint32_t i = 0; i < x->n_dims; i++) {
         bool stack = i + 2 < x->n_dims;
@@ -77,7 +77,7 @@ static bool matmul_vector(struct mapper *p)
         b = VIEW(p, b, vb->dims[0], 1);
     else if (vb->n_dims > 2)
         return MAP_REFUSE(p, "a vector times %u dimensions; unsqueeze it to a matrix", vb->n_dims);
-    return map_done(p, 0, emit2(p, OP_MATMUL, a, b, AT(0)), false);
+    return map_done(p, 0, emit2(p, OP_MATMUL, a, b, NO_ATTRIBUTES), false);
 }
 
 bool map_matmul(struct mapper *p)
@@ -111,7 +111,7 @@ static bool softmax_across(struct mapper *p, uint64_t outer, uint64_t n, uint64_
     if (x == NO_ID)
         return false;
     x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, n, inner }, .order = { 0, 2, 1 }));
-    x = emit1(p, OP_SOFTMAX, x, AT(0));
+    x = emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
     if (text_is(p->n->op, "LogSoftmax"))
         x = emit_function(p, FUNCTION_LOG, x);
     x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
@@ -136,7 +136,7 @@ bool map_softmax(struct mapper *p)
         return false;
     if (!channels && p->g->tensors[x].dims[p->g->tensors[x].n_dims - 1] != inner)
         x = VIEW(p, x, outer, inner);
-    x = emit1(p, OP_SOFTMAX, x, AT(0));
+    x = emit1(p, OP_SOFTMAX, x, NO_ATTRIBUTES);
     if (text_is(p->n->op, "LogSoftmax"))
         x = emit_function(p, FUNCTION_LOG, x);
     return map_done(p, 0, x, channels);
@@ -166,7 +166,7 @@ static uint32_t multiplied_run(struct mapper *p, uint32_t x, uint64_t outer, uin
         uint64_t half = n / 2;
         uint32_t a = emit1(p, OP_SLICE, x, AT(.axis = 1, .length = half));
         uint32_t b = emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = half, .length = half));
-        uint32_t both = emit2(p, OP_MUL, a, b, AT(0));
+        uint32_t both = emit2(p, OP_MUL, a, b, NO_ATTRIBUTES);
         uint32_t odd = n % 2 ? emit1(p, OP_SLICE, x, AT(.axis = 1, .begin = n - 1, .length = 1)) : NO_ID;
         x = odd == NO_ID ? both : emit2(p, OP_CONCAT, both, odd, AT(.axis = 1));
         n -= half;
@@ -262,7 +262,7 @@ static uint32_t last_largest(struct mapper *p, uint32_t x, uint64_t rows, uint64
     x = emit2(p, OP_COMBINE, x, most, AT(.function = FUNCTION_EQUAL));
     x = emit1(p, OP_CAST, x, AT(.to_type = TYPE_INT32));
     uint32_t numbers = map_numbers(p, "columns", TYPE_INT32, n);
-    return pooled_run(p, emit2(p, OP_MUL, x, numbers, AT(0)), dims, 2, &again, OP_MAX_POOL);
+    return pooled_run(p, emit2(p, OP_MUL, x, numbers, NO_ATTRIBUTES), dims, 2, &again, OP_MAX_POOL);
 }
 
 /* Over any dimension: one in the middle is moved to the end. The smallest stands where the largest of the negative does. */
@@ -281,7 +281,7 @@ bool map_arg_max(struct mapper *p)
     if (text_is(p->n->op, "ArgMin"))
         x = emit_function(p, FUNCTION_NEGATE, x);
     bool last = onnx_flag(p->n, "select_last_index", false);
-    x = last ? last_largest(p, x, outer * inner, length) : emit1(p, OP_ARG_MAX, x, AT(0));
+    x = last ? last_largest(p, x, outer * inner, length) : emit1(p, OP_ARG_MAX, x, NO_ATTRIBUTES);
     p->into = "arg-max";
     return map_done(p, 0, x, false);
 }
@@ -307,7 +307,7 @@ bool map_cumsum(struct mapper *p)
     struct onnx_source *s = map_source(p, ones, ONNX_TRIANGLE, NO_ID);
     s->number = onnx_flag(p->n, "exclusive", false);
     s->turned = onnx_flag(p->n, "reverse", false);
-    x = emit2(p, OP_MATMUL, x, ones, AT(0));
+    x = emit2(p, OP_MATMUL, x, ones, NO_ATTRIBUTES);
     if (inner != 1)
         x = emit1(p, OP_TRANSPOSE, x, AT(.view = { outer, inner, n }, .order = { 0, 2, 1 }));
     if (type != p->o->type)
@@ -331,5 +331,5 @@ bool map_triangle(struct mapper *p)
     s->turned = !onnx_flag(p->n, "upper", true);
     if (s->turned)
         s->number = -s->number;
-    return map_done(p, 0, emit2(p, OP_MUL, x, ones, AT(0)), false);
+    return map_done(p, 0, emit2(p, OP_MUL, x, ones, NO_ATTRIBUTES), false);
 }

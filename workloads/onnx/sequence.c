@@ -56,7 +56,7 @@ static bool insert(struct onnx_model *m, size_t id, const struct onnx_items *old
 {
     const struct onnx_node *n = &m->nodes[id];
     uint32_t at, *values = ARENA_ARRAY(m->arena, uint32_t, old->n + 1);
-    if (n->n_inputs < 2 || !onnx_in(m, n, 1) || old->n == MOST_ITEMS || !place_of(&at, m, n, 2, old->n, true))
+    if (!onnx_in(m, n, 1) || old->n == MOST_ITEMS || !place_of(&at, m, n, 2, old->n, true))
         return refuse_place(m, n, err);
     for (uint32_t i = 0; i < old->n; i++)
         values[i + (i >= at)] = old->values[i];
@@ -188,7 +188,7 @@ bool onnx_open_sequence(struct onnx_model *m, size_t id, struct err *err)
     const struct onnx_value *x = onnx_in(m, n, 0);
     const char *op = n->op;
     bool made = text_is(op, "SequenceEmpty") || text_is(op, "SequenceConstruct");
-    for (uint32_t i = 0; i < n->n_inputs && made; i++)
+    for (uint32_t i = 0; i != n->n_inputs && made; i++)
         if (n->inputs[i] == NO_ID)
             return onnx_refuse(m, n, err, "leaves an item out");
     if (made)
