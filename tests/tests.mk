@@ -97,7 +97,7 @@ MUTATE_SEED ?= 1
 MUTATE_JOBS ?= $(shell nproc)
 MUTATE_BUDGET_S ?= 40
 MUTATE      ?= $(sources) $(wildcard harness/*.c)
-# Left out: what runs no simulation of this build, what builds for itself, and what times.
+# Left out: what runs no simulation of this build, what builds for itself, what times, and what runs as another user.
 mutate_shell := $(filter-out $(patsubst %,tests/cli/t_%.sh,docs layers needs install killed killed_writers anywhere watch shared),$(shell))
 mutate: | $B/needs $B/needs-lint        ## change MUTANTS (200) operators, constants and bounds, one at a time; list what no test notices
 	$(MAKE) B=$B/lines CC="$(if $(filter ccache,$(CC)),ccache )clang" CFLAGS="-O1 -fPIC -DARENA_GUARDS -fprofile-instr-generate -fcoverage-mapping \
