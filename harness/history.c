@@ -56,14 +56,14 @@ int command_record(const struct options *o, struct session *s, struct err *err)
 
 /* ---- history ------------------------------------------------------------------------------------------ */
 
-static void print_points(const struct history_series *s)
+static void print_points(const struct history_series *s, struct arena *a)
 {
     printf("%-20s %-21s %-8s %14s %9s\n", "label", "time", "version", s->unit, "change");
     for (size_t i = 0; i < s->n; i++) {
         const struct history_point *p = &s->points[i];
         printf("%-20s %-21s %-8s %14.6g", p->label, p->time, p->version, p->value);
         if (i && p->value != p[-1].value)
-            printf(" %+8.2f %%%s", 100 * (p->value / p[-1].value - 1), text_is(p->inputs, p[-1].inputs) ? "" : "  inputs differ");
+            printf(" %10s%s", change_text(p[-1].value, p->value, 2, a), text_is(p->inputs, p[-1].inputs) ? "" : "  inputs differ");
         printf("\n");
     }
 }
@@ -74,11 +74,10 @@ static void print_text(const struct history *h, bool all, struct arena *a)
     for (size_t i = 0; i < h->n; i++) {
         const struct history_series *s = &h->items[i];
         const struct history_point *first = &s->points[0], *last = &s->points[s->n - 1];
-        printf("%s  %s  %.6g -> %.6g %s (%+.2f %%), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value,
-               s->unit,
-               100 * (last->value / first->value - 1), s->n, plural(s->n));
+        printf("%s  %s  %.6g -> %.6g %s (%s), %zu point%s\n", sparkline(s, SPARK, a), s->recipe, first->value, last->value,
+               s->unit, change_text(first->value, last->value, 2, a), s->n, plural(s->n));
         if (all || h->n == 1)
-            print_points(s);
+            print_points(s, a);
     }
 }
 
@@ -120,7 +119,8 @@ enum { MOST_LINES = 8 };
 
 static double moved(const struct history_series *s)
 {
-    return fabs(s->points[s->n - 1].value / s->points[0].value - 1);
+    double change = relative_change(s->points[0].value, s->points[s->n - 1].value);
+    return isnan(change) ? HUGE_VAL : fabs(change);
 }
 
 static int by_move(const void *a, const void *b)
@@ -132,7 +132,7 @@ static int by_move(const void *a, const void *b)
 
 static double change_percent(const struct history_series *s, size_t point)
 {
-    return 100 * (s->points[point].value / s->points[0].value - 1);
+    return 100 * relative_change(s->points[0].value, s->points[point].value);
 }
 
 static double last_change(const struct history_series *s)
@@ -155,7 +155,8 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
     struct line_end ends[MOST_LINES];
     double low = 0, high = 0, last = INFINITY;
     for (size_t k = 0; k < n_lines; k++) {
-        ends[k] = (struct line_end){ k, last_change(&h->items[k]) };
+        double end = last_change(&h->items[k]);
+        ends[k] = (struct line_end){ k, isnan(end) ? 0 : end };         /* it has no line */
         for (size_t i = 0; i < h->items[k].n; i++) {
             low = fmin(low, change_percent(&h->items[k], i));
             high = fmax(high, change_percent(&h->items[k], i));
@@ -169,7 +170,8 @@ static void place_names(double at[MOST_LINES], const struct history *h, size_t n
 static void write_cells(FILE *f, const struct history_series *s, size_t point, double name_at, bool last)
 {
     bool there = point < s->n;
-    fprintf(f, there ? "%.6g," : "NaN,", there ? change_percent(s, point) : 0);
+    double change = there ? change_percent(s, point) : (double)NAN;
+    fprintf(f, isnan(change) ? "NaN," : "%.6g,", change);
     csv_write_cell(f, s->recipe, false);
     fprintf(f, point + 1 == s->n ? "%.6g" : "NaN", name_at);
     fputc(last ? '\n' : ',', f);
@@ -202,7 +204,8 @@ static const char *finding(const struct history *h, struct arena *a)
 {
     const struct history_series *s = &h->items[0];
     char *text = moved(s) == 0 ? arena_printf(a, "%s: none of %zu moved over %zu points", s->metric, h->n, s->n)
-               : arena_printf(a, "%s: %s moved most, %+.1f %% over %zu points", s->metric, s->recipe, last_change(s), s->n);
+               : arena_printf(a, "%s: %s moved most, %s over %zu points", s->metric, s->recipe,
+                                 change_text(s->points[0].value, s->points[s->n - 1].value, 1, a), s->n);
     for (char *p = text; *p; p++)
         *p = *p == '_' ? ' ' : *p;
     return text;

@@ -6,6 +6,7 @@
  * direction, fails until it is taken out of the table or accepted by cutting what came before it.
  */
 #include "harness/judge.h"
+#include "results/history/history.h"
 #include "results/history/series.h"
 #include "results/simulate/result.h"
 #include <jansson.h>
@@ -16,6 +17,7 @@ struct watched { const char *path, *metric; double *x; uint32_t *lines; const ch
 
 static bool read_series(struct watched *w, const char *path, const char *metric, struct arena *a, struct err *err)
 {
+    static const double largest = 1e300;        /* two of them are a number, too */
     struct csv_table t;
     if (!csv_load(&t, path, a, err))
         return false;
@@ -29,6 +31,8 @@ static bool read_series(struct watched *w, const char *path, const char *metric,
         w->labels[i] = at > 0 ? t.rows[i].cells[0] : "";
         if (!parse_f64(t.rows[i].cells[at], &w->x[i]))
             return fail(err, "%s:%u: %s: '%.60s' is not a number", path, t.rows[i].line, w->metric, t.rows[i].cells[at]);
+        if (fabs(w->x[i]) > largest)
+            return fail(err, "%s:%u: %s: %g is outside %g to %g", path, t.rows[i].line, w->metric, w->x[i], -largest, largest);
     }
     return true;
 }
@@ -67,8 +71,8 @@ static bool is_alarm(const struct series_change *c)
 
 static const char *describe(const struct watched *w, const struct series_change *c, struct arena *a)
 {
-    return arena_printf(a, "%s %s: %.6g before, %.6g after (%+.2f %%), since line %u%s%s%s, noticed at line %u", w->metric,
-                        series_verdict_names[c->verdict], c->before, c->after, 100 * (c->after / c->before - 1), w->lines[c->from],
+    return arena_printf(a, "%s %s: %.6g before, %.6g after (%s), since line %u%s%s%s, noticed at line %u", w->metric,
+                        series_verdict_names[c->verdict], c->before, c->after, change_text(c->before, c->after, 2, a), w->lines[c->from],
                         *w->labels[c->from] ? " (" : "", w->labels[c->from], *w->labels[c->from] ? ")" : "", w->lines[c->found]);
 }
 

@@ -171,6 +171,20 @@ bool history_append(const char *path, const struct csv_table *rows, const struct
     return good;
 }
 
+/* ---- changes ----------------------------------------------------------------------------------------------- */
+
+double relative_change(double before, double after)
+{
+    double change = after == before ? 0 : after / fabs(before) - copysign(1, before);
+    return isfinite(change) ? change : (double)NAN;
+}
+
+const char *change_text(double before, double after, int digits, struct arena *a)
+{
+    double change = 100 * relative_change(before, after);
+    return isnan(change) ? "from nothing" : arena_printf(a, "%+.*f %%", digits, change);
+}
+
 /* ---- a line of blocks ------------------------------------------------------------------------------------ */
 
 const char *sparkline(const struct history_series *s, size_t most, struct arena *a)
@@ -184,7 +198,7 @@ const char *sparkline(const struct history_series *s, size_t most, struct arena 
         high = fmax(high, s->points[i].value);
     }
     for (size_t i = first; i < s->n; i++) {
-        size_t at = high > low ? (size_t)(7.999 * (s->points[i].value - low) / (high - low)) : 3;
+        size_t at = high > low ? (size_t)(7.999 * ((s->points[i].value / 2 - low / 2) / (high / 2 - low / 2))) : 3;
         p = stpcpy(p, blocks[at]);
     }
     return text;

@@ -19,6 +19,9 @@ bool history_load(struct history *out, const char *path, const char *metric, con
 bool history_append(const char *path, const struct csv_table *rows, const struct csv_table *check, const char *label,
                     const char *time,
                     struct err *err);
+/* Relative to the size of what was before; NaN: from nothing to something, or beyond any number. */
+double relative_change(double before, double after);
+const char *change_text(double before, double after, int digits, struct arena *a);     /* "+1.23 %", or "from nothing" */
 /* One character a value, from the lowest to the highest; the newest `most`. */
 const char *sparkline(const struct history_series *s, size_t most, struct arena *a);
 

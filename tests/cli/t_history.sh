@@ -119,6 +119,19 @@ else
     result 0 "two branches merge # SKIP no git here"
     result 0 "the project's own is marked so # SKIP no git here"
 fi
+# A series that begins at nothing has no share of it, in text and figure.
+{ head -n 1 "$h"; printf '%s\n' a,1,v,i,r,m,0,s b,2,v,i,r,m,0,s c,3,v,i,r,m,5,s a,1,v,i,q,m,4,s b,2,v,i,q,m,5,s; } >"$work/zero.csv"
+run history m r --from "$work/zero.csv"
+grep -q '0 -> 5 s (from nothing), 3 points$' "$work/out" && grep -q '^c .* 5 from nothing$' "$work/out" && ! grep -qE 'inf|nan' "$work/out"
+result $? "history from nothing" "$(cat "$work/out")"
+if command -v gnuplot >/dev/null 2>&1; then
+    run history m --from "$work/zero.csv" --out "$work/zero.svg"
+    printf '%s\n' '1,0,r,NaN,0,q,NaN' '2,0,r,NaN,25,q,25' '3,NaN,r,0,NaN,q,NaN' >"$work/want"
+    tail -n 3 "$work/zero.svg.csv" | diff "$work/want" - >"$work/out"
+    result $? "and its figure" "$(cat "$work/out" "$work/err")"
+else
+    result 0 "and its figure # SKIP no gnuplot here"
+fi
 # Where a run's recipes and figures are gone, stock ones stand for them, and that is said.
 mkdir "$work/elsewhere" && mv "$work/recipes" "$work/published" "$work/elsewhere"
 run validate "$work/one"

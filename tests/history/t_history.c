@@ -117,11 +117,28 @@ static void values_as_blocks(void **state)
     assert_string_equal(sparkline(&s, 99, &a), "\u2588\u2588\u2581\u2581\u2581\u2581\u2581\u2581\u2581\u2581");
     s.n = 2;
     assert_string_equal(sparkline(&s, 8, &a), "\u2584\u2584");
+    points[0].value = 1e308, points[1].value = -1e308;      /* farther apart than any number */
+    assert_string_equal(sparkline(&s, 8, &a), "\u2588\u2581");
+    arena_free(&a);
+}
+
+/* By the size of what was before: up is up below zero, too. */
+static void changes_by_hand(void **state)
+{
+    static const struct { double before, after; const char *text; } changes[] = {
+        { 4, 5, "+25.00 %" }, { 4, 3, "-25.00 %" }, { -4, -3, "+25.00 %" }, { -4, 3, "+175.00 %" }, { 4, -3, "-175.00 %" }, { 4, 0, "-100.00 %" },
+        { 0, 0, "+0.00 %" }, { 0, 3, "from nothing" }, { -0.0, -3, "from nothing" }, { -1e308, 1e308, "+200.00 %" }, { 1e-300, 1e300, "from nothing" },
+    };
+    struct arena a = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        assert_string_equal(change_text(changes[i].before, changes[i].after, 2, &a), changes[i].text);
+    assert_string_equal(change_text(3, 4, 1, &a), "+33.3 %");
     arena_free(&a);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(points_are_in_order_of_time), cmocka_unit_test(broken_lines_are_counted), cmocka_unit_test(a_run_adds_its_lines),
-    cmocka_unit_test(values_as_blocks),
+    cmocka_unit_test(values_as_blocks), cmocka_unit_test(changes_by_hand),
 };
 TAP_MAIN(tests)
