@@ -30,9 +30,9 @@ struct kernel_case {
 
 enum { NO_PAD = 1000, MOST_FILTER = 10000 };    /* a filter's elements are gone through one by one */
 #define U(member, help) { #member, "", FIELD_U64, offsetof(struct kernel_case, member), 1, 1e6, NULL, true, help }
-#define CHOICE(member, names, help) \
-    { #member, NULL, FIELD_CHOICE, offsetof(struct kernel_case, member), 0, 0, names, true, help }
-#define MACHINE { "machine", NULL, FIELD_TEXT, offsetof(struct kernel_case, machine), 0, 0, NULL, true, "a chip's sheet" }
+#define CHOICE(member, names, help_text) \
+    { .name = #member, .type = FIELD_CHOICE, .offset = offsetof(struct kernel_case, member), .choices = names, .required = true, .help = help_text }
+#define MACHINE { .name = "machine", .type = FIELD_TEXT, .offset = offsetof(struct kernel_case, machine), .required = true, .help = "a chip's sheet" }
 static const struct field matmul_fields[] = {
     MACHINE, U(m, "rows of the weights"), U(k, "columns of the weights"), U(n, "columns of the input"),
     CHOICE(type, type_names, "of the operands"), CHOICE(partials, partials_names, "of partial sums"),

@@ -34,7 +34,7 @@ static int by_id(const void *x, const void *y)
 {
     const struct ledger_line *a = x, *b = y;
     int order = strcmp(a->id, b->id);
-    return order ? order : (a->line > b->line) - (a->line < b->line);
+    return order ? order : (int)a->line - (int)b->line;
 }
 
 /* Sorted lines, the last of each id kept. */

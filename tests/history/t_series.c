@@ -76,6 +76,27 @@ static void a_change_is_dated_within_two_windows(void **state)
     arena_free(&a);
 }
 
+/* 7 for 100 points, 8 for 60, 9 for 50 and 8 again: each change is told by its fifth new point, from where the level before began. */
+static void one_change_after_another(void **state)
+{
+    static const struct { size_t from; double before, after; enum series_verdict verdict; } want[] = {
+        { 100, 7, 8, SERIES_WORSE }, { 160, 8, 9, SERIES_WORSE }, { 210, 9, 8, SERIES_BETTER },
+    };
+    struct arena a = {0};
+    struct series_change *c;
+    double x[260];
+    (void)state;
+    for (size_t i = 0; i < 260; i++)
+        x[i] = i < 100 ? 7 : i < 160 ? 8 : i < 210 ? 9 : 8;
+    assert_int_equal(series_scan(&c, x, 260, &lower, &a), 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(c[i].from, want[i].from);
+        assert_true(c[i].found >= want[i].from + 4 && c[i].found < want[i].from + 10);
+        assert_true(c[i].before == want[i].before && c[i].after == want[i].after && c[i].verdict == want[i].verdict);
+    }
+    arena_free(&a);
+}
+
 /* 100 points, h of them 9, some 8, the others 7, then five of 8: 5 h of the 500 pairs have the new point below, and a half of 5 for each 8.
  * Of the 96,560,646 ways to draw five of 105, as many have no more such pairs as there are partitions of that and less into at most five
  * parts: 2602 of 25, 4049 of 28, 5326 of 30, 9952 of 35. The level is 8e-5 or 7724 ways on one side, half of that on each where either side counts. */
@@ -322,7 +343,7 @@ static void the_smallest_steps_that_are_told(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_smallest_steps_that_are_told),
+    cmocka_unit_test(the_smallest_steps_that_are_told), cmocka_unit_test(one_change_after_another),
     cmocka_unit_test(a_step_is_found_and_told_by_its_direction), cmocka_unit_test(a_series_without_noise_changes_at_its_fifth_new_point),
     cmocka_unit_test(ranks_are_counted), cmocka_unit_test(a_change_is_dated_within_two_windows), cmocka_unit_test(few_points_before_are_trusted_less), cmocka_unit_test(turns_do_not_alarm),
     cmocka_unit_test(means_are_judged_at_their_level), cmocka_unit_test(outliers_count_up_to_three_deviations), cmocka_unit_test(short_series_are_not_judged), cmocka_unit_test(units_do_not_matter), cmocka_unit_test(outliers_do_not_alarm),
