@@ -18,19 +18,20 @@ static struct system_row *add_row(struct made *m, const char *configuration, dou
     return &m->rows[i];
 }
 
-/* `n` rows of loops alone, then `n_calls` (an even number) with a call that takes 0.005 s for each of its seconds and a fifth of one on the mean,
- * with a scatter of so many times that, up and down by turns; each row as often as `twins` says, in one configuration. */
+/* `n_calls` rows (an even number) with a call that takes 0.005 s for each of its seconds and a fifth of one on the mean,
+ * with a scatter of so many times that, up and down by turns; each row as often as `twins` says, in one configuration; then `n`
+ * rows of loops alone. */
 static bool call_is_fitted(size_t n, size_t n_calls, double scatter, size_t twins)
 {
     struct arena a = {0};
     struct made m = { .n = 0 };
     struct err err = { "" };
     const double mean = 1e-3;
-    for (size_t i = 0; i < n; i++)
-        add_row(&m, NULL, 0, &a)->loop_s = 1;
     for (size_t i = 0; i < n_calls; i++)
         for (size_t k = 0; k < twins; k++)
             add_row(&m, arena_printf(&a, "call %zu", i), mean * (1 + (i % 2 ? scatter : -scatter)), &a)->slope[CALL] = 5e-3;
+    for (size_t i = 0; i < n; i++)
+        add_row(&m, NULL, 0, &a)->loop_s = 1;
     struct system_fit fit = { .rows = m.rows, .n_rows = m.n, .n_groups = 1, .groups = { { .family = "bert" } } };
     assert_true(system_fit_lines(&fit, &a, &err));
     assert_int_equal(fit.n_configurations, n + n_calls);
