@@ -148,7 +148,7 @@ static void count_predictions(void *user, const char *what, size_t done, size_t 
 {
     struct told *t = user;
     t->under_way = what != NULL;
-    assert_true(!what || (text_is(what, "predictions of kernels and runs") && done == ++t->n && of == 0));
+    assert_true(of == 0 && (what ? text_is(what, "predictions of kernels and runs") && done == ++t->n : done == 0));
 }
 
 static void fit_to_made(struct kernel_fit *fit, const double *made, double *errors, struct arena *a)

@@ -14,6 +14,15 @@ static const char *const recipes[] = {
 };
 enum { N_RECIPES = sizeof recipes / sizeof *recipes };
 
+static double loop_share(const struct timeline *t)
+{
+    uint64_t loop = t->step_cycles;
+    for (size_t k = 0; k < t->n_spans; k++)
+        if (t->spans[k].kind >= SPAN_REARRANGE)
+            loop = min_u64(loop, t->spans[k].start_cycle);
+    return (double)loop / (double)t->step_cycles;
+}
+
 /* What a machine with these constants would publish; every loop of BERT takes `slower` times as long. */
 static void publish(struct figure *out, const char *const *ids, size_t n, const struct fitted_system *fitted, double slower,
                     struct plan_cache *cache, struct arena *a)
@@ -25,16 +34,40 @@ static void publish(struct figure *out, const char *const *ids, size_t n, const 
         struct model_paths with = paths;
         with.fitted = fitted;
         assert_true(simulate(&sim, &r, ids[i], NULL, 0, &with, cache, &err));
-        uint64_t loop = sim.timeline.step_cycles;
-        for (size_t k = 0; k < sim.timeline.n_spans; k++)
-            if (sim.timeline.spans[k].kind >= SPAN_REARRANGE && sim.timeline.spans[k].start_cycle < loop)
-                loop = sim.timeline.spans[k].start_cycle;
-        bool bert = strstr(ids[i], "bert") != NULL;
-        double share = (double)loop / (double)sim.timeline.step_cycles, factor = bert ? 1 + (slower - 1) * share : 1;
+        double factor = strstr(ids[i], "bert") ? 1 + (slower - 1) * loop_share(&sim.timeline) : 1;
         out[i] = (struct figure){ .id = ids[i], .recipe = ids[i], .configuration = arena_printf(a, "configuration %zu", i),
                                   .metric = "throughput_samples_per_s", .value = r.throughput_samples_per_s / factor };
         simulation_free(&sim);
     }
+}
+
+/* An evaluation on such a machine: forward passes alone are loops as a whole but for their calls, which take no time by default. */
+static struct figure publish_evaluation(const char *id, const struct fitted_system *fitted, double slower, struct plan_cache *cache)
+{
+    struct fitted_system usual = {0};
+    double time_s = 0;
+    fitted_system_defaults(&usual);
+    for (int made = 0; made < 2; made++) {
+        struct simulation sim = {0};
+        struct result r;
+        struct err err;
+        struct model_paths with = paths;
+        with.fitted = made ? fitted : &usual;
+        assert_true(simulate(&sim, &r, id, NULL, 0, &with, cache, &err));
+        time_s = made ? time_s + r.evaluation_time_s : (slower - 1) * r.evaluation_time_s * (sim.recipe.eval_program == EVAL_FORWARD ? 1 : loop_share(&sim.timeline));
+        simulation_free(&sim);
+    }
+    return (struct figure){ .id = "evaluation", .recipe = id, .configuration = id, .metric = "evaluation_time_s", .value = time_s };
+}
+
+/* One simulation after the other; at the end nothing is under way. */
+struct told { size_t n; bool under_way; };
+
+static void count_simulations(void *user, const char *what, size_t done, size_t of)
+{
+    struct told *t = user;
+    t->under_way = what != NULL;
+    assert_true(of == 0 && (what ? text_is(what, "simulations of published runs") && done == ++t->n : done == 0));
 }
 
 /* A call of 70 ms and four exchanges on a torus come back, though every loop of BERT is a tenth slower than the model has it; rows that validate
@@ -44,24 +77,30 @@ static void constants_come_back(void **state)
     (void)state;
     struct arena a = {0};
     struct plan_cache cache = {0};
-    struct figure rows[N_RECIPES + 1];
+    enum { N_ROWS = N_RECIPES + 2 };
+    struct figure rows[N_ROWS + 1];
     struct fitted_system made = {0};
     struct system_fit fit;
     struct err err;
+    struct told told = { 0 };
+    const struct watch watch = { count_simulations, &told };
     fitted_system_defaults(&made);
     made.call_s = 0.07;
     made.torus_exchanges = 4;
     publish(rows, recipes, N_RECIPES, &made, 1.1, &cache, &a);
-    rows[N_RECIPES] = rows[0];
-    rows[N_RECIPES].role = FIGURE_VALIDATE;
-    rows[N_RECIPES].value *= 3;
-    struct figures figures = { .items = rows, .n = N_RECIPES + 1 };
-    if (!system_fit_run(&fit, &figures, &paths, NULL, &a, &err)) {
+    rows[N_RECIPES] = publish_evaluation(recipes[2], &made, 1.1, &cache);
+    rows[N_RECIPES + 1] = publish_evaluation(recipes[4], &made, 1.1, &cache);
+    rows[N_ROWS] = rows[0];
+    rows[N_ROWS].role = FIGURE_VALIDATE;
+    rows[N_ROWS].value *= 3;
+    struct figures figures = { .items = rows, .n = N_ROWS + 1 };
+    if (!system_fit_run(&fit, &figures, &paths, &watch, &a, &err)) {
         print_error("%s\n", err.msg);
         assert_true(false);
     }
-    assert_int_equal(fit.n_rows, N_RECIPES);
-    assert_int_equal(fit.n_configurations, N_RECIPES);
+    assert_true(told.n == N_ROWS * (1 + N_SYSTEM_CONSTANTS + 1) && !told.under_way);
+    assert_int_equal(fit.n_rows, N_ROWS);
+    assert_int_equal(fit.n_configurations, N_ROWS);
     for (int k = 0; k < N_SYSTEM_CONSTANTS; k++) {
         const char *name = system_constants[k].field.name;
         double want = text_is(name, "call_s") ? 0.07 : text_is(name, "torus_exchanges") ? 4 : system_constants[k].unfitted_value;
@@ -71,7 +110,7 @@ static void constants_come_back(void **state)
     assert_int_equal(fit.n_groups, 2);
     for (size_t g = 0; g < fit.n_groups; g++)
         assert_near(fit.groups[g].error.value, text_is(fit.groups[g].family, "bert") ? 0.1 : 0, 1e-3);
-    assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 3);
+    assert_true(fit.groups[0].n_rows == 3 && fit.groups[1].n_rows == 5);
     assert_true(fit.median_fitted > 0.02 && fit.median_fitted < fit.median_unfitted);     /* the loops' error stays an error */
     plan_cache_free(&cache);
     arena_free(&a);
