@@ -25,6 +25,7 @@ struct drawing {
     struct run_timing timing;
     struct eval_schedule schedule;
     struct rcp_table reference;
+    double planned_epochs, plan_error;
     double samples_factor, plan_factor, time_factor;    /* shared by the runs of a submission */
 };
 
@@ -39,8 +40,7 @@ static bool has_plan(const struct distribution_request *q)
 static void draw_plan(struct drawn_run *r, const struct drawing *d, gsl_rng *rng)
 {
     const struct convergence *c = d->q->convergence;
-    double planned = d->q->epochs > 0 ? d->q->epochs : c->planned_epochs;
-    r->epochs = fmax(1, round(planned * d->plan_factor));
+    r->epochs = fmax(1, round(d->planned_epochs * d->plan_factor));
     r->samples = r->epochs * c->samples_per_epoch;
     r->convergence_point = r->epochs;
     r->n_evals = (uint64_t)ceil(r->epochs / d->schedule.interval);
@@ -109,7 +109,7 @@ static void draw_shared(struct drawing *d, gsl_rng *rng)
     const struct convergence *c = d->q->convergence;
     double t = gsl_ran_tdist(rng, has_plan(d->q) && c->has_plan ? c->plan_dof : c->error_dof), z = gsl_ran_ugaussian(rng);
     d->samples_factor = exp(c->error * t);
-    d->plan_factor = d->q->epochs > 0 ? 1 : exp(c->plan_error * t);
+    d->plan_factor = exp(d->plan_error * t);
     d->time_factor = exp(d->timing.error * z);
 }
 
@@ -192,7 +192,9 @@ static void take_intervals(struct run_distribution *out, struct samples *s)
 static bool prepare(struct drawing *d, const struct distribution_request *q, struct arena *a, struct err *err)
 {
     const struct convergence *c = q->convergence;
-    *d = (struct drawing){ .q = q, .timing = q->timing, .schedule = c->schedule, .samples_factor = 1, .plan_factor = 1, .time_factor = 1 };
+    bool given = q->epochs > 0;
+    *d = (struct drawing){ .q = q, .timing = q->timing, .schedule = c->schedule, .planned_epochs = given ? q->epochs : c->planned_epochs,
+                           .plan_error = given ? 0 : c->plan_error, .samples_factor = 1, .plan_factor = 1, .time_factor = 1 };
     if (!(q->timing.step_time_s > 0) || !isfinite(q->timing.step_time_s))
         return fail(err, "step time of %g s, want a number above 0", q->timing.step_time_s);
     if (q->runs > MOST_RUNS)

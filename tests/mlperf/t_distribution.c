@@ -172,7 +172,7 @@ static void test_which_runs_are_planned(void **state)
 {
     static const struct { double epochs; enum eval_placement place; bool has_plan; double want; uint64_t n_evals; } cases[] = {
         { 0, EVAL_END, true, 17, 5 }, { 0, EVAL_END, false, 0, 0 }, { 0, EVAL_INLINE, true, 0, 0 }, { 0, EVAL_INLINE, false, 0, 0 },
-        { 9, EVAL_INLINE, false, 9, 3 }, { 8, EVAL_END, true, 8, 2 }, { 1, EVAL_INLINE, false, 1, 1 },
+        { 9, EVAL_INLINE, false, 9, 3 }, { 8, EVAL_END, true, 8, 2 }, { 1, EVAL_INLINE, false, 1, 1 }, { 1, EVAL_END, true, 1, 1 },
     };
     struct arena a = { 0 };
     struct convergence c = predict("resnet", "v2.0", 3520);
