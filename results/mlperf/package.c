@@ -142,7 +142,7 @@ static int by_hash(const void *x, const void *y)
     const struct seed_seen *a = x, *b = y;
     if (a->hash != b->hash)
         return a->hash < b->hash ? -1 : 1;
-    return a->log != b->log ? (a->log < b->log ? -1 : 1) : (a->line > b->line) - (a->line < b->line);
+    return a->log != b->log ? (int)a->log - (int)b->log : (int)a->line - (int)b->line;
 }
 
 static const char *repeated_seed(struct package *p)

@@ -429,7 +429,7 @@ static void near_to_the_last_doubling(void **state)
     struct simulation sim = {0};
     struct result r;
     struct reference only = { .configuration = "only", .group = "only", .role = FIGURE_VALIDATE };
-    const struct track_record record = { .references = { .items = &only, .n = 1 } };
+    struct track_record record = { .references = { .items = &only, .n = 1 }, .spread = { .quantile = 0.1, .mean_error = 0.02 } };
     (void)state;
     simulator_open(&simulator, &paths);
     assert_true(simulator_run(&simulator, &sim, &r, "mlperf-v1.1-closed-ipu-pod16-resnet50", NULL, 0, &err));
@@ -439,7 +439,9 @@ static void near_to_the_last_doubling(void **state)
         only.at.name[4] = "another";
         only.at.count[6] <<= doublings;
         properties_settle(&only.at);
+        record.spread.n_errors = (size_t)doublings - 7;
         validity_of(&v, &record, &sim, &r, NULL, &a);
+        assert_true((v.low > 0) == (doublings == 9) && (v.high > 0) == (doublings == 9));          /* of two errors on there is an interval */
         assert_near(v.distance, doublings == 8 ? 3 : 3.25, 0);
         assert_true(v.same_kind && v.near == (doublings == 8));
     }
