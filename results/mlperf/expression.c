@@ -61,10 +61,12 @@ static bool lists_equal(const json_t *a, const json_t *b)
         return false;
     if (json_is_object(a))
         return json_equal(a, b);
-    bool equal = json_array_size(a) == json_array_size(b);
-    for (size_t i = 0; equal && i < json_array_size(a); i++)
-        equal = json_values_equal(json_array_get(a, i), json_array_get(b, i));
-    return equal;
+    size_t i;
+    json_t *item;
+    json_array_foreach((json_t *)a, i, item)
+        if (!json_values_equal(item, json_array_get(b, i)))
+            return false;
+    return json_array_size(a) == json_array_size(b);
 }
 
 bool values_equal(const struct value *a, const struct value *b)

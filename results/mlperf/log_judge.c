@@ -212,7 +212,7 @@ static void refuse_impossible(struct facts *f)
 {
     struct log_judgement *out = f->out;
     struct run_log *r = &out->run;
-    struct impossible found = f->number.text && !is_refused(&out->compliance, f->number.line) ? f->number : (struct impossible){ 0 };
+    struct impossible found = f->number.text && !is_refused(&out->compliance, f->number.line) ? f->number : (struct impossible){ .text = NULL };
     if (r->problem && !isnan(r->run_start_ms) && !isnan(r->run_stop_ms))
         found = (struct impossible){ 0, "run_stop",
             arena_printf(f->a, "%s (run_start %.0f ms, run_stop %.0f ms): impossible, refused by podbench", r->problem, r->run_start_ms,
