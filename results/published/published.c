@@ -88,16 +88,20 @@ static bool read_role(struct figure *f, const char *text, struct err *err)
     return fail(err, "%s:%u: role: '%.40s' is not one of: calibrate, validate, context", f->path, f->line, text);
 }
 
+static const double least_value = 1e-100;
+
 static bool read_numbers(struct figure *f, const char *value, const char *tolerance, struct err *err)
 {
     if (text_is(f->metric, "fits") && (text_is(value, "0") || text_is(value, "1")))
         f->value = *value - '0';
     else if (!parse_f64(value, &f->value) || !(f->value > 0))
         return fail(err, "%s:%u: value: '%.40s' is not a number above 0", f->path, f->line, value);
+    else if (f->value < least_value || f->value > 1 / least_value)      /* its share of another would be no number */
+        return fail(err, "%s:%u: value: '%.40s' is outside %g to %g", f->path, f->line, value, least_value, 1 / least_value);
     if (!*tolerance && f->role == FIGURE_CONTEXT)
         return true;
     if (!parse_f64(tolerance, &f->tolerance) || !(f->tolerance > 0) || f->tolerance > 10)
-        return fail(err, "%s:%u: tolerance: '%.40s' is not a share above 0, as in 0.1 for 10 %%", f->path, f->line, tolerance);
+        return fail(err, "%s:%u: tolerance: '%.40s' is not a share above 0 and up to 10, as in 0.1 for 10 %%", f->path, f->line, tolerance);
     return true;
 }
 
