@@ -46,7 +46,19 @@ static bool load_run(struct results *out, const char *run, struct session *s, st
 {
     const char *path;
     *out = (struct results){0};
-    return run_table_path(&path, run, "rows.csv", s, err) && results_load(out, path, &s->arena, err);
+    return run_open(run, NULL, s, err) && run_table_path(&path, run, "rows.csv", s, err) && results_load(out, path, &s->arena, err);
+}
+
+/* Rows that only one of the runs has are no difference of a time. */
+static void tell_alone(const char *run, const struct results *has, const struct results *lacks, struct arena *a)
+{
+    const char **names = ARENA_ROOM(a, const char *, has->n);
+    size_t n = 0;
+    for (size_t i = 0; i < has->n; i++)
+        if (!results_find(lacks, has->items[i].id))
+            names[n++] = has->items[i].id;
+    if (n)
+        fprintf(stderr, "podbench: %zu recipe%s in %s alone: %s\n", n, plural(n), run, names_list(names, n, a));
 }
 
 static int diff_runs(const struct options *o, struct session *s, struct err *err)
@@ -56,6 +68,8 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
         return bad_input(err, "diff: --set is for recipes; %s and %s are runs", o->arguments[0], o->arguments[1]);
     if (!load_run(&a, o->arguments[0], s, err) || !load_run(&b, o->arguments[1], s, err))
         return EXIT_BAD_INPUT;
+    tell_alone(o->arguments[0], &a, &b, &s->arena);
+    tell_alone(o->arguments[1], &b, &a, &s->arena);
     json_t *rows = json_array();
     size_t n = 0;
     for (size_t i = 0; i < b.n; i++) {
@@ -78,16 +92,17 @@ static int diff_runs(const struct options *o, struct session *s, struct err *err
     return EXIT_DONE;
 }
 
+/* A recipe's path is that of a file, too. */
 static bool is_run(const char *name, struct session *s)
 {
-    const char *path;
-    return run_table_path(&path, name, "rows.csv", s, NULL);
+    const char *path, *end = strrchr(name, '.');
+    return !text_is(end, ".ini") && run_table_path(&path, name, "rows.csv", s, NULL);
 }
 
 int command_diff(const struct options *o, struct session *s, struct err *err)
 {
     bool a = is_run(o->arguments[0], s), b = is_run(o->arguments[1], s);
-    if (a && b && !strstr(o->arguments[0], ".ini"))
+    if (a && b)
         return diff_runs(o, s, err);
     return diff_recipes(o, s, err);
 }

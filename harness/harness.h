@@ -83,7 +83,8 @@ int bad_input(struct err *err, const char *format, ...) __attribute__((format(pr
 
 /* A run by name (in results/runs), by folder, or by the path of its table: the path of `table` ("rows.csv") in it. */
 bool run_table_path(const char **out, const char *run, const char *table, struct session *s, struct err *err);
-/* Refuses a run folder that is not whole, or whose tables have other columns than `columns` (NULL: any). A table's path passes. */
+/* Refuses a run folder that is not whole, or whose tables have other columns than `columns` (NULL: any: nothing is simulated beside it,
+ * and the folders of its recipes and figures do not matter). A table's path passes. */
 bool run_open(const char *run, const char *columns, struct session *s, struct err *err);
 /* Published figures and what follows from them; published NULL: the session's. Derived rows without a recipe are left out aloud. */
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);

@@ -149,7 +149,8 @@ bool run_open(const char *run, const char *columns, struct session *s, struct er
     if (!run_table_path(&rows, run, "", s, err) ||
         !run_folder_check(arena_printf(&s->arena, "%.*s", (int)strlen(rows) - 1, rows), columns, err))
         return false;
-    take_folders(arena_printf(&s->arena, "%smanifest.json", rows), s);
+    if (columns)
+        take_folders(arena_printf(&s->arena, "%smanifest.json", rows), s);
     return true;
 }
 

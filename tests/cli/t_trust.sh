@@ -71,6 +71,21 @@ both="mlperf-v2.0-closed-bow-pod16-resnet50 $resnet"
 "$PODBENCH" run $both --format csv >"$work/a.csv" && "$PODBENCH" run $both --root "$work/root" --format csv >"$work/b.csv"
 run diff "$work/a.csv" "$work/b.csv"
 gives 0 '1 of 2 recipes take another time' "diff: of two runs' rows"
+[ ! -s "$work/err" ]
+result $? "of which both have all" "$(cat "$work/err")"
 grep -q '^ *-0[0-9.e-]* s  conv  ' "$work/out"
 result $? "diff: a run's step by what it is spent on" "$(cat "$work/out")"
+grep -v ",bow-pod16," "$work/b.csv" >"$work/c.csv"
+for order in "b c" "c b"; do
+    run diff "$work/${order% *}.csv" "$work/${order#* }.csv"
+    gives 0 "podbench: 1 recipe in $work/b.csv alone: mlperf-v2.0-closed-bow-pod16-resnet50" "diff: a row that one run alone has is told: $order"
+done
+mkdir "$work/recipes" && cp workloads/recipes/vendor-c600-resnet50-b1-poprt.ini "$work/recipes/"
+"$PODBENCH" bench --recipes "$work/recipes" --out "$work/a.initial" >/dev/null 2>&1
+run diff "$work/a.initial" "$work/a.initial"
+gives 0 '0 of 1 recipes take another time' "diff: of a run's folder of such a name"
+echo >>"$work/a.initial/check.csv"
+refuses "a.initial/check.csv: is not the file that manifest.json lists" "diff: of a run that is not whole" diff "$work/a.initial" "$work/a.initial"
+sed -i 's/"files": {/"files": { }, "none": {/' "$work/a.initial/manifest.json"
+refuses "a.initial/manifest.json: lists no files with their hashes" "diff: of a run whose manifest lists no file" diff "$work/a.initial" "$work/a.initial"
 done_testing
