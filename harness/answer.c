@@ -6,6 +6,7 @@
  * means over the IPUs. A published figure is set beside the result only where nothing of its recipe was changed.
  */
 #include "harness/answer.h"
+#include "harness/harness.h"
 #include "results/simulate/energy.h"
 #include <inttypes.h>
 #include <math.h>
@@ -34,7 +35,7 @@ static enum part_class largest_work(const struct timeline *t, uint32_t row)
 bool in_colour(FILE *f)
 {
     const char *no = getenv("NO_COLOR");
-    return isatty(fileno(f)) && !(no && *no);
+    return takes_escapes(f) && !(no && *no);
 }
 
 static void print_fit(FILE *f, const struct simulation *sim, const struct result *r, bool colour)

@@ -123,6 +123,7 @@ bool gnuplot_draw(const char *picture, const char *script, const char *settings,
 
 /* A line on stderr when it is a terminal and the work has taken two seconds. */
 struct progress { const char *what; double started_s, shown_s; };
+bool takes_escapes(FILE *f);            /* a terminal, and no dumb one */
 void progress_start(struct progress *p, const char *what);
 void progress_show(void *progress, size_t done, size_t of);
 void progress_tell(void *progress, const char *what, size_t done, size_t of);   /* of a part of the work: a simulator's watch */

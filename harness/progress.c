@@ -3,8 +3,14 @@
  * progress.c - what long work tells a terminal: a line that is written over, and gone at the end.
  */
 #include "harness/harness.h"
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+
+bool takes_escapes(FILE *f)
+{
+    return isatty(fileno(f)) && !text_is(getenv("TERM"), "dumb");
+}
 
 static double now_s(void)
 {
@@ -21,7 +27,7 @@ void progress_start(struct progress *p, const char *what)
 /* Two seconds after the start, and not more than five times a second. */
 static bool is_due(struct progress *p, double now)
 {
-    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !isatty(STDERR_FILENO))
+    if (now - p->started_s < 2 || now - p->shown_s < 0.2 || !takes_escapes(stderr))
         return false;
     p->shown_s = now;
     return true;

@@ -143,7 +143,7 @@ result $? "what is passed over is said" "$(cat "$work/err")"
 if command -v script >/dev/null 2>&1 && strace -qq -e trace=write -o /dev/null true 2>/dev/null; then
     mkdir -p "$work/slow/a" "$work/slow/b" "$work/slow/c" "$work/slow/d" "$work/slow/e"
     delay='strace -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:delay_enter=300000'
-    script -qec "$delay '$PODBENCH' score '$work/slow'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
+    TERM=xterm script -qec "$delay '$PODBENCH' score '$work/slow'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
     grep -q '^podbench: folders looked through for logs: 6 ' "$work/terminal" && ! grep -q 'looked through for logs: 1 ' "$work/terminal"
     result $? "folders are counted on a terminal" "$(cat "$work/terminal")"
 else

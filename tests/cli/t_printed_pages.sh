@@ -27,7 +27,7 @@ if command -v script >/dev/null 2>&1; then
     mkdir "$work/slow" && cp -r "$work/one" "$work/shown-run"
     printf '#!/bin/sh\nsleep 0.15\necho "<svg/>"\n' >"$work/slow/gnuplot"
     chmod +x "$work/slow/gnuplot"
-    PATH="$work/slow:$PATH" script -qec "'$PODBENCH' plot '$work/shown-run'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
+    TERM=xterm PATH="$work/slow:$PATH" script -qec "'$PODBENCH' plot '$work/shown-run'" /dev/null </dev/null | tr '\r' '\n' >"$work/terminal"
     set -- "$work"/shown-run/figures/*.svg
     sed -n 's/^podbench: drawing: \([0-9]*\) of \([0-9]*\), \([0-9]*\) s left .*/\1 \2 \3/p' "$work/terminal" |
         awk -v figures=$# 'NR == 1 { good = $1 > 1 && $3 > 0 } NR > 1 && $1 != before + 1 || $2 != figures || $3 > 60 { good = 0 } { before = $1; left = $3 }
