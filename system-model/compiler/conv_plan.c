@@ -31,8 +31,7 @@ static void search_flat_field(struct search *f, const struct candidate *c, struc
 
 /* ---- splits of one dimension that may be best: the most promising is searched first, so that it spares the others ------------------ */
 
-enum { MAX_SPLITS = 128 };
-struct splits { struct { uint64_t p; double cycles; } items[MAX_SPLITS]; size_t n; };
+struct splits { struct { uint64_t p; double cycles; } items[128]; size_t n; };
 typedef void search_below(struct search *f, const struct candidate *c, struct share *t, uint64_t tiles, uint64_t p);
 
 static bool is_in_memory(struct search *f, struct least least)
@@ -66,7 +65,7 @@ static void offer_split(struct search *f, const struct candidate *c, struct shar
         return;
     s->items[s->n].p = p;
     s->items[s->n++].cycles = least.cycles;
-    if (s->n == MAX_SPLITS)
+    if (s->n == sizeof s->items / sizeof *s->items)
         search_splits(f, c, t, tiles, s, below);
 }
 
@@ -205,9 +204,11 @@ static void search_groups(struct search *f, const struct candidate *c, struct sh
 
 /* ---- vertices and serial steps ---------------------------------------------------------------------- */
 
-enum { N_SERIAL = 11 };
+static const uint32_t serial_steps[] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
+enum { N_SERIAL = sizeof serial_steps / sizeof *serial_steps };
 struct branch { const struct candidate *c; uint64_t serial_in, serial_out; double cycles; };
-struct branches { struct branch items[MAX_CANDIDATES * 2 * N_SERIAL]; size_t n; };
+struct branches { struct branch items[400]; size_t n; };
+_Static_assert(MAX_CANDIDATES * 2 * N_SERIAL <= 400, "input or output channels of each candidate, in each number of steps");
 
 static void offer_branch(struct branches *b, struct search *f, const struct candidate *c, uint64_t serial_in, uint64_t serial_out)
 {
@@ -228,14 +229,13 @@ static double most_steps(const struct search *f, const struct candidate *c)
 
 static void offer_serial(struct branches *b, struct search *f, const struct candidate *c)
 {
-    static const uint32_t steps[N_SERIAL] = { 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64 };
     uint64_t out = ceil_div(c->s.out_chans, c->out_grain), in = ceil_div(c->s.in_chans, c->in_grain);
     double most = most_steps(f, c);
-    for (size_t i = 0; i < N_SERIAL && steps[i] <= most; i++) {
-        if (steps[i] <= out)
-            offer_branch(b, f, c, 1, steps[i]);
-        if (steps[i] <= in)
-            offer_branch(b, f, c, steps[i], 1);
+    for (size_t i = 0; i < N_SERIAL && serial_steps[i] <= most; i++) {
+        if (serial_steps[i] <= out)
+            offer_branch(b, f, c, 1, serial_steps[i]);
+        if (serial_steps[i] <= in)
+            offer_branch(b, f, c, serial_steps[i], 1);
     }
 }
 
