@@ -114,7 +114,7 @@ static char *trimmed(char *from, char *to)
 static char *cut_cell(char **line, char *end)
 {
     char *cell = *line, *from = cell;
-    bool quoted = cell < end && *cell == '"';
+    bool quoted = *cell == '"';        /* what stands at the end is none */
     if (quoted) {
         cell++;
         from = memchr(cell, '"', (size_t)(end - cell));

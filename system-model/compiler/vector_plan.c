@@ -267,8 +267,8 @@ typedef void add_stages(struct passes *p, const struct gather_split *s, uint64_t
 /* What several groups of tiles have written can be put together only where it is a sum. */
 static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_rows, uint64_t n_lookups, uint64_t width, bool in_groups)
 {
-    struct op_plan best = { .compute_cycles = UINT64_MAX }, empty = *p->plan;
-    uint64_t scratch = 0;
+    struct { struct op_plan plan; uint64_t scratch_bytes; } best = { .plan.compute_cycles = UINT64_MAX };
+    struct op_plan empty = *p->plan;
     for (uint64_t cut = 1; cut <= width; cut *= 2)
         for (uint64_t rows = 1; rows * cut <= p->n_tiles && rows <= 2 * table_rows; rows *= 2) {
             struct gather_split s = { rows, 1, cut };
@@ -277,15 +277,15 @@ static void add_best_split(struct passes *p, add_stages *stages, uint64_t table_
                 struct passes q = *p;
                 q.plan = &try;
                 stages(&q, &s, table_rows, n_lookups, width);
-                if (op_plan_cycles(&try) >= op_plan_cycles(&best))
+                if (op_plan_cycles(&try) >= op_plan_cycles(&best.plan))
                     continue;
-                best = try;
-                best.n_tiles_used = (uint32_t)(rows * cut * s.lookups);
-                scratch = q.scratch_bytes;
+                best.plan = try;
+                best.plan.n_tiles_used = (uint32_t)(rows * cut * s.lookups);
+                best.scratch_bytes = q.scratch_bytes;
             }
         }
-    *p->plan = best;
-    p->scratch_bytes = scratch;
+    *p->plan = best.plan;
+    p->scratch_bytes = best.scratch_bytes;
 }
 
 static void plan_gather(struct passes *p, const struct work *w)

@@ -179,7 +179,7 @@ static void shape_slice(const struct graph *g, struct op *op, struct tensor *out
     shape_same(g, op, out);
     uint64_t *size = &out->dims[op->at->axis];
     assert(op->at->axis < out->n_dims);
-    if (op->at->pieces > 0) {
+    if (op->at->pieces != 0) {
         assert(op->at->pieces <= MAX_OP_OUTPUTS && *size % op->at->pieces == 0);
         op->n_outputs = op->at->pieces;
         *size /= op->at->pieces;
@@ -347,61 +347,59 @@ static uint64_t recurrence_mac(const struct graph *g, const struct op *op)
 }
 
 const struct op_rule op_rules[N_OP_KINDS] = {
-    [OP_CONV]             = { shape_conv, conv_mac, PER_OUTPUT, { 0 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, one_group },
-    [OP_MATMUL]           = { shape_matmul, matmul_mac, PER_OUTPUT, { 0 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, NULL },
-    [OP_ADD]              = { shape_pair, NULL, PER_OUTPUT, { 1, 1 }, { .pass_through = true }, NULL },
-    [OP_MUL]              = { shape_pair, NULL, PER_OUTPUT, { 1, 2 },
-                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT }, NULL },
-    [OP_SCALE]            = { shape_same, NULL, PER_OUTPUT, { 1, 1 }, { 0 }, NULL },
-    [OP_BIAS_ADD]         = { shape_last_vector, NULL, PER_OUTPUT, { [PASS_FORWARD] = 1, [PASS_BACKWARD_WEIGHT] = 1 }, { .pass_through = true }, NULL },
-    [OP_RELU]             = { shape_same, NULL, PER_OUTPUT, { 1, 1 }, { .data_keeps = KEEP_OUTPUT }, NULL },
-    [OP_GELU]             = { shape_same, NULL, PER_OUTPUT, { 9, 14 }, { .data_keeps = KEEP_INPUT }, NULL },    /* the tanh form */
-    [OP_TANH]             = { shape_same, NULL, PER_OUTPUT, { 1, 3 }, { .data_keeps = KEEP_OUTPUT }, NULL },
-    [OP_SIGMOID]          = { shape_same, NULL, PER_OUTPUT, { 3, 3 }, { .data_keeps = KEEP_OUTPUT }, NULL },
-    [OP_SWISH]            = { shape_same, NULL, PER_OUTPUT, { 4, 6 }, { .data_keeps = KEEP_INPUT }, NULL },
-    [OP_SOFTMAX]          = { shape_same, NULL, PER_OUTPUT, { 5, 4 },
-                              { .data_keeps = KEEP_OUTPUT }, NULL },    /* max, sub, exp, sum, mul */
-    [OP_BATCH_NORM]       = { shape_last_vector, NULL, PER_OUTPUT, { 7, 5, 3 },
-                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT }, NULL },    /* 3 statistics, 4 to apply */
-    [OP_GROUP_NORM]       = { shape_last_vector, NULL, PER_OUTPUT, { 7, 5, 3 },
-                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT }, NULL },
-    [OP_LAYER_NORM]       = { shape_last_vector, NULL, PER_OUTPUT, { 7, 5, 3 },
-                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT }, NULL },
-    [OP_DROPOUT]          = { shape_same, NULL, PER_OUTPUT, { 1, 1 }, { 0 }, NULL },    /* the mask is drawn again from its seed */
-    [OP_MAX_POOL]         = { shape_window, NULL, PER_WINDOW, { 1, 1 }, { .data_keeps = KEEP_INPUT | KEEP_OUTPUT }, NULL },
-    [OP_AVERAGE_POOL]     = { shape_window, NULL, PER_WINDOW, { 1, 1 }, { 0 }, NULL },
-    [OP_GATHER]           = { shape_gather, NULL, PER_OUTPUT, { 0, 1, 1 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND }, NULL },    /* backward adds rows up */
-    [OP_TRANSPOSE]        = { shape_transpose, NULL, PER_OUTPUT, { 0 }, { 0 }, seen_as_it_is },
-    [OP_CONCAT]           = { shape_concat, NULL, PER_OUTPUT, { 0 }, { 0 }, NULL },
-    [OP_SLICE]            = { shape_slice, NULL, PER_OUTPUT, { 0 }, { 0 }, NULL },
-    [OP_PAD]              = { shape_pad, NULL, PER_OUTPUT, { 0 }, { 0 }, NULL },
-    [OP_LSTM]             = { shape_recurrence, recurrence_mac, PER_OUTPUT, { 23, 30, 4 },
-                              { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
-                                .weight_keeps = KEEP_INPUT | KEEP_OUTPUT }, NULL },    /* gates, cell, biases */
-    [OP_GRU]              = { shape_recurrence, recurrence_mac, PER_OUTPUT, { 18, 24, 3 },
-                              { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
-                                .weight_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT }, NULL },
-    [OP_OUTER_ADD]        = { shape_outer_add, NULL, PER_OUTPUT, { 1, 2 }, { 0 }, NULL },    /* backward sums twice */
-    [OP_CROSS_ENTROPY]    = { shape_loss, NULL, PER_INPUT, { 5, 2 }, { .data_keeps = KEEP_INPUT | KEEP_SECOND }, NULL },
-    [OP_TRANSDUCER_LOSS]  = { shape_loss, NULL, PER_INPUT, { 5, 3 }, { .data_keeps = KEEP_INPUT | KEEP_SECOND }, NULL },
-    [OP_CAST]             = { shape_cast, NULL, PER_OUTPUT, { 0 }, { 0 }, NULL },
-    [OP_INPUT_PREPARE]    = { shape_cast, NULL, PER_OUTPUT, { 2 },
-                              { .no_gradient = true }, NULL },    /* less mean, times scale */
-    [OP_MAP]              = { shape_same, NULL, PER_OUTPUT, { 4, 6 }, { .data_keeps = KEEP_INPUT }, NULL },
-    [OP_COMBINE]          = { shape_pair, NULL, PER_OUTPUT, { 1, 3 },
-                              { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT | KEEP_SECOND }, NULL },
-    [OP_SELECT]           = { shape_select, NULL, PER_OUTPUT, { 1, 1 }, { .data_keeps = KEEP_SECOND }, NULL },
-    [OP_VIEW]             = { shape_view, NULL, PER_OUTPUT, { 0 }, { 0 }, NULL },
-    [OP_EXPAND]           = { shape_expand, NULL, PER_OUTPUT, { 0, 1, 1 }, { 0 }, NULL },    /* backward adds up */
-    [OP_RESIZE]           = { shape_resize, NULL, PER_OUTPUT, { 7, 7 }, { 0 }, NULL },    /* linear: four neighbours */
-    [OP_LOCAL_NORM]       = { shape_same, NULL, PER_OUTPUT, { 9, 14 }, { .data_keeps = KEEP_INPUT }, NULL },
-    [OP_ARG_MAX]          = { shape_arg_max, NULL, PER_INPUT, { 1 }, { .no_gradient = true }, NULL },
-    [OP_TOP_K]            = { shape_top_k, NULL, PER_INPUT, { 1 }, { .no_gradient = true }, NULL },
-    [OP_SCATTER]          = { shape_scatter, NULL, PER_OUTPUT, { 0 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND }, NULL },    /* rows of zeros, and rows looked up */
-    [OP_CONV_TRANSPOSE]   = { shape_conv_transpose, conv_transpose_mac, PER_OUTPUT, { 0 },
-                              { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, one_group },
+    [OP_CONV]             = { .shape = shape_conv, .mac = conv_mac,
+                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
+    [OP_MATMUL]           = { .shape = shape_matmul, .mac = matmul_mac, .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_ADD]              = { .shape = shape_pair, .flop = { 1, 1 }, .gradient = { .pass_through = true } },
+    [OP_MUL]              = { .shape = shape_pair, .flop = { 1, 2 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_SCALE]            = { .shape = shape_same, .flop = { 1, 1 } },
+    [OP_BIAS_ADD]         = { .shape = shape_last_vector, .flop = { [PASS_FORWARD] = 1, [PASS_BACKWARD_WEIGHT] = 1 },
+                              .gradient = { .pass_through = true } },
+    [OP_RELU]             = { .shape = shape_same, .flop = { 1, 1 }, .gradient = { .data_keeps = KEEP_OUTPUT } },
+    [OP_GELU]             = { .shape = shape_same, .flop = { 9, 14 }, .gradient = { .data_keeps = KEEP_INPUT } },    /* the tanh form */
+    [OP_TANH]             = { .shape = shape_same, .flop = { 1, 3 }, .gradient = { .data_keeps = KEEP_OUTPUT } },
+    [OP_SIGMOID]          = { .shape = shape_same, .flop = { 3, 3 }, .gradient = { .data_keeps = KEEP_OUTPUT } },
+    [OP_SWISH]            = { .shape = shape_same, .flop = { 4, 6 }, .gradient = { .data_keeps = KEEP_INPUT } },
+    [OP_SOFTMAX]          = { .shape = shape_same, .flop = { 5, 4 }, .gradient = { .data_keeps = KEEP_OUTPUT } },    /* max, sub, exp, sum, mul */
+    [OP_BATCH_NORM]       = { .shape = shape_last_vector, .flop = { 7, 5, 3 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },    /* 3 statistics, 4 to apply */
+    [OP_GROUP_NORM]       = { .shape = shape_last_vector, .flop = { 7, 5, 3 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_LAYER_NORM]       = { .shape = shape_last_vector, .flop = { 7, 5, 3 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT } },
+    [OP_DROPOUT]          = { .shape = shape_same, .flop = { 1, 1 } },    /* the mask is drawn again from its seed */
+    [OP_MAX_POOL]         = { .shape = shape_window, .per = PER_WINDOW, .flop = { 1, 1 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_OUTPUT } },
+    [OP_AVERAGE_POOL]     = { .shape = shape_window, .per = PER_WINDOW, .flop = { 1, 1 } },
+    [OP_GATHER]           = { .shape = shape_gather, .flop = { 0, 1, 1 },
+                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* backward adds rows up */
+    [OP_TRANSPOSE]        = { .shape = shape_transpose, .defaults = seen_as_it_is },
+    [OP_CONCAT]           = { .shape = shape_concat },
+    [OP_SLICE]            = { .shape = shape_slice },
+    [OP_PAD]              = { .shape = shape_pad },
+    [OP_LSTM]             = { .shape = shape_recurrence, .mac = recurrence_mac, .flop = { 23, 30, 4 },
+                              .gradient = { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
+                                            .weight_keeps = KEEP_INPUT | KEEP_OUTPUT } },    /* gates, cell, biases */
+    [OP_GRU]              = { .shape = shape_recurrence, .mac = recurrence_mac, .flop = { 18, 24, 3 },
+                              .gradient = { .through_time = true, .data_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT,
+                                            .weight_keeps = KEEP_INPUT | KEEP_WEIGHTS | KEEP_OUTPUT } },
+    [OP_OUTER_ADD]        = { .shape = shape_outer_add, .flop = { 1, 2 } },    /* backward sums twice */
+    [OP_CROSS_ENTROPY]    = { .shape = shape_loss, .per = PER_INPUT, .flop = { 5, 2 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_TRANSDUCER_LOSS]  = { .shape = shape_loss, .per = PER_INPUT, .flop = { 5, 3 }, .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_CAST]             = { .shape = shape_cast },
+    [OP_INPUT_PREPARE]    = { .shape = shape_cast, .flop = { 2 }, .gradient = { .no_gradient = true } },    /* less mean, times scale */
+    [OP_MAP]              = { .shape = shape_same, .flop = { 4, 6 }, .gradient = { .data_keeps = KEEP_INPUT } },
+    [OP_COMBINE]          = { .shape = shape_pair, .flop = { 1, 3 },
+                              .gradient = { .data_keeps = KEEP_INPUT | KEEP_SECOND, .weight_keeps = KEEP_INPUT | KEEP_SECOND } },
+    [OP_SELECT]           = { .shape = shape_select, .flop = { 1, 1 }, .gradient = { .data_keeps = KEEP_SECOND } },
+    [OP_VIEW]             = { .shape = shape_view },
+    [OP_EXPAND]           = { .shape = shape_expand, .flop = { 0, 1, 1 } },    /* backward adds up */
+    [OP_RESIZE]           = { .shape = shape_resize, .flop = { 7, 7 } },    /* linear: four neighbours */
+    [OP_LOCAL_NORM]       = { .shape = shape_same, .flop = { 9, 14 }, .gradient = { .data_keeps = KEEP_INPUT } },
+    [OP_ARG_MAX]          = { .shape = shape_arg_max, .per = PER_INPUT, .flop = { 1 }, .gradient = { .no_gradient = true } },
+    [OP_TOP_K]            = { .shape = shape_top_k, .per = PER_INPUT, .flop = { 1 }, .gradient = { .no_gradient = true } },
+    [OP_SCATTER]          = { .shape = shape_scatter,
+                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_SECOND } },    /* rows of zeros, and rows looked up */
+    [OP_CONV_TRANSPOSE]   = { .shape = shape_conv_transpose, .mac = conv_transpose_mac,
+                              .gradient = { .data_keeps = KEEP_SECOND, .weight_keeps = KEEP_INPUT }, .defaults = one_group },
 };

@@ -320,7 +320,7 @@ static bool check_chip(const struct machine *m, const char *path, struct err *er
     if (m->rung_links + 2 * m->rail_links > c->n_links)
         return fail(err, "%s: rung_links: %llu, and twice %llu rail_links, are more than the %llu n_links of %s", path,
                     (unsigned long long)m->rung_links, (unsigned long long)m->rail_links, (unsigned long long)c->n_links, c->name);
-    if (m->rung_through_links > 0 && m->rung_through_links >= m->rung_links)
+    if (m->rung_through_links != 0 && m->rung_through_links >= m->rung_links)
         return fail(err, "%s: rung_through_links: %llu of %llu rung_links leave none for the two chips themselves", path,
                     (unsigned long long)m->rung_through_links, (unsigned long long)m->rung_links);
     return true;
@@ -434,7 +434,7 @@ bool machine_load_changed(struct machine *out, const char *name, const char *spe
     out->n_sheets = n;
     if (!fitted_chip_apply(&out->chip, &sheets[n], specs_dir, changes, a, err))
         return false;
-    out->n_sheets += sheets[n].n_rows > 0;
+    out->n_sheets += sheets[n].n_rows != 0;
     return check_together(out, sheets[0].path, err);
 }
 

@@ -234,7 +234,7 @@ static void count_nodes(struct topology *t)
     t->n_domains = t->n_ipus / t->ipus_per_domain;
     t->ipus_per_hub = (uint32_t)(m->pcie_shared_ipus == 1 ? m->ipus_per_board : m->pcie_shared_ipus);
     t->n_hubs = t->n_ipus / t->ipus_per_hub;
-    t->n_memories = m->streaming_bytes_per_s > 0 && m->pcie_shared_ipus == 1 ? t->n_hubs : 0;
+    t->n_memories = m->streaming_bytes_per_s != 0 && m->pcie_shared_ipus == 1 ? t->n_hubs : 0;
     t->n_hosts = (uint32_t)ceil_div(m->n_ipus, m->ipus_per_host);
     t->n_switches = gateways(t) == GATEWAY_SWITCHED ? 1 : gateways(t) == GATEWAY_NETWORK ? t->n_domains + 1 : 0;
     t->first_hub = t->n_ipus;

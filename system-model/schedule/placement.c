@@ -177,10 +177,10 @@ static void keep_checkpoints(const struct plan *p, struct stage_plan *s, bool la
 static void add_stash_copies(const struct plan *p, struct stage_plan *s)
 {
     bool none_again = p->options.recompute == RECOMPUTE_NONE;
-    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer > 0, .fp8 = p->options.stash_type == TYPE_FP8 };
+    struct stash stash = { .n_bytes = s->stash_bytes, .n_tensors = s->first_layer != 0, .fp8 = p->options.stash_type == TYPE_FP8 };
     struct op_plan write, read;
     for (uint32_t i = s->first_layer; i + !none_again < end_layer(s); i++)
-        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes > 0 : is_checkpoint(p, i);
+        stash.n_tensors += none_again ? s->compiled->layers[i].kept_bytes != 0 : is_checkpoint(p, i);
     stash_plan(&write, &read, &stash, &p->topology->machine->chip, &s->compiled->options);
     cycles_add_plan(&s->forward, &write, PART_STAGE_COPY, 1);
     cycles_add_plan(&s->backward, &read, PART_STAGE_COPY, 1);

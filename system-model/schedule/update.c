@@ -107,7 +107,7 @@ static void add_work(struct update_op *op, const struct builder *b, enum vector_
 /* Small all-reduces go together in buffers. */
 static bool is_merged(const struct builder *b)
 {
-    return b->p->options.framework.merge_buffer_bytes > 0;
+    return b->p->options.framework.merge_buffer_bytes != 0;
 }
 
 static bool add_reduction(struct builder *b, const struct update_chain *chain, double bytes)

@@ -127,6 +127,7 @@ static void bytes_that_are_not_utf8_are_latin1(void **state)
     const char *whole = "caf\xc3\xa9 \xf0\x9f\x99\x82";
     assert_ptr_equal(utf8_text(whole, &a), whole);
     assert_string_equal(utf8_text("caf\xe9 \xb1 1", &a), "caf\xc3\xa9 \xc2\xb1 1");
+    assert_string_equal(utf8_text("\x7f\x80\xbf\xc0", &a), "\x7f\xc2\x80\xc2\xbf\xc3\x80");      /* the first that takes two bytes */
     assert_string_equal(utf8_text("\xc3", &a), "\xc3\x83");        /* cut short */
     assert_string_equal(utf8_text("\xc0\x80", &a), "\xc3\x80\xc2\x80");   /* over-long */
     const char *path = temp_file("\xe9", 1, ".txt");
