@@ -82,7 +82,7 @@ static void recipe_move(struct gate *g, const struct csv_table *bt, const struct
     const char *id = b->cells[0], *fit_before = cell(bt, b, "fits"), *fit_after = cell(rt, r, "fits");
     if (fit_before && fit_after && !text_is(fit_before, fit_after)) {
         int better = text_is(fit_after, "yes") - text_is(fit_before, "yes");
-        add_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), better > 0 ? HUGE_VAL : -HUGE_VAL, better }, a);
+        add_move(g, (struct gate_move){ id, "fits", arena_printf(a, "fits: %s -> %s", fit_before, fit_after), copysign(HUGE_VAL, better), better }, a);
         return;
     }
     for (size_t i = 0; i < sizeof told / sizeof *told; i++) {

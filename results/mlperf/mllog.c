@@ -227,7 +227,7 @@ static void clean_number(struct cleaner *c)
     double x = strtod(c->in, &stop);        /* hexadecimal and "inf" never start with these bytes */
     bool whole = stop == c->in + n, integer = strcspn(c->in, ".eE") >= n;
     if (whole && isinf(x)) {
-        put_mark(c, x > 0 ? "Infinity" : "-Infinity");
+        put_mark(c, signbit(x) ? "-Infinity" : "Infinity");
     } else {
         put(c, c->in, n);
         if (whole && integer && n > EXACT_DIGITS)
@@ -414,7 +414,7 @@ const char *mllog_real(double x, struct arena *a)
     if (isnan(x))
         return "NaN";
     if (isinf(x))
-        return x > 0 ? "Infinity" : "-Infinity";
+        return signbit(x) ? "-Infinity" : "Infinity";
     char *text = NULL;
     for (int digits = 15; digits <= 17; digits++) {
         text = arena_printf(a, "%.*g", digits, x);

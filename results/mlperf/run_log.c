@@ -230,6 +230,11 @@ static void keep_units(struct run_fold *f, const struct series *from, bool are_t
         r->unit_rates[i] = are_times ? samples / from->v[i] : samples * from->v[i];
 }
 
+static bool has_block_rates(const struct run_fold *f)
+{
+    return f->blocks.n > 1 && f->block_rates.n > 0;
+}
+
 static void fold_units(struct run_fold *f, const char *unit)
 {
     double samples = unit_samples(f->run, unit);
@@ -238,7 +243,7 @@ static void fold_units(struct run_fold *f, const char *unit)
         keep_units(f, &f->epochs, true, samples, 1);
     else if (in_epochs(unit) && f->blocks.n > 0)
         keep_units(f, &f->blocks, true, samples, 1);
-    else if (f->blocks.n > 1 && f->block_rates.n > 0)
+    else if (has_block_rates(f))
         keep_units(f, &f->block_rates, false, samples, 2);
     else
         keep_units(f, &f->eval_rates, false, samples, 3);
@@ -267,7 +272,7 @@ static void fold_throughput(struct run_fold *f, const char *unit)
         unit_s = median_of(f->blocks.v, f->blocks.n);
         method = "train_samples / median(block / epoch_count), a block may include its evaluation";
         rate = r->train_samples / unit_s;
-    } else if (f->blocks.n > 1 && f->block_rates.n > 0) {
+    } else if (has_block_rates(f)) {
         method = "median over blocks after the first of samples gained / block time";
         rate = unit_samples(r, unit) * median_of(f->block_rates.v, f->block_rates.n);
         unit_s = median_of(f->blocks.v + 1, f->blocks.n - 1);   /* the first block warms up */

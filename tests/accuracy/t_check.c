@@ -359,6 +359,30 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     world_free(&w);
 }
 
+/* Rows that follow from others by what they are of, from the first row on. */
+static void derived_rows_are_grouped(void **state)
+{
+    (void)state;
+    struct arena a = {0};
+    struct figure figures[4];
+    struct check_row rows[4];
+    const struct check c = { .rows = rows, .n = 4, .n_configurations = 4 };
+    static const char *const metrics[] = { "update_s", "update_s", "step_time_s", "call_s" };
+    const char *text = "";
+    size_t n;
+    for (size_t i = 0; i < 4; i++) {
+        figures[i] = figure("row", "run", metrics[i], 1, 0.1, FIGURE_VALIDATE);
+        figures[i].n_parents = i == 2 ? 0 : 2;
+        rows[i] = (struct check_row){ .figure = &figures[i], .workload = "w", .system = "s", .configuration = i, .standing = STANDS_VALIDATE };
+    }
+    const struct accuracy *all = check_summary(&n, &c, &a);
+    for (size_t i = 0; i < n; i++)
+        if (text_is(all[i].group, "derived"))
+            text = arena_printf(&a, "%s%s %zu; ", text, all[i].name, all[i].n_rows);
+    assert_string_equal(text, "update_s 2; call_s 1; ");
+    arena_free(&a);
+}
+
 /* Every format whole: as text, TAP, CSV and JSON, with what fits and what does not. */
 static void every_format(void **state)
 {
@@ -451,7 +475,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(times_to_train_come_in_two_manners),
     cmocka_unit_test(fits_is_right_or_wrong),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
-    cmocka_unit_test(every_format),
+    cmocka_unit_test(derived_rows_are_grouped), cmocka_unit_test(every_format),
     cmocka_unit_test(rows_are_read_back_as_written),
     cmocka_unit_test(json_has_null_for_unknown_and_a_breakdown_that_sums),
     cmocka_unit_test(median_of_even_and_odd_counts),

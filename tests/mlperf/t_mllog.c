@@ -134,10 +134,10 @@ static void test_bytes_of_any_kind(void **state)
     open_string(&r, "\xff\x80 " EVENT("a", "\"caf\xe9\"") "\n" EVENT("b", "\"caf\xc3\xa9\"") "\n" EVENT("c", "\"x\\ud83dy\"") "\n"
                     EVENT("d", "\"\\ud83d\\ude00\"") "\n" EVENT("e", "\"x\\\\\"") "\n" EVENT("f", "\"\\\"\"") "\n" EVENT("g", "\"\\u00e9\\u0041\"") "\n"
                     EVENT("h", "\"\\ude00\"") "\n" EVENT("i", "\"\\ud83d\\u0041\"") "\n" EVENT("j", "\"\\uD83D\\uDE00\"") "\n"
-                    EVENT("k", "\"\\udbff\\udfff\"") "\n" EVENT("l", "\"\\ud800\\udc00\"") "\n" EVENT("m", "\"\\udfff\\ud7ff\\ue000\"") "\n");
+                    EVENT("k", "\"\\udbff\\udfff\"") "\n" EVENT("l", "\"\\ud800\\udc00\"") "\n" EVENT("m", "\"\\udfff\\ud7ff\\ue000\"") "\n" EVENT("n", "\"\\udc00\\udc00\"") "\n");
     static const char *const want[] = { "caf\xc3\xa9", "caf\xc3\xa9", "x\xef\xbf\xbdy", "\xf0\x9f\x98\x80", "x\\", "\"", "\xc3\xa9" "A",
                                         "\xef\xbf\xbd", "\xef\xbf\xbd" "A", "\xf0\x9f\x98\x80", "\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80",
-                                        "\xef\xbf\xbd\xed\x9f\xbf\xee\x80\x80" };
+                                        "\xef\xbf\xbd\xed\x9f\xbf\xee\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd" };
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         assert_int_equal(mllog_next(&r, &l), MLLOG_LINE);
         assert_string_equal(json_string_value(l.value), want[i]);

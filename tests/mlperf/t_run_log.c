@@ -166,6 +166,14 @@ static void one_rate_of_a_block(void **state)
     assert_int_equal(r.n_units, 1);
     assert_int_equal(r.first_unit, 2);
     assert_near(r.unit_rates[0], 6, 1e-9);
+    static const struct event unbegun[] = {                     /* the first of two blocks has no start: one that is measured is too few */
+        { 0, "run_start", NULL, NULL }, { 10, "block_stop", NULL, NULL }, { 12, "eval_accuracy", "0.1", "{\"samples_count\": 100}" },
+        { 13, "block_start", NULL, NULL }, { 53, "block_stop", NULL, NULL }, { 56, "eval_accuracy", "0.2", "{\"samples_count\": 340}" },
+        { 60, "run_stop", NULL, "{\"status\": \"success\"}" },
+    };
+    r = FOLDED(unbegun, "samples", &a);
+    assert_near(r.throughput_samples_per_s, 340 / 60.0, 1e-9);
+    assert_int_equal(r.n_units, 0);
     r = FOLDED(one, "samples", &a);
     assert_near(r.throughput_samples_per_s, 130 / 26.0, 1e-9);
     assert_near(r.train_unit_s, 26, 1e-9);

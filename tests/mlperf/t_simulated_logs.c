@@ -66,6 +66,10 @@ static void check_round_trip(size_t entry, const char *round, const char *top)
         assert_true(json_string_length(value) > 0);
     assert_string_equal(json_string_value(json_object_get(system, "accelerator_model_name")), "IPU \"GC200\"");
     assert_string_equal(json_string_value(json_object_get(system, "system_name")), "toy-pod (simulated)");
+    assert_string_equal(json_string_value(json_object_get(system, "number_of_nodes")), "1");
+    assert_string_equal(json_string_value(json_object_get(system, "host_processors_per_node")), "1");
+    assert_string_equal(json_string_value(json_object_get(system, "accelerators_per_node")), "16");
+    assert_string_equal(json_string_value(json_object_get(system, "cooling")), "not modelled");
     json_decref(system);
     arena_free(&a);
 }
@@ -113,6 +117,13 @@ static void test_scaling_is_written(void **state)
         assert_true(slower ? d.scaling == 1 : d.scaling > 1.02);
         assert_near(j.row.scaling, d.scaling, 1e-12);
         assert_near(j.row.score_minutes, d.score_minutes, 1e-3 / 60);
+        for (const char *const *name = (const char *const[]){ "a.txt", "b.txt", NULL }; *name; name++) {     /* what is not the submission's stays */
+            const char *path = arena_printf(&a, "%s/" SIMULATED_ORG "/results/toy-pod-simulated/bert/%s", dir, *name);
+            if (slower)
+                assert_int_equal(access(path, F_OK), 0);
+            else
+                fclose(fopen(path, "w"));
+        }
         arena_free(&a);
     }
     assert_int_equal(system(command), 0);

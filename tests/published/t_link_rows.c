@@ -37,6 +37,7 @@ static void rates_by_hand(void **state)
     double rail = 2 * 16 * 0.86, time_us = 0.375 + 0.131 + 0.030 + 1216 * 102400 / (rail * 1e3);
     assert_near(predict("link:p2p;machine=dss8440;from=0;to=2;tiles=1216;bytes=102400", "aggregate_gb_per_s"),
                 1216 * 102400 / time_us / 1e3, 1e-6);
+    assert_near(predict("link:halves;machine=dss8440;from=0;to=2;ipus=2;tiles=1216;bytes=102400", "aggregate_gb_per_s"), 2 * 1216 * 102400 / time_us / 1e3, 1e-6);
     assert_near(predict("link:host;machine=dss8440;ipus=16;tiles=1216;bytes=40000", "aggregate_gb_per_s"),
                 16 * 48.64e6 / (8.83e-6 + 4 * 48.64e6 / 13.77e9) / 1e9, 1e-6);
     arena_free(&a);
