@@ -359,6 +359,40 @@ static void every_row_is_in_each_kind_of_group_once(void **state)
     world_free(&w);
 }
 
+/* The line through two simulated steps, as in t_derived.c: 65,536 sequences in 12.654 s of 2048 accumulations and in 3.386 s of 512 leave 0.29707 s. Both
+ * have to fit, and to have a throughput. */
+static void a_derived_row_follows_from_simulated_ones(void **state)
+{
+    static const char one[] = "vendor-bow-pod16-bert-large-ph1-popart", other[] = "vendor-bow-pod64-bert-large-ph1-popart";
+    static const struct { double throughput; bool fits; enum verdict want; } cases[] = {
+        { 19353, true, VERDICT_PASS }, { 19353, false, VERDICT_DOES_NOT_FIT }, { 0, true, VERDICT_NO_VALUE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct world w = {0};
+        struct err err;
+        struct figure parents[] = { figure("p", one, "throughput_samples_per_s", 1, 0.1, FIGURE_VALIDATE), figure("q", other, "throughput_samples_per_s", 1, 0.1, FIGURE_VALIDATE) };
+        const struct result first = { .id = one, .workload = "bert-large", .system = "bow-pod16", .throughput_samples_per_s = 5179, .fits = true };
+        const struct result second = { .id = other, .workload = "bert-large", .system = "bow-pod64", .throughput_samples_per_s = cases[i].throughput, .fits = cases[i].fits };
+        world_build(&w);
+        w.paths.recipes_dir = "workloads/recipes";
+        results_add(&w.from.known, &first, &w.a);
+        results_add(&w.from.known, &second, &w.a);
+        w.figures[0] = figure("derived", one, "update_s", 0.25, 0.2, FIGURE_VALIDATE);
+        w.figures[0].parents = parents, w.figures[0].n_parents = 2;
+        w.list.n = 1;
+        assert_true(check_build(&w.check, &w.list, &w.from, &w.a, &err));
+        assert_int_equal(w.check.rows[0].verdict, cases[i].want);
+        if (w.check.rows[0].has_simulated) {
+            assert_near(w.check.rows[0].simulated, 0.29707, 1e-5);
+            assert_string_equal(w.check.rows[0].system, "bow-pod64");
+        } else {
+            assert_string_equal(w.check.rows[0].why, "vendor-bow-pod64-bert-large-ph1-popart has no throughput_samples_per_s");
+        }
+        world_free(&w);
+    }
+}
+
 /* Rows that follow from others by what they are of, from the first row on. */
 static void derived_rows_are_grouped(void **state)
 {
@@ -475,7 +509,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(times_to_train_come_in_two_manners),
     cmocka_unit_test(fits_is_right_or_wrong),
     cmocka_unit_test(every_row_is_in_each_kind_of_group_once),
-    cmocka_unit_test(derived_rows_are_grouped), cmocka_unit_test(every_format),
+    cmocka_unit_test(a_derived_row_follows_from_simulated_ones), cmocka_unit_test(derived_rows_are_grouped), cmocka_unit_test(every_format),
     cmocka_unit_test(rows_are_read_back_as_written),
     cmocka_unit_test(json_has_null_for_unknown_and_a_breakdown_that_sums),
     cmocka_unit_test(median_of_even_and_odd_counts),
