@@ -229,15 +229,17 @@ struct merge { FILE *f; const char *path; char *header, *line; struct place last
 static bool open_part(struct piece *p, struct merge *m, FILE *f, struct arena *a, struct err *err)
 {
     size_t n;
-    bool any = whole_line(&m->line, &n, f);
-    if (any && *m->line != '{') {
+    bool any = whole_line(&m->line, &n, f), is_table = any && *m->line != '{';
+    if (any && m->last_path && is_table == !m->header)
+        return fail(err, "%s:1: is %s, and %s is %s", p->path, is_table ? "a table" : "lines of JSON", m->last_path, is_table ? "lines of JSON" : "a table");
+    if (is_table) {
         if (!m->header)
             m->header = arena_strdup(a, m->line);
         else if (strcmp(m->header, m->line) != 0)
             return fail(err, "%s:1: other columns than %s: parts of different sweeps or versions", p->path, m->last_path);
         any = whole_line(&m->line, &n, f);
     }
-    m->last_path = p->path;
+    m->last_path = any || is_table ? p->path : m->last_path;
     p->has_rows = any;
     return !any || row_place(&p->place, m->line) || fail(err, "%s: is not a part of a sweep", p->path);
 }
@@ -277,16 +279,26 @@ static bool follows(struct merge *m, const struct place *p, const char *path, st
     return true;
 }
 
-static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct err *err)
+/* The header comes with the first row: what is refused at once has printed nothing. */
+static bool copy_row(struct merge *m, const struct piece *part, size_t n, struct err *err)
 {
     struct place p;
+    bool is_first = m->last.number == 0;
+    if (!row_place(&p, m->line))
+        return fail(err, "%s: a line that is not a row", part->path);
+    if (!follows(m, &p, part->path, err))
+        return false;
+    if (is_first && m->header)
+        fputs(m->header, m->f);
+    return fwrite(m->line, 1, n, m->f) == n || fail(err, "%s: could not be written whole: %s", m->path, strerror(errno));
+}
+
+static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct err *err)
+{
     size_t n;
     bool good = true, at_header = m->header != NULL;
     while (good && whole_line(&m->line, &n, f)) {
-        if (!at_header) {
-            good = row_place(&p, m->line) ? follows(m, &p, part->path, err) : fail(err, "%s: a line that is not a row", part->path);
-            good = good && (fwrite(m->line, 1, n, m->f) == n || fail(err, "%s: could not be written whole: %s", m->path, strerror(errno)));
-        }
+        good = at_header || copy_row(m, part, n, err);
         at_header = false;
     }
     return good && (n == 0 || fail(err, "%s: its last row is cut short; finish it with --resume", part->path));
@@ -294,8 +306,6 @@ static bool copy_rows(struct merge *m, const struct piece *part, FILE *f, struct
 
 static bool join(struct merge *m, const struct piece *parts, size_t n, struct err *err)
 {
-    if (m->header)
-        fputs(m->header, m->f);
     for (size_t i = 0; i < n && parts[i].has_rows; i++) {
         FILE *f = open_regular(NULL, parts[i].path, err);
         bool good = f && copy_rows(m, &parts[i], f, err);

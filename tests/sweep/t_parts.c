@@ -28,6 +28,10 @@ static const struct { const char *parts[MOST_PARTS], *text, *message; } joined[]
     { { HEAD "1,2,ab,p\n2;2,ab,q\n", NULL, NULL }, NULL, "a: a line that is not a row" },
     { { HEAD "x,2,ab,p\n", NULL, NULL }, NULL, "a: is not a part of a sweep" },
     { { HEAD "1,2,ab,p\n", "configuration,of,sweep,z\n2,2,ab,q\n", NULL }, NULL, "a:1: other columns than b: parts of different sweeps or versions" },
+    { { HEAD "1,2,ab,p\n", JSON(2, 2, ab, ""), NULL }, NULL, "a:1: is a table, and b is lines of JSON" },
+    { { JSON(1, 2, ab, ""), HEAD "2,2,ab,p\n", NULL }, NULL, "a:1: is lines of JSON, and b is a table" },
+    { { JSON(1, 1, ab, ""), HEAD, NULL }, NULL, "a:1: is lines of JSON, and b is a table" },
+    { { JSON(1, 1, ab, ""), "", NULL }, JSON(1, 1, ab, ""), NULL },
     { { HEAD, HEAD, NULL }, NULL, "a: no part has a row" }, { { "", NULL, NULL }, NULL, "a: no part has a row" },
     { { HEAD "1,1,fffffffffffffffff,p\n", NULL, NULL }, NULL, "a: is not a part of a sweep" },                /* 17 digits */
     { { HEAD "0000000000000000001,1,ab,p\n", NULL, NULL }, HEAD "0000000000000000001,1,ab,p\n", NULL },       /* 19, and 20 */
@@ -70,6 +74,7 @@ static void parts_are_joined(void **state)
             while ((at = strstr(said, top)))
                 said = arena_printf(&a, "%.*s%s", (int)(at - said), said, at + strlen(top) + 1);
             assert_string_equal(said, joined[i].message);
+            assert_string_not_equal(text, HEAD);        /* with no row there is no header */
         }
         free(text);
         for (size_t k = 0; k < n; k++)
