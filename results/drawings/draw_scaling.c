@@ -31,19 +31,25 @@ static bool write_table(struct drawing *d, const struct scaling *s, struct err *
     return new_file_save(&file, err);
 }
 
-/* The largest gap between published and predicted efficiency, in points. */
+/* Between published and predicted efficiency, in points. */
+static double gap_of(const struct scaling_point *p)
+{
+    return fabs(p->simulated_efficiency - p->published_efficiency);
+}
+
+/* The point with the largest gap. */
 static const struct scaling_point *worst_gap(const struct scaling *s, size_t *round, size_t *size)
 {
-    double most = -1;
+    const struct scaling_point *worst = NULL;
     for (size_t k = 0; k < N_SCALING_ROUNDS; k++)
         for (size_t i = 0; i < s->n_sizes; i++) {
-            double gap = fabs(s->points[k][i].simulated_efficiency - s->points[k][i].published_efficiency);
-            if (!isnan(gap) && gap > most) {
-                most = gap;
+            const struct scaling_point *p = &s->points[k][i];
+            if (!isnan(gap_of(p)) && (!worst || gap_of(p) > gap_of(worst))) {
+                worst = p;
                 *round = k, *size = i;
             }
         }
-    return most >= 0 ? &s->points[*round][*size] : NULL;
+    return worst;
 }
 
 bool draw_scaling(struct drawing *d, struct err *err)
@@ -58,7 +64,7 @@ bool draw_scaling(struct drawing *d, struct err *err)
         const struct scaling_point *p = worst_gap(&s, &round, &size);
         if (p)
             text[i] = arena_printf(d->a, "%s within %.1f points (%s, %llu IPUs)", i ? "BERT-Large" : "ResNet-50",
-                                   fabs(p->simulated_efficiency - p->published_efficiency), scaling_rounds[round], (unsigned long long)s.sizes[size]);
+                                   gap_of(p), scaling_rounds[round], (unsigned long long)s.sizes[size]);
     }
     d->missing = "no MLPerf runs of both ResNet-50 and BERT-Large";
     if (*text[0] && *text[1])           /* a panel without a point is no panel */

@@ -103,6 +103,7 @@ enum pass_kind { RUN_FORWARD, RUN_BACKWARD, RUN_AGAIN, RUN_SLICES };
 /* Whether an operation runs in this pass of the stage: slices of a sliced layer are computed again too. */
 static bool runs_in(const struct graph *g, const struct stage_plan *s, const struct op *op, enum pass_kind pass)
 {
+    assert(op->layer_id < g->n_layers);
     uint32_t end = s->first_layer + (pass == RUN_AGAIN ? s->n_layers_again : s->n_layers);
     if (op->layer_id < s->first_layer || op->layer_id >= end)
         return false;

@@ -97,15 +97,15 @@ static void fall(struct waterfall *w, const char *name, uint64_t to)
         w->items[w->n++] = (struct waterfall_item){ name, from, to };
 }
 
-/* That of the fastest type among the products: of an fp8 program fp8's, though its first convolution is in fp16. */
+/* That of the fastest type among the products: of an fp8 program fp8's, though its first convolution is in fp16. None is slower than fp32. */
 static uint64_t full_rate(const struct plan *p)
 {
     const struct chip *c = &p->topology->machine->chip;
-    uint64_t most = 0;
+    uint64_t most = chip_mac_per_cycle(c, TYPE_FP32, p->options.partials);
     for (size_t i = 0; i < p->graph->n_ops; i++)
         if (op_mac(p->graph, &p->graph->ops[i]))
             most = max_u64(most, chip_mac_per_cycle(c, p->graph->tensors[p->graph->ops[i].inputs[0]].type, p->options.partials));
-    return most ? most : chip_mac_per_cycle(c, TYPE_FP16, p->options.partials);
+    return most;
 }
 
 /* IPU cycles of so many multiply-accumulates a micro-batch at the full rate, over all micro-batches and replicas. */

@@ -156,7 +156,7 @@ static struct move try_move(const struct input *in, const char *to, const struct
     const char *override = arena_printf(a, "%s=%s", in->name, to);
     struct move m = { .input = in, .to = to };
     struct result r;
-    struct err why = {0};
+    struct err why;
     if (!ask_again(&r, q, &override, 1, &why)) {
         m.refused = arena_strdup(a, why.msg);
         return m;

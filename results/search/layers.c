@@ -307,8 +307,10 @@ static uint64_t worst_moment(const struct layer_work *w, const struct layout_rul
     for (uint32_t i = at->first; i < at->end; i++) {
         const struct layer_cost *l = &w->layers[i];
         worst = max_u64(worst, moment_of(w, l, segment + l->forward_live_bytes));
-        segment += r->training ? l->kept_bytes : 0;
-        worst = max_u64(worst, r->training ? moment_of(w, l, segment + l->backward_live_bytes) : 0);
+        if (!r->training)
+            continue;
+        segment += l->kept_bytes;
+        worst = max_u64(worst, moment_of(w, l, segment + l->backward_live_bytes));
     }
     return worst;
 }

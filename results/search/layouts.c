@@ -141,20 +141,25 @@ struct walk {
     struct layout now;
 };
 
+/* Of layers from 0 to n, both among them. */
+static size_t place(const struct walk *k, size_t row, uint32_t column)
+{
+    return row * (k->w->n_layers + 1) + column;
+}
+
 static uint64_t *stage_at(const struct walk *k, uint32_t s, uint32_t from, uint32_t to)
 {
-    size_t n = k->w->n_layers + 1;
-    return &k->stage[(s * n + from) * n + to];
+    return &k->stage[place(k, place(k, s, from), to)];
 }
 
 static uint64_t *rest_at(const struct walk *k, uint32_t s, uint32_t from)
 {
-    return &k->rest[s * ((size_t)k->w->n_layers + 1) + from];
+    return &k->rest[place(k, s, from)];
 }
 
 static const struct run_cost *run_at(const struct walk *k, const struct stage_place *at)
 {
-    struct run_cost *run = at->s + 1 < k->n_stages ? &k->runs[at->first * ((size_t)k->w->n_layers + 1) + at->end] : &k->ends[at->first];
+    struct run_cost *run = at->s + 1 < k->n_stages ? &k->runs[place(k, at->first, at->end)] : &k->ends[at->first];
     if (!run->cost.forward)
         *run = run_cost(k->w, k->r, at);
     return run;

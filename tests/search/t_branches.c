@@ -102,7 +102,7 @@ static void shapes_within_the_limits(void **state)
         { { 2, 21 }, "2", 4, { 8, 4, 2, 1 } }, { { 4, 16 }, "4", 4, { 4, 2, 1 } }, { { 16, 16 }, "1", 0, { 16 } }, { { 16, 16 }, "2", 1, { 0 } },
         { { 5, 5 }, "5", 4, { 0 } }, { { 5, 5 }, "5", 5, { 1 } }, { { 32, 64 }, "32", 1000, { 2, 1 } }, { { 33, 66 }, "33", 1000, { 0 } },
         { { 16, 16 }, "65", 1000, { 0 } }, { { 16, 16 }, "two", 1000, { 0 } }, { { 16, 16 }, NULL, 4, { 8 } },
-        { { 1ull << 33, 1ull << 33 }, "1", 4, { 0 } },
+        { { 1ull << 33, 1ull << 33 }, "1", 4, { 0 } }, { { UINT32_MAX, UINT32_MAX }, "1", 4, { UINT32_MAX } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -264,6 +264,7 @@ static void graphs_are_compiled_as_they_are_said(void **state)
             assert_string_equal(x->settings[x->n_settings - 1], arena_printf(&a, "parallel.micro_batch=%s", micro_batch));
             assert_string_equal(x->settings[x->n_settings - 2], g / (each / 2) % 2 ? "parallel.available_memory=0.3" : "parallel.available_memory=0.1");
             assert_true(x->usable == (g < 2 * each) && x->refused == (g >= 3 * each));
+            assert_true(x->hopeless == (g / each == 2 && (with_format || g % each == 0)));     /* the others of it are not tried */
             assert_true(!x->usable || (x->micro_batch == (g < each ? 3 : 5) && x->work.n_layers > 3 && x->clock_hz > 1e9 && x->state_bytes_per_param > 0));
             arena_free(&s.graphs[g].arena);
         }

@@ -97,6 +97,13 @@ static void a_stash_is_copied_in_and_out(void **state)
         assert_int_equal(stage_cost(&t.w, &r, at).forward, 3 + 2 + (stashes ? op_plan_cycles(&write) : 0));
         assert_int_equal(stage_cost(&t.w, &r, at).backward, 5 + 7 + (stashes ? op_plan_cycles(&read) : 0));
     }
+    /* Of a layer that keeps nothing there is no tensor. */
+    struct layout_rules r = { .training = true, .schedule = SCHEDULE_GROUPED, .stash_is_known = true };
+    struct stash two = { .n_bytes = 4 * A, .n_tensors = 2 };
+    struct op_plan write, read;
+    t.costs[2].kept_bytes = 0;
+    stash_plan(&write, &read, &two, &t.w.chip, &t.w.options);
+    assert_int_equal(stage_cost(&t.w, &r, (struct stage_place){ 0, 3, 3, 1, 3 }).forward, 3 + 2 + op_plan_cycles(&write));
 }
 
 /* Layers 0 and 1: 1030 bytes of weights are 5 grains of 256, so 3 on a tile; 100 parameters of 40 bytes 16, so 8; the input a grain of 128. */

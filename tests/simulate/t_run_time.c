@@ -44,6 +44,15 @@ static void inference_trains_nothing(void **state)
     assert_true(r.latency_s > 0 && r.samples_to_converge == 0 && r.time_to_train_s == 0 && r.predicted_time_to_train_s == 0);
 }
 
+/* What no round of MLPerf holds is not scaled to its reference. */
+static void others_are_not_scaled(void **state)
+{
+    (void)state;
+    struct result r = result_of("vendor-ipu-pod16-resnet50-pipelined", (struct texts){ { "training.epochs=", "training.samples_to_converge=3000000" }, 2 });
+    assert_true(r.samples_to_converge == 3000000 && r.scaling_time_s == 0 && r.predicted_time_to_train_s == 0);
+    assert_near(r.time_to_train_s, r.startup_time_s + r.train_time_s + r.eval_time_s + r.tail_time_s, 0);
+}
+
 static void money_follows_the_price(void **state)
 {
     (void)state;
@@ -213,7 +222,7 @@ static void an_endless_evaluation_is_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(energy_is_of_every_step), cmocka_unit_test(waiting_draws_less_where_that_is_known),
-    cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
+    cmocka_unit_test(inference_trains_nothing), cmocka_unit_test(others_are_not_scaled), cmocka_unit_test(money_follows_the_price), cmocka_unit_test(a_run_is_whole_calls),
     cmocka_unit_test(latency_and_evaluations_by_hand), cmocka_unit_test(evaluations_in_whole_calls),
     cmocka_unit_test(times_of_a_run_by_hand), cmocka_unit_test(fast_convergence_is_scaled_to_the_reference), cmocka_unit_test(an_endless_evaluation_is_refused),
 };
