@@ -179,7 +179,8 @@ static void print_proof(FILE *f, const struct search_result *s, const struct sea
 static int by_memory(const void *x, const void *y)
 {
     const struct found *a = x, *b = y;
-    return a->r.memory_peak_bytes_per_tile < b->r.memory_peak_bytes_per_tile ? -1 : a->r.memory_peak_bytes_per_tile > b->r.memory_peak_bytes_per_tile;
+    uint64_t p = a->r.memory_peak_bytes_per_tile, q = b->r.memory_peak_bytes_per_tile;
+    return p != q ? (p < q ? -1 : 1) : 0;
 }
 
 static void print_front(FILE *f, struct search_result *s, const struct search_request *q)

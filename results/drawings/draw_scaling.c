@@ -57,7 +57,7 @@ bool draw_scaling(struct drawing *d, struct err *err)
     const char *text[2] = { "", "" };
     for (size_t i = 0; i < 2; i++) {
         struct scaling s;
-        size_t round = 0, size = 0;
+        size_t round, size;
         scaling_build(&s, workload_names[i], d->from->results, d->from->published);
         if (!write_table(d, &s, err))
             return false;
