@@ -199,6 +199,9 @@ static void made_twice(struct draft *d)         { draft_node(d, "Relu", "x", "y"
 static void constant_made(struct draft *d)      { draft_node(d, "Relu", "x", "w", ""); }
 static void nine_of_an_input(struct draft *d)   { draft_input(d, "u", ONNX_FLOAT, "1,2,3,4,5,6,7,8,9"); }
 static void eight_of_an_input(struct draft *d)  { draft_input(d, "u", ONNX_FLOAT, "1,2,3,4,5,6,7,8"); }
+static void no_size_of_an_input(struct draft *d) { draft_input(d, "u", ONNX_FLOAT, "1,0"); }
+static void a_long_input(struct draft *d)       { draft_input(d, "u", ONNX_FLOAT, "1,4294967295"); }
+static void too_long_an_input(struct draft *d)  { draft_input(d, "u", ONNX_FLOAT, "1,4294967296"); }
 static void nine_of_a_weight(struct draft *d)   { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1, 1, 1, 1, 1, 1, 1, 1, 1)); }
 static void a_long_weight(struct draft *d)      { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(UINT32_MAX)); }
 static void too_long_a_weight(struct draft *d)  { draft_tensor(d, "u", ONNX_FLOAT, DRAFT_DIMS(1ull << 32)); }
@@ -235,7 +238,10 @@ static void files_that_are_refused(void **state)
     static const struct { void (*spoil)(struct draft *d); const char *message; } cases[] = {
         { no_graph, ": a model without a graph" }, { no_output, ": the graph has no output" }, { nobodys_output, ": output z is made by no node" },
         { made_twice, ": node 1, Relu 'n1': makes y a second time" }, { constant_made, ": node 0, Relu 'n1': makes w a second time" },
-        { nine_of_an_input, ": u has 9 dimensions, at most 8" }, { eight_of_an_input, "" }, { nine_of_a_weight, ": u has 9 dimensions, at most 8" },
+        { nine_of_an_input, ": u has 9 dimensions, at most 8" }, { eight_of_an_input, "" },
+        { no_size_of_an_input, ": input u: the size of its dimension 'u.dim1' is not known; give it: --set data.u.dim1=128" }, { a_long_input, "" },
+        { too_long_an_input, ": input u: the size of its dimension 'u.dim1' is not known; give it: --set data.u.dim1=128" },
+        { nine_of_a_weight, ": u has 9 dimensions, at most 8" },
         { a_long_weight, "" }, { too_long_a_weight, ": u: a dimension of 4294967296; want 0 to 2^32 - 1" },
         { a_negative_weight, ": u: a dimension of -1; want 0 to 2^32 - 1" }, { opset, ": opset 22, want 9 to 21; export again with opset_version=17" },
         { newest, "" }, { oldest, "" }, { nothing, ": opset 0, want 9 to 21; export again with opset_version=17" },

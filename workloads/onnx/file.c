@@ -402,7 +402,7 @@ static bool check_opset(struct onnx_model *m, const Onnx__ModelProto *model, str
 
 bool onnx_read(struct onnx_model *out, const char *path, bool contents, struct arena *a, struct err *err)
 {
-    *out = (struct onnx_model){ .path = path, .arena = a, .batch = 1 };
+    *out = (struct onnx_model){ .path = path, .arena = a };
     const Onnx__ModelProto *model = unpack(path, contents, a, err);
     if (!model || !check_opset(out, model, err))
         return false;
