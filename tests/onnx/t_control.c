@@ -268,6 +268,31 @@ static void choices(void **state)
             "data.high: the model has no symbolic dimension of this name; its dimensions: batch");
 }
 
+/* Of a loop's two inputs the one that is not known is asked for: the trips, where both are not. */
+static void rounds_by_inputs(void **state)
+{
+    static const char *const cases[][2] = { { "- on", "on=1 or 0" }, { "three on", "on=1 or 0" }, { "trips -", "trips=NUMBER" }, { "trips on", "trips=NUMBER" },
+                                            { "trips yes", "trips=NUMBER" } };
+    (void)state;
+    struct draft *body = draft_start(17);
+    draft_input(body, "i", ONNX_INT64, "1");
+    draft_input(body, "going", ONNX_BOOL, "1");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct draft *d = draft_start(17);
+        draft_input(d, "x", ONNX_FLOAT, "batch,3");
+        draft_input(d, "trips", ONNX_INT64, "1");
+        draft_input(d, "on", ONNX_BOOL, "1");
+        draft_whole(d, "three", WHOLE(3));
+        draft_whole(d, "yes", WHOLE(1));
+        draft_node(d, "Loop", cases[i][0], "y", "");
+        draft_body(d, "body", body, "going i");
+        struct imported *r = import(d, "y", infer);
+        assert_non_null(strstr(r->err.msg, arena_printf(&r->arena, "say what it will be with --set data.%s, or", cases[i][1])));
+        done(r);
+    }
+    draft_end(body);
+}
+
 /* What decides within a branch may be given by the branch's name for it; of another name nothing is known of it. */
 static void choices_within_a_branch(void **state)
 {
@@ -722,7 +747,7 @@ static void bodies_of_other_sizes(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(branches), cmocka_unit_test(what_stands_behind_a_branch), cmocka_unit_test(names_like_a_scope), cmocka_unit_test(weights_of_a_branch), cmocka_unit_test(choices_by_inputs),
-    cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(choices_within_a_branch), cmocka_unit_test(loops),
+    cmocka_unit_test(choices_far_away), cmocka_unit_test(a_number_that_is_known), cmocka_unit_test(choices), cmocka_unit_test(choices_within_a_branch), cmocka_unit_test(rounds_by_inputs), cmocka_unit_test(loops),
     cmocka_unit_test(no_round), cmocka_unit_test(two_stacks), cmocka_unit_test(two_carried), cmocka_unit_test(scans), cmocka_unit_test(a_scan_that_carries_nothing),
     cmocka_unit_test(a_scan_of_two), cmocka_unit_test(a_scan_that_carries_two), cmocka_unit_test(scans_refused), cmocka_unit_test(bodies_left_out), cmocka_unit_test(three_results), cmocka_unit_test(bodies_of_other_sizes),
 };

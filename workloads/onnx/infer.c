@@ -18,7 +18,7 @@ static const char *next_part(const char **at, char *sign, struct arena *a)
     size_t n = strcspn(*at, "+*"), end = n;
     if (**at == '\0')
         return NULL;
-    while (end > 0 && (*at)[end - 1] == ' ')
+    while (end && (*at)[end - 1] == ' ')
         end--;
     const char *part = arena_printf(a, "%.*s", (int)end, *at);
     *sign = (*at)[n];

@@ -39,15 +39,19 @@ static void count_alive(struct grouping *s, struct arena *scratch)
 {
     const struct graph *g = s->g;
     size_t *last = ARENA_ARRAY(scratch, size_t, g->n_tensors);
-    for (size_t i = 0; i < g->n_ops; i++)
+    for (size_t i = 0; i < g->n_ops; i++) {
         for (uint32_t k = 0; k < g->ops[i].n_inputs; k++)
             last[g->ops[i].inputs[k]] = i;
+        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
+            last[g->ops[i].outputs[k]] = i;         /* nobody reads it yet */
+    }
     int64_t *change = ARENA_ARRAY(scratch, int64_t, g->n_ops);
-    for (uint32_t t = 0; t < g->n_tensors; t++)
-        if (counts(s, t) && last[t] > g->tensors[t].producer_op) {
-            change[g->tensors[t].producer_op]++;
-            change[last[t]]--;
-        }
+    for (size_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
+            if (counts(s, g->ops[i].outputs[k])) {
+                change[i]++;
+                change[last[g->ops[i].outputs[k]]]--;
+            }
     int64_t alive = 0;
     for (size_t i = 0; i < g->n_ops; i++) {
         alive += change[i];
