@@ -188,7 +188,7 @@ static double brain_float(uint16_t bits)
 
 static double raw_number(const uint8_t *p, int type)
 {
-    union { float f; double d; uint16_t h; int16_t s; int32_t i; uint32_t u; int64_t l; uint64_t v; } x = { .v = 0 };
+    union { float f; double d; uint16_t h; int16_t s; int32_t i; uint32_t u; int64_t l; uint64_t v; } x;
     memcpy(&x, p, number_bytes(type));
     switch (type) {
     case ONNX_FLOAT: return (double)x.f;
