@@ -50,7 +50,7 @@ enum { LARGEST_BLOCK_BYTES = 8 << 20, LARGE_PIECE_BYTES = 128 << 10 };
 
 enum { GUARD_BYTES = 512, GUARD = 0xa5, GUARDING = GUARD_BYTES - sizeof(size_t) };
 
-static unsigned char guard_at(size_t place) { return (unsigned char)(0x81 + place / 16 % 101); }
+static unsigned char guard_at(size_t place) { return (unsigned char)(0x80 | place / 16); }
 
 static void put_guard(struct arena_block *b)
 {

@@ -59,7 +59,7 @@ static int on_entry(void *user, const char *section, const char *name, const cha
     f->entries = arena_grow(r->a, f->entries, f->n_entries, &r->cap, sizeof *f->entries);
     f->entries[f->n_entries++] = (struct ini_entry){
         arena_strdup(r->a, section), key, arena_strdup(r->a, value ? value : ""), r->line };
-    return 1;
+    return true;
 }
 
 /* fgets for libinih: one line, leading blanks dropped. Ends the text at the first fault. */

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* ---- one graph on one chip ------------------------------------------------------- */
@@ -397,9 +396,8 @@ static uint32_t code_of(struct compiler *c, const struct op *op, const struct op
 static const struct op_plan *plan_with_other_memory(const struct compiler *c, uint32_t op_id, struct operands at, const struct op_plan_options *opt)
 {
     const struct op *op = &c->graph->ops[op_id];
-    enum part part = op_part(op->kind);
-    bool has_products = part == PART_MATMUL || part == PART_CONV || part == PART_LSTM;
-    for (size_t i = 0; i < c->n_variants && !has_products; i++) {
+    static const bool has_products[N_PARTS] = { [PART_MATMUL] = true, [PART_CONV] = true, [PART_LSTM] = true };
+    for (size_t i = 0; i < c->n_variants && !has_products[op_part(op->kind)]; i++) {
         const struct op_plan *p = c->variants[i]->op_plans[op_id];
         struct op_plan_options other = c->variants[i]->options;
         other.available_memory = opt->available_memory, other.layer_memory = opt->layer_memory;
@@ -532,16 +530,15 @@ static void sum_weight_work(struct range_memo *m, struct compiler *c)
     }
 }
 
-/* Words alone, as memory without holes is what is compared. */
-struct range_words { uint64_t compiled, first, n; };
-struct range_key { uint64_t work, part; struct range_words ranges[MAX_STAGES]; };
+/* Without holes, as what is compared. */
+struct range_key { uint64_t work, part; struct layer_range ranges[MAX_STAGES]; };
+_Static_assert(sizeof(struct layer_range) == sizeof(void *) + 2 * sizeof(uint32_t), "no holes");
 
 static const struct range_memo *ask(struct compiler *c, const struct layer_range *ranges, uint32_t n, struct range_question q)
 {
     struct range_key key = { .work = q.code ? N_VECTOR_WORKS : (uint64_t)q.work, .part = (uint64_t)q.part };
-    for (uint32_t i = 0; i < n; i++)
-        key.ranges[i] = (struct range_words){ (uint64_t)(uintptr_t)ranges[i].compiled, ranges[i].first, ranges[i].n };
-    size_t n_bytes = offsetof(struct range_key, ranges) + n * sizeof *key.ranges;
+    char *end = mempcpy(key.ranges, ranges, n * sizeof *ranges);
+    size_t n_bytes = (size_t)(end - (char *)&key);
     const struct range_memo *known = memo_find(&c->sums, &key, n_bytes);
     if (known)
         return known;

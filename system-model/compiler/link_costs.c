@@ -62,7 +62,7 @@ bool compile_flows(struct flows_cost *out, struct compiler *c, const struct flow
     struct flow question[MOST_FLOWS + 1];
     assert(n <= MOST_FLOWS);
     memcpy(question, flows, n * sizeof *flows);
-    question[n] = (struct flow){ n_replicas, width, 0 };
+    question[n] = (struct flow){ .from = n_replicas, .to = width };
     size_t n_bytes = (n + 1) * sizeof *question;
     const struct flows_cost *known = memo_find(&c->flows, question, n_bytes);
     if (known) {

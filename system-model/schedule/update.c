@@ -356,9 +356,9 @@ static bool add_merged(struct builder *b, enum update_kind kind, const char *wha
 static void merge_norms(struct builder *b, const struct merged *most)
 {
     double buffer_bytes = b->p->options.framework.merge_norm_bytes;
-    if (buffer_bytes == 0 || most->n_norms == 0)
-        return;
     uint32_t n = (uint32_t)ceil(2 * 4.0 * most->n_norms / fmax(4, buffer_bytes));
+    if (buffer_bytes == 0 || n == 0)
+        return;
     struct update_steps *steps = ARENA_NEW(b->c->arena, struct update_steps);
     struct update_chain chain = { .ipu = ALL_IPUS, .tensor = "norms", .type = most->norm_type, .n_tensors = n, .steps = steps,
                                   .n_elements = ceil_div(2 * most->norm_elements, n) };
