@@ -36,18 +36,6 @@ static bool write_reason(void *what, struct err *err)
     return append_lines(r->path, header, r->line, err);
 }
 
-/* The folder of a run that run_open() has passed; a table by itself is none. */
-static bool run_folder_of(const char **out, const char *run, struct session *s, struct err *err)
-{
-    const char *path;
-    if (!run_table_path(&path, run, "manifest.json", s, err))
-        return false;
-    if (text_is(path, run))
-        return fail(err, "%s: is a table; want the folder of a run", run);
-    *out = arena_printf(&s->arena, "%.*s", (int)(strrchr(path, '/') - path), path);
-    return true;
-}
-
 int command_baseline(const struct options *o, struct session *s, struct err *err)
 {
     const char *run = o->n_arguments ? o->arguments[0] : "latest";
@@ -58,7 +46,7 @@ int command_baseline(const struct options *o, struct session *s, struct err *err
         return bad_input(err, "baseline: want a reason: podbench baseline %s --reason \"why the predictions moved\"", run);
     bool first = !baseline_is_recorded(s->baselines_dir, &s->arena);
     const char *folder = NULL;
-    if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) || !run_folder_of(&folder, run, s, err) ||
+    if (!margin_of(&margin, o, err) || !run_open(run, NULL, s, err) || !run_folder(&folder, run, s, err) ||
         (!first && !gate_of(&g, tables, s->baselines_dir, run, margin, s, err)))
         return EXIT_BAD_INPUT;
     struct reason reason = { arena_printf(&s->arena, "%s/reasons.csv", s->baselines_dir), reason_line(&g, o->reason, &s->arena) };

@@ -86,6 +86,8 @@ bool run_table_path(const char **out, const char *run, const char *table, struct
 /* Refuses a run folder that is not whole, or whose tables have other columns than `columns` (NULL: any: nothing is simulated beside it,
  * and the folders of its recipes and figures do not matter). A table's path passes. */
 bool run_open(const char *run, const char *columns, struct session *s, struct err *err);
+/* The folder of a run that run_open() has passed; a table by itself is refused: nothing can be put beside it. */
+bool run_folder(const char **out, const char *run, struct session *s, struct err *err);
 /* Published figures and what follows from them; published NULL: the session's. Derived rows without a recipe are left out aloud. */
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err);
 /* Every recipe's id, sorted. */

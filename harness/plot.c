@@ -204,9 +204,11 @@ int command_plot(const struct options *o, struct session *s, struct err *err)
     struct drawing_source from;
     struct findings to = { .s = s };
     struct new_file list;
-    const char *run = o->n_arguments ? o->arguments[0] : "latest";
-    if (!load_source(&from, run, o->published, s, err) || !run_table_path(&to.folder, run, "figures", s, err) || !make_folders(to.folder, err) ||
-        !new_file_open(&list, arena_printf(&s->arena, "%s/findings.csv", to.folder), err))
+    const char *run = o->n_arguments ? o->arguments[0] : "latest", *folder;
+    if (!run_folder(&folder, run, s, err) || !load_source(&from, run, o->published, s, err))
+        return EXIT_BAD_INPUT;
+    to.folder = arena_printf(&s->arena, "%s/figures", folder);
+    if (!make_folders(to.folder, err) || !new_file_open(&list, arena_printf(&s->arena, "%s/findings.csv", to.folder), err))
         return EXIT_BAD_INPUT;
     to.f = list.f;
     fprintf(to.f, "figure,finding\n");

@@ -194,15 +194,17 @@ static bool judge_runs(struct report *out, const struct results *results, struct
 
 int command_report(const struct options *o, struct session *s, struct err *err)
 {
-    const char *run = o->n_arguments ? o->arguments[0] : "latest", *rows_path, *page;
+    const char *run = o->n_arguments ? o->arguments[0] : "latest", *folder;
     struct figures published;
     struct check_source from = { .simulator = &s->simulator };
     struct report r = { .plots_dir = s->plots_dir, .baselines_dir = s->baselines_dir, .a = &s->arena };
     struct check c;
-    if (!run_open(run, result_columns(&s->arena), s, err) || !run_table_path(&rows_path, run, "rows.csv", s, err) ||
-        !run_table_path(&r.figures_dir, run, "figures", s, err) || !run_table_path(&page, run, "report.html", s, err) ||
-        !run_table_path(&r.check_path, run, "check.csv", s, err) ||
-        !results_load(&from.known, rows_path, &s->arena, err) ||
+    if (!run_open(run, result_columns(&s->arena), s, err) || !run_folder(&folder, run, s, err))
+        return EXIT_BAD_INPUT;
+    r.figures_dir = arena_printf(&s->arena, "%s/figures", folder);
+    r.check_path = arena_printf(&s->arena, "%s/check.csv", folder);
+    const char *page = arena_printf(&s->arena, "%s/report.html", folder);
+    if (!results_load(&from.known, arena_printf(&s->arena, "%s/rows.csv", folder), &s->arena, err) ||
         !session_figures(&published, o->published, s, err) ||
         !check_build(&c, &published, &from, &s->arena, err) || !judge_runs(&r, &from.known, s, err) || !save_page(page, &c, &from.known, &r, err))
         return EXIT_BAD_INPUT;

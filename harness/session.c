@@ -154,6 +154,17 @@ bool run_open(const char *run, const char *columns, struct session *s, struct er
     return true;
 }
 
+bool run_folder(const char **out, const char *run, struct session *s, struct err *err)
+{
+    const char *path;
+    if (!run_table_path(&path, run, "manifest.json", s, err))
+        return false;
+    if (text_is(path, run))
+        return fail(err, "%s: is a table; want the folder of a run", run);
+    *out = arena_printf(&s->arena, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return true;
+}
+
 bool session_figures(struct figures *out, const char *published, struct session *s, struct err *err)
 {
     if (!published_load_derived(out, published ? published : s->published_dir, s->paths.recipes_dir, &s->arena, err))

@@ -84,6 +84,7 @@ FILE *text_stream(char **text, size_t *n_bytes)
 bool make_folders(const char *path, struct err *err)
 {
     char part[4096];
+    struct stat st;
     if (!*path)
         return fail(err, "an empty folder name; name a folder to write to");
     if (strlen(path) >= sizeof part)
@@ -98,7 +99,7 @@ bool make_folders(const char *path, struct err *err)
             return fail(err, "%s: cannot be made: %s", part, strerror(errno));
         *p = c;
         if (!c)
-            return true;
+            return (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) || fail(err, "%s: is there, and is no folder", path);
     }
 }
 

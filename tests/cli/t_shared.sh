@@ -61,6 +61,24 @@ chmod -x bin/gnuplot
 PATH=$work/bin "$PODBENCH" plot run >out 2>err
 [ $? -eq 2 ] && grep -q 'gnuplot failed: Permission denied$' err
 result $? "one that may not be started, too" "$(cat err)"
+# ---- what stands where a folder is wanted is not written over, and is told before the work
+cp run/rows.csv rows.before
+for command in report plot "baseline --reason x --baseline base"; do
+    refuses "run/rows.csv: is a table; want the folder of a run" "a table is no run to put something beside: $command" $command run/rows.csv
+done
+cmp -s run/rows.csv rows.before
+result $? "and stays"
+for command in "bench --recipes recipes --out file" "plot run" "init file" "run mlperf-v2.0-closed-bow-pod16-resnet50 --runs 2 --mllog logs"; do
+    rm -rf run/figures logs && mkdir -p logs/podbench-simulated
+    : >file
+    : >run/figures
+    : >logs/podbench-simulated/systems
+    # shellcheck disable=SC2086
+    "$PODBENCH" $command >out 2>err
+    [ $? -eq 2 ] && tail -n 1 err | grep -q 'is there, and is no folder\|file/recipes: cannot be made: Not a directory' && [ -f file ] && [ -f run/figures ]
+    result $? "a file where a folder is wanted: $command" "$(cat err)"
+done
+rm run/figures
 # ---- help is the same whatever argp is told by the environment
 "$PODBENCH" run --help >help
 ARGP_HELP_FMT=rmargin=1 timeout 20 "$PODBENCH" run --help | cmp -s - help
