@@ -461,6 +461,8 @@ static void other_batch(void **state)
     assert_string_equal(result_of("Reshape", "2,3,4 =8,-1", "", 6, &a), "24x3");
     assert_string_equal(result_of("Reshape", "3,4 =4,4611686018427387907", "", 3, &a),       /* 2^64 + 12 elements */
                         "12 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
+    assert_string_equal(result_of("Reshape", "2,64 =3,759125270523026816,81", "", 2, &a),      /* 10 x 2^64 + 128 elements */
+                        "128 elements do not fit the shape it asks for; was it exported for one batch size? use a symbolic one");
     assert_string_equal(result_of("Reshape", "3,4 =12", "", 3, &a), "12");
     assert_string_equal(result_of("Reshape", "3,4 =1,12,1", "", 3, &a), "1x12x1");
     assert_string_equal(result_of("Reshape", "3,4 =1,13", "", 3, &a),
