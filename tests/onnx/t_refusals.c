@@ -245,6 +245,35 @@ static void calls_are_followed_so_far(void **state)
         draft_end(bodies[i]);
 }
 
+/* Fifty calls of a function that calls another 999 times, and perhaps one more of that other. */
+static void calls_are_counted_so_far(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct draft *d = draft_start(17), *one = draft_start(17), *many = draft_start(17);
+        draft_node(one, "Relu", "a", "b", "");
+        draft_function(d, one, "One", "a", "b", "");
+        for (int i = 0; i < 999; i++) {
+            draft_node(many, "One", "a", arena_printf(&many->arena, "b%d", i), "");
+            many->nodes[i]->domain = "ours";
+        }
+        draft_function(d, many, "Many", "a", "b998", "");
+        draft_input(d, "x", ONNX_FLOAT, "n,4");
+        draft_weight(d, "w", DIMS(4, 3));
+        for (int i = 0; i < 50 + more; i++) {
+            draft_node(d, i < 50 ? "Many" : "One", "x", arena_printf(&d->arena, "t%d", i), "");
+            d->nodes[i]->domain = "ours";
+        }
+        draft_node(d, "MatMul", "t49 w", "y", "");
+        struct imported *r = import(d, "y", infer);
+        const char *why = strchr(r->err.msg, ':');
+        assert_string_equal(why ? why + 2 : "", more ? "node 49950, One 'n50': functions call each other more than 32 deep, or 50000 times" : "");
+        done(r);
+        draft_end(one);
+        draft_end(many);
+    }
+}
+
 static void course_refused(void **state)
 {
     (void)state;
@@ -618,7 +647,7 @@ static void the_longest_sum(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(refusals), cmocka_unit_test(inputs_refused), cmocka_unit_test(reasons), cmocka_unit_test(nodes_without_a_name),
     cmocka_unit_test(places_that_are_read), cmocka_unit_test(operators_refused), cmocka_unit_test(windows_refused),
-    cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(course_refused), cmocka_unit_test(bodies_that_lack_something), cmocka_unit_test(parts_left_out), cmocka_unit_test(an_endless_loop),
+    cmocka_unit_test(calls_are_followed_so_far), cmocka_unit_test(calls_are_counted_so_far), cmocka_unit_test(course_refused), cmocka_unit_test(bodies_that_lack_something), cmocka_unit_test(parts_left_out), cmocka_unit_test(an_endless_loop),
     cmocka_unit_test(a_long_sequence), cmocka_unit_test(an_item_more), cmocka_unit_test(sequences_refused), cmocka_unit_test(nodes_refused),
     cmocka_unit_test(dimensions_of_constants), cmocka_unit_test(the_longest_sum),
 };
