@@ -193,10 +193,12 @@ static int bench_parts(const struct options *o, struct figures *figures, struct 
     return EXIT_DONE;
 }
 
-/* Before the work that would be lost. */
-static bool prepare_folder(const char *folder, struct err *err)
+/* Before the work that would be lost. A baseline changes for a reason only. */
+static bool prepare_folder(const char *folder, struct arena *a, struct err *err)
 {
     struct err why = { "" };
+    if (access(arena_printf(a, "%s/reasons.csv", folder), F_OK) == 0)
+        return fail(err, "%s: is a baseline, which 'podbench baseline RUN --reason WHY' replaces; name another folder: --out DIR", folder);
     if (make_folders(folder, &why) && access(folder, W_OK) != 0)
         fail(&why, "%s: %s", folder, strerror(errno));
     return !*why.msg || fail(err, "%s; name a folder that may be written to: --out DIR", why.msg);
@@ -208,7 +210,7 @@ static int bench_all(const struct options *o, struct figures *figures, struct cr
     struct check c;
     json_t *manifest = NULL;
     const char *folder = o->out ? o->out : arena_printf(&s->arena, "%s/latest", s->runs_dir);
-    bool good = prepare_folder(folder, err) && simulate_all(&from.known, crew, s, err);
+    bool good = prepare_folder(folder, &s->arena, err) && simulate_all(&from.known, crew, s, err);
     size_t n_recipes = from.known.n;
     good = good && check_build(&c, figures, &from, &s->arena, err) && manifest_json(&manifest, o, n_recipes, figures->n, s, err);
     from.known.n = good ? n_recipes : 0;
