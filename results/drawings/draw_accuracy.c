@@ -12,10 +12,11 @@
 #include <math.h>
 #include <string.h>
 
+/* Of those that there are. */
 static size_t property_find(const char *name)
 {
     size_t i = 0;
-    while (i < n_properties - 1 && !text_is(properties[i].name, name))
+    while (!text_is(properties[i].name, name))
         i++;
     return i;
 }

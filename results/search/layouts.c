@@ -169,10 +169,9 @@ static uint64_t stage_cycles(const struct walk *k, uint32_t s, uint32_t from, ui
 {
     struct stage_place at = { s, k->n_stages, k->n_ipus, from, to };
     struct stage_cost c = run_cost_at(run_at(k, &at), k->w, k->r, &at);
-    bool with_heads = s == 0 && k->n_stages > k->n_ipus;
-    if (ipu_bytes(&c, with_heads ? &k->heads : NULL) > k->w->tile_bytes)
+    if (ipu_bytes(&c, s == 0 ? &k->heads : NULL) > k->w->tile_bytes)
         return UINT64_MAX;
-    return c.forward + c.backward + (with_heads ? k->heads.forward + k->heads.backward : 0);
+    return c.forward + c.backward + (s == 0 ? k->heads.forward + k->heads.backward : 0);
 }
 
 /* Of a step, with the stage's and what comes after it, or before. */

@@ -52,7 +52,7 @@ static void list_shape(struct remedy *out, size_t *n, const struct recipe *r, co
         if (o->training)
             set(half, arena_printf(a, "parallel.gradient_accumulation=%" PRIu64, 2 * r->gradient_accumulation));
     }
-    if (r->replicas > 1 && r->replicas % 2 == 0) {
+    if (r->replicas % 2 == 0) {
         struct remedy *wider = add(out, n, "twice the IPUs per replica");
         set(wider, arena_printf(a, "parallel.ipus_per_replica=%" PRIu64, 2 * r->ipus_per_replica));
         set(wider, arena_printf(a, "parallel.replicas=%" PRIu64, r->replicas / 2));

@@ -14,6 +14,9 @@ run watch "$work/both.csv"
 gives 1 'step_time_s: CHANGED for the worse: 120 points, 2 changes' "faster, then as before: the worse one counts"
 grep -q 'better.*since line 4[0-3]' "$work/out" && grep -q 'worse.*since line 8[0-3]' "$work/out"
 result $? "and both are told" "$(cat "$work/out")"
+run watch "$work/both.csv" --format json
+perl -MJSON::PP -e 'local $/; my $o = decode_json(<STDIN>); exit "@{[map { $_->{verdict} } @{$o->{changes}}]}" ne "better worse"' <"$work/out"
+result $? "in json too" "$(cat "$work/out")"
 run watch "$work/slower.csv" --better higher
 gives 0 'step_time_s: better' "the same, where higher is better"
 run watch "$work/slower.csv" --least-change 0.2
