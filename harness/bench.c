@@ -241,9 +241,7 @@ int command_bench(const struct options *o, struct session *s, struct err *err)
         return EXIT_BAD_INPUT;
     if (o->kernels || o->links)
         return bench_parts(o, &figures, &parts, s, err);
-    crew_open(&crew, &s->paths, n_threads);
-    for (uint32_t i = 0; i < crew.n; i++)
-        crew.simulators[i].options.totals_only = true;
+    crew_open(&crew, &s->paths, n_threads, (struct simulator_options){ .totals_only = true });
     int status = bench_all(o, &figures, &crew, s, err);
     crew_close(&crew);
     return status;

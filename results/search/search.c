@@ -378,9 +378,8 @@ static bool check_request(const struct search_request *q, const struct simulatio
 
 static void search_with_crew(struct state *s)
 {
-    crew_open(&s->crew, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1);
-    for (uint32_t i = 0; i < s->crew.n; i++)
-        s->crew.simulators[i].options = (struct simulator_options){ .totals_only = true, .as_asked = true };
+    crew_open(&s->crew, s->q->simulator->paths, s->q->n_threads ? s->q->n_threads : 1,
+              (struct simulator_options){ .totals_only = true, .as_asked = true });
     s->round = ARENA_ROOM(s->a, struct trial, ROUND);
     settle_dimensions(s);
     compile_graphs(s);

@@ -10,13 +10,14 @@
 
 enum { SIMULATORS_BYTES = 192 << 20 };
 
-void crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads)
+void crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options)
 {
     *out = (struct crew){ calloc(n_threads, sizeof *out->simulators), n_threads };
     if (!out->simulators)
         out_of_memory(n_threads * sizeof *out->simulators);
     for (uint32_t i = 0; i < n_threads; i++) {
         simulator_open(&out->simulators[i], paths);
+        out->simulators[i].options = options;
         out->simulators[i].limit_bytes = min_u64(out->simulators[i].limit_bytes, SIMULATORS_BYTES / n_threads);
     }
 }

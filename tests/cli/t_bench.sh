@@ -80,6 +80,7 @@ for sweep in resnet50,20,16 bert-large,0.7638,384; do
         END { exit sizes != " 16 64 128 256 1024" }' "$work/one/figures/more-chips-$w.csv"
     result $? "plot: $w on more chips takes less time and more chip hours" "$(cat "$work/one/figures/more-chips-$w.csv")"
 done
+refuses "$work/one: is not a regular file" "a run beside a recipe" diff "$work/one" mlperf-v1.1-closed-ipu-pod16-resnet50
 for command in plot report; do
     refuses "$work/no-figures: No such file or directory" "$command of figures that are not there" $command "$work/one" --published "$work/no-figures"
 done

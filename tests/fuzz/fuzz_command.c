@@ -25,11 +25,11 @@ enum { MOST_COMMANDS = 5, MOST_WORDS = 24, MOST_DIGITS = 3, MOST_CONFIGURATIONS 
 static struct plan_cache plans;         /* warm, for all inputs */
 
 /* Of a crew of one, too: no one else reads them meanwhile. */
-void __real_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads);
-void __wrap_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads);
-void __wrap_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads)
+void __real_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
+void __wrap_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options);
+void __wrap_crew_open(struct crew *out, const struct model_paths *paths, uint32_t n_threads, struct simulator_options options)
 {
-    __real_crew_open(out, paths, n_threads);
+    __real_crew_open(out, paths, n_threads, options);
     if (n_threads == 1)
         out->simulators[0].plans = &plans;
 }

@@ -250,7 +250,7 @@ static void graphs_are_compiled_as_they_are_said(void **state)
                        { "precision.partials", { "fp16", "fp32" }, 2 } } };
         struct state s = { .q = &q, .out = &out, .a = &a, .own = { .training = true } };
         simulator_open(&by, &paths);
-        crew_open(&s.crew, &paths, 1);
+        crew_open(&s.crew, &paths, 1, (struct simulator_options){ .totals_only = true });
         settle_dimensions(&s);
         s.dimensions[IO_TILES].n = 0;
         compile_graphs(&s);

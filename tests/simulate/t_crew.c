@@ -23,10 +23,10 @@ static void each_piece_once(void **state)
     (void)state;
     for (uint32_t n_threads = 1; n_threads <= 3; n_threads++) {
         struct crew c;
-        crew_open(&c, &paths, n_threads);
+        crew_open(&c, &paths, n_threads, (struct simulator_options){ .step_only = true });
         assert_int_equal(c.n, n_threads);
         for (uint32_t i = 0; i < n_threads; i++)
-            assert_true(c.simulators[i].limit_bytes <= (192u << 20) / n_threads && c.simulators[i].limit_bytes > 0);
+            assert_true(c.simulators[i].limit_bytes <= (192u << 20) / n_threads && c.simulators[i].limit_bytes > 0 && c.simulators[i].options.step_only);
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
             struct tally t = { .by = { NULL } };
             crew_run(&c, cases[k].n, cases[k].chunk, count, &t);
@@ -54,7 +54,7 @@ static void pieces_side_by_side(void **state)
     pthread_barrier_t both;
     (void)state;
     pthread_barrier_init(&both, NULL, 2);
-    crew_open(&c, &paths, 2);
+    crew_open(&c, &paths, 2, (struct simulator_options){ .step_only = true });
     alarm(30);                          /* one after the other they would wait for ever */
     crew_run(&c, 2, 1, meet, &both);
     crew_run(&c, 4, 2, meet, &both);
