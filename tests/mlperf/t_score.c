@@ -123,8 +123,9 @@ static void test_columns_by_hand(void **state)
     fclose(f);
     assert_near(judge_tree(top, NULL, &a).row.score_minutes, 1.75, 1e-12);
     assert_near(judge_tree(top, &(struct judge_options){ .ruleset = "1.1.0" }, &a).row.score_minutes, 1.4, 1e-12);    /* not read before 2.0.0 */
-    static const struct { const char *text; double by; } good[] = { { "{\"scaling_factor\": 1}", 1 }, { "{\"scaling_factor\": 1000000}", 1e6 } };
-    for (size_t i = 0; i < 2; i++) {
+    static const struct { const char *text; double by; } good[] = { { "{\"scaling_factor\": 1}", 1 }, { "{\"scaling_factor\": 1000000}", 1e6 },
+        { "{\"scaling_factor\": 1.5, \"scaling_factor\": 1.25}", 1.25 } };        /* of two the last, as Python has it */
+    for (size_t i = 0; i < 3; i++) {
         assert_non_null(f = fopen(arena_printf(&a, "%s/scaling.json", dir), "w"));
         fputs(good[i].text, f);
         fclose(f);
