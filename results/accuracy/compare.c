@@ -92,7 +92,7 @@ bool compare_tables(struct comparison *out, const struct csv_table *base, const 
                 add(out, (struct change){ .kind = CHANGE_COLUMN_GONE, .column = base->columns[k] }, a);
         }
     size_t unused;
-    for (size_t k = 0; k < run->n_columns; k++)
+    for (size_t k = 1; k < run->n_columns; k++)
         if (!csv_column(&unused, base, run->columns[k], NULL) && !result_column_is_provenance(run->columns[k]))
             add(out, (struct change){ .kind = CHANGE_COLUMN_NEW, .column = run->columns[k] }, a);
     compare_rows(out, base, run, column_in_run, a);

@@ -100,7 +100,7 @@ static void rows_and_columns_come_and_go(void **state)
     (void)state;
     struct arena a = {0};
     struct comparison c = {0};
-    compare(&c, "id,old,kept\nx,1,2\ny,1,2\n", "id,kept,new\ny,2,3\nz,2,3\n", &a);
+    compare(&c, "id,old,kept\nx,1,2\ny,1,2\n", "id,new,kept\ny,3,2\nz,3,2\n", &a);
     const enum change_kind want[] = { CHANGE_COLUMN_GONE, CHANGE_COLUMN_NEW, CHANGE_ROW_GONE, CHANGE_ROW_NEW };
     assert_int_equal(c.n, 4);
     for (size_t i = 0; i < 4; i++)

@@ -344,6 +344,9 @@ static void claims_as_text(void **state)
                    audit_print_markdown(f, &c)));
     assert_golden(text, "tests/golden/audit_text.txt", &a);
     free(text);
+    PRINTED(text, audit_print_text(f, &(struct claims){ items + 2, 1, "claims.csv" }));        /* the first one fails */
+    assert_non_null(strstr(text, "\nC3  does not hold"));
+    free(text);
     arena_free(&a);
 }
 
