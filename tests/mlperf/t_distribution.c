@@ -184,12 +184,15 @@ static void test_which_runs_are_planned(void **state)
             .timing = { .step_time_s = 1, .eval_placement = cases[i].place } };
         c.has_plan = cases[i].has_plan;
         struct run_distribution d = draw(&q, &a);
+        size_t n_differ = 0;
         for (size_t k = 0; k < d.n; k++) {
             const struct drawn_run *r = &d.runs[k];
+            n_differ += r->epochs != d.runs[0].epochs;
             assert_true(r->converged && r->convergence_point == r->epochs && r->samples == r->epochs * c.samples_per_epoch);
             assert_true(cases[i].want > 0 ? r->epochs == cases[i].want && r->n_evals == cases[i].n_evals
                                           : r->epochs >= 30 && r->epochs < 34 && r->n_evals == (uint64_t)ceil(r->epochs / 4));
         }
+        assert_true((n_differ > 0) == !(cases[i].want > 0));        /* evaluations begin at any epoch of their interval */
     }
     arena_free(&a);
 }
