@@ -105,13 +105,15 @@ static void on_room(void *user, uint32_t layer, struct moment m)
 
 static void find_rooms(double *room_bytes, const struct plan *p)
 {
+    static const bool by_turns[N_REGIONS] = { [REGION_ACTIVATIONS] = true, [REGION_TEMPORARIES] = true };
     double capacity = (double)p->topology->machine->chip.tile_memory_bytes;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         const struct stage_plan *stage = &p->stages[s];
         const uint64_t *bytes = p->memory[stage->ipu].bytes;
         struct rooms r = { room_bytes, capacity + (double)worst_moment(p, stage).stash };
         for (int k = 0; k < N_REGIONS; k++)
-            r.free_bytes -= k == REGION_ACTIVATIONS || k == REGION_TEMPORARIES ? 0 : (double)bytes[k];
+            if (!by_turns[k])
+                r.free_bytes -= (double)bytes[k];
         for (uint32_t i = stage->first_layer; i < end_layer(stage); i++)
             room_bytes[i] = capacity;
         each_moment(p, stage, on_room, &r);

@@ -214,9 +214,9 @@ uint64_t io_copy_cycles(const struct chip *chip, uint64_t io_tiles, uint64_t n_b
 }
 
 /* Of the IPU that gets most: its stages' input comes through one port. */
-static uint64_t busiest_port_bytes(const struct plan *p)
+static uint64_t busiest_port_bytes(const struct plan *p, struct arena *a)
 {
-    uint64_t bytes[MAX_STAGES] = { 0 }, most = 0;
+    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, p->options.ipus_per_replica), most = 0;
     for (uint32_t s = 0; s < p->n_stages; s++) {
         bytes[p->stages[s].ipu] += p->stages[s].host_bytes;
         most = max_u64(most, bytes[p->stages[s].ipu]);
@@ -242,7 +242,7 @@ static void plan_input(struct plan *p, struct arena *a)
         else
             p->io_cycles[s] = cycles_of(p->topology, bytes / rate);
     }
-    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p) * p->options.grad_accum / rate : 0;
+    double beside_s = p->options.io_tiles ? (double)busiest_port_bytes(p, a) * p->options.grad_accum / rate : 0;
     double replicas_on_board = (double)sharing_ipus(p, m->ipus_per_board) / p->options.ipus_per_replica;
     double floor_s = fmax(beside_s, step_bytes * replicas_on_board / m->host_network_bytes_per_s);
     double decode = p->options.host_decode_bytes_per_s * p->options.n_hosts;

@@ -118,7 +118,8 @@ static bool find_checkpoints(struct plan *p, struct compiler *c, struct arena *a
     if (p->options.recompute != RECOMPUTE_CHECKPOINTS)
         return true;
     for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
-        n_bytes += strlen(p->options.checkpoints[i]) + 1;
+        n_bytes += strlen(p->options.checkpoints[i]);
+    n_bytes += p->options.n_checkpoints;
     char *names = arena_alloc(a, n_bytes), *end = names;
     for (uint32_t i = 0; i < p->options.n_checkpoints; i++)
         end = stpcpy(end, p->options.checkpoints[i]) + 1;
