@@ -39,7 +39,7 @@ static const char bert[] = "mlperf-v1.1-closed-ipu-pod16-bert-large", resnet[] =
 static const struct { const char *id, *words; } cases[] = {
     { bert, "" }, { bert, "recipe.mode=infer" }, { bert, "training.converge=model" }, { bert, "parallel.rts=no" }, { bert, "parallel.replicas=1" },
     { bert, "parallel.schedule=none" }, { bert, "parallel.recompute=checkpoints parallel.recompute_checkpoints=encoder1/attention" },
-    { bert, "parallel.ipus_per_replica=1 parallel.layers_per_ipu=" }, { bert, "data.sequences_per_pack=1" }, { bert, "data.logged_sequences_per_pack=1" }, { bert, "data.logged_sequences_per_pack=" }, { bert, "training.eval_every= training.evaluations=3" },
+    { bert, "parallel.ipus_per_replica=1 parallel.layers_per_ipu=" }, { bert, "data.sequences_per_pack=1" }, { bert, "data.sequences_per_pack=1.5" }, { bert, "data.logged_sequences_per_pack=1" }, { bert, "data.logged_sequences_per_pack=" }, { bert, "training.eval_every= training.evaluations=3" },
     { bert, "training.epochs=2 data.samples_per_epoch=1000" }, { bert, "parallel.ipus_per_replica=1" }, { bert, "training.eval_every= training.evaluations=" },
     { resnet, "" }, { resnet, "recipe.mode=infer" }, { resnet, "recipe.workload=rnnt" }, { resnet, "recipe.workload=transformer-transducer" },
     { resnet, "recipe.workload=conformer-medium" }, { resnet, "recipe.workload=gpt2-small" }, { resnet, "recipe.workload=vit-b16" },
